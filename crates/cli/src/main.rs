@@ -1,0 +1,2 @@
+//! Headway.
+fn main() {}

@@ -1,0 +1,240 @@
+//! D1 to D5 (paper, section 2) as monitors over a run.
+//!
+//! A [`Monitor`] is shown every state of a run and the faults that strike it. It
+//! keeps no states, only what the five verdicts need: O(n) memory for the visits,
+//! O(m) time a round.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::tokens::Tokens;
+use crate::units::{Round, Separation};
+
+/// Watches a run.
+///
+/// Call [`Monitor::observe`] with state 0, then once after each round;
+/// [`Monitor::fault`] when a fault has changed the latest state.
+///
+/// ```
+/// use headway_core::{desiderata::Monitor, tokens::Tokens, Configuration, Program, Ring, Separation};
+/// let d = Separation::new(3).unwrap();
+/// let ring = Ring::new(d, vec![Program::Delay; 8]).unwrap();
+/// let mut state = Configuration::piled(&ring, 2, 0);
+/// let mut tokens = Tokens::new(&state);
+/// let mut monitor = Monitor::new(d, &tokens);
+/// monitor.observe(0, &tokens, ring.legitimate(&state, 2).is_ok());
+/// for round in 1..=12 {
+///     ring.round(&mut state);
+///     tokens.follow(&state);
+///     monitor.observe(round, &tokens, ring.legitimate(&state, 2).is_ok());
+/// }
+/// assert_eq!(monitor.legitimate_at(), Some(4));
+/// assert_eq!(monitor.last_rest(), Some(3));
+/// assert!(monitor.desiderata().iter().all(|d| d.holds));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Monitor {
+    separation: Separation,
+    expected: u64,
+    round: Round,
+    legitimate_at: Option<Round>,
+    last_rest: Option<Round>,
+    conserved: bool,
+    min_distance_before: Option<u64>,
+    settled: Option<Settled>,
+    recoveries: Vec<Recovery>,
+    visits: Vec<u64>,
+}
+
+/// What is counted since the state last became legitimate.
+#[derive(Clone, Copy, Debug)]
+struct Settled {
+    since: Round,
+    min_distance: Option<u64>,
+    all_moved: bool,
+}
+
+/// A fault (the initial state counts as one) and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// The fault changed the state that this round had led to; 0 for the start.
+    pub fault_at: Round,
+    /// The first round, not before the fault, at whose end the state is
+    /// legitimate; `None` if there is none, or another fault came first.
+    pub legitimate_at: Option<Round>,
+}
+
+impl Recovery {
+    /// Rounds from the fault to legitimacy.
+    pub fn rounds(self) -> Option<u64> {
+        self.legitimate_at.map(|round| round - self.fault_at)
+    }
+}
+
+/// One desired property and whether it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// `D1` to `D5`.
+    pub name: &'static str,
+    /// What it asks, in a few words.
+    pub asks: &'static str,
+    /// Whether it held: D1 throughout the run, D2 to D4 since the state last
+    /// became legitimate, D5 for every fault.
+    pub holds: bool,
+}
+
+impl Monitor {
+    /// A monitor for a ring with separation d and these tokens.
+    pub fn new(separation: Separation, tokens: &Tokens) -> Monitor {
+        Monitor {
+            separation,
+            expected: tokens.places().len() as u64,
+            round: 0,
+            legitimate_at: None,
+            last_rest: None,
+            conserved: true,
+            min_distance_before: None,
+            settled: None,
+            recoveries: vec![Recovery {
+                fault_at: 0,
+                legitimate_at: None,
+            }],
+            visits: vec![0; tokens.ring_len() as usize],
+        }
+    }
+
+    /// The state that `round` led to (0: the initial state).
+    pub fn observe(&mut self, round: Round, tokens: &Tokens, legitimate: bool) {
+        self.round = round;
+        self.conserved &= tokens.places().len() as u64 == self.expected;
+        let resting = tokens.any_resting();
+        if resting {
+            self.last_rest = Some(round);
+        }
+        let distance = tokens.min_distance();
+        if let Some(settled) = &mut self.settled {
+            settled.min_distance = settled.min_distance.min(distance);
+            settled.all_moved &= !resting;
+            for &place in tokens.places() {
+                self.visits[tokens.process(place)] += 1;
+            }
+        } else if legitimate {
+            self.become_settled(round, distance);
+        } else {
+            self.note_before(distance);
+        }
+    }
+
+    /// A fault has changed the state that the latest round had led to; these are
+    /// the tokens now.
+    pub fn fault(&mut self, tokens: &Tokens, legitimate: bool) {
+        self.recoveries.push(Recovery {
+            fault_at: self.round,
+            legitimate_at: None,
+        });
+        self.settled = None;
+        self.visits.fill(0);
+        self.observe(self.round, tokens, legitimate);
+    }
+
+    fn become_settled(&mut self, round: Round, min_distance: Option<u64>) {
+        self.legitimate_at.get_or_insert(round);
+        if let Some(latest) = self.recoveries.last_mut() {
+            latest.legitimate_at = Some(round);
+        }
+        self.settled = Some(Settled {
+            since: round,
+            min_distance,
+            all_moved: true,
+        });
+    }
+
+    fn note_before(&mut self, distance: Option<u64>) {
+        self.min_distance_before = match (self.min_distance_before, distance) {
+            (Some(old), Some(new)) => Some(old.min(new)),
+            (old, new) => old.or(new),
+        };
+    }
+
+    /// The first round at whose end the state was legitimate; 0 if the initial
+    /// state was.
+    pub fn legitimate_at(&self) -> Option<Round> {
+        self.legitimate_at
+    }
+
+    /// Since when the state has been legitimate without a fault in between.
+    pub fn settled_since(&self) -> Option<Round> {
+        self.settled.map(|settled| settled.since)
+    }
+
+    /// The last round after which some token rested.
+    pub fn last_rest(&self) -> Option<Round> {
+        self.last_rest
+    }
+
+    /// The smallest distance seen while the state was not yet legitimate.
+    pub fn min_distance_before(&self) -> Option<u64> {
+        self.min_distance_before
+    }
+
+    /// The smallest distance since the state last became legitimate.
+    pub fn min_distance_after(&self) -> Option<u64> {
+        self.settled.and_then(|settled| settled.min_distance)
+    }
+
+    /// Fewest and most visits of a process in the rounds since the state last
+    /// became legitimate; a visit is a round at whose end a token is there.
+    pub fn visits(&self) -> Option<(u64, u64)> {
+        self.settled?;
+        let fewest = self.visits.iter().min()?;
+        let most = self.visits.iter().max()?;
+        Some((*fewest, *most))
+    }
+
+    /// The start and every fault, in order.
+    pub fn recoveries(&self) -> &[Recovery] {
+        &self.recoveries
+    }
+
+    /// The five verdicts.
+    pub fn desiderata(&self) -> [Verdict; 5] {
+        let settled = self.settled;
+        let distance_kept = settled.is_some_and(|settled| {
+            let required = u64::from(self.separation.hops());
+            settled.min_distance.is_none_or(|kept| kept >= required)
+        });
+        let all_moved = settled.is_some_and(|settled| settled.all_moved);
+        let recovered =
+            self.recoveries.iter().enumerate().all(|(index, recovery)| {
+                match recovery.legitimate_at {
+                    Some(_) => true,
+                    // Cut short by the next fault: that one is asked instead.
+                    None => index + 1 < self.recoveries.len(),
+                }
+            });
+        let verdict = |name, asks, holds| Verdict { name, asks, holds };
+        [
+            verdict("D1", "tokens are conserved", self.conserved),
+            verdict("D2", "tokens stay at least d apart", distance_kept),
+            verdict("D3", "every token moves every round", all_moved),
+            verdict(
+                "D4",
+                "every process is visited equally often",
+                self.visited_equally(),
+            ),
+            verdict("D5", "recovers from any state", recovered),
+        ]
+    }
+
+    /// In k·n + e rounds of a legitimate run, a process is visited k·m times and
+    /// once more for each token among the e processes before it; tokens at least
+    /// d apart leave room for at most ⌈e/d⌉ of those.
+    fn visited_equally(&self) -> bool {
+        let (Some(settled), Some((fewest, most))) = (self.settled, self.visits()) else {
+            return false;
+        };
+        let rounds = self.round - settled.since;
+        let extra = rounds % self.visits.len() as u64;
+        most - fewest <= extra.div_ceil(u64::from(self.separation.hops()))
+    }
+}

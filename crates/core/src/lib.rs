@@ -1,0 +1,58 @@
+//! The protocol of *Separation of Circulating Tokens* (Ghosh Dastidar and
+//! Herman, 2009), and nothing else.
+//!
+//! # The model
+//!
+//! A ring of n processes runs in lock-step. Tokens travel clockwise: a token
+//! *queued* at process i arrives at process i+1 in the next round and may leave
+//! it in that same round, or *rest* there. A process runs one [`Program`]:
+//!
+//! * `relay` passes on at most one token a round;
+//! * `delay` waits at least d rounds between two releases, which is what pushes
+//!   tokens apart;
+//! * `measure` is a delay that finds out for itself how far apart the tokens can
+//!   be, when the ring's size is unknown.
+//!
+//! Whenever m·d ≤ n and at least one process is a delay, every state whatever
+//! leads to [legitimate](legitimate) ones: all tokens at least d hops apart and
+//! moving in every round, for ever.
+//!
+//! # Reading order
+//!
+//! 1. [`units`]: the numbers, [`process`]: the local state;
+//! 2. [`program`]: what a process does in a round;
+//! 3. [`ring`]: all processes, one synchronous round as a pure function;
+//! 4. [`legitimate`]: the predicate, clause by clause;
+//! 5. [`tokens`]: tokens with an identity, [`desiderata`]: D1 to D5 over a run;
+//! 6. [`chain`]: the open system that motivates the closed one;
+//! 7. [`bound`]: the proved worst case, in closed form.
+//!
+//! What is deliberately absent: clocks, sockets, threads, randomness, files.
+#![no_std]
+#![forbid(unsafe_code)]
+#![doc = include_str!("../README.md")]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod bound;
+#[cfg(feature = "alloc")]
+pub mod chain;
+#[cfg(feature = "alloc")]
+pub mod desiderata;
+pub mod legitimate;
+pub mod process;
+pub mod program;
+pub mod ring;
+#[cfg(feature = "alloc")]
+pub mod tokens;
+pub mod units;
+
+pub use legitimate::{Clause, Illegitimate};
+pub use process::Process;
+pub use program::{Measuring, Program};
+#[cfg(feature = "alloc")]
+pub use ring::{Configuration, Misfit, Ring, RingError};
+pub use units::{ProcessIndex, Round, Separation};

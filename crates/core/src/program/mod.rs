@@ -1,0 +1,91 @@
+//! What a process does in one round.
+//!
+//! Each program is a pure function from the old local state and the number of
+//! tokens that arrive (the predecessor's old queue) to the new local state. A
+//! process therefore writes only its own variables, where the paper's listings
+//! also clear the predecessor's queue; `testsuite` holds the literal listings
+//! and shows that the two agree.
+
+use core::fmt;
+use core::str::FromStr;
+
+pub mod delay;
+pub mod measure;
+pub mod measure_as_printed;
+pub mod relay;
+
+pub use measure::Measuring;
+
+/// Which program a process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Program {
+    /// Releases a token, then waits until d rounds have passed ([`delay`]).
+    Delay,
+    /// Passes on one token a round ([`relay`]).
+    Relay,
+    /// A delay that measures the ring and so finds d = ⌊n/m⌋ ([`measure`]).
+    Measure,
+    /// The same as the paper prints it, two errors included
+    /// ([`measure_as_printed`]).
+    MeasureAsPrinted,
+}
+
+impl Program {
+    /// All programs, in the order of this list's documentation.
+    pub const ALL: [Program; 4] = [
+        Program::Delay,
+        Program::Relay,
+        Program::Measure,
+        Program::MeasureAsPrinted,
+    ];
+
+    /// The name in state files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Program::Delay => "delay",
+            Program::Relay => "relay",
+            Program::Measure => "measure",
+            Program::MeasureAsPrinted => "measure-as-printed",
+        }
+    }
+
+    /// Whether the program has a counter, the paper's predicate `delay_i`.
+    pub const fn delays(self) -> bool {
+        !matches!(self, Program::Relay)
+    }
+
+    /// Whether the program has the [`Measuring`] variables.
+    pub const fn measures(self) -> bool {
+        matches!(self, Program::Measure | Program::MeasureAsPrinted)
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text names no program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownProgram;
+
+impl fmt::Display for UnknownProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected delay, relay, measure or measure-as-printed")
+    }
+}
+
+impl core::error::Error for UnknownProgram {}
+
+impl FromStr for Program {
+    type Err = UnknownProgram;
+
+    fn from_str(text: &str) -> Result<Program, UnknownProgram> {
+        Program::ALL
+            .into_iter()
+            .find(|program| program.name() == text)
+            .ok_or(UnknownProgram)
+    }
+}
