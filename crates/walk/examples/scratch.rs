@@ -1,23 +1,12 @@
 //! scratch
-use headway_walk::{generators::Generator, bound, formation, kept, tour};
+use headway_walk::{generators::Generator, search::*};
 use std::time::Instant;
 fn main() {
     let m: usize = std::env::args().nth(1).unwrap().parse().unwrap();
     for spec in std::env::args().skip(2) {
         let n = spec.parse::<Generator>().unwrap().network(1).unwrap();
         let t = Instant::now();
-        let b = bound::upper(&n, m).unwrap();
-        println!("{spec} V={} bound {} {} {:?}", n.len(), b.distance, b.reason, t.elapsed());
-        let s = tour::short(&n, 1, 20*n.len()+20000);
-        let t = Instant::now();
-        println!("  short {} keeps {:?} {:?}", s.len(), kept::nearest(&n, &s, &kept::Offsets::furthest(s.len(), m)), t.elapsed());
-        let mut d = b.distance;
-        while d > 0 {
-            let t = Instant::now();
-            let w = formation::attempt(&n, m, d, 1, 0, 300_000 + 100*n.len());
-            println!("  d={d} {:?} {:?}", w.as_ref().map(|w| (w.len(), kept::nearest(&n, w, &kept::Offsets::furthest(w.len(), m)).unwrap().distance)), t.elapsed());
-            if w.is_some() { break; }
-            d = d * 9/10;
-        }
+        let f = walk(&n, &Request::new(m), &mut |_| {}).unwrap();
+        println!("{spec} V={} W={} {:?} bound {} ({}) by {} proved {:?} {:?}", n.len(), f.walk.len(), f.distance(), f.bound.as_ref().unwrap().distance, f.bound.as_ref().unwrap().reason, f.method, f.proved_up_to,  t.elapsed());
     }
 }

@@ -84,10 +84,10 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
     if tokens > 2 && network.is_symmetric() {
         room(network, centre, tokens, &mut bound);
     }
-    let looked_at = (2..=tokens.min(6))
-        .rev()
-        .find(|&looked_at| network.len().checked_pow(looked_at as u32) <= Some(MOST_FORMATIONS)
-            && network.len().checked_pow(looked_at as u32).is_some());
+    let looked_at = (2..=tokens.min(6)).rev().find(|&looked_at| {
+        let formations = network.len().checked_pow(looked_at as u32);
+        formations.is_some_and(|formations| formations <= MOST_FORMATIONS)
+    });
     if let Some(looked_at) = looked_at {
         // The largest conceivable distance, by bisection: less is always easier.
         let conceivable = |distance| {
@@ -173,24 +173,19 @@ fn room(network: &Network, centre: Node, tokens: usize, bound: &mut Bound) {
                     if clusters + 1 >= tokens {
                         break;
                     }
-                    // The cluster's middle a little further in covers more.
-                    let mut middle = seed;
+                    // A middle some way off covers more than the node itself.
                     let half = (distance - 1) / 2;
-                    let mut most = (0, seed);
+                    let mut middle = seed;
                     reach.search(network, seed, half, |other, hops| {
-                        if hops == half && most.0 == 0 {
-                            most = (1, other);
+                        if hops == half {
+                            middle = other;
                         }
-                        false
+                        hops == half
                     });
-                    if most.0 == 1 {
-                        middle = most.1;
-                    }
                     reach.search(network, middle, half, |other, _| {
                         far[other as usize] = false;
                         false
                     });
-                    far[seed as usize] = false;
                 }
             }
             if clusters + 1 < tokens {

@@ -8,7 +8,7 @@
 //! keep distance d for ever. And every walk with m·g = W is made so. The search for
 //! a walk is thereby a search for a path among formations.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use crate::distance::{Near, hops_from};
 use crate::hamiltonian::two_colours;
@@ -17,7 +17,15 @@ use crate::random::Choices;
 use crate::walk::Walk;
 
 /// The formations of a number of tokens at a distance.
-pub(crate) struct Formations<'a> {
+///
+/// ```
+/// use headway_walk::{formation::Formations, generators::Generator, kept::{self, Offsets}};
+/// let grid = Generator::Grid(10, 10).network(0).unwrap();
+/// let walk = Formations::new(&grid, 2, 9).walk(1, 0, 1_000_000).unwrap();
+/// let kept = kept::nearest(&grid, &walk, &Offsets::furthest(walk.len(), 2)).unwrap();
+/// assert!(kept.distance >= 9);
+/// ```
+pub struct Formations<'a> {
     network: &'a Network,
     tokens: usize,
     near: Near,
@@ -32,7 +40,8 @@ type Formation = Box<[Node]>;
 const MOST_STEPS: usize = 512;
 
 impl<'a> Formations<'a> {
-    pub(crate) fn new(network: &'a Network, tokens: usize, distance: u32) -> Formations<'a> {
+    /// For `tokens` tokens that are to keep `distance`; V² bits.
+    pub fn new(network: &'a Network, tokens: usize, distance: u32) -> Formations<'a> {
         Formations {
             network,
             tokens,
@@ -42,8 +51,8 @@ impl<'a> Formations<'a> {
     }
 
     /// A closed walk on which the tokens keep the distance, if the search finds one
-    /// within `effort` formations looked at.
-    pub(crate) fn walk(&self, seed: u64, stream: u64, effort: usize) -> Option<Walk> {
+    /// while it makes at most `effort` formations.
+    pub fn walk(&self, seed: u64, stream: u64, effort: usize) -> Option<Walk> {
         let mut choices = Choices::new(seed, 1 << 32 | stream);
         let start = self.start(&mut choices)?;
         let mut plan = Plan::new(self, start, effort);
@@ -89,11 +98,19 @@ impl<'a> Formations<'a> {
         others.iter().all(|&other| !self.near.contains(node, other))
     }
 
-    /// Calls `found` with the formations one step on.
-    fn steps(&self, formation: &[Node], found: &mut impl FnMut(&[Node])) {
+    /// Calls `found` with the formations one step on, and takes as much from
+    /// `effort`; `None` when none is left.
+    fn steps(
+        &self,
+        formation: &[Node],
+        effort: &mut usize,
+        found: &mut impl FnMut(&[Node]),
+    ) -> Option<()> {
         let mut next = Vec::with_capacity(self.tokens);
         let mut left = MOST_STEPS;
         self.step_rest(formation, &mut next, &mut left, found);
+        *effort = effort.checked_sub(1 + MOST_STEPS - left)?;
+        Some(())
     }
 
     fn step_rest(
@@ -168,8 +185,7 @@ impl<'a> Formations<'a> {
             if from.get(&formation).is_some_and(|&(known, _)| known < taken) {
                 continue;
             }
-            *effort = effort.checked_sub(1)?;
-            self.steps(&formation, &mut |next| {
+            self.steps(&formation, effort, &mut |next| {
                 let guess = hops_left(next);
                 if taken + 1 + guess > most {
                     return;
@@ -182,7 +198,7 @@ impl<'a> Formations<'a> {
                     from.insert(next.into(), (taken + 1, formation.clone()));
                     heap.push(Entry(taken + 1 + greed * guess, taken + 1, next.into()));
                 }
-            });
+            })?;
         }
         None
     }
@@ -242,20 +258,20 @@ impl<'a> Plan<'a> {
         const LIMIT: usize = 1500;
         let network = self.formations.network;
         let mut tree: Vec<(Formation, usize)> = vec![(self.last().clone(), usize::MAX)];
-        let mut seen: HashMap<Formation, ()> = HashMap::from([(self.last().clone(), ())]);
+        let mut seen: HashSet<Formation> = HashSet::from([self.last().clone()]);
         let mut layer = 0..1;
         while !layer.is_empty() && tree.len() < LIMIT {
             let mut best: Option<((usize, usize), usize)> = None;
             for index in layer.clone() {
-                self.effort = self.effort.checked_sub(1)?;
                 let formation = tree[index].0.clone();
-                self.formations.steps(&formation, &mut |next| {
-                    if seen.contains_key(next) {
+                let visits = &self.visits;
+                self.formations.steps(&formation, &mut self.effort, &mut |next| {
+                    if seen.contains(next) {
                         return;
                     }
-                    seen.insert(next.into(), ());
+                    seen.insert(next.into());
                     let fresh =
-                        |node: Node| usize::from(self.visits[node as usize] == 0);
+                        |node: Node| usize::from(visits[node as usize] == 0);
                     let gain: usize = next.iter().map(|&node| fresh(node)).sum();
                     if gain > 0 {
                         let open: usize = next
@@ -270,7 +286,7 @@ impl<'a> Plan<'a> {
                         }
                     }
                     tree.push((next.into(), index));
-                });
+                })?;
             }
             if let Some((_, mut index)) = best {
                 let mut path = Vec::new();
@@ -310,7 +326,7 @@ impl<'a> Plan<'a> {
         for pick in picks {
             let (_, token, target) = wishes[pick];
             let hops = hops_from(back, target);
-            let mut effort = 20_000.min(self.effort);
+            let mut effort = 300_000.min(self.effort);
             let before = effort;
             let path = self.formations.path(
                 &start,
@@ -361,7 +377,7 @@ impl<'a> Plan<'a> {
     fn shorten(&mut self, choices: &mut Choices) {
         let tries = (self.path.len() * 6).clamp(200, 30_000);
         for attempt in 0..tries {
-            if self.effort < 10_000 || self.path.len() < 4 {
+            if self.effort < 100_000 || self.path.len() < 4 {
                 return;
             }
             let longest = if attempt % 2 == 0 { 6 } else { 16 };
@@ -389,7 +405,7 @@ impl<'a> Plan<'a> {
         let shorter = (wanted.len() <= MOST_WANTED)
             .then(|| {
                 let goal = &self.path[first + steps];
-                let mut effort = 3_000.min(self.effort);
+                let mut effort = 50_000.min(self.effort);
                 let before = effort;
                 let found = through(
                     formations,
@@ -449,15 +465,14 @@ fn through(
     // single tokens, which is cheap for the short stretches met here, is enough.
     let hops = |from: Node, to: Node, limit: u32| within(formations.network, from, to, limit);
     let mut tree: Vec<(Formation, u8, usize)> = vec![(start.clone(), 0, 0)];
-    let mut known: HashMap<(Formation, u8), ()> = HashMap::new();
+    let mut known: HashSet<(Formation, u8)> = HashSet::new();
     let mut layer = 0..1;
     for step in 1..=most {
         let left = (most - step) as u32;
         for index in layer.clone() {
-            *effort = effort.checked_sub(1)?;
             let (formation, seen) = (tree[index].0.clone(), tree[index].1);
             let mut found = None;
-            formations.steps(&formation, &mut |next| {
+            formations.steps(&formation, effort, &mut |next| {
                 if found.is_some() {
                     return;
                 }
@@ -470,10 +485,10 @@ fn through(
                     .iter()
                     .zip(goal.iter())
                     .all(|(&from, &to)| hops(from, to, left));
-                if reachable && known.insert((next.into(), seen), ()).is_none() {
+                if reachable && known.insert((next.into(), seen)) {
                     tree.push((next.into(), seen, index));
                 }
-            });
+            })?;
             if found.is_some() {
                 let mut path = vec![goal.clone()];
                 let mut at = index;
@@ -574,5 +589,3 @@ pub fn conceivable(
     }
     Some(met.values().any(|&(_, met)| met == nodes))
 }
-/// temp
-pub fn attempt(n: &Network, m: usize, d: u32, seed: u64, stream: u64, effort: usize) -> Option<Walk> { Formations::new(n, m, d).walk(seed, stream, effort) }

@@ -22,6 +22,7 @@
 
 pub mod bound;
 pub mod distance;
+pub mod exact;
 pub mod fairness;
 pub mod formats;
 pub mod formation;
@@ -30,6 +31,8 @@ pub mod hamiltonian;
 pub mod kept;
 pub mod network;
 mod random;
+mod refine;
+pub mod search;
 pub mod tour;
 pub mod walk;
 
