@@ -32,6 +32,7 @@ pub mod kept;
 pub mod network;
 mod random;
 mod refine;
+pub mod rings;
 pub mod search;
 pub mod tour;
 pub mod walk;

@@ -28,7 +28,7 @@ pub(crate) fn walk(
     let longest = 2 * network.len() + tokens;
     let budget = 20_000_000 * effort.max(1) as usize;
     let per_score = current.len() * tokens.min(16);
-    for _ in 0..(budget / per_score.max(1)).min(200_000) {
+    for _ in 0..(budget / per_score.max(1)).min(40_000) {
         let Some(changed) = change(network, &current, longest, &mut choices) else {
             continue;
         };
