@@ -116,7 +116,7 @@ impl Monitor {
             settled.min_distance = settled.min_distance.min(distance);
             settled.all_moved &= !resting;
             for &place in tokens.places() {
-                self.visits[tokens.process(place)] += 1;
+                self.visits[place.process()] += 1;
             }
         } else if legitimate {
             self.become_settled(round, distance);
