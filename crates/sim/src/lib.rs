@@ -1,6 +1,7 @@
 //! Runs of the protocol on one machine: lock-step simulation, faults,
 //! measurements, and the state file.
 //!
+//! * [`placement`]: which processes delay;
 //! * [`start`]: initial states: random, piled, spaced, worst, or a
 //!   [state file](state_file);
 //! * [`engine`]: lock-step rounds, [dense](engine::Dense) (every process every
@@ -24,6 +25,7 @@
 
 pub mod engine;
 pub mod fault;
+pub mod placement;
 pub mod run;
 pub mod seed;
 pub mod start;
