@@ -169,8 +169,6 @@ pub(crate) struct Instance {
     pub(crate) seed: u64,
     /// In words: "random start" or the file's name.
     pub(crate) start_name: String,
-    /// Which of the shared flags lead here again, for commands to suggest.
-    pub(crate) delays_name: String,
 }
 
 impl Instance {
@@ -257,13 +255,7 @@ impl RingFlags {
                     .help("make \"program\" of at least one process \"delay\""),
             );
         }
-        let delays: Vec<String> = ring.delays().map(|delay| delay.to_string()).collect();
         Ok(Instance {
-            delays_name: if delays.len() == ring.len() {
-                "all".to_owned()
-            } else {
-                format!("at:{}", delays.join(","))
-            },
             ring,
             start: configuration,
             seed: self.seed(),
@@ -316,7 +308,6 @@ impl RingFlags {
             start: state,
             seed: self.seed(),
             start_name: format!("{start} start"),
-            delays_name: delays.to_string(),
         })
     }
 

@@ -11,7 +11,7 @@ use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
 use crate::flags::{Format, Instance, RingFlags};
-use crate::report::diagram::Diagram;
+use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
 
@@ -149,10 +149,22 @@ fn explain_jam(instance: &Instance) {
 
 fn in_text(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
     let (columns, rows) = style::screen();
-    let mut diagram = Diagram::new(&instance.ring, columns, rows.saturating_sub(text::LINES));
+    let delays = instance
+        .ring
+        .programs()
+        .iter()
+        .map(|p| p.delays())
+        .collect();
+    let mut diagram = Diagram::new(delays, columns, rows.saturating_sub(text::LINES));
     let outcome = observe(run, trace, |frame| {
-        let event = frame.fault.map(ToString::to_string);
-        diagram.observe(frame.round, frame.tokens, frame.legitimate, event);
+        diagram.observe(&Shown {
+            round: frame.round,
+            tokens: &dots(frame.tokens),
+            closest: frame.tokens.min_distance(),
+            settled: frame.legitimate,
+            settled_word: "legitimate",
+            event: frame.fault.map(ToString::to_string),
+        });
         Ok(())
     })?;
     let mut out = anstream::stdout().lock();

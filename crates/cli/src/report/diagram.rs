@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use headway_core::Round;
 use headway_core::tokens::Tokens;
-use headway_core::{Ring, Round};
 
 use super::style;
 
@@ -16,6 +16,39 @@ pub(crate) struct Diagram {
     follow_up: usize,
     settled: bool,
     rows: Vec<Row>,
+}
+
+/// A token in a diagram.
+#[derive(Clone, Copy)]
+pub(crate) struct Dot {
+    /// Where.
+    pub(crate) process: usize,
+    /// Which, for its letter and colour.
+    pub(crate) token: usize,
+    /// It rests.
+    pub(crate) resting: bool,
+}
+
+/// The dots of a ring's tokens.
+pub(crate) fn dots(tokens: &Tokens) -> Vec<Dot> {
+    let dot = |(token, place): (usize, &headway_core::tokens::Place)| Dot {
+        process: place.process(),
+        token,
+        resting: place.resting,
+    };
+    tokens.places().iter().enumerate().map(dot).collect()
+}
+
+/// A state as a diagram sees it.
+pub(crate) struct Shown<'a> {
+    pub(crate) round: Round,
+    pub(crate) tokens: &'a [Dot],
+    pub(crate) closest: Option<u64>,
+    pub(crate) settled: bool,
+    /// What `settled` is called: "legitimate".
+    pub(crate) settled_word: &'static str,
+    /// A fault that has just struck.
+    pub(crate) event: Option<String>,
 }
 
 /// How processes are mapped to columns of characters.
@@ -47,13 +80,16 @@ struct Cell {
 const FOLLOW_UP: usize = 2;
 const LABEL_CHARS: usize = 7;
 const REMARK_CHARS: usize = 24;
+/// What `closest N` takes, for rows where there is nothing to compare.
+const LONE: usize = 9;
 
 impl Diagram {
-    /// A diagram for a screen of this many columns and about this many rows.
-    pub(crate) fn new(ring: &Ring, screen_columns: usize, max_rows: usize) -> Diagram {
+    /// A diagram of processes that do or do not delay, for a screen of this many
+    /// columns and about this many rows.
+    pub(crate) fn new(delays: Vec<bool>, screen_columns: usize, max_rows: usize) -> Diagram {
         Diagram {
-            columns: Columns::new(ring.len(), screen_columns),
-            delays: ring.programs().iter().map(|p| p.delays()).collect(),
+            columns: Columns::new(delays.len(), screen_columns),
+            delays,
             max_rows: max_rows.max(6),
             follow_up: 0,
             settled: false,
@@ -62,18 +98,12 @@ impl Diagram {
     }
 
     /// Shows the diagram a state. `event` is a fault's name.
-    pub(crate) fn observe(
-        &mut self,
-        round: Round,
-        tokens: &Tokens,
-        legitimate: bool,
-        event: Option<String>,
-    ) {
-        let becomes_legitimate = legitimate && !self.settled;
-        self.settled = legitimate;
-        let remark = match (event, becomes_legitimate) {
+    pub(crate) fn observe(&mut self, state: &Shown<'_>) {
+        let becomes_legitimate = state.settled && !self.settled;
+        self.settled = state.settled;
+        let remark = match (&state.event, becomes_legitimate) {
             (Some(event), _) => Some((format!("fault {event}"), false)),
-            (None, true) => Some(("legitimate from here on".to_owned(), true)),
+            (None, true) => Some((format!("{} from here on", state.settled_word), true)),
             (None, false) => None,
         };
         if remark.is_some() {
@@ -84,9 +114,9 @@ impl Diagram {
             return;
         }
         self.rows.push(Row {
-            round,
-            cells: self.columns.cells(tokens),
-            closest: tokens.min_distance(),
+            round: state.round,
+            cells: self.columns.cells(state.tokens),
+            closest: state.closest,
             remark,
         });
     }
@@ -154,7 +184,8 @@ impl Diagram {
         let dim = style::DIM;
         match row.closest {
             Some(hops) => write!(out, "  {dim}closest {hops}{dim:#}")?,
-            None => write!(out, "  {dim}no tokens{dim:#}")?,
+            None if row.remark.is_some() => write!(out, "  {:LONE$}", "")?,
+            None => {}
         }
         if let Some((remark, good)) = &row.remark {
             let style = if *good { style::GOOD } else { style::BAD };
@@ -185,13 +216,13 @@ impl Columns {
         self.processes.div_ceil(self.group)
     }
 
-    fn cells(self, tokens: &Tokens) -> Vec<Cell> {
+    fn cells(self, tokens: &[Dot]) -> Vec<Cell> {
         let mut cells = vec![Cell::default(); self.count()];
-        for (token, place) in tokens.places().iter().enumerate() {
-            let cell = &mut cells[place.process() / self.group];
+        for dot in tokens {
+            let cell = &mut cells[dot.process / self.group];
             if cell.tokens == 0 {
-                cell.first = token;
-                cell.resting = place.resting;
+                cell.first = dot.token;
+                cell.resting = dot.resting;
             }
             cell.tokens += 1;
         }
