@@ -249,3 +249,16 @@ fn widest_apart(occurrences: &Occurrences, node: Node, other: Node, length: u32)
         .max()
         .unwrap_or(0)
 }
+
+/// For 2, 3, … up to `most` tokens as far apart as the walk allows: the separation
+/// on the walk and the distance kept. Not monotonic: three tokens may keep more
+/// than two, where a node recurs half-way round.
+pub fn by_tokens(network: &Network, walk: &Walk, most: usize) -> Vec<(usize, usize, u32)> {
+    (2..=most.min(walk.len()))
+        .map(|tokens| {
+            let offsets = Offsets::furthest(walk.len(), tokens);
+            let kept = nearest(network, walk, &offsets).map_or(0, |nearest| nearest.distance);
+            (tokens, walk.len() / tokens, kept)
+        })
+        .collect()
+}

@@ -25,15 +25,18 @@ pub mod distance;
 pub mod exact;
 pub mod fairness;
 pub mod formats;
+pub mod file;
 pub mod formation;
 pub mod generators;
 pub mod hamiltonian;
 pub mod kept;
+pub mod layout;
 pub mod network;
 mod random;
 mod refine;
 pub mod rings;
 pub mod search;
+pub mod svg;
 pub mod tour;
 pub mod walk;
 
