@@ -24,6 +24,7 @@ Examples:
   headway run --watch                      the same, animated
   headway run --start worst --delays 1     the slowest start there is
   headway chain                            the open system that explains the idea
+  headway walk --generate grid:4x5         a ring over a network, tokens apart in it
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -42,6 +43,8 @@ enum Command {
     Run(Box<command::run::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
+    /// Lay a ring over a network so that tokens stay apart in it
+    Walk(Box<command::walk::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -61,6 +64,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         None => command::run::run(&command::run::Args::default()),
         Some(Command::Run(args)) => command::run::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
+        Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

@@ -3,3 +3,4 @@
 pub(crate) mod chain;
 pub(crate) mod generate;
 pub(crate) mod run;
+pub(crate) mod walk;
