@@ -25,6 +25,8 @@ pub enum Method {
     Short,
     /// A walk that visits every node once.
     Hamiltonian,
+    /// A short tour, changed a little at a time so that tokens keep more.
+    Refine,
     /// A walk made for separation.
     Formation,
     /// The best walk up to a length, with proof.
@@ -33,11 +35,12 @@ pub enum Method {
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 6] = [
+    pub const ALL: [Method; 7] = [
         Method::Best,
         Method::Tree,
         Method::Short,
         Method::Hamiltonian,
+        Method::Refine,
         Method::Formation,
         Method::Exact,
     ];
@@ -49,6 +52,7 @@ impl Method {
             Method::Tree => "tree",
             Method::Short => "short",
             Method::Hamiltonian => "hamiltonian",
+            Method::Refine => "refine",
             Method::Formation => "formation",
             Method::Exact => "exact",
         }
@@ -68,7 +72,7 @@ impl FromStr for Method {
         Method::ALL
             .into_iter()
             .find(|method| method.name() == text)
-            .ok_or_else(|| "expected best, tree, short, hamiltonian, formation or exact".to_owned())
+            .ok_or_else(|| "expected best, tree, short, hamiltonian, refine, formation or exact".to_owned())
     }
 }
 
@@ -184,7 +188,7 @@ pub fn walk(
         progress("touring a spanning tree");
         search.offer(tour::tree(network), Method::Tree);
     }
-    if wants(Method::Short) {
+    if wants(Method::Short) || wants(Method::Refine) {
         progress("shortening a tour");
         for seed in 0..3 {
             let walk = tour::short(network, request.seed.wrapping_add(seed), moves);
@@ -199,7 +203,8 @@ pub fn walk(
         }
         search.hamiltonian = Some(verdict);
     }
-    if all && network.len() <= refine::MOST_NODES && request.tokens > 1 && !search.reached() {
+    let refinable = network.len() <= refine::MOST_NODES && request.tokens > 1;
+    if wants(Method::Refine) && refinable && !search.reached() {
         progress("refining the best tour");
         search.refine();
     }
@@ -273,7 +278,7 @@ impl Search<'_> {
             self.request.seed,
             self.request.effort,
         );
-        self.offer(walk, Method::Short);
+        self.offer(walk, Method::Refine);
     }
 
     /// Formations at the goal first, then by bisection between that and what is

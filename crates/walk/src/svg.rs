@@ -91,14 +91,18 @@ struct Scene<'a> {
     height: f64,
     /// Of a node, in pixels; everything else is measured by it.
     radius: f64,
-    /// How often each directed link has been walked before each step.
+    /// How often each directed link has been walked before each step, at most
+    /// [`MOST_LANES`]: where a token goes to and fro to wait, lanes would pile up.
     lanes: Vec<u32>,
-    /// How far one lane is from the next; less where many share a link.
+    /// How far one lane is from the next.
     lane: f64,
 }
 
 const MARGIN: f64 = 46.0;
-const CAPTION: f64 = 64.0;
+const MOST_LANES: u32 = 3;
+const CAPTION: f64 = 80.0;
+/// So that the caption fits.
+const LEAST_WIDTH: f64 = 500.0;
 
 impl<'a> Scene<'a> {
     fn new(picture: &'a Picture<'a>) -> Scene<'a> {
@@ -114,11 +118,14 @@ impl<'a> Scene<'a> {
         let size = (72.0 / mean.max(1e-6)).clamp(260.0, 1400.0);
         let link = mean * size;
         let radius = (link * 0.2).clamp(1.2, 15.0).min(220.0 / nodes.sqrt());
+        let far = |value: fn(&Point) -> f64| unit.iter().map(value).fold(0.0, f64::max) * size;
+        let width = (far(|point| point.0) + 2.0 * MARGIN).max(LEAST_WIDTH);
+        let left = (width - far(|point| point.0)) / 2.0;
+        let height = far(|point| point.1) + 2.0 * MARGIN + CAPTION;
         let points: Vec<Point> = unit
             .iter()
-            .map(|point| (MARGIN + point.0 * size, CAPTION + MARGIN + point.1 * size))
+            .map(|point| (left + point.0 * size, CAPTION + MARGIN + point.1 * size))
             .collect();
-        let far = |value: fn(&Point) -> f64| points.iter().map(value).fold(0.0, f64::max);
         let mut walked = HashMap::<(Node, Node), u32>::new();
         let positions = picture.walk.positions();
         let lanes = (0..positions.len())
@@ -126,18 +133,17 @@ impl<'a> Scene<'a> {
                 let link = (positions[step], picture.walk.at(step + 1));
                 let times = walked.entry(link).or_insert(0);
                 *times += 1;
-                *times - 1
+                (*times - 1).min(MOST_LANES)
             })
             .collect();
-        let most = walked.values().copied().max().unwrap_or(1);
         Scene {
             picture,
-            width: (far(|point| point.0) + MARGIN).max(620.0),
-            height: far(|point| point.1) + MARGIN,
+            width,
+            height,
             points,
             radius,
             lanes,
-            lane: (radius * 0.5).min(radius * 3.0 / f64::from(most)),
+            lane: radius * 0.5,
         }
     }
 
@@ -201,12 +207,8 @@ impl<'a> Scene<'a> {
             let _ = write!(path, "M{:.1} {:.1}", from.0, from.1);
             for step in start..end {
                 let (to, direction) = self.middle(step);
-                let corner = self.corner(step);
-                let _ = write!(
-                    path,
-                    "Q{:.1} {:.1} {:.1} {:.1}",
-                    corner.0, corner.1, to.0, to.1
-                );
+                self.turn(&mut path, step);
+                let _ = write!(path, "L{:.1} {:.1}", to.0, to.1);
                 if step % arrows_every == 0 {
                     self.arrow(&mut arrows, to, direction);
                 }
@@ -233,21 +235,36 @@ impl<'a> Scene<'a> {
         (middle, direction)
     }
 
-    /// Round which point the curve turns at the start of a step: beside the node,
-    /// or beyond it when the walk goes back where it came from.
-    fn corner(&self, step: usize) -> Point {
+    /// The bend at the node where a step starts: beside it, or beyond it when the
+    /// walk goes back where it came from.
+    fn turn(&self, path: &mut String, step: usize) {
         let walk = self.picture.walk;
-        let (_, into) = self.middle(step + walk.len() - 1);
-        let (_, out_of) = self.middle(step);
+        let (from, into) = self.middle(step + walk.len() - 1);
+        let (to, out_of) = self.middle(step);
         let node = self.points[walk.at(step) as usize];
-        let back = into.0 * out_of.0 + into.1 * out_of.1 < -0.98;
-        let aside = self.radius * 0.45 + self.lane * f64::from(self.lanes[step % walk.len()]);
-        if back {
-            (node.0 + into.0 * self.radius * 2.2, node.1 + into.1 * self.radius * 2.2)
+        // How far before and after the node the bend begins and ends.
+        let ahead = |middle: Point, direction: Point| {
+            (node.0 - middle.0) * direction.0 + (node.1 - middle.1) * direction.1
+        };
+        let reach = self.radius * 1.7;
+        let before = (ahead(from, into) - reach).max(0.0);
+        let after = (-ahead(to, out_of) - reach).max(0.0);
+        let enter = (from.0 + into.0 * before, from.1 + into.1 * before);
+        let leave = (to.0 - out_of.0 * after, to.1 - out_of.1 * after);
+        let turned_back = into.0 * out_of.0 + into.1 * out_of.1 < -0.98;
+        let corner = if turned_back {
+            let beyond = self.radius * 2.0;
+            (node.0 + into.0 * beyond, node.1 + into.1 * beyond)
         } else {
+            let aside = self.radius * 0.45 + self.lane * f64::from(self.lanes[step % walk.len()]);
             let normal = unit((-into.1 - out_of.1, into.0 + out_of.0));
             (node.0 + normal.0 * aside, node.1 + normal.1 * aside)
-        }
+        };
+        let _ = write!(
+            path,
+            "L{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}",
+            enter.0, enter.1, corner.0, corner.1, leave.0, leave.1
+        );
     }
 
     fn arrow(&self, out: &mut String, tip: Point, direction: Point) {
@@ -354,25 +371,31 @@ impl<'a> Scene<'a> {
 
     fn caption(&self, out: &mut String) {
         let walk = self.picture.walk;
-        let mut note = format!(
+        let note = format!(
             "walk of {} steps over {} nodes, tokens {} apart on it",
             walk.len(),
             self.picture.network.len(),
             walk.len() / self.picture.tokens.max(1)
         );
+        let mut notes = vec![note];
         if let Some(bound) = self.picture.bound {
-            let _ = write!(note, "; no walk keeps more than {bound}");
-        }
-        if self.picture.nearest.is_some() {
-            note.push_str("; dashed: where they come nearest");
+            notes.push(format!(
+                "no walk keeps more than {bound}; dashed: where tokens come nearest"
+            ));
         }
         let _ = writeln!(
             out,
-            "<text class=\"title\" x=\"24\" y=\"36\" font-size=\"20\" font-weight=\"600\">{}</text>\
-             <text class=\"note\" x=\"24\" y=\"58\" font-size=\"13\">{}</text>",
-            escaped(&self.headline()),
-            escaped(&note)
+            "<text class=\"title\" x=\"24\" y=\"36\" font-size=\"20\" font-weight=\"600\">{}</text>",
+            escaped(&self.headline())
         );
+        for (line, note) in notes.iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "<text class=\"note\" x=\"24\" y=\"{}\" font-size=\"13\">{}</text>",
+                58 + 18 * line,
+                escaped(note)
+            );
+        }
     }
 }
 

@@ -122,6 +122,8 @@ enum MethodChoice {
     Short,
     /// A walk that visits every node exactly once
     Hamiltonian,
+    /// A short tour, changed a little at a time so that tokens keep more
+    Refine,
     /// A walk made for separation
     Formation,
     /// The best walk up to a length, with proof; small networks
@@ -240,6 +242,7 @@ impl MethodChoice {
             MethodChoice::Tree => Method::Tree,
             MethodChoice::Short => Method::Short,
             MethodChoice::Hamiltonian => Method::Hamiltonian,
+            MethodChoice::Refine => Method::Refine,
             MethodChoice::Formation => Method::Formation,
             MethodChoice::Exact => Method::Exact,
         }

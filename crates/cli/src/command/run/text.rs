@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use headway_sim::{Outcome, Run};
 
+use super::over_network::OverNetwork;
 use crate::flags::Instance;
 use crate::report::count;
 use crate::report::diagram::Diagram;
@@ -19,6 +20,7 @@ pub(super) fn write(
     run: &Run,
     diagram: &Diagram,
     outcome: &Outcome,
+    network: Option<&OverNetwork>,
 ) -> io::Result<()> {
     writeln!(out, "{HEADING}{}{HEADING:#}", title(instance))?;
     writeln!(
@@ -32,6 +34,9 @@ pub(super) fn write(
     distances(out, instance, outcome)?;
     recoveries(out, run, outcome)?;
     verdicts(out, instance, outcome)?;
+    if let Some(network) = network {
+        network.write(out)?;
+    }
     try_next(out, instance)
 }
 

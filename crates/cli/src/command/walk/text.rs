@@ -222,19 +222,29 @@ fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
             "{DIM}(--capacity tables what other numbers of tokens keep on this walk.){DIM:#}"
         );
     };
-    writeln!(out, "\nOn this walk, tokens apart by         keep distance   so many fit")?;
-    for row in by_distance.iter().skip(1) {
-        writeln!(
-            out,
-            "  at least {:>5}                      {:>5}           {:>5}",
-            row["separation_on_walk"], row["distance"], row["tokens"]
-        )?;
+    let number = |row: &Value, name: &str| row[name].as_u64().unwrap_or(0);
+    if by_distance.len() > 1 {
+        writeln!(out, "\n{HEADING}Any number of tokens, on this walk{HEADING:#}")?;
+        writeln!(out, "{DIM}  at least so far apart   keep distance   so many fit{DIM:#}")?;
+        for row in by_distance.iter().skip(1) {
+            writeln!(
+                out,
+                "  {:>21} {:>15} {:>13}",
+                number(row, "separation_on_walk"),
+                number(row, "distance"),
+                number(row, "tokens")
+            )?;
+        }
     }
-    for row in by_tokens {
+    writeln!(out, "\n{HEADING}Tokens spread evenly, on this walk{HEADING:#}")?;
+    writeln!(out, "{DIM}   tokens   apart   keep distance{DIM:#}")?;
+    for row in &by_tokens {
         writeln!(
             out,
-            "  {:>5}, by {:>2} spread evenly            {:>5}",
-            row["separation_on_walk"], row["tokens"], row["distance_kept"]
+            "  {:>7} {:>7} {:>15}",
+            number(row, "tokens"),
+            number(row, "separation_on_walk"),
+            number(row, "distance_kept")
         )?;
     }
     Ok(())
