@@ -174,9 +174,9 @@ fn geometric(nodes: u32, radius: f64, seed: u64) -> Result<Network, NetworkError
     let mut last = None;
     for throw in 0..1000 {
         let mut choices = Choices::new(seed, throw);
-        let points: Vec<(f64, f64)> = (0..nodes)
-            .map(|_| (choices.unit(), choices.unit()))
-            .collect();
+        // Six digits, so that files hold them exactly.
+        let mut coordinate = || (choices.unit() * 1e6).floor() / 1e6;
+        let points: Vec<(f64, f64)> = (0..nodes).map(|_| (coordinate(), coordinate())).collect();
         let mut builder = numbered(nodes);
         // Cells as wide as the radius, so that only neighbouring cells matter.
         let cells = (1.0 / radius).clamp(1.0, 1000.0) as usize;
