@@ -8,13 +8,14 @@
 
 mod ring;
 mod table;
+mod walk;
 
 use table::Table;
 
 /// An area: its name and what measures it.
 type Area = (&'static str, fn(&mut Table));
 
-const AREAS: &[Area] = &[("ring", ring::measure)];
+const AREAS: &[Area] = &[("ring", ring::measure), ("walk", walk::measure)];
 
 fn main() -> std::io::Result<()> {
     let chosen: Vec<String> = std::env::args().skip(1).collect();

@@ -43,7 +43,10 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Radius { centre } => {
-                write!(f, "no node is further from {centre}, which a token must visit")
+                write!(
+                    f,
+                    "no node is further from {centre}, which a token must visit"
+                )
             }
             Reason::Room { node, tokens } => write!(
                 f,
@@ -58,8 +61,9 @@ impl fmt::Display for Reason {
     }
 }
 
-/// As many formations are looked at for a bound.
+/// As many formations, and steps from them, are looked at for a bound.
 const MOST_FORMATIONS: usize = 1_500_000;
+const MOST_STEPS: usize = 100_000_000;
 
 /// The best bound known for m tokens; `None` when there are no two.
 ///
@@ -82,11 +86,19 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
         },
     };
     if tokens > 2 && network.is_symmetric() {
+        crowd(network, tokens, &mut bound);
         room(network, centre, tokens, &mut bound);
     }
+    let links: usize = network
+        .nodes()
+        .map(|node| network.neighbours(node).len())
+        .sum();
     let looked_at = (2..=tokens.min(6)).rev().find(|&looked_at| {
         let formations = network.len().checked_pow(looked_at as u32);
+        // All steps from all formations: every token takes every link.
+        let steps = links.checked_pow(looked_at as u32);
         formations.is_some_and(|formations| formations <= MOST_FORMATIONS)
+            && steps.is_some_and(|steps| steps <= MOST_STEPS)
     });
     if let Some(looked_at) = looked_at {
         // The largest conceivable distance, by bisection: less is always easier.
@@ -133,10 +145,17 @@ fn radius(network: &Network) -> (Node, u32) {
     let mut at_least = vec![0u32; network.len()];
     let mut open: Vec<Node> = network.nodes().collect();
     let mut best = (0, u32::MAX);
-    while let Some(&node) = open.iter().min_by_key(|&&node| (at_least[node as usize], node)) {
+    while let Some(&node) = open
+        .iter()
+        .min_by_key(|&&node| (at_least[node as usize], node))
+    {
         let hops = hops_from(network, node);
         let furthest = hops.iter().copied().max().unwrap_or(0);
-        best = if furthest < best.1 { (node, furthest) } else { best };
+        best = if furthest < best.1 {
+            (node, furthest)
+        } else {
+            best
+        };
         at_least[node as usize] = u32::MAX;
         open.retain(|&other| {
             let hops = hops[other as usize];
@@ -146,6 +165,47 @@ fn radius(network: &Network) -> (Node, u32) {
         });
     }
     best
+}
+
+/// Lowers the bound to where the surroundings of tokens that keep it still fit: what
+/// is within (d-1)/2 of one token is within it of no other.
+fn crowd(network: &Network, tokens: usize, bound: &mut Bound) {
+    let mut reach = Reach::new(network.len());
+    let mut fits = |distance: u32| -> Result<(), Node> {
+        let (mut fewest, mut most) = (usize::MAX, (0, 0));
+        for node in network.nodes() {
+            let mut around = 0;
+            reach.search(network, node, (distance - 1) / 2, |_, _| {
+                around += 1;
+                false
+            });
+            fewest = fewest.min(around);
+            most = most.max((around, node));
+        }
+        // Some token visits the node with the most around it.
+        if most.0 + (tokens - 1) * fewest <= network.len() {
+            Ok(())
+        } else {
+            Err(most.1)
+        }
+    };
+    let (mut can, mut beyond) = (0, bound.distance + 1);
+    while can + 1 < beyond {
+        let middle = can + (beyond - can) / 2;
+        match fits(middle) {
+            Ok(()) => can = middle,
+            Err(node) => {
+                beyond = middle;
+                *bound = Bound {
+                    distance: middle - 1,
+                    reason: Reason::Room {
+                        node: network.name(node).to_owned(),
+                        tokens,
+                    },
+                };
+            }
+        }
+    }
 }
 
 /// Lowers the bound while the nodes far from some node fall into too few clusters,

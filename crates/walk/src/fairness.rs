@@ -77,7 +77,11 @@ pub fn equal_visits(network: &Network) -> EqualVisits {
             predecessor[next as usize] = Some(node as Node);
         }
     }
-    let alone = || network.nodes().filter(|&node| successor[node as usize].is_none());
+    let alone = || {
+        network
+            .nodes()
+            .filter(|&node| successor[node as usize].is_none())
+    };
     if alone().next().is_some() {
         // Hall: what alternating paths reach from unmatched nodes is crowded.
         let mut left: Vec<bool> = successor.iter().map(Option::is_none).collect();
@@ -136,7 +140,10 @@ pub fn equal_visits(network: &Network) -> EqualVisits {
     let labels = groups.into_labeling();
     let mut by_label = std::collections::BTreeMap::<usize, Vec<Node>>::new();
     for node in network.nodes() {
-        by_label.entry(labels[node as usize]).or_default().push(node);
+        by_label
+            .entry(labels[node as usize])
+            .or_default()
+            .push(node);
     }
     if by_label.len() == 1 {
         EqualVisits::Possible

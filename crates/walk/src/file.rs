@@ -37,7 +37,8 @@ const TABLED_TOKENS: usize = 12;
 /// distance takes, which on large networks needs all distances.
 pub fn write(network: &Network, request: &Request, found: &Found, capacity: bool) -> Value {
     let walk = &found.walk;
-    let names = |nodes: &[u32]| -> Vec<&str> { nodes.iter().map(|&node| network.name(node)).collect() };
+    let names =
+        |nodes: &[u32]| -> Vec<&str> { nodes.iter().map(|&node| network.name(node)).collect() };
     let by_name = |value: &dyn Fn(usize) -> Value| -> Map<String, Value> {
         network
             .names()
@@ -130,7 +131,12 @@ pub fn read(text: &str) -> Result<WalkFile, FileError> {
     };
     match file.get("format").and_then(Value::as_str) {
         Some(FORMAT) => {}
-        Some(other) => return Err(field("format", format!("is {other:?}, expected {FORMAT:?}"))),
+        Some(other) => {
+            return Err(field(
+                "format",
+                format!("is {other:?}, expected {FORMAT:?}"),
+            ));
+        }
         None => {
             let message = format!("expected {FORMAT:?}: this is not a walk file");
             return Err(field("format", message));

@@ -99,52 +99,87 @@ impl<'a> Formations<'a> {
     }
 
     /// Calls `found` with the formations one step on, and takes as much from
-    /// `effort`; `None` when none is left.
+    /// `effort`; `None` when none is left. When there are too many, each token has
+    /// only the choice of a few neighbours, those that `prefer` ranks lowest.
     fn steps(
         &self,
         formation: &[Node],
+        prefer: &impl Fn(usize, Node) -> u32,
         effort: &mut usize,
         found: &mut impl FnMut(&[Node]),
     ) -> Option<()> {
+        let all = formation.iter().try_fold(1usize, |steps, &node| {
+            steps.checked_mul(self.network.neighbours(node).len())
+        });
         let mut next = Vec::with_capacity(self.tokens);
         let mut left = MOST_STEPS;
-        self.step_rest(formation, &mut next, &mut left, found);
+        if all.is_some_and(|all| all <= MOST_STEPS) {
+            let choices: Vec<&[Node]> = formation
+                .iter()
+                .map(|&node| self.network.neighbours(node))
+                .collect();
+            self.step_rest(&choices, &mut next, &mut left, found);
+        } else {
+            let few = (2..)
+                .take_while(|few: &usize| few.pow(self.tokens.min(9) as u32) <= MOST_STEPS)
+                .last()
+                .unwrap_or(2);
+            let choices: Vec<Vec<Node>> = formation
+                .iter()
+                .enumerate()
+                .map(|(token, &node)| {
+                    let mut ranked: Vec<(u32, u32, Node)> = self
+                        .network
+                        .neighbours(node)
+                        .iter()
+                        .map(|&next| {
+                            // Ties in an order that differs from place to place.
+                            let tie =
+                                next.wrapping_mul(0x9e37_79b9) ^ node.wrapping_mul(0x85eb_ca6b);
+                            (prefer(token, next), tie, next)
+                        })
+                        .collect();
+                    ranked.sort_unstable();
+                    ranked.truncate(few);
+                    ranked.into_iter().map(|(_, _, next)| next).collect()
+                })
+                .collect();
+            let choices: Vec<&[Node]> = choices.iter().map(Vec::as_slice).collect();
+            self.step_rest(&choices, &mut next, &mut left, found);
+        }
         *effort = effort.checked_sub(1 + MOST_STEPS - left)?;
         Some(())
     }
 
     fn step_rest(
         &self,
-        formation: &[Node],
+        choices: &[&[Node]],
         next: &mut Vec<Node>,
         left: &mut usize,
         found: &mut impl FnMut(&[Node]),
     ) {
-        if next.len() == formation.len() {
+        let Some(nodes) = choices.get(next.len()) else {
             *left -= 1;
             found(next);
             return;
-        }
-        let neighbours = self.network.neighbours(formation[next.len()]);
-        // With limited steps, begin elsewhere for every token, lest always the
-        // first neighbours be taken.
-        let turn = if self.tokens > 4 { *left } else { 0 };
-        for index in 0..neighbours.len() {
-            let node = neighbours[(index + turn) % neighbours.len()];
+        };
+        for &node in *nodes {
             if *left > 0 && self.fits(next, node) {
                 next.push(node);
-                self.step_rest(formation, next, left, found);
+                self.step_rest(choices, next, left, found);
                 next.pop();
             }
         }
     }
 
     /// A path of formations from `start` to one where `hops_left` is 0, best
-    /// guesses first; without `start`. `hops_left` never exceeds the steps needed.
+    /// guesses first; without `start`. `hops_left` never exceeds the steps needed,
+    /// `prefer` says where single tokens had better go.
     fn path(
         &self,
         start: &[Node],
         hops_left: impl Fn(&[Node]) -> u32,
+        prefer: impl Fn(usize, Node) -> u32,
         greed: u32,
         most: u32,
         effort: &mut usize,
@@ -182,10 +217,13 @@ impl<'a> Formations<'a> {
                 path.reverse();
                 return Some(path);
             }
-            if from.get(&formation).is_some_and(|&(known, _)| known < taken) {
+            if from
+                .get(&formation)
+                .is_some_and(|&(known, _)| known < taken)
+            {
                 continue;
             }
-            self.steps(&formation, effort, &mut |next| {
+            self.steps(&formation, &prefer, effort, &mut |next| {
                 let guess = hops_left(next);
                 if taken + 1 + guess > most {
                     return;
@@ -265,28 +303,39 @@ impl<'a> Plan<'a> {
             for index in layer.clone() {
                 let formation = tree[index].0.clone();
                 let visits = &self.visits;
-                self.formations.steps(&formation, &mut self.effort, &mut |next| {
-                    if seen.contains(next) {
-                        return;
-                    }
-                    seen.insert(next.into());
-                    let fresh =
-                        |node: Node| usize::from(visits[node as usize] == 0);
-                    let gain: usize = next.iter().map(|&node| fresh(node)).sum();
-                    if gain > 0 {
-                        let open: usize = next
-                            .iter()
-                            .filter(|&&node| fresh(node) == 1)
-                            .flat_map(|&node| network.neighbours(node))
-                            .map(|&node| fresh(node))
-                            .sum();
-                        let key = (next.len() - gain, open);
-                        if best.is_none_or(|(known, _)| key < known) {
-                            best = Some((key, tree.len()));
+                // Unvisited nodes first, those with few unvisited neighbours before.
+                let prefer = |_: usize, node: Node| {
+                    let open = network
+                        .neighbours(node)
+                        .iter()
+                        .filter(|&&next| visits[next as usize] == 0)
+                        .count();
+                    let visited = visits[node as usize] > 0;
+                    open as u32 + if visited { 1 << 16 } else { 0 }
+                };
+                let effort = &mut self.effort;
+                self.formations
+                    .steps(&formation, &prefer, effort, &mut |next| {
+                        if seen.contains(next) {
+                            return;
                         }
-                    }
-                    tree.push((next.into(), index));
-                })?;
+                        seen.insert(next.into());
+                        let fresh = |node: Node| usize::from(visits[node as usize] == 0);
+                        let gain: usize = next.iter().map(|&node| fresh(node)).sum();
+                        if gain > 0 {
+                            let open: usize = next
+                                .iter()
+                                .filter(|&&node| fresh(node) == 1)
+                                .flat_map(|&node| network.neighbours(node))
+                                .map(|&node| fresh(node))
+                                .sum();
+                            let key = (next.len() - gain, open);
+                            if best.is_none_or(|(known, _)| key < known) {
+                                best = Some((key, tree.len()));
+                            }
+                        }
+                        tree.push((next.into(), index));
+                    })?;
             }
             if let Some((_, mut index)) = best {
                 let mut path = Vec::new();
@@ -331,6 +380,13 @@ impl<'a> Plan<'a> {
             let path = self.formations.path(
                 &start,
                 |formation| hops[formation[token] as usize],
+                |other, node| {
+                    if other == token {
+                        hops[node as usize]
+                    } else {
+                        0
+                    }
+                },
                 2,
                 u32::MAX,
                 &mut effort,
@@ -363,9 +419,14 @@ impl<'a> Plan<'a> {
             return Some(());
         }
         let mut effort = self.effort;
-        let path = self
-            .formations
-            .path(&self.last().clone(), most, 3, u32::MAX, &mut effort)?;
+        let path = self.formations.path(
+            &self.last().clone(),
+            most,
+            |token, node| hops[token][node as usize],
+            3,
+            u32::MAX,
+            &mut effort,
+        )?;
         self.effort = effort;
         for formation in path {
             self.push(formation);
@@ -440,7 +501,11 @@ impl<'a> Plan<'a> {
     fn walk(&self) -> Vec<Node> {
         let steps = self.path.len() - 1;
         (0..self.formations.tokens)
-            .flat_map(|token| self.path[..steps].iter().map(move |formation| formation[token]))
+            .flat_map(|token| {
+                self.path[..steps]
+                    .iter()
+                    .map(move |formation| formation[token])
+            })
             .collect()
     }
 }
@@ -472,7 +537,7 @@ fn through(
         for index in layer.clone() {
             let (formation, seen) = (tree[index].0.clone(), tree[index].1);
             let mut found = None;
-            formations.steps(&formation, effort, &mut |next| {
+            formations.steps(&formation, &|_, _| 0, effort, &mut |next| {
                 if found.is_some() {
                     return;
                 }
@@ -535,12 +600,7 @@ fn within(network: &Network, from: Node, to: Node, limit: u32) -> bool {
 /// Tokens that keep a distance for ever walk round one component of formations, in
 /// which each of them visits every node. Without such a component there is no such
 /// walk. Further tokens only make it harder.
-pub fn conceivable(
-    network: &Network,
-    tokens: usize,
-    distance: u32,
-    most: usize,
-) -> Option<bool> {
+pub fn conceivable(network: &Network, tokens: usize, distance: u32, most: usize) -> Option<bool> {
     let nodes = network.len();
     let count = u32::try_from(tokens)
         .ok()
@@ -568,8 +628,12 @@ pub fn conceivable(
         }
         let apart = (1..tokens).all(|token| formations.fits(&formation[..token], formation[token]));
         if apart {
+            let choices: Vec<&[Node]> = formation
+                .iter()
+                .map(|&node| network.neighbours(node))
+                .collect();
             let mut next = Vec::with_capacity(tokens);
-            formations.step_rest(&formation, &mut next, &mut usize::MAX.clone(), &mut |next| {
+            formations.step_rest(&choices, &mut next, &mut usize::MAX.clone(), &mut |next| {
                 let next = number(next);
                 groups.union(index, next);
                 moving[index] = true;

@@ -65,7 +65,11 @@ impl Generator {
                     0 => "centre".to_owned(),
                     leaf => format!("leaf{leaf}"),
                 };
-                linked(nodes, names, |node| if node == 0 { vec![] } else { vec![0] })
+                linked(
+                    nodes,
+                    names,
+                    |node| if node == 0 { vec![] } else { vec![0] },
+                )
             }
             Generator::Line(nodes) => {
                 let mut line = numbered(nodes);
@@ -85,7 +89,13 @@ impl Generator {
             Generator::Tree(nodes) => linked(
                 nodes,
                 |node| node.to_string(),
-                |node| if node == 0 { vec![] } else { vec![(node - 1) / 2] },
+                |node| {
+                    if node == 0 {
+                        vec![]
+                    } else {
+                        vec![(node - 1) / 2]
+                    }
+                },
             ),
             Generator::Hypercube(dimensions) => linked(
                 1 << dimensions,
@@ -321,7 +331,11 @@ mod tests {
             ("figure7", 9, 10),
         ] {
             let network = made(text);
-            assert_eq!((network.len(), network.links().count()), (nodes, links), "{text}");
+            assert_eq!(
+                (network.len(), network.links().count()),
+                (nodes, links),
+                "{text}"
+            );
             assert!(network.notes().is_empty(), "{text}");
         }
     }
@@ -342,7 +356,17 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "grid", "grid:4", "torus:2x9", "star:x", "cube:3", "grid:1x1", "geometric:9:0", "grid:4000x4000"] {
+        for text in [
+            "",
+            "grid",
+            "grid:4",
+            "torus:2x9",
+            "star:x",
+            "cube:3",
+            "grid:1x1",
+            "geometric:9:0",
+            "grid:4000x4000",
+        ] {
             assert!(text.parse::<Generator>().is_err(), "{text}");
         }
     }

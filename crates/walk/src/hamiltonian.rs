@@ -63,7 +63,10 @@ pub fn cycle(network: &Network, seed: u64, steps: usize) -> Verdict {
 /// A reason why no walk visits every node exactly once, if one is easily seen.
 fn obstacle(network: &Network) -> Option<String> {
     if network.len() > 2 && network.is_symmetric() {
-        if let Some(end) = network.nodes().find(|&node| network.neighbours(node).len() == 1) {
+        if let Some(end) = network
+            .nodes()
+            .find(|&node| network.neighbours(node).len() == 1)
+        {
             return Some(format!(
                 "{} has one neighbour only, which must be passed before and after it",
                 network.name(end)

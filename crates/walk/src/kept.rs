@@ -27,7 +27,10 @@ impl Offsets {
     /// g ≤ j ≤ W-g.
     pub fn at_least(length: usize, separation: usize) -> Offsets {
         let (length, separation) = (length as u32, separation as u32);
-        Offsets::of(length, vec![(separation, length.saturating_sub(separation))])
+        Offsets::of(
+            length,
+            vec![(separation, length.saturating_sub(separation))],
+        )
     }
 
     /// `tokens` tokens, successive ones at least `separation` apart: the k-th
@@ -85,6 +88,17 @@ impl Offsets {
         let offset = (offset % self.length as usize) as u32;
         let after = self.ranges.partition_point(|&(from, _)| from <= offset);
         after > 0 && offset <= self.ranges[after - 1].1
+    }
+
+    /// So few that going through all of them for every position costs little.
+    fn are_few(&self) -> bool {
+        const FEW: u64 = 256;
+        let count: u64 = self
+            .ranges
+            .iter()
+            .map(|&(from, to)| u64::from(to - from) + 1)
+            .sum();
+        count <= FEW
     }
 
     /// The offsets, as inclusive ranges.
@@ -147,9 +161,10 @@ pub struct Nearest {
 /// assert_eq!(kept(2).unwrap().distance, 0);
 /// ```
 pub fn nearest(network: &Network, walk: &Walk, offsets: &Offsets) -> Option<Nearest> {
+    if offsets.ranges.is_empty() {
+        return None;
+    }
     let occurrences = walk.occurrences(network);
-    let mut best: Option<Nearest> = None;
-    let mut reach = Reach::new(network.len());
     // A node that is met at an offset by itself is found without any search.
     for node in network.nodes() {
         let positions = occurrences.of(node);
@@ -160,30 +175,69 @@ pub fn nearest(network: &Network, walk: &Walk, offsets: &Offsets) -> Option<Near
             });
         }
     }
-    if offsets.ranges.is_empty() {
-        return None;
-    }
+    let mut reach = Reach::new(network.len());
+    let mut targets = offsets.are_few().then(|| Targets::new(network));
+    let mut best: Option<(u32, Node, Node)> = None;
     for node in network.nodes() {
-        let limit = best.map_or(u32::MAX, |best| best.distance - 1);
+        let limit = best.map_or(u32::MAX, |(distance, ..)| distance - 1);
         if limit == 0 {
             break;
         }
         let positions = occurrences.of(node);
+        if let Some(targets) = &mut targets {
+            targets.mark(walk, positions, offsets);
+        }
         reach.search(network, node, limit, |other, distance| {
-            if distance == 0 {
-                return false;
+            let met = match &targets {
+                Some(targets) => targets.contains(other),
+                None => offsets.pair(positions, occurrences.of(other)).is_some(),
+            };
+            if met && distance > 0 {
+                best = Some((distance, node, other));
             }
-            let pair = offsets.pair(positions, occurrences.of(other));
-            if let Some(positions) = pair {
-                best = Some(Nearest {
-                    distance,
-                    positions,
-                });
-            }
-            pair.is_some()
+            met && distance > 0
         });
     }
-    best
+    best.and_then(|(distance, node, other)| {
+        let positions = offsets.pair(occurrences.of(node), occurrences.of(other))?;
+        Some(Nearest {
+            distance,
+            positions,
+        })
+    })
+}
+
+/// The nodes that occur at one of few offsets from a node.
+struct Targets {
+    /// Equal to `stamp` for those of the current node.
+    marks: Vec<u32>,
+    stamp: u32,
+}
+
+impl Targets {
+    fn new(network: &Network) -> Targets {
+        Targets {
+            marks: vec![0; network.len()],
+            stamp: 0,
+        }
+    }
+
+    fn mark(&mut self, walk: &Walk, positions: &[u32], offsets: &Offsets) {
+        // One stamp per node, and there are fewer nodes than stamps.
+        self.stamp += 1;
+        for &(from, to) in &offsets.ranges {
+            for offset in from..=to {
+                for &position in positions {
+                    let other = walk.at(position as usize + offset as usize);
+                    self.marks[other as usize] = self.stamp;
+                }
+            }
+        }
+    }
+
+    fn contains(&self, node: Node) -> bool {
+        self.marks[node as usize] == self.stamp
+    }
 }
 
 /// What separation on the walk a distance in the network takes, for every

@@ -45,7 +45,8 @@ fn scaled(network: &Network) -> Vec<(f64, f64)> {
             *nearest = nearest.min(hops);
         }
         hops.push(from);
-        let furthest = (0..nodes).max_by(|&a, &b| nearest[a].total_cmp(&nearest[b]).then(b.cmp(&a)));
+        let furthest =
+            (0..nodes).max_by(|&a, &b| nearest[a].total_cmp(&nearest[b]).then(b.cmp(&a)));
         pivot = furthest.unwrap_or(0) as u32;
     }
     let x = component(&hops, &[]);
@@ -78,11 +79,17 @@ fn component(hops: &[Vec<f64>], before: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
     };
     let project = |direction: &[f64]| -> Vec<f64> {
         (0..nodes)
-            .map(|node| (0..pivots).map(|pivot| centred(pivot, node) * direction[pivot]).sum())
+            .map(|node| {
+                (0..pivots)
+                    .map(|pivot| centred(pivot, node) * direction[pivot])
+                    .sum()
+            })
             .collect()
     };
     // Some start that is orthogonal to nothing in particular.
-    let mut direction: Vec<f64> = (0..pivots).map(|pivot| ((pivot * 7 + 3) % 11) as f64 - 4.6).collect();
+    let mut direction: Vec<f64> = (0..pivots)
+        .map(|pivot| ((pivot * 7 + 3) % 11) as f64 - 4.6)
+        .collect();
     for _ in 0..80 {
         for known in before {
             let along: f64 = known.iter().zip(&direction).map(|(a, b)| a * b).sum();
@@ -90,7 +97,11 @@ fn component(hops: &[Vec<f64>], before: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
                 *value -= along * known;
             }
         }
-        let length = direction.iter().map(|value| value * value).sum::<f64>().sqrt();
+        let length = direction
+            .iter()
+            .map(|value| value * value)
+            .sum::<f64>()
+            .sqrt();
         if length < 1e-12 {
             break;
         }
@@ -108,7 +119,11 @@ fn component(hops: &[Vec<f64>], before: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
             })
             .collect();
     }
-    let length = direction.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let length = direction
+        .iter()
+        .map(|value| value * value)
+        .sum::<f64>()
+        .sqrt();
     if length > 1e-12 {
         for value in &mut direction {
             *value /= length;
@@ -120,7 +135,10 @@ fn component(hops: &[Vec<f64>], before: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
 
 /// Moves every node to where the others would have it, again and again.
 fn majorize(network: &Network, points: &mut [(f64, f64)]) {
-    let hops: Vec<Vec<u32>> = network.nodes().map(|node| hops_from(network, node)).collect();
+    let hops: Vec<Vec<u32>> = network
+        .nodes()
+        .map(|node| hops_from(network, node))
+        .collect();
     let apart = |a: usize, b: usize| f64::from(hops[a][b].min(hops[b][a]));
     // The scaling has its own size; begin with links of about length 1.
     let mut drawn = 0.0;
@@ -134,14 +152,20 @@ fn majorize(network: &Network, points: &mut [(f64, f64)]) {
     for (index, point) in points.iter_mut().enumerate() {
         // Nodes that coincide would pull in no direction.
         let nudge = 1e-3 * (index as f64 * 2.4).sin();
-        *point = (point.0 * size + nudge, point.1 * size + 1e-3 * (index as f64 * 2.4).cos());
+        *point = (
+            point.0 * size + nudge,
+            point.1 * size + 1e-3 * (index as f64 * 2.4).cos(),
+        );
     }
     for _ in 0..150 {
         for node in 0..points.len() {
             let (mut x, mut y, mut weight) = (0.0, 0.0, 0.0);
             for other in (0..points.len()).filter(|&other| other != node) {
                 let wanted = apart(node, other);
-                let (dx, dy) = (points[node].0 - points[other].0, points[node].1 - points[other].1);
+                let (dx, dy) = (
+                    points[node].0 - points[other].0,
+                    points[node].1 - points[other].1,
+                );
                 let drawn = dx.hypot(dy).max(1e-9);
                 let pull = 1.0 / (wanted * wanted);
                 x += pull * (points[other].0 + wanted * dx / drawn);

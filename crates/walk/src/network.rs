@@ -361,10 +361,7 @@ mod tests {
         assert_eq!(
             error,
             NetworkError::Disconnected {
-                components: vec![
-                    vec!["a".into(), "c".into()],
-                    vec!["b".into(), "d".into()]
-                ]
+                components: vec![vec!["a".into(), "c".into()], vec!["b".into(), "d".into()]]
             }
         );
         builder.arc(nodes[0], nodes[1]);

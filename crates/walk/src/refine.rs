@@ -13,13 +13,7 @@ pub(crate) const MOST_NODES: usize = 1000;
 
 /// The walk, or a better one reached from it by turning stretches round, adding
 /// and dropping detours.
-pub(crate) fn walk(
-    network: &Network,
-    walk: &Walk,
-    tokens: usize,
-    seed: u64,
-    effort: u32,
-) -> Walk {
+pub(crate) fn walk(network: &Network, walk: &Walk, tokens: usize, seed: u64, effort: u32) -> Walk {
     let apart = Apart::new(network);
     let mut choices = Choices::new(seed, 2);
     let mut current = walk.positions().to_vec();

@@ -163,7 +163,7 @@ impl Rings {
     /// let network = Generator::Figure7.network(0).unwrap();
     /// let ring = |names: [&str; 6]| names.map(|name| network.node(name).unwrap()).to_vec();
     /// let rings = Rings::new(&network, vec![
-    ///     ring(["a1", "a2", "a3", "b3", "b2", "b1"]),
+    ///     ring(["a3", "a2", "a1", "b1", "b2", "b3"]),
     ///     ring(["b1", "b2", "b3", "c3", "c2", "c1"]),
     /// ]).unwrap();
     /// let timing = rings.timed(&network, 2, 1).unwrap();
@@ -202,7 +202,10 @@ impl Rings {
             // Halving or thirding all speeds alike changes nothing.
             if paces.iter().copied().fold(0, gcd) == 1 {
                 let timing = Tables::new(&self.rings, &paces, apart).time(&owners);
-                if best.as_ref().is_none_or(|best| timing.distance > best.distance) {
+                if best
+                    .as_ref()
+                    .is_none_or(|best| timing.distance > best.distance)
+                {
                     best = Some(timing);
                 }
             }
@@ -237,8 +240,8 @@ impl<'a> Tables<'a> {
                             let here = rings[one][(moment / paces[one]) as usize];
                             for other_moment in 0..period(other) {
                                 let there = rings[other][(other_moment / paces[other]) as usize];
-                                let class = (moment % classes + classes - other_moment % classes)
-                                    % classes;
+                                let class =
+                                    (moment % classes + classes - other_moment % classes) % classes;
                                 let kept = &mut kept[class as usize];
                                 *kept = (*kept).min(apart.hops(here, there));
                             }
@@ -406,7 +409,11 @@ pub fn best(
             continue;
         };
         // Different paces multiply the work; they are tried for a few rings only.
-        let slowest = if rings.len() <= 3 && network.len() <= 100 { slowest } else { 1 };
+        let slowest = if rings.len() <= 3 && network.len() <= 100 {
+            slowest
+        } else {
+            1
+        };
         let rings = Rings { rings };
         let timing = rings.timed_by(&apart, tokens, slowest);
         let nodes = rings.rings.iter().map(Vec::len).sum();
@@ -457,7 +464,9 @@ fn cycle(
     (2..=length).rev().find_map(|length| {
         let mut path = vec![node];
         let mut left = 2_000;
-        let found = extend(network, apart, &mut path, length, covered, choices, &mut left);
+        let found = extend(
+            network, apart, &mut path, length, covered, choices, &mut left,
+        );
         found.then_some(path)
     })
 }
@@ -499,5 +508,9 @@ fn extend(
 }
 
 fn gcd(one: u32, other: u32) -> u32 {
-    if other == 0 { one } else { gcd(other, one % other) }
+    if other == 0 {
+        one
+    } else {
+        gcd(other, one % other)
+    }
 }

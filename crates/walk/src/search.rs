@@ -72,7 +72,9 @@ impl FromStr for Method {
         Method::ALL
             .into_iter()
             .find(|method| method.name() == text)
-            .ok_or_else(|| "expected best, tree, short, hamiltonian, refine, formation or exact".to_owned())
+            .ok_or_else(|| {
+                "expected best, tree, short, hamiltonian, refine, formation or exact".to_owned()
+            })
     }
 }
 
@@ -166,11 +168,7 @@ impl Found {
 /// assert_eq!(found.distance(), Some(6));
 /// assert!(found.proved_best());
 /// ```
-pub fn walk(
-    network: &Network,
-    request: &Request,
-    progress: &mut dyn FnMut(&str),
-) -> Option<Found> {
+pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)) -> Option<Found> {
     let mut search = Search {
         network,
         request,
@@ -246,7 +244,11 @@ impl Search<'_> {
             hamiltonian: None,
         };
         let rank = |found: &Found| found.rank(self.network, self.request.wanted);
-        if self.best.as_ref().is_none_or(|best| rank(&found) < rank(best)) {
+        if self
+            .best
+            .as_ref()
+            .is_none_or(|best| rank(&found) < rank(best))
+        {
             self.best = Some(found);
         }
     }
@@ -284,8 +286,21 @@ impl Search<'_> {
     /// Formations at the goal first, then by bisection between that and what is
     /// kept already.
     fn formations(&mut self, progress: &mut dyn FnMut(&str)) {
-        let effort = (3_000_000 + 1_000 * self.network.len()) * self.request.effort.max(1) as usize;
-        let starts = if self.network.len() > 3000 { 2 } else { 6 };
+        // More tokens and more links mean more steps from every formation.
+        let links: usize = self
+            .network
+            .nodes()
+            .map(|node| self.network.neighbours(node).len())
+            .sum();
+        let harder =
+            (self.request.tokens.clamp(2, 6) - 1) * (links / self.network.len() / 4).max(1);
+        let effort =
+            (3_000_000 + 1_000 * self.network.len()) * self.request.effort.max(1) as usize * harder;
+        let starts = match self.network.len() {
+            ..=300 => 12,
+            301..=3000 => 6,
+            _ => 2,
+        };
         let (mut can, mut beyond) = (self.kept(), self.goal() + 1);
         let mut distance = self.goal();
         // What a tour keeps already, a formation can perhaps keep on a shorter walk.
@@ -323,7 +338,8 @@ impl Search<'_> {
             found.max(2 * self.network.len())
         });
         let steps = 20_000_000 * self.request.effort.max(1) as usize;
-        if let Outcome::Best(best) = exact::best(self.network, self.request.tokens, longest, steps) {
+        if let Outcome::Best(best) = exact::best(self.network, self.request.tokens, longest, steps)
+        {
             self.proved_up_to = Some(best.longest);
             self.offer(best.walk, Method::Exact);
         }

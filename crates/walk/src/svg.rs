@@ -175,7 +175,10 @@ impl<'a> Scene<'a> {
             "<style>text{{font-family:system-ui,\"DejaVu Sans\",sans-serif}}\
              .link{{fill:none}}.walk{{fill:none;stroke-linejoin:round}}{ground}</style>"
         );
-        let _ = writeln!(out, "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>");
+        let _ = writeln!(
+            out,
+            "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>"
+        );
     }
 
     fn links(&self, out: &mut String) {

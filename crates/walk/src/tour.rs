@@ -236,7 +236,12 @@ fn two_opt(
             reverse(&mut order, &mut place, (index + 1) % nodes, other_index);
             gaps.push(next);
         } else {
-            reverse(&mut order, &mut place, other_index, (index + nodes - 1) % nodes);
+            reverse(
+                &mut order,
+                &mut place,
+                other_index,
+                (index + nodes - 1) % nodes,
+            );
             gaps.push(beyond);
         }
         gaps.push(from);

@@ -40,8 +40,11 @@ fn any_network() -> impl Strategy<Value = Network> {
 
 /// A closed walk over all nodes, with some wandering.
 fn any_walk() -> impl Strategy<Value = (Network, Walk)> {
-    (any_network(), proptest::collection::vec(any::<u16>(), 0..14)).prop_map(
-        |(network, turns)| {
+    (
+        any_network(),
+        proptest::collection::vec(any::<u16>(), 0..14),
+    )
+        .prop_map(|(network, turns)| {
             let mut positions = vec![0];
             for turn in turns {
                 let neighbours = network.neighbours(positions[positions.len() - 1]);
@@ -54,8 +57,7 @@ fn any_walk() -> impl Strategy<Value = (Network, Walk)> {
             positions.pop();
             let walk = Walk::new(&network, positions).unwrap();
             (network, walk)
-        },
-    )
+        })
 }
 
 proptest! {

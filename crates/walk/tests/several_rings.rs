@@ -41,8 +41,8 @@ fn best_of_all(network: &Network, rings: &Rings, timing: &Timing) -> u32 {
             token.1 = phase;
         }
         best = best.max(simulated(network, rings, &other));
-        let Some(next) = (0..phases.len())
-            .find(|&token| phases[token] + 1 < period(timing.tokens[token].0))
+        let Some(next) =
+            (0..phases.len()).find(|&token| phases[token] + 1 < period(timing.tokens[token].0))
         else {
             return best;
         };
@@ -65,7 +65,11 @@ fn found_timings_keep_what_they_say_and_no_more_can_be_had() {
         let (rings, timing) = rings::best(&network, tokens, 2, 3, 1).unwrap();
         let again = Rings::new(&network, rings.rings().to_vec()).unwrap();
         assert_eq!(again, rings);
-        assert_eq!(simulated(&network, &rings, &timing), timing.distance, "{generator:?}");
+        assert_eq!(
+            simulated(&network, &rings, &timing),
+            timing.distance,
+            "{generator:?}"
+        );
         assert!(timing.proved);
         if tokens == 2 {
             assert_eq!(best_of_all(&network, &rings, &timing), timing.distance);

@@ -218,7 +218,14 @@ fn in_text(
         Ok(())
     })?;
     let mut out = anstream::stdout().lock();
-    text::write(&mut out, instance, run, &diagram, &outcome, network.as_deref())?;
+    text::write(
+        &mut out,
+        instance,
+        run,
+        &diagram,
+        &outcome,
+        network.as_deref(),
+    )?;
     Ok(outcome)
 }
 
@@ -250,7 +257,11 @@ fn in_csv(
     mut network: Option<&mut OverNetwork>,
 ) -> Result<Outcome, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let more = if network.is_some() { ",node,network_distance" } else { "" };
+    let more = if network.is_some() {
+        ",node,network_distance"
+    } else {
+        ""
+    };
     writeln!(out, "round,token,process,resting,legitimate{more}")?;
     let outcome = observe(run, trace, |frame| {
         let least = network.as_mut().and_then(|network| network.observe(frame));

@@ -170,8 +170,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         return rings::run(args, &network, seed);
     }
     if args.rings.is_some() {
-        return Err(Failure::new("--rings only has a meaning for --method rings")
-            .help("add --method rings, or drop --rings"));
+        return Err(
+            Failure::new("--rings only has a meaning for --method rings")
+                .help("add --method rings, or drop --rings"),
+        );
     }
     let request = Request {
         tokens: args.tokens,
@@ -229,8 +231,10 @@ impl Args {
                     .help("give a larger radius: geometric:N:RADIUS")
             }),
             (Some(path), None) => read_network(path, self.from.as_deref()),
-            (None, None) => Err(Failure::new("no network")
-                .help("give a file, or make one: --generate grid:4x5")),
+            (None, None) => {
+                Err(Failure::new("no network")
+                    .help("give a file, or make one: --generate grid:4x5"))
+            }
         }
     }
 }
@@ -251,8 +255,9 @@ impl MethodChoice {
 
 fn check_tokens(tokens: usize, network: &Network) -> Result<(), Failure> {
     if tokens == 0 {
-        return Err(Failure::new("--tokens 0: nothing would ever move")
-            .help("give --tokens 1 or more"));
+        return Err(
+            Failure::new("--tokens 0: nothing would ever move").help("give --tokens 1 or more")
+        );
     }
     if tokens > network.len() {
         return Err(Failure::new(format!(
@@ -374,7 +379,13 @@ fn print(
 fn read_json(path: &Path) -> Result<Value, Failure> {
     let text = read_file(path)?;
     serde_json::from_str(&text).map_err(|error| {
-        Failure::in_text(path, &text, error.line(), error.column(), format!("not JSON: {error}"))
+        Failure::in_text(
+            path,
+            &text,
+            error.line(),
+            error.column(),
+            format!("not JSON: {error}"),
+        )
     })
 }
 

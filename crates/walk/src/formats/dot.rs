@@ -316,8 +316,13 @@ fn lex(text: &str) -> Result<Vec<(Token, usize)>, ReadError> {
                     character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii()
                 };
                 let number = first == '-' || first == '.' || first.is_ascii_digit();
-                let inside =
-                    |c: char| if number { c.is_ascii_digit() || c == '.' } else { plain(c) };
+                let inside = |c: char| {
+                    if number {
+                        c.is_ascii_digit() || c == '.'
+                    } else {
+                        plain(c)
+                    }
+                };
                 let length = first.len_utf8()
                     + rest[first.len_utf8()..]
                         .find(|character| !inside(character) || character == '\u{a0}')
@@ -397,7 +402,11 @@ pub(super) fn write(network: &Network) -> Result<String, WriteError> {
         }
     }
     let directed = !network.is_symmetric();
-    let (kind, arrow) = if directed { ("digraph", "->") } else { ("graph", "--") };
+    let (kind, arrow) = if directed {
+        ("digraph", "->")
+    } else {
+        ("graph", "--")
+    };
     let mut text = format!("{kind} {{\n");
     for node in network.nodes() {
         let name = in_quotes(network.name(node));
@@ -447,12 +456,12 @@ mod tests {
               a -- b -- { "c d"; é } [weight=2] /* two
               lines */ -- -1.5
             }"#;
-        assert_eq!(read(text).unwrap_err().to_string(), "line 7: expected a name (found --)");
-        let text = text.replace("[weight=2]", "");
         assert_eq!(
-            links(&text),
-            ["a b", "b c d", "b é", "c d -1.5", "é -1.5"]
+            read(text).unwrap_err().to_string(),
+            "line 7: expected a name (found --)"
         );
+        let text = text.replace("[weight=2]", "");
+        assert_eq!(links(&text), ["a b", "b c d", "b é", "c d -1.5", "é -1.5"]);
     }
 
     #[test]

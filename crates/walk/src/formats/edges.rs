@@ -17,7 +17,10 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
             message,
         })?;
         let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let arrow = words.get(1).copied().filter(|word| ["->", "--"].contains(word));
+        let arrow = words
+            .get(1)
+            .copied()
+            .filter(|word| ["->", "--"].contains(word));
         if arrow.is_some() {
             words.remove(1);
             if words.len() < 2 {

@@ -53,7 +53,9 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
                         .children()
                         .filter(|child| child.has_tag_name_local("data"))
                         .find(|child| {
-                            child.attribute("key").and_then(|key| coordinate_keys.get(key))
+                            child
+                                .attribute("key")
+                                .and_then(|key| coordinate_keys.get(key))
                                 == Some(&wanted)
                         })
                         .and_then(|child| child.text()?.trim().parse().ok())
@@ -90,8 +92,7 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
                 return Err(at(edge, message));
             }
             (None, Some(other)) => {
-                let message =
-                    format!("edgedefault is {other:?}, expected directed or undirected");
+                let message = format!("edgedefault is {other:?}, expected directed or undirected");
                 return Err(at(edge, message));
             }
         };

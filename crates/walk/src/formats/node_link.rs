@@ -54,7 +54,10 @@ pub fn read_value(document: &Value) -> Result<Builder, ReadError> {
         .find_map(|key| Some((key, document.get(key)?.as_array()?)))
         .ok_or_else(|| {
             let field = "links".to_owned();
-            wrong(field, "expected a list of links (or of edges, as newer networkx writes)")
+            wrong(
+                field,
+                "expected a list of links (or of edges, as newer networkx writes)",
+            )
         })?;
     for (index, link) in links.iter().enumerate() {
         let end = |end: &str| {

@@ -165,7 +165,10 @@ impl OverNetwork {
             hops(self.promised)
         )?;
         if let Some(line) = self.sparkline() {
-            writeln!(out, "  {line} {DIM}least distance, from the first round to the last{DIM:#}")?;
+            writeln!(
+                out,
+                "  {line} {DIM}least distance, from the first round to the last{DIM:#}"
+            )?;
         }
         Ok(())
     }

@@ -30,9 +30,7 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
             let rings = Rings::new(network, cycles).map_err(|error| wrong(error.to_string()))?;
             let timing = rings
                 .timed(network, args.tokens, args.slowest)
-                .map_err(|error| {
-                    Failure::new(error).help("give more --tokens, or fewer rings")
-                })?;
+                .map_err(|error| Failure::new(error).help("give more --tokens, or fewer rings"))?;
             (rings, timing)
         }
         None => {
@@ -58,7 +56,9 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
     if let Some(path) = &args.output {
         write_file(path, &format!("{json:#}\n"))?;
     }
-    let enough = args.separation.is_none_or(|wanted| timing.distance >= wanted);
+    let enough = args
+        .separation
+        .is_none_or(|wanted| timing.distance >= wanted);
     print(args.format, &json, |out| {
         writeln!(
             out,
@@ -84,7 +84,11 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
             )?;
             text::names(out, network, ring, screen().0.min(100))?;
         }
-        let colour = if timing.distance > 0 && enough { GOOD } else { BAD };
+        let colour = if timing.distance > 0 && enough {
+            GOOD
+        } else {
+            BAD
+        };
         writeln!(
             out,
             "\n{colour}Distance kept: {}{colour:#}; {}.",
@@ -100,9 +104,8 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
 }
 
 fn to_json(args: &Args, network: &Network, rings: &Rings, timing: &Timing, seed: u64) -> Value {
-    let names = |nodes: &[Node]| -> Vec<&str> {
-        nodes.iter().map(|&node| network.name(node)).collect()
-    };
+    let names =
+        |nodes: &[Node]| -> Vec<&str> { nodes.iter().map(|&node| network.name(node)).collect() };
     json!({
         "format": "headway-rings/1",
         "tokens": args.tokens,

@@ -119,11 +119,7 @@ fn distance(
         )?;
     }
     if kept == bound.distance {
-        writeln!(
-            out,
-            "No walk of any length keeps more: {}.",
-            bound.reason
-        )?;
+        writeln!(out, "No walk of any length keeps more: {}.", bound.reason)?;
     } else {
         writeln!(
             out,
@@ -147,7 +143,10 @@ fn distance(
             _ if bound.distance < wanted => {
                 writeln!(out, "Wanted {wanted}: {BAD}impossible{BAD:#}, on any walk.")?;
             }
-            _ => writeln!(out, "Wanted {wanted}: {BAD}not found{BAD:#}; try --effort 10.")?,
+            _ => writeln!(
+                out,
+                "Wanted {wanted}: {BAD}not found{BAD:#}; try --effort 10."
+            )?,
         }
     }
     Ok(())
@@ -163,7 +162,11 @@ fn visits(
     let least = visits.iter().copied().min().unwrap_or(0);
     let most = visits.iter().copied().max().unwrap_or(0);
     if least == most {
-        writeln!(out, "Every node is visited {} in a turn: D4 holds.", times(most))?;
+        writeln!(
+            out,
+            "Every node is visited {} in a turn: D4 holds.",
+            times(most)
+        )?;
     } else {
         let often: Vec<Node> = network
             .nodes()
@@ -207,7 +210,11 @@ fn times(number: u32) -> String {
 }
 
 fn few(network: &Network, nodes: &[Node]) -> String {
-    let mut names: Vec<&str> = nodes.iter().take(4).map(|&node| network.name(node)).collect();
+    let mut names: Vec<&str> = nodes
+        .iter()
+        .take(4)
+        .map(|&node| network.name(node))
+        .collect();
     if nodes.len() > names.len() {
         names.push("…");
     }
@@ -224,8 +231,14 @@ fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
     };
     let number = |row: &Value, name: &str| row[name].as_u64().unwrap_or(0);
     if by_distance.len() > 1 {
-        writeln!(out, "\n{HEADING}Any number of tokens, on this walk{HEADING:#}")?;
-        writeln!(out, "{DIM}  at least so far apart   keep distance   so many fit{DIM:#}")?;
+        writeln!(
+            out,
+            "\n{HEADING}Any number of tokens, on this walk{HEADING:#}"
+        )?;
+        writeln!(
+            out,
+            "{DIM}  at least so far apart   keep distance   so many fit{DIM:#}"
+        )?;
         for row in by_distance.iter().skip(1) {
             writeln!(
                 out,
@@ -236,7 +249,10 @@ fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
             )?;
         }
     }
-    writeln!(out, "\n{HEADING}Tokens spread evenly, on this walk{HEADING:#}")?;
+    writeln!(
+        out,
+        "\n{HEADING}Tokens spread evenly, on this walk{HEADING:#}"
+    )?;
     writeln!(out, "{DIM}   tokens   apart   keep distance{DIM:#}")?;
     for row in &by_tokens {
         writeln!(
