@@ -108,3 +108,37 @@ pub fn relays_are_empty(ring: &Ring, state: &Configuration) -> bool {
     let mut programs = ring.programs().iter().zip(&state.processes);
     programs.all(|(program, process)| program.delays() || process.resting == 0)
 }
+
+/// σ was not reached within twice the horizon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotReached;
+
+/// Runs `step` from `initial` until σ, and from there on calls `visit` with every
+/// state (σ first) and the processes at which a token arrived in the round that
+/// led to it (none at σ), until it returns false or the horizon is past.
+///
+/// # Errors
+///
+/// [`NotReached`], which the corrected protocol never gives.
+pub fn from_sigma(
+    case: &Case,
+    premise: Premise,
+    initial: &Configuration,
+    step: impl Fn(&mut Configuration),
+    mut visit: impl FnMut(Round, &Configuration, &[ProcessIndex]) -> bool,
+) -> Result<(), NotReached> {
+    let mut execution = Execution::new(case, premise, initial, step);
+    while !execution.reached() {
+        if execution.round() > 2 * case.horizon() {
+            return Err(NotReached);
+        }
+        execution.advance(|_| {});
+    }
+    let end = execution.round() + case.horizon();
+    let mut arrivals = Vec::new();
+    while visit(execution.round(), execution.state(), &arrivals) && execution.round() < end {
+        arrivals.clear();
+        execution.advance(|process| arrivals.push(process));
+    }
+    Ok(())
+}

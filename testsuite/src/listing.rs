@@ -86,17 +86,16 @@ impl Listing {
         }
     }
 
-    /// A round: all global steps. Calls `after_step` with the tokens that the
-    /// variables add up to after each.
-    pub fn round(&mut self, mut after_step: impl FnMut(usize, u64)) {
+    /// A round: all global steps. Calls `after_step` with the number of each, from
+    /// 1 to [`STEPS`], and the state after it.
+    pub fn round(&mut self, mut after_step: impl FnMut(usize, &Listing)) {
         for step in 1..=STEPS {
             // In one global step every process reads the state before the step.
             let before = self.ring.clone();
             for i in 0..self.ring.len() {
                 self.local_step(step, i, &before);
             }
-            let tokens = self.ring.iter().map(|v| u64::from(v.q) + u64::from(v.r));
-            after_step(step, tokens.sum());
+            after_step(step, self);
         }
     }
 
