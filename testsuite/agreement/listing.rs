@@ -119,16 +119,27 @@ fn padding_at_the_end_makes_figure_6_blind() {
 /// relay nodes". It is the delays that have them: a relay does not depend on c.
 #[test]
 fn minor_rings_are_the_counters_of_delays_not_of_relays() {
-    let with = |counter| Process { queued: 0, resting: 1, counter };
+    let with = |counter| Process {
+        queued: 0,
+        resting: 1,
+        counter,
+    };
     assert_eq!(relay::round(with(0), 1), relay::round(with(1), 1));
-    assert_ne!(delay::round(with(0), 1, 1).queued, delay::round(with(1), 1, 1).queued);
+    assert_ne!(
+        delay::round(with(0), 1, 1).queued,
+        delay::round(with(1), 1, 1).queued
+    );
     for counter in [0, 1] {
         let case = Case::new(2, 1, 2, &[1]);
         let mut state = Configuration::piled(&case.ring, 1, 0);
         state.processes[0].counter = counter;
         let mut listing = Listing::new(&case.ring, &state, Padding::Aligned);
         listing.round(|_, _| {});
-        assert_eq!(listing.state().processes[0].queued, 1, "c = {counter} at a relay");
+        assert_eq!(
+            listing.state().processes[0].queued,
+            1,
+            "c = {counter} at a relay"
+        );
     }
 }
 

@@ -26,7 +26,10 @@ fn missing(case: &Case, initial: &Configuration) -> Option<(ProcessIndex, u64)> 
             seen[index * values + process.counter as usize] = true;
         }
     });
-    let mut all = case.ring.delays().flat_map(|i| (0..values).map(move |k| (i, k)));
+    let mut all = case
+        .ring
+        .delays()
+        .flat_map(|i| (0..values).map(move |k| (i, k)));
     all.find(|(i, k)| !seen[i * values + k])
         .map(|(i, k)| (i, k as u64))
 }

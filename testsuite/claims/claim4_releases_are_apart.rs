@@ -8,8 +8,8 @@
 //! processes, 2000 random ones up to 60; the table, number by number.
 //! Counter-tests: a delay that counts from C-1, and relays.
 
-use headway_core::{Configuration, ProcessIndex, Process, Round};
 use headway_core::program::delay;
+use headway_core::{Configuration, Process, ProcessIndex, Round};
 use headway_testsuite::space::Case;
 
 use crate::{every_small, random_large};
@@ -40,7 +40,11 @@ fn too_close(
 fn holds_from_the_first_round_for_every_state_of_small_rings() {
     every_small(5, u32::MAX, |case, state| {
         let delays: Vec<_> = case.ring.delays().collect();
-        assert_eq!(too_close(case, &delays, state, case), None, "{case:?} {state:?}");
+        assert_eq!(
+            too_close(case, &delays, state, case),
+            None,
+            "{case:?} {state:?}"
+        );
     });
 }
 

@@ -100,7 +100,11 @@ fn as_printed_relays_are_not_even_empty() {
 #[test]
 fn corrected_it_holds_from_every_state_of_small_rings() {
     let states = every_small(6, 1, |case, state| {
-        assert_eq!(clash(case, CORRECTED, state, case), Ok(None), "{case:?} {state:?}");
+        assert_eq!(
+            clash(case, CORRECTED, state, case),
+            Ok(None),
+            "{case:?} {state:?}"
+        );
     });
     assert!(states > 100_000, "{states}");
 }
@@ -114,7 +118,8 @@ fn corrected_it_holds_on_random_rings() {
 
 #[test]
 fn corrected_it_holds_where_the_printed_one_fails() {
-    let fails = |case: &Case, state: &Configuration| clash(case, CORRECTED, state, case) != Ok(None);
+    let fails =
+        |case: &Case, state: &Configuration| clash(case, CORRECTED, state, case) != Ok(None);
     assert!(first_failing(crowded(8), fails).is_none());
 }
 

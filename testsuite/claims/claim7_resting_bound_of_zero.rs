@@ -57,7 +57,9 @@ fn as_printed_it_holds_too() {
         rest_again(case, Premise::AsPrinted, state, 0) != Ok(None)
     };
     assert!(first_failing(crowded(8), fails).is_none());
-    random_large(4000, 1, |case, state, seed| assert!(!fails(case, state), "seed {seed}"));
+    random_large(4000, 1, |case, state, seed| {
+        assert!(!fails(case, state), "seed {seed}");
+    });
 }
 
 #[test]
@@ -71,15 +73,18 @@ fn corrected_it_holds_from_every_state_of_small_rings() {
 #[test]
 fn corrected_it_holds_on_random_rings() {
     random_large(4000, 1, |case, state, seed| {
-        assert_eq!(rest_again(case, CORRECTED, state, 0), Ok(None), "seed {seed}");
+        assert_eq!(
+            rest_again(case, CORRECTED, state, 0),
+            Ok(None),
+            "seed {seed}"
+        );
     });
 }
 
 /// Counter-test: an idle delay whose counter still runs does make a token rest.
 #[test]
 fn counter_test_the_counter_has_to_have_run_down() {
-    let fails = |case: &Case, state: &Configuration| {
-        rest_again(case, CORRECTED, state, 1) != Ok(None)
-    };
+    let fails =
+        |case: &Case, state: &Configuration| rest_again(case, CORRECTED, state, 1) != Ok(None);
     assert!(first_failing([Case::new(4, 2, 2, &[0])], fails).is_some());
 }

@@ -130,7 +130,10 @@ fn without(case: &Case, state: &Configuration, left_out: Option<Clause>) -> bool
 fn clauses_0_1_and_3_are_closed_by_themselves() {
     every_small(6, 1, |case, state| {
         if without(case, state, None) {
-            assert!(without(case, &case.ring.after_round(state), None), "{case:?} {state:?}");
+            assert!(
+                without(case, &case.ring.after_round(state), None),
+                "{case:?} {state:?}"
+            );
         }
     });
 }

@@ -9,9 +9,9 @@
 //! Counter-tests: each premise broken (no delay; m·d > n; d larger than C+1), and
 //! each verdict is seen to be "no" somewhere.
 
+use headway_core::Configuration;
 use headway_core::desiderata::{Monitor, Verdict};
 use headway_core::tokens::Tokens;
-use headway_core::Configuration;
 use headway_testsuite::space::{Case, Random};
 
 use crate::{every_small, random_large};

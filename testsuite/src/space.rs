@@ -134,7 +134,7 @@ impl Random {
 
     /// A number below `bound`.
     pub fn below(&mut self, bound: u32) -> u32 {
-        (u64::from(self.0.next_u32()) * u64::from(bound) >> 32) as u32
+        ((u64::from(self.0.next_u32()) * u64::from(bound)) >> 32) as u32
     }
 
     /// A feasible ring of 2 to `largest` processes with at least one delay. From

@@ -88,6 +88,10 @@ pub enum Illegitimate {
         ahead: u64,
     },
     /// (leg:3) The next token will arrive before the counter has run down.
+    ///
+    /// Never the first reason, because (leg:3) follows from the clauses before it:
+    /// a running counter puts a token C - c ahead (leg:2), and one at most c behind
+    /// would be within C of that one (leg:1). Kept because the paper has it.
     TooSoon {
         /// Where.
         process: ProcessIndex,
