@@ -45,8 +45,8 @@ fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<(), 
     loop {
         terminal.draw(|frame| film.draw(frame))?;
         let wait = due.saturating_duration_since(Instant::now());
-        if event::poll(wait)? {
-            if let Event::Key(key) = event::read()? {
+        if event::poll(wait)?
+            && let Event::Key(key) = event::read()? {
                 let interrupt =
                     key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
                 if interrupt {
@@ -56,7 +56,6 @@ fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<(), 
                     return Ok(());
                 }
             }
-        }
         if Instant::now() >= due {
             film.tick();
             due = Instant::now() + film.pause();
