@@ -2,7 +2,8 @@
 //!
 //! `worst_last_rest` is compared with the worst of all initial states, any queues,
 //! of every feasible ring up to 6 processes (7 with two tokens or more), every
-//! placement of delays, d = 1 and m = 1 included: equal in each. On random rings up to 60 it is never exceeded.
+//! placement of delays, d = 1 and m = 1 included: equal in each. On random rings up
+//! to 60 it is never exceeded.
 
 use headway_core::Configuration;
 use headway_core::bound::{widest_gap, worst_last_rest};

@@ -113,9 +113,12 @@ fn each_verdict_can_fail() {
     let mut close = watch(ring.separation(), &seen);
     close.observe(21, &seen[0].tokens, false);
     assert_eq!(failed(&close), ["D2", "D3", "D4"]);
-    // The same place over and over.
+    // The same places twice more: after two whole turns and two rounds, one visit
+    // more than elsewhere is in order, two are not.
     let mut unfair = watch(ring.separation(), &seen);
-    (21..40).for_each(|round| unfair.observe(round, &seen[20].tokens, true));
+    unfair.observe(21, &seen[20].tokens, true);
+    assert_eq!(failed(&unfair), [""; 0]);
+    unfair.observe(22, &seen[20].tokens, true);
     assert_eq!(failed(&unfair), ["D4"]);
     let mut stuck = watch(ring.separation(), &seen);
     stuck.fault(&seen[0].tokens, false);
