@@ -279,3 +279,28 @@ fn counter_test_a_wrong_number_of_tokens() {
         assert_eq!(legitimate_at(&case, &state, 1000), None);
     }
 }
+
+/// Legitimacy is closed for the printed program as well. It holds only where every
+/// later measurement comes out right all the same: with one token there is none
+/// ahead of the timed one, and on a ring of 5 with 3, 5 - 1 and 5 - 2 rounds make
+/// the same ⌊t/3⌋ as 5.
+#[test]
+fn as_printed_legitimacy_is_closed_too() {
+    let mut found = Vec::new();
+    for (processes, tokens) in [(3, 1), (3, 2), (4, 2), (4, 3), (5, 2), (5, 3), (6, 2)] {
+        let case = ring(processes, tokens, Program::MeasureAsPrinted);
+        let m = u64::from(tokens);
+        let mut count = 0;
+        each_measuring_state(&case, &mut |state| {
+            if case.ring.legitimate(state, m).is_ok() {
+                count += 1;
+                let after = case.ring.after_round(state);
+                assert_eq!(case.ring.legitimate(&after, m), Ok(()), "{state:?}");
+            }
+        });
+        if count > 0 {
+            found.push((processes, tokens));
+        }
+    }
+    assert_eq!(found, [(3, 1), (5, 3)]);
+}
