@@ -16,6 +16,7 @@ use headway_core::{Configuration, Ring, Round};
 
 mod jam;
 mod moment;
+mod outcome;
 mod settle;
 mod sites;
 mod timeline;
