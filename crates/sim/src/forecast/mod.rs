@@ -19,6 +19,7 @@ mod moment;
 mod outcome;
 mod settle;
 mod sites;
+mod svg;
 mod timeline;
 mod visits;
 mod window;
