@@ -66,7 +66,13 @@ impl<'a> Formations<'a> {
     /// sides at once, so a formation can only become itself turned by one if its
     /// tokens are on one side, or on both by turns.
     fn start(&self, choices: &mut Choices) -> Option<Formation> {
-        let by_turns = self.tokens.is_multiple_of(2) && choices.below(2) == 0;
+        let by_turns = self.colours.is_some() && self.tokens.is_multiple_of(2);
+        let first = by_turns && choices.below(2) == 0;
+        self.start_on(first, choices)
+            .or_else(|| self.start_on(by_turns && !first, choices))
+    }
+
+    fn start_on(&self, by_turns: bool, choices: &mut Choices) -> Option<Formation> {
         let mut order: Vec<Node> = self.network.nodes().collect();
         for _ in 0..50 {
             choices.shuffle(&mut order);

@@ -14,10 +14,10 @@ use crate::flags::{Format, Instance, RingFlags, Start};
 use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
+use crate::report::{json, print_json};
 
-mod json;
 mod over_network;
-mod text;
+pub(super) mod text;
 mod watch;
 
 use over_network::OverNetwork;
@@ -241,13 +241,11 @@ fn in_json(
         }
         Ok(())
     })?;
-    let mut json = json::outcome(instance, run, &outcome);
+    let mut json = json::outcome(instance, &run.faults, &outcome);
     if let Some(network) = network {
-        json["network"] = network.json();
+        json.insert("network".to_owned(), network.json());
     }
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &json).map_err(std::io::Error::from)?;
-    writeln!(out)?;
+    print_json(&json.into())?;
     Ok(outcome)
 }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::failure::{Answer, Failure, warn};
 use crate::flags::Seed;
+use crate::report::print_json;
 use crate::report::progress::Progress;
 
 mod rings;
@@ -368,10 +369,7 @@ fn print(
 ) -> Result<(), Failure> {
     match format {
         OutputFormat::Text => text(&mut anstream::stdout().lock())?,
-        OutputFormat::Json => {
-            use std::io::Write;
-            writeln!(std::io::stdout().lock(), "{json:#}")?;
-        }
+        OutputFormat::Json => print_json(json)?,
     }
     Ok(())
 }
