@@ -24,8 +24,8 @@ pub struct Best {
     pub walk: Walk,
     /// The distance that the tokens keep on it.
     pub distance: u32,
-    /// Up to this length no closed walk keeps more.
-    pub longest: usize,
+    /// Up to this length no closed walk keeps more; `None` when more was not asked.
+    pub proved_up_to: Option<usize>,
     /// No closed walk of any length at all keeps more.
     pub any_length: bool,
 }
@@ -45,15 +45,22 @@ pub enum Outcome {
 }
 
 /// Finds the best closed walk of up to `longest` positions for m tokens, taking at
-/// most `steps` steps.
+/// most `steps` steps. A distance of `enough` need not be exceeded: then the
+/// shortest walk that keeps it is the best.
 ///
 /// ```
 /// use headway_walk::{exact::{self, Outcome}, generators::Generator};
 /// let network = Generator::Figure7.network(0).unwrap();
-/// let Outcome::Best(best) = exact::best(&network, 3, 16, 1_000_000) else { panic!() };
+/// let Outcome::Best(best) = exact::best(&network, 3, None, 16, 1_000_000) else { panic!() };
 /// assert_eq!((best.distance, best.walk.len()), (2, 12));
 /// ```
-pub fn best(network: &Network, tokens: usize, longest: usize, steps: usize) -> Outcome {
+pub fn best(
+    network: &Network,
+    tokens: usize,
+    enough: Option<u32>,
+    longest: usize,
+    steps: usize,
+) -> Outcome {
     if network.len() > MOST_NODES || longest > 250 {
         return Outcome::GaveUp;
     }
@@ -61,7 +68,8 @@ pub fn best(network: &Network, tokens: usize, longest: usize, steps: usize) -> O
     let apart = Apart::new(network);
     let walks = ways(network, longest);
     let mut left = steps;
-    for distance in (0..=bound).rev() {
+    let most = bound.min(enough.unwrap_or(bound));
+    for distance in (0..=most).rev() {
         for length in network.len()..=longest {
             let mut filling = Filling::new(network, &apart, &walks, length, tokens, distance);
             match filling.run(None, &mut left) {
@@ -83,7 +91,7 @@ pub fn best(network: &Network, tokens: usize, longest: usize, steps: usize) -> O
             return Outcome::Best(Best {
                 walk: Walk::new(network, positions).expect("filled along links"),
                 distance,
-                longest,
+                proved_up_to: (distance < most || most == bound).then_some(longest),
                 any_length: distance == bound,
             });
         }

@@ -217,6 +217,7 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
     found.bound = search.bound;
     found.hamiltonian = search.hamiltonian;
     found.proved_up_to = search.proved_up_to;
+    debug_assert!(found.bound.as_ref().map(|bound| bound.distance) >= found.distance());
     Some(found)
 }
 
@@ -338,9 +339,9 @@ impl Search<'_> {
             found.max(2 * self.network.len())
         });
         let steps = 20_000_000 * self.request.effort.max(1) as usize;
-        if let Outcome::Best(best) = exact::best(self.network, self.request.tokens, longest, steps)
-        {
-            self.proved_up_to = Some(best.longest);
+        let Request { tokens, wanted, .. } = *self.request;
+        if let Outcome::Best(best) = exact::best(self.network, tokens, wanted, longest, steps) {
+            self.proved_up_to = best.proved_up_to;
             self.offer(best.walk, Method::Exact);
         }
     }

@@ -83,7 +83,7 @@ fn confirm(nodes: usize, tokens: usize) -> usize {
             .last()
             .unwrap_or(nodes);
         let links: Vec<_> = network.links().collect();
-        let Outcome::Best(found) = exact::best(network, tokens, longest, 50_000_000) else {
+        let Outcome::Best(found) = exact::best(network, tokens, None, longest, 50_000_000) else {
             assert_eq!(best_of_all(network, tokens, longest), None, "{links:?}");
             continue;
         };
@@ -126,8 +126,21 @@ fn six_nodes_three_tokens() {
 fn a_length_that_is_too_short_is_said_to_be() {
     let star = support::network(5, &[(0, 1), (0, 2), (0, 3), (0, 4)]).unwrap();
     assert_eq!(
-        exact::best(&star, 2, 7, 1_000_000),
+        exact::best(&star, 2, None, 7, 1_000_000),
         Outcome::TooShort { longest: 7 }
     );
-    assert_eq!(exact::best(&star, 2, 8, 10), Outcome::GaveUp);
+    assert_eq!(exact::best(&star, 2, None, 8, 10), Outcome::GaveUp);
+}
+
+/// When less is enough, nothing is claimed about more.
+#[test]
+fn enough_is_enough() {
+    let ring = support::network(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)]).unwrap();
+    let best = |enough| match exact::best(&ring, 2, enough, 12, 10_000_000) {
+        Outcome::Best(best) => best,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((best(None).distance, best(None).proved_up_to), (2, Some(12)));
+    assert_eq!((best(Some(1)).distance, best(Some(1)).proved_up_to), (1, None));
+    assert_eq!(best(Some(9)), best(None));
 }

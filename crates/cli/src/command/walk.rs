@@ -1,5 +1,6 @@
 //! `headway walk`: a ring over a network.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -195,7 +196,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         return nothing_found(args, &network, seed);
     };
     let capacity = args.capacity || network.len() <= TABLED_NODES;
-    let json = file::write(&network, &request, &found, capacity);
+    let mut json = file::write(&network, &request, &found, capacity);
+    if args.along.is_some() {
+        json["method"] = "given".into();
+    }
     if let Some(path) = &args.output {
         write_file(path, &format!("{json:#}\n"))?;
     }
@@ -320,13 +324,19 @@ fn given(network: &Network, path: &Path, request: &Request) -> Result<Found, Fai
 
 /// Nodes by their names in a JSON list.
 fn nodes(network: &Network, list: &Value) -> Result<Vec<u32>, String> {
+    let known: HashMap<&str, u32> = network
+        .names()
+        .iter()
+        .map(String::as_str)
+        .zip(network.nodes())
+        .collect();
     list.as_array()
         .ok_or("expected a list of node names")?
         .iter()
         .enumerate()
         .map(|(index, name)| {
             name.as_str()
-                .and_then(|name| network.node(name))
+                .and_then(|name| known.get(name).copied())
                 .ok_or_else(|| format!("[{index}]: {name} is not the name of a node"))
         })
         .collect()

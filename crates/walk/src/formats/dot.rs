@@ -12,6 +12,7 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
         tokens: lex(text)?,
         next: 0,
         directed: false,
+        depth: 0,
         builder: Builder::default(),
     };
     parser.graph()?;
@@ -33,8 +34,12 @@ struct Parser {
     tokens: Vec<(Token, usize)>,
     next: usize,
     directed: bool,
+    /// Braces that are open: each takes some of the stack.
+    depth: usize,
     builder: Builder,
 }
+
+const DEEPEST: usize = 100;
 
 /// What `dir` says of an arrow.
 #[derive(Clone, Copy, PartialEq)]
@@ -147,8 +152,13 @@ impl Parser {
             self.next += 1;
         }
         if self.peek() == Some(&Token::Mark('{')) {
+            if self.depth == DEEPEST {
+                return Err(self.wrong("more than 100 subgraphs in each other"));
+            }
             self.next += 1;
+            self.depth += 1;
             let mut nodes = self.statements(default)?;
+            self.depth -= 1;
             nodes.sort_unstable();
             nodes.dedup();
             return Ok(nodes);
@@ -492,6 +502,7 @@ mod tests {
             ("tree {}", 1),
             ("graph {\n a\n ? }", 3),
             ("", 1),
+            (&format!("graph {{\n{}", "{".repeat(100_000)), 2),
         ] {
             let error = read(text).unwrap_err();
             assert!(
