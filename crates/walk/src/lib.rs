@@ -19,6 +19,7 @@
 //! 5. [`rings`]: several rings that share nodes, instead of one walk;
 //! 6. [`file`](mod@file): the walk file; [`layout`] and [`svg`]: the picture.
 #![forbid(unsafe_code)]
+#![doc = include_str!("../README.md")]
 
 pub mod bound;
 pub mod distance;

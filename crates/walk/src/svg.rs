@@ -316,6 +316,15 @@ impl<'a> Scene<'a> {
         let network = self.picture.network;
         let named = self.radius >= 9.0;
         let stroke = (self.radius * 0.12).max(0.4);
+        let letters = network
+            .names()
+            .iter()
+            .map(|name| name.chars().count())
+            .max()
+            .unwrap_or(1);
+        let size = (self.radius * 0.95)
+            .min(self.radius * 3.2 / letters.max(1) as f64)
+            .max(6.0);
         for node in network.nodes() {
             let (x, y) = self.points[node as usize];
             let name = escaped(network.name(node));
@@ -326,8 +335,6 @@ impl<'a> Scene<'a> {
                 self.radius
             );
             if named {
-                let letters = network.name(node).chars().count().max(1) as f64;
-                let size = (self.radius * 0.95).min(self.radius * 3.0 / letters);
                 let _ = writeln!(
                     out,
                     "<text class=\"name\" x=\"{x:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" \
