@@ -14,7 +14,7 @@ use crate::flags::{Format, Instance, RingFlags};
 use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
-use crate::report::{json, print_json};
+use crate::report::{count, json, print_json};
 
 pub(super) mod text;
 mod watch;
@@ -133,9 +133,10 @@ fn explain_jam(instance: &Instance) {
     );
     let fits = if n / m >= 1 {
         format!(
-            "What fits: {m} tokens {} apart, or {} tokens {d} apart.",
+            "What fits: {} {} apart, or {} {d} apart.",
+            count(m, "token"),
             n / m,
-            n / d
+            count(n / d, "token")
         )
     } else {
         format!("What fits: at most {n} tokens.")
