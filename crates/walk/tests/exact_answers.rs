@@ -135,12 +135,19 @@ fn a_length_that_is_too_short_is_said_to_be() {
 /// When less is enough, nothing is claimed about more.
 #[test]
 fn enough_is_enough() {
-    let ring = support::network(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)]).unwrap();
+    let ring =
+        support::network(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)]).unwrap();
     let best = |enough| match exact::best(&ring, 2, enough, 12, 10_000_000) {
         Outcome::Best(best) => best,
         other => panic!("{other:?}"),
     };
-    assert_eq!((best(None).distance, best(None).proved_up_to), (2, Some(12)));
-    assert_eq!((best(Some(1)).distance, best(Some(1)).proved_up_to), (1, None));
+    assert_eq!(
+        (best(None).distance, best(None).proved_up_to),
+        (2, Some(12))
+    );
+    assert_eq!(
+        (best(Some(1)).distance, best(Some(1)).proved_up_to),
+        (1, None)
+    );
     assert_eq!(best(Some(9)), best(None));
 }

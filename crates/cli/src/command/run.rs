@@ -14,7 +14,7 @@ use crate::flags::{Format, Instance, RingFlags, Start};
 use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
-use crate::report::{json, print_json};
+use crate::report::{count, json, print_json};
 
 mod over_network;
 pub(super) mod text;
@@ -175,9 +175,10 @@ fn explain_jam(instance: &Instance) {
     );
     let fits = if n / m >= 1 {
         format!(
-            "What fits: {m} tokens {} apart, or {} tokens {d} apart.",
+            "What fits: {} {} apart, or {} {d} apart.",
+            count(m, "token"),
             n / m,
-            n / d
+            count(n / d, "token")
         )
     } else {
         format!("What fits: at most {n} tokens.")
@@ -218,14 +219,8 @@ fn in_text(
         Ok(())
     })?;
     let mut out = anstream::stdout().lock();
-    text::write(
-        &mut out,
-        instance,
-        run,
-        &diagram,
-        &outcome,
-        network.as_deref(),
-    )?;
+    let network = network.as_deref();
+    text::write(&mut out, instance, run, &diagram, &outcome, rows, network)?;
     Ok(outcome)
 }
 
