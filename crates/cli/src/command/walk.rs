@@ -39,7 +39,7 @@ pub(crate) struct Args {
     network: Option<PathBuf>,
 
     /// Make the network instead: grid:RxC, torus:RxC, star:N, line:N, ring:N, tree:N,
-    /// hypercube:D, complete:N, geometric:N[:RADIUS] or figure7
+    /// hypercube:D, complete:N, geometric:N, geometric:N:RADIUS or figure7
     #[arg(long, value_name = "WHAT", conflicts_with = "network")]
     generate: Option<Generator>,
 

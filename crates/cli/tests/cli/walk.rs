@@ -2,34 +2,9 @@
 
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Ran {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
-    }
-}
-
-fn headway(folder: &Path, line: &str) -> Ran {
-    let output = Command::cargo_bin("headway")
-        .unwrap()
-        .current_dir(folder)
-        .args(line.split_whitespace())
-        .output()
-        .unwrap();
-    Ran {
-        code: output.status.code().expect("no signal"),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
-}
+use crate::common::headway_in as headway;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
