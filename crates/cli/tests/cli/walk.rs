@@ -324,3 +324,32 @@ fn every_example_network_has_a_walk() {
     }
     assert_eq!(seen, 5);
 }
+
+/// Every command of docs/walks.md, in order, in one folder.
+#[test]
+fn the_guide_works() {
+    let folder = folder();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let networks = folder.path().join("examples/networks");
+    std::fs::create_dir_all(&networks).unwrap();
+    for entry in std::fs::read_dir(root.join("examples/networks")).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, networks.join(path.file_name().unwrap())).unwrap();
+    }
+    let guide = std::fs::read_to_string(root.join("docs/walks.md")).unwrap();
+    let mut tried = 0;
+    let mut in_shell = false;
+    for line in guide.lines().map(str::trim) {
+        if line.starts_with("```") {
+            in_shell = line == "```sh";
+        } else if let (true, Some(arguments)) = (in_shell, line.strip_prefix("headway ")) {
+            let ran = headway(folder.path(), arguments);
+            assert_eq!(ran.code, 0, "{line}\n{}", ran.err);
+            tried += 1;
+        } else if let (true, Some(rest)) = (in_shell, line.strip_prefix("echo '")) {
+            let (text, file) = rest.split_once("' > ").unwrap();
+            std::fs::write(folder.path().join(file), text).unwrap();
+        }
+    }
+    assert!(tried >= 11, "{tried} commands");
+}
