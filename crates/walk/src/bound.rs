@@ -64,6 +64,8 @@ impl fmt::Display for Reason {
 /// As many formations, and steps from them, are looked at for a bound.
 const MOST_FORMATIONS: usize = 1_500_000;
 const MOST_STEPS: usize = 100_000_000;
+/// Up to this many nodes, the surroundings of each are counted for a bound.
+const MOST_SURROUNDINGS: usize = 20_000;
 
 /// The best bound known for m tokens; `None` when there are no two.
 ///
@@ -86,7 +88,9 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
         },
     };
     if tokens > 2 && network.is_symmetric() {
-        crowd(network, tokens, &mut bound);
+        if network.len() <= MOST_SURROUNDINGS {
+            crowd(network, tokens, &mut bound);
+        }
         room(network, centre, tokens, &mut bound);
     }
     let links: usize = network
@@ -131,6 +135,7 @@ fn radius(network: &Network) -> (Node, u32) {
         let reversed = network.reversed();
         return network
             .nodes()
+            .take(MOST_SURROUNDINGS)
             .map(|node| {
                 let there = hops_from(network, node);
                 let back = hops_from(&reversed, node);
@@ -145,10 +150,20 @@ fn radius(network: &Network) -> (Node, u32) {
     let mut at_least = vec![0u32; network.len()];
     let mut open: Vec<Node> = network.nodes().collect();
     let mut best = (0, u32::MAX);
+    // Any node's furthest is a bound; on huge networks the best of some has to do.
+    let links: usize = network
+        .nodes()
+        .map(|node| network.neighbours(node).len())
+        .sum();
+    let mut searches = (1_000_000_000 / (network.len() + links)).max(16);
     while let Some(&node) = open
         .iter()
         .min_by_key(|&&node| (at_least[node as usize], node))
     {
+        if searches == 0 {
+            break;
+        }
+        searches -= 1;
         let hops = hops_from(network, node);
         let furthest = hops.iter().copied().max().unwrap_or(0);
         best = if furthest < best.1 {

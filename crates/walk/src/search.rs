@@ -181,7 +181,7 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
     search.bound = bound::upper(network, request.tokens);
     let all = request.method == Method::Best;
     let wants = |method| all || request.method == method;
-    let moves = (20 * network.len() + 20_000) * request.effort.max(1) as usize;
+    let moves = (20 * network.len() + 20_000).min(1_000_000) * request.effort.max(1) as usize;
     if wants(Method::Tree) {
         progress("touring a spanning tree");
         search.offer(tour::tree(network), Method::Tree);
@@ -206,7 +206,7 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
         progress("refining the best tour");
         search.refine();
     }
-    if wants(Method::Formation) && request.tokens > 1 {
+    if wants(Method::Formation) && request.tokens > 1 && network.len() <= MOST_IN_FORMATION {
         search.formations(progress);
     }
     if request.method == Method::Exact || (all && network.len() <= SMALL && request.tokens <= 4) {
@@ -220,6 +220,9 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
     debug_assert!(found.bound.as_ref().map(|bound| bound.distance) >= found.distance());
     Some(found)
 }
+
+/// Formations take V² bits: for this many nodes 200 MB.
+const MOST_IN_FORMATION: usize = 40_000;
 
 /// Networks up to this size get an exact answer without being asked.
 const SMALL: usize = 9;
@@ -297,11 +300,6 @@ impl Search<'_> {
             (self.request.tokens.clamp(2, 6) - 1) * (links / self.network.len() / 4).max(1);
         let effort =
             (3_000_000 + 1_000 * self.network.len()) * self.request.effort.max(1) as usize * harder;
-        let starts = match self.network.len() {
-            ..=300 => 12,
-            301..=3000 => 6,
-            _ => 2,
-        };
         let (mut can, mut beyond) = (self.kept(), self.goal() + 1);
         let mut distance = self.goal();
         // What a tour keeps already, a formation can perhaps keep on a shorter walk.
@@ -312,6 +310,13 @@ impl Search<'_> {
             progress(&format!("looking for formations {distance} apart"));
             let formations = Formations::new(self.network, self.request.tokens, distance);
             let mut found = false;
+            // Fewer starts where each takes seconds, but not at the goal itself.
+            let starts = match self.network.len() {
+                ..=300 => 12,
+                301..=3000 => 6,
+                _ if distance == self.goal() => 2,
+                _ => 1,
+            };
             for stream in 0..starts * u64::from(self.request.effort.max(1)) {
                 if let Some(walk) = formations.walk(self.request.seed, stream, effort) {
                     self.offer(walk, Method::Formation);

@@ -1,5 +1,6 @@
 //! Closed walks that visit every node: rings laid over a network.
 
+use headway_core::{Program, Ring, Separation};
 use thiserror::Error;
 
 use crate::network::{Network, Node};
@@ -131,6 +132,25 @@ impl Walk {
                     })
             })
             .collect()
+    }
+
+    /// The ring of the protocol on this walk, for m tokens as far apart as it allows:
+    /// one delay for each position, separation ⌊W/m⌋. `None` when m is 0 or more
+    /// than W. Which positions a node hosts, [`Walk::occurrences`] tells.
+    ///
+    /// ```
+    /// use headway_walk::{generators::Generator, tour};
+    /// let star = Generator::Star(4).network(0).unwrap();
+    /// let ring = tour::tree(&star).ring(2).unwrap();
+    /// assert_eq!((ring.len(), ring.separation().hops()), (6, 3));
+    /// ```
+    pub fn ring(&self, tokens: usize) -> Option<Ring> {
+        let separation = u32::try_from(self.len().checked_div(tokens)?).ok()?;
+        Ring::new(
+            Separation::new(separation)?,
+            vec![Program::Delay; self.len()],
+        )
+        .ok()
     }
 
     /// Where m tokens stand when they are spread as evenly as they can be.

@@ -183,7 +183,10 @@ impl<'a> Plan<'a> {
         if self.last() == &goal {
             return Some(());
         }
-        let mut effort = self.effort;
+        // Every formation that this search makes is kept in memory.
+        const MOST_KEPT: usize = 8_000_000;
+        let mut effort = self.effort.min(MOST_KEPT);
+        let before = effort;
         let path = self.formations.path(
             &self.last().clone(),
             most,
@@ -192,7 +195,7 @@ impl<'a> Plan<'a> {
             u32::MAX,
             &mut effort,
         )?;
-        self.effort = effort;
+        self.effort -= before - effort;
         for formation in path {
             self.push(formation);
         }
