@@ -206,7 +206,7 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
         progress("refining the best tour");
         search.refine();
     }
-    if wants(Method::Formation) && request.tokens > 1 && network.len() <= MOST_IN_FORMATION {
+    if wants(Method::Formation) && request.tokens > 1 && fits_formations(network) {
         search.formations(progress);
     }
     if request.method == Method::Exact || (all && network.len() <= SMALL && request.tokens <= 4) {
@@ -221,8 +221,15 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
     Some(found)
 }
 
-/// Formations take V² bits: for this many nodes 200 MB.
-const MOST_IN_FORMATION: usize = 40_000;
+/// Formations take V² bits and a search from every node, which is too much for huge
+/// networks: this allows 200 MB, and some seconds for every distance that is tried.
+fn fits_formations(network: &Network) -> bool {
+    let links: usize = network
+        .nodes()
+        .map(|node| network.neighbours(node).len())
+        .sum();
+    network.len() <= 40_000 && network.len() * links <= 4_000_000_000
+}
 
 /// Networks up to this size get an exact answer without being asked.
 const SMALL: usize = 9;
@@ -310,12 +317,11 @@ impl Search<'_> {
             progress(&format!("looking for formations {distance} apart"));
             let formations = Formations::new(self.network, self.request.tokens, distance);
             let mut found = false;
-            // Fewer starts where each takes seconds, but not at the goal itself.
+            // Fewer starts where each takes seconds.
             let starts = match self.network.len() {
                 ..=300 => 12,
                 301..=3000 => 6,
-                _ if distance == self.goal() => 2,
-                _ => 1,
+                _ => 2,
             };
             for stream in 0..starts * u64::from(self.request.effort.max(1)) {
                 if let Some(walk) = formations.walk(self.request.seed, stream, effort) {
