@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod control;
+pub mod function;
+pub mod model;
+pub mod traits;
+pub mod ranking;
+pub mod report;
+pub mod schedule;
+
+pub use control::{CheckError, Control, Limits};
+pub use report::{Figure, Property, Report, Trace, Worst};
+pub use schedule::Scheduler;
+pub use traits::{Actions, Deterministic, Guarded, Model, Step};

@@ -1,0 +1,3 @@
+//! The models that ship.
+
+pub mod delay_relay;
