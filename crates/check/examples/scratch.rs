@@ -1,27 +1,25 @@
 //! scratch
-use headway_check::model::delay_relay::{Instance, reduced};
-use headway_check::{Control, Limits};
+use headway_check::model::*;
+use headway_check::*;
+use headway_core::phase_clock::PhaseClock;
 fn main() {
-    let (mut bad, mut tot) = (0, 0);
-    for n in 1..=13_usize { for m in 1..=5usize { for d in 1..=8u32 {
-        if m * d as usize > n { continue }
-        for set in 1..1u64 << n {
-            let mask = (1u64 << n) - 1;
-            if !(1..n).all(|t| ((set >> t) | (set << (n - t))) & mask >= set) { continue }
-            let i = Instance::with_delays(n, m, d, (0..n).filter(|i| set >> i & 1 == 1)).unwrap();
-            let a = reduced::explore(&i, Limits::default(), &Control::default()).unwrap();
-            let w = a.worst.unwrap().0;
-            let ds: Vec<usize> = i.ring().delays().collect();
-            let dd = u64::from(d);
-            let best = (0..ds.len()).map(|k| {
-                let g = if k == 0 { ds[0] + n - ds[ds.len()-1] } else { ds[k] - ds[k-1] } as u64;
-                let g1 = if d == 1 || m == 1 { dd } else { g.max(dd) };
-                g1 + (dd - 1).saturating_sub(g).max(1)
-            }).max().unwrap();
-            let f = (m as u64 - 1) * dd + best - 1;
-            tot += 1;
-            if f != w { bad += 1; if bad < 20 { println!("n{n} m{m} d{d} {ds:?} worst {w} formula {f}"); } }
+    for n in 3..=7u32 {
+        for s in Scheduler::ALL {
+            for k in [n - 1, n] { if k < 2 {continue}
+            let t = std::time::Instant::now();
+            let r = k_state::check(n as usize, k, s, Limits::default(), &Control::default()).unwrap();
+            println!("{n} K{k} {s} states {} legit {} cl {} co {} {:?} {:?}", r.states, r.legitimate, r.closure, r.convergence, r.worst, t.elapsed());
+            }
         }
-    }}}
-    println!("total {tot} bad {bad}");
+    }
+    for n in 3..=5 {
+        for s in [Scheduler::Central, Scheduler::Distributed, Scheduler::Synchronous] {
+            for (dk, dt) in [(0, 0), (-1, 0), (0, -1), (-1,-1)] {
+            let mut c = PhaseClock::for_ring(n); c.modulus += dk; c.tail += dt;
+            if c.tail < 0 { continue }
+            let t = std::time::Instant::now();
+            let r = phase_clock::check(n as usize, c, s, Limits::default(), &Control::default()).unwrap();
+            println!("{n} {c:?} {s} states {} legit {} cl {} co {} dead {:?} {:?} {:?}", r.states, r.legitimate, r.closure, r.convergence, r.property("no-deadlock").unwrap().holds, r.worst, t.elapsed());
+        } }
+    }
 }

@@ -49,6 +49,8 @@ pub struct GuardedAnswer {
     /// The longest way to a legitimate state: first state, steps, moves, rounds.
     /// `None` without convergence. Rounds are `None` when they would not fit.
     pub worst: Option<GuardedWorst>,
+    /// A run that takes the most steps, from its first state to a legitimate one.
+    pub slowest: Vec<u64>,
 }
 
 /// The worst case over all states and schedules.
@@ -168,6 +170,7 @@ impl<M: Guarded> Exploration<'_, M> {
         } else {
             None
         };
+        let slowest = worst.map_or(Vec::new(), |worst| self.slowest_run(worst.from));
         Ok(GuardedAnswer {
             states,
             legitimate: first.legitimate,
@@ -176,6 +179,7 @@ impl<M: Guarded> Exploration<'_, M> {
             divergence,
             diverging: left.len() as u64,
             worst,
+            slowest,
         })
     }
 
@@ -310,6 +314,25 @@ impl<M: Guarded> Exploration<'_, M> {
         })
     }
 
+    /// From a settled state, always a successor with the longest way left.
+    fn slowest_run(&self, from: u64) -> Vec<u64> {
+        let mut run = vec![from];
+        let mut rank = from;
+        while let Some(steps) = self.settled(rank).filter(|&steps| steps > 0) {
+            let mut next = None;
+            self.each_step(&self.model.state(rank), |_, after| {
+                let after = self.model.rank(&after);
+                if next.is_none() && self.settled(after) == Some(steps - 1) {
+                    next = Some(after);
+                }
+            });
+            let Some(after) = next else { break };
+            run.push(after);
+            rank = after;
+        }
+        run
+    }
+
     /// The longest path over pairs (state, processes waited for).
     fn rounds(&self, longest: u32) -> Result<Option<u64>, CheckError> {
         let (states, n) = (self.model.states(), self.model.processes());
@@ -363,84 +386,6 @@ impl<M: Guarded> Exploration<'_, M> {
         }
         Ok(Some(worst.into_inner()))
     }
-}
-
-/// A slowest run in steps, from the given state on.
-fn slowest_run<M: Guarded>(
-    model: &M,
-    scheduler: Scheduler,
-    from: u64,
-    steps: u64,
-) -> Lasso {
-    // Depth-first with the known length as the only target: at every state take
-    // the first successor that can still make up the length, found by trying.
-    let mut memo = std::collections::HashMap::new();
-    let mut path = vec![from];
-    let mut rank = from;
-    for left in (0..steps).rev() {
-        let state = model.state(rank);
-        let mut next = None;
-        scheduler.selections(
-            model.enabled(&state),
-            |process| model.neighbours(process),
-            |selected| {
-                if next.is_some() {
-                    return;
-                }
-                let after = model.rank(&model.fire(&state, selected));
-                if longest(model, scheduler, after, &mut memo) == left {
-                    next = Some(after);
-                }
-            },
-        );
-        let Some(after) = next else { break };
-        path.push(after);
-        rank = after;
-    }
-    Lasso {
-        stem: path,
-        cycle: Vec::new(),
-    }
-}
-
-/// The longest way of a state to legitimacy, in a model that converges: an
-/// explicit stack, each state expanded once.
-fn longest<M: Guarded>(
-    model: &M,
-    scheduler: Scheduler,
-    from: u64,
-    memo: &mut std::collections::HashMap<u64, u64>,
-) -> u64 {
-    let mut stack = vec![from];
-    while let Some(&rank) = stack.last() {
-        if memo.contains_key(&rank) {
-            stack.pop();
-            continue;
-        }
-        let state = model.state(rank);
-        if model.legitimate(&state) {
-            memo.insert(rank, 0);
-            stack.pop();
-            continue;
-        }
-        let (mut most, height) = (0, stack.len());
-        scheduler.selections(
-            model.enabled(&state),
-            |process| model.neighbours(process),
-            |selected| {
-                let after = model.rank(&model.fire(&state, selected));
-                match memo.get(&after) {
-                    Some(&steps) => most = most.max(steps + 1),
-                    None => stack.push(after),
-                }
-            },
-        );
-        if stack.len() == height {
-            memo.insert(rank, most);
-            stack.pop();
-        }
-    }
-    memo[&from]
 }
 
 /// Explores a model and reports on it.
@@ -498,9 +443,9 @@ pub(crate) fn report<M: Guarded>(
             moves: Some(worst.moves),
             rounds: worst.rounds,
         }),
-        witness: answer.worst.map(|worst| {
-            let run = slowest_run(model, scheduler, worst.from, worst.steps);
-            Trace::of_ranks(model, &run)
+        witness: answer.worst.map(|_| {
+            let stem = answer.slowest.clone();
+            Trace::of_ranks(model, &Lasso { stem, cycle: Vec::new() })
         }),
         figures: if answer.diverging > 0 {
             vec![("diverging", crate::Figure::Number(u128::from(answer.diverging)))]

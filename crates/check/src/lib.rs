@@ -3,6 +3,7 @@
 
 pub mod control;
 pub mod function;
+pub mod guarded;
 pub mod model;
 pub mod traits;
 pub mod ranking;
