@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod actions;
 pub mod control;
 pub mod function;
 pub mod guarded;
 pub mod model;
 pub mod traits;
 pub mod ranking;
+pub mod reach;
 pub mod report;
 pub mod schedule;
 

@@ -98,4 +98,10 @@ pub trait Actions: Model {
 
     /// Adds every step that the state allows.
     fn steps(&self, state: &Self::State, steps: &mut Vec<Step<Self::State>>);
+
+    /// What no step from a legitimate state may do: the name of the property that
+    /// this one violates, if any.
+    fn violates(&self, _before: &Self::State, _step: &Step<Self::State>) -> Option<&'static str> {
+        None
+    }
 }
