@@ -182,20 +182,23 @@ impl Graph<'_> {
 
     /// Strongly connected components inside one set (Tarjan, with its own stack).
     fn components(&self, states: &[u64], set: &[u32], number: u32) -> Vec<Vec<u64>> {
-        let mut index: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
-        let mut on_stack: BTreeMap<u64, bool> = BTreeMap::new();
+        // By place in `states`, which ascend: when found, and the low link.
+        let mut found: Vec<Option<(u32, u32)>> = vec![None; states.len()];
+        let mut on_stack = vec![false; states.len()];
+        let place = |rank: u64| states.binary_search(&rank).expect("a state of the set");
         let (mut stack, mut components, mut next) = (Vec::new(), Vec::new(), 0);
-        for &root in states {
-            if index.contains_key(&root) {
+        for (root_place, &root) in states.iter().enumerate() {
+            if found[root_place].is_some() {
                 continue;
             }
             let mut calls = vec![(root, 0_usize)];
             while let Some((rank, edge)) = calls.pop() {
+                let here = place(rank);
                 if edge == 0 {
-                    index.insert(rank, (next, next));
+                    found[here] = Some((next, next));
                     next += 1;
                     stack.push(rank);
-                    on_stack.insert(rank, true);
+                    on_stack[here] = true;
                 }
                 let edges = &self.nodes[rank as usize].edges;
                 let mut descended = false;
@@ -204,7 +207,8 @@ impl Graph<'_> {
                         continue;
                     }
                     let at = edge + offset;
-                    match index.get(&to).copied() {
+                    let there = place(to);
+                    match found[there] {
                         None => {
                             calls.push((rank, at + 1));
                             calls.push((to, 0));
@@ -212,21 +216,18 @@ impl Graph<'_> {
                             descended = true;
                             break;
                         }
-                        Some((found, _)) if on_stack.get(&to) == Some(&true) => {
-                            let own = index.get_mut(&rank).expect("visited");
-                            own.1 = own.1.min(found);
-                        }
+                        Some((when, _)) if on_stack[there] => lower(&mut found[here], when),
                         Some(_) => {}
                     }
                 }
                 if descended {
                     continue;
                 }
-                let (found, low) = index[&rank];
-                if low == found {
+                let Some((when, low)) = found[here] else { continue };
+                if low == when {
                     let mut component = Vec::new();
                     while let Some(member) = stack.pop() {
-                        on_stack.insert(member, false);
+                        on_stack[place(member)] = false;
                         component.push(member);
                         if member == rank {
                             break;
@@ -236,8 +237,7 @@ impl Graph<'_> {
                     components.push(component);
                 }
                 if let Some(&(parent, _)) = calls.last() {
-                    let own = index.get_mut(&parent).expect("visited");
-                    own.1 = own.1.min(low);
+                    lower(&mut found[place(parent)], low);
                 }
             }
         }
@@ -251,15 +251,11 @@ impl Graph<'_> {
         let inside = |to: u64| set[to as usize] == number;
         for action in bits(actions) {
             let at = *cycle.last().expect("never empty");
-            let path = self.path(at, &inside, |rank, found, to| {
-                let _ = rank;
-                found == action && inside(to)
-            });
-            cycle.extend(path);
+            cycle.extend(self.path(at, &inside, |found, to| found == action && inside(to)));
         }
         if cycle.len() == 1 || *cycle.last().expect("never empty") != start {
             let at = *cycle.last().expect("never empty");
-            cycle.extend(self.path(at, &inside, |_, _, to| to == start));
+            cycle.extend(self.path(at, &inside, |_, to| to == start));
         }
         // The last state is the first again.
         cycle.pop();
@@ -274,13 +270,13 @@ impl Graph<'_> {
         &self,
         from: u64,
         inside: &impl Fn(u64) -> bool,
-        wanted: impl Fn(u64, usize, u64) -> bool,
+        wanted: impl Fn(usize, u64) -> bool,
     ) -> Vec<u64> {
         let mut parent: BTreeMap<u64, u64> = BTreeMap::new();
         let mut queue = VecDeque::from([from]);
         while let Some(rank) = queue.pop_front() {
             for &(action, to) in &self.nodes[rank as usize].edges {
-                if wanted(rank, action, to) {
+                if wanted(action, to) {
                     let mut path = vec![to];
                     let mut at = rank;
                     while at != from {
@@ -297,6 +293,13 @@ impl Graph<'_> {
             }
         }
         Vec::new()
+    }
+}
+
+/// Lowers a low link.
+fn lower(found: &mut Option<(u32, u32)>, to: u32) {
+    if let Some((_, low)) = found {
+        *low = to.min(*low);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The models that ship.
 
+pub mod asynchronous;
 pub mod definitional;
 pub mod delay_relay;
 pub mod handover;
