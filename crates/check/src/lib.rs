@@ -3,6 +3,7 @@
 
 pub mod actions;
 pub mod control;
+pub mod export;
 pub mod function;
 pub mod guarded;
 pub mod model;
