@@ -18,7 +18,7 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
     let programs = instance.ring().programs();
     let delays = |index: usize| programs[index].delays();
     let mut text = format!(
-        "// delay/relay: {}.\n//\n{QUESTIONS}\nmdp\n\nconst int C = {top};\n\n",
+        "// delay/relay: {}.\n//\n{QUESTIONS}\nmdp\n\nconst int top = {top};\n\n",
         instance.describe()
     );
     for index in 0..n {
@@ -38,13 +38,13 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
     text.push('\n');
     for index in 0..n {
         let counter = if delays(index) {
-            format!("  c{index} : [0..C];\n")
+            format!("  c{index} : [0..top];\n")
         } else {
             String::new()
         };
         let count = if delays(index) {
             format!(
-                "\n    & (c{index}' = release{index} ? C : (c{index} > 0 ? c{index} - 1 : 0))"
+                "\n    & (c{index}' = release{index} ? top : (c{index} > 0 ? c{index} - 1 : 0))"
             )
         } else {
             String::new()
@@ -60,14 +60,14 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
     let _ = write!(text, "init {sum} = {m} endinit\n\nlabel \"legitimate\" =\n  ");
     let clauses = join(0..n, "\n  & ", |index| {
         let mut clause = format!(
-            "r{index} = 0 & q{index} <= 1 & (q{index} = 0 | right{index} > C)"
+            "r{index} = 0 & q{index} <= 1 & (q{index} = 0 | right{index} > top)"
         );
         if delays(index) {
             let _ = write!(
                 clause,
-                "\n  & (q{index} > 0 | c{index} = 0 | right{index} = C - c{index})\n  \
+                "\n  & (q{index} > 0 | c{index} = 0 | right{index} = top - c{index})\n  \
                  & (q{index} > 0 | left{index} > c{index})\n  \
-                 & (q{index} = 0 | c{index} = C)"
+                 & (q{index} = 0 | c{index} = top)"
             );
         }
         clause
@@ -90,12 +90,12 @@ fn distance(n: usize, place: impl Fn(usize) -> usize) -> String {
 pub(super) fn k_state(processes: usize, values: u32) -> String {
     let mut text = format!(
         "// Dijkstra's K-state ring: {processes} processes, {values} values, central scheduler.\n\
-         //\n{QUESTIONS}\nmdp\n\nconst int K = {values};\n\n"
+         //\n{QUESTIONS}\nmdp\n\nconst int values = {values};\n\n"
     );
     let last = processes - 1;
     for index in 0..processes {
         let (guard, value) = match index {
-            0 => (format!("x0 = x{last}"), "mod(x0 + 1, K)".to_owned()),
+            0 => (format!("x0 = x{last}"), "mod(x0 + 1, values)".to_owned()),
             _ => (
                 format!("x{index} != x{}", index - 1),
                 format!("x{}", index - 1),
@@ -103,7 +103,7 @@ pub(super) fn k_state(processes: usize, values: u32) -> String {
         };
         let _ = write!(
             text,
-            "formula token{index} = {guard};\n\nmodule process{index}\n  x{index} : [0..K-1];\n  \
+            "formula token{index} = {guard};\n\nmodule process{index}\n  x{index} : [0..values-1];\n  \
              [move{index}] token{index} -> (x{index}' = {value});\nendmodule\n\n"
         );
     }

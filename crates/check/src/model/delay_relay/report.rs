@@ -1,6 +1,6 @@
 //! The report on one placement of the delays, or on all of them.
 
-use headway_core::bound::worst_last_rest;
+use headway_core::bound::{gaps, worst_last_rest, worst_legitimate_at};
 use headway_core::{Configuration, Process};
 
 use super::reduced::{self, REDUCTIONS, ReducedAnswer};
@@ -80,6 +80,9 @@ fn of_answer(instance: &Instance, answer: &ReducedAnswer) -> Report {
         properties.push(last_rest_property(instance, *rounds));
         figures.push(("worst_last_rest", Figure::Number(u128::from(*rounds))));
     }
+    if let Some((rounds, _)) = &answer.worst {
+        properties.extend(worst_property(instance, *rounds));
+    }
     Report {
         model: NAME,
         instance: instance.describe(),
@@ -119,6 +122,22 @@ fn last_rest_property(instance: &Instance, found: u64) -> Property {
         ),
         formula == Some(found),
     )
+}
+
+/// The worst case found, against the closed form.
+fn worst_property(instance: &Instance, found: u64) -> Option<Property> {
+    let (n, m) = (instance.processes() as u64, instance.tokens() as u64);
+    let delays: Vec<u64> = instance.ring().delays().map(|delay| delay as u64).collect();
+    let formula = worst_legitimate_at(m, instance.separation(), gaps(delays, n))
+        .filter(|_| instance.feasible())?;
+    Some(Property::new(
+        "worst-legitimate-at",
+        format!(
+            "the slowest state takes {found} rounds; (m-1)·d - 1 + max over gaps g of (max(g, d) \
+             + max(1, d-1-g)) gives {formula}"
+        ),
+        formula == found,
+    ))
 }
 
 fn check_unreduced(
