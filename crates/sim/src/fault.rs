@@ -105,7 +105,7 @@ impl Fault {
     ) -> Result<(), FaultError> {
         match &self.kind {
             FaultKind::Scramble(struck) => {
-                scramble(&struck.chosen(ring, random)?, ring, state, random)
+                scramble(&struck.chosen(ring, random)?, ring, state, random);
             }
             FaultKind::Pile(at) => {
                 let at = at.unwrap_or_else(|| random.index(ring.len()));

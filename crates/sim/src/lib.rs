@@ -8,6 +8,7 @@
 //!   round) or [sparse](engine::Sparse) (cost by tokens);
 //! * [`fault`]: what can strike a run;
 //! * [`run`](mod@run): a run with monitors, faults and a stop condition;
+//! * [`forecast`]: the same without running: every wait, any round, exactly;
 //! * [`seed`]: where every random choice comes from.
 //!
 //! ```
@@ -25,6 +26,7 @@
 
 pub mod engine;
 pub mod fault;
+pub mod forecast;
 pub mod placement;
 pub mod run;
 pub mod seed;

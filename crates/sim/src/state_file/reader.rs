@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
             Some(value) => self.integer::<i64>(value, &join(&of, name), least, most),
         };
         let tokens_most = i64::from(u32::MAX);
-        let least = i64::from(program == Program::MeasureAsPrinted) * -1;
+        let least = -i64::from(program == Program::MeasureAsPrinted);
         let counter_most = match program {
             Program::Delay => i64::from(separation.top()),
             _ => i64::from(i32::MAX),
