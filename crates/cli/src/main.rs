@@ -24,6 +24,7 @@ Examples:
   headway run --watch                      the same, animated
   headway run --start worst --delays 1     the slowest start there is
   headway chain                            the open system that explains the idea
+  headway check delay-relay                every initial state, the exact worst case
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -42,6 +43,10 @@ enum Command {
     Run(Box<command::run::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
+    /// Check every initial state and every schedule; exact answers with witnesses
+    Check(Box<command::check::Args>),
+    /// Write an instance for SPIN, PRISM, Storm or TLC
+    Export(Box<command::export::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -61,6 +66,8 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         None => command::run::run(&command::run::Args::default()),
         Some(Command::Run(args)) => command::run::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
+        Some(Command::Check(args)) => command::check::run(&args),
+        Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

@@ -1,5 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod chain;
+pub(crate) mod check;
+pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod run;
