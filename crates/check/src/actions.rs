@@ -74,7 +74,10 @@ pub fn explore<M: Actions>(
             }
         }
         for &(property, to) in &node.violations {
-            answer.violations.entry(property).or_insert((rank as u64, to));
+            answer
+                .violations
+                .entry(property)
+                .or_insert((rank as u64, to));
         }
     }
     let graph = Graph {
@@ -223,7 +226,9 @@ impl Graph<'_> {
                 if descended {
                     continue;
                 }
-                let Some((when, low)) = found[here] else { continue };
+                let Some((when, low)) = found[here] else {
+                    continue;
+                };
                 if low == when {
                     let mut component = Vec::new();
                     while let Some(member) = stack.pop() {
@@ -315,7 +320,13 @@ pub(crate) fn report<M: Actions>(
     let answer = explore(model, limits, control)?;
     let step = |(from, to): (u64, u64)| {
         let stem = vec![from, to];
-        Trace::of_ranks(model, &Lasso { stem, cycle: Vec::new() })
+        Trace::of_ranks(
+            model,
+            &Lasso {
+                stem,
+                cycle: Vec::new(),
+            },
+        )
     };
     let divergence = answer.divergence.as_ref();
     let mut properties = vec![

@@ -114,7 +114,7 @@ macro_rules! cell {
         impl Cell for $atomic {
             const NEVER: u32 = <$plain>::MAX as u32;
             fn get(&self) -> u32 {
-                self.load(Ordering::Relaxed) as u32
+                self.load(Ordering::Relaxed).into()
             }
             fn set(&self, value: u32) {
                 // `value` is at most NEVER, which fits.
@@ -163,7 +163,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         let tally = (0..chunks)
             .into_par_iter()
             .map(|chunk| exploration.settle_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
-            .reduce(Tally::default, Tally::merge);
+            .reduce(Tally::default, |one, other| one.merge(&other));
         exploration.check_stopped(&tally)?;
         if exploration.overflow.load(Ordering::Relaxed) {
             return Ok(None);
@@ -171,7 +171,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         let counted = (0..chunks)
             .into_par_iter()
             .map(|chunk| exploration.count_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
-            .reduce(Tally::default, Tally::merge);
+            .reduce(Tally::default, |one, other| one.merge(&other));
         exploration.check_stopped(&tally)?;
         let lassos = if counted.never > 0 || exploration.any_never() {
             exploration.lassos()
@@ -337,9 +337,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
             .flatten_iter()
             .collect();
         for (property, lasso) in candidates {
-            let better = best
-                .get(property)
-                .is_none_or(|old| lasso.key() < old.key());
+            let better = best.get(property).is_none_or(|old| lasso.key() < old.key());
             if better {
                 best.insert(property, lasso);
             }
@@ -349,7 +347,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
 }
 
 impl Tally {
-    fn merge(mut self, other: Tally) -> Tally {
+    fn merge(mut self, other: &Tally) -> Tally {
         self.legitimate += other.legitimate;
         self.never += other.never;
         self.closure_violation = match (self.closure_violation, other.closure_violation) {

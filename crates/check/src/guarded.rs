@@ -94,9 +94,8 @@ pub fn explore<M: Guarded>(
             fits: format!("{} states", u32::MAX - 1),
         });
     }
-    let table = |value: u32| -> Vec<AtomicU32> {
-        (0..states).map(|_| AtomicU32::new(value)).collect()
-    };
+    let table =
+        |value: u32| -> Vec<AtomicU32> { (0..states).map(|_| AtomicU32::new(value)).collect() };
     let exploration = Exploration {
         model,
         scheduler,
@@ -184,7 +183,9 @@ impl<M: Guarded> Exploration<'_, M> {
     }
 
     fn interrupted(&self, first: &First, left: usize) -> CheckError {
-        let furthest = (0..self.model.states()).filter_map(|rank| self.settled(rank)).max();
+        let furthest = (0..self.model.states())
+            .filter_map(|rank| self.settled(rank))
+            .max();
         CheckError::interrupted(
             self.control,
             format!(
@@ -336,7 +337,9 @@ impl<M: Guarded> Exploration<'_, M> {
     /// The longest path over pairs (state, processes waited for).
     fn rounds(&self, longest: u32) -> Result<Option<u64>, CheckError> {
         let (states, n) = (self.model.states(), self.model.processes());
-        let pairs = states.checked_shl(n as u32).filter(|pairs| pairs >> n == states);
+        let pairs = states
+            .checked_shl(n as u32)
+            .filter(|pairs| pairs >> n == states);
         if pairs.is_none_or(|pairs| pairs > MOST_PAIRS) {
             return Ok(None);
         }
@@ -353,7 +356,9 @@ impl<M: Guarded> Exploration<'_, M> {
             if self.control.stopped() {
                 return Err(CheckError::interrupted(
                     self.control,
-                    format!("closure and convergence hold, at most {longest} steps; rounds unknown"),
+                    format!(
+                        "closure and convergence hold, at most {longest} steps; rounds unknown"
+                    ),
                 ));
             }
             level.par_iter().for_each(|&rank| {
@@ -400,11 +405,23 @@ pub(crate) fn report<M: Guarded>(
     let answer = explore(model, scheduler, limits, control)?;
     let closure = answer.closure_violation.map(|(from, to)| {
         let stem = vec![from, to];
-        Trace::of_ranks(model, &Lasso { stem, cycle: Vec::new() })
+        Trace::of_ranks(
+            model,
+            &Lasso {
+                stem,
+                cycle: Vec::new(),
+            },
+        )
     });
     let alive = answer.legitimate_deadlock.map(|rank| {
         let stem = vec![rank];
-        Trace::of_ranks(model, &Lasso { stem, cycle: Vec::new() })
+        Trace::of_ranks(
+            model,
+            &Lasso {
+                stem,
+                cycle: Vec::new(),
+            },
+        )
     });
     let divergence = answer.divergence.as_ref();
     let properties = vec![
@@ -445,10 +462,19 @@ pub(crate) fn report<M: Guarded>(
         }),
         witness: answer.worst.map(|_| {
             let stem = answer.slowest.clone();
-            Trace::of_ranks(model, &Lasso { stem, cycle: Vec::new() })
+            Trace::of_ranks(
+                model,
+                &Lasso {
+                    stem,
+                    cycle: Vec::new(),
+                },
+            )
         }),
         figures: if answer.diverging > 0 {
-            vec![("diverging", crate::Figure::Number(u128::from(answer.diverging)))]
+            vec![(
+                "diverging",
+                crate::Figure::Number(u128::from(answer.diverging)),
+            )]
         } else {
             Vec::new()
         },

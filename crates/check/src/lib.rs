@@ -7,11 +7,11 @@ pub mod export;
 pub mod function;
 pub mod guarded;
 pub mod model;
-pub mod traits;
 pub mod ranking;
 pub mod reach;
 pub mod report;
 pub mod schedule;
+pub mod traits;
 
 pub use control::{CheckError, Control, Limits};
 pub use report::{Figure, Property, Report, Trace, Worst};

@@ -43,7 +43,9 @@ impl Report {
 
     /// The property of that name.
     pub fn property(&self, name: &str) -> Option<&Property> {
-        self.properties.iter().find(|property| property.name == name)
+        self.properties
+            .iter()
+            .find(|property| property.name == name)
     }
 
     /// The figure of that name.
@@ -190,7 +192,11 @@ pub(crate) fn of_function<M: crate::Deterministic>(
         holds: answer.never == 0,
         counterexample: convergence,
     });
-    for (&property, lasso) in answer.lassos.iter().filter(|(name, _)| **name != "convergence") {
+    for (&property, lasso) in answer
+        .lassos
+        .iter()
+        .filter(|(name, _)| **name != "convergence")
+    {
         properties.push(Property::unless(
             property,
             "violated by a cycle without a legitimate state; the shortest run into one",
@@ -203,7 +209,10 @@ pub(crate) fn of_function<M: crate::Deterministic>(
         Figure::List(answer.distances.iter().map(|&n| u128::from(n)).collect()),
     )];
     if total > 0 {
-        figures.push(("mean", Figure::Real(mean(answer.distances.iter().map(|&n| n as f64)))));
+        figures.push((
+            "mean",
+            Figure::Real(mean(answer.distances.iter().map(|&n| n as f64))),
+        ));
     }
     if answer.never > 0 {
         figures.push(("never", Figure::Number(u128::from(answer.never))));
@@ -233,6 +242,9 @@ pub(crate) fn of_function<M: crate::Deterministic>(
 /// The mean of a distribution over 0, 1, 2, …
 pub(crate) fn mean(counts: impl Iterator<Item = f64> + Clone) -> f64 {
     let total: f64 = counts.clone().sum();
-    let sum: f64 = counts.enumerate().map(|(rounds, n)| rounds as f64 * n).sum();
+    let sum: f64 = counts
+        .enumerate()
+        .map(|(rounds, n)| rounds as f64 * n)
+        .sum();
     sum / total
 }

@@ -18,8 +18,12 @@ use headway_check::{Control, Limits, Report, Scheduler};
 fn tool(name: &str) -> Option<PathBuf> {
     static LINES: OnceLock<String> = OnceLock::new();
     let lines = LINES.get_or_init(|| {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install-check-tools.sh");
-        let output = Command::new("bash").arg(script).output().expect("bash runs");
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install-check-tools.sh");
+        let output = Command::new("bash")
+            .arg(script)
+            .output()
+            .expect("bash runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
     });
     for line in lines.lines() {
@@ -120,7 +124,10 @@ fn spin_agrees() {
         assert_eq!(convergence_fails, !ours.convergence, "{source:?}");
     }
     assert!(!report(&sources[3]).convergence);
-    assert!(!report(&sources[5]).convergence, "two values are too few for four processes");
+    assert!(
+        !report(&sources[5]).convergence,
+        "two values are too few for four processes"
+    );
 }
 
 #[test]
@@ -142,11 +149,21 @@ fn storm_agrees_worst_case_included() {
         let ours = report(source);
         let path = folder.join("model.prism");
         std::fs::write(&path, export(source, Language::Prism)).unwrap();
-        let output = Command::new(&python).arg(&script).arg(&path).output().expect("python runs");
-        assert!(output.status.success(), "{source:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = Command::new(&python)
+            .arg(&script)
+            .arg(&path)
+            .output()
+            .expect("python runs");
+        assert!(
+            output.status.success(),
+            "{source:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let theirs = String::from_utf8_lossy(&output.stdout);
         let theirs = theirs.lines().last().unwrap_or_default();
-        let worst = ours.worst.map_or("null".to_owned(), |worst| worst.steps.to_string());
+        let worst = ours
+            .worst
+            .map_or("null".to_owned(), |worst| worst.steps.to_string());
         let expected = format!(
             "{{\"states\": {}, \"legitimate\": {}, \"closure\": {}, \"convergence\": {}, \"worst\": {worst}}}",
             ours.states, ours.legitimate, ours.closure, ours.convergence

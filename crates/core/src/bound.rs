@@ -101,7 +101,11 @@ pub fn gaps(
     let mut first = true;
     delays.map(move |delay| {
         let before = previous.replace(delay).unwrap_or(delay);
-        let gap = if first { delay + processes - before } else { delay - before };
+        let gap = if first {
+            delay + processes - before
+        } else {
+            delay - before
+        };
         first = false;
         gap
     })

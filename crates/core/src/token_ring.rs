@@ -95,7 +95,7 @@ pub fn round(
             Some(ring)
         }
         None => {
-            gate.counter -= (gate.counter > 0) as i32;
+            gate.counter -= i32::from(gate.counter > 0);
             None
         }
     }

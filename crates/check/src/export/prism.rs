@@ -33,7 +33,10 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
         // Hops to the next token, from 1 to n.
         let right = distance(n, |hops| (index + hops) % n);
         let left = distance(n, |hops| (index + n - hops) % n);
-        let _ = writeln!(text, "formula right{index} = {right};\nformula left{index} = {left};");
+        let _ = writeln!(
+            text,
+            "formula right{index} = {right};\nformula left{index} = {left};"
+        );
     }
     text.push('\n');
     for index in 0..n {
@@ -57,11 +60,13 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
         );
     }
     let sum = join(0..n, " + ", |index| format!("q{index} + r{index}"));
-    let _ = write!(text, "init {sum} = {m} endinit\n\nlabel \"legitimate\" =\n  ");
+    let _ = write!(
+        text,
+        "init {sum} = {m} endinit\n\nlabel \"legitimate\" =\n  "
+    );
     let clauses = join(0..n, "\n  & ", |index| {
-        let mut clause = format!(
-            "r{index} = 0 & q{index} <= 1 & (q{index} = 0 | right{index} > top)"
-        );
+        let mut clause =
+            format!("r{index} = 0 & q{index} <= 1 & (q{index} = 0 | right{index} > top)");
         if delays(index) {
             let _ = write!(
                 clause,
@@ -107,8 +112,12 @@ pub(super) fn k_state(processes: usize, values: u32) -> String {
              [move{index}] token{index} -> (x{index}' = {value});\nendmodule\n\n"
         );
     }
-    let count = join(0..processes, " + ", |index| format!("(token{index} ? 1 : 0)"));
-    let moves = join(0..processes, "\n", |index| format!("  [move{index}] true : 1;"));
+    let count = join(0..processes, " + ", |index| {
+        format!("(token{index} ? 1 : 0)")
+    });
+    let moves = join(0..processes, "\n", |index| {
+        format!("  [move{index}] true : 1;")
+    });
     let _ = write!(
         text,
         "init true endinit\n\nlabel \"legitimate\" = {count} = 1;\n\nrewards \"steps\"\n{moves}\n\

@@ -8,7 +8,12 @@ use crate::model::delay_relay::Instance;
 pub(super) fn delay_relay(instance: &Instance) -> String {
     let (n, m) = (instance.processes(), instance.tokens());
     let top = instance.separation() - 1;
-    let delays: Vec<bool> = instance.ring().programs().iter().map(|p| p.delays()).collect();
+    let delays: Vec<bool> = instance
+        .ring()
+        .programs()
+        .iter()
+        .map(|p| p.delays())
+        .collect();
     let mut text = format!(
         "/* delay/relay: {}.\n\
          \n\
@@ -34,7 +39,11 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
         } else {
             "held > 0".to_owned()
         };
-        let set = if delay { format!("; c[{index}] = C") } else { String::new() };
+        let set = if delay {
+            format!("; c[{index}] = C")
+        } else {
+            String::new()
+        };
         let count = if delay {
             format!("if :: c[{index}] > 0 -> c[{index}]-- :: else fi; ")
         } else {
@@ -56,7 +65,9 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
          slot = 0;\n",
     );
     for index in (0..n).filter(|&index| delays[index]) {
-        let values = join(0..top as usize + 1, " ", |value| format!(":: c[{index}] = {value}"));
+        let values = join(0..top as usize + 1, " ", |value| {
+            format!(":: c[{index}] = {value}")
+        });
         let _ = writeln!(text, "    if {values} fi;");
     }
     text.push_str(
@@ -117,7 +128,9 @@ inline judge() {
 ";
 
 pub(super) fn k_state(processes: usize, values: u32) -> String {
-    let choices = join(0..values as usize, " ", |value| format!(":: x[place] = {value}"));
+    let choices = join(0..values as usize, " ", |value| {
+        format!(":: x[place] = {value}")
+    });
     let moves = join(1..processes, "\n", |index| {
         let before = index - 1;
         format!("  :: d_step {{ x[{index}] != x[{before}] -> x[{index}] = x[{before}]; STEP }}")

@@ -116,7 +116,7 @@ pub fn check(
         )));
     }
     let (modulus, pace) = (clocking.modulus, clocking.pace);
-    if pace == 0 || modulus < 2 || modulus > 250 || !modulus.is_multiple_of(pace) {
+    if pace == 0 || !(2..=250).contains(&modulus) || modulus % pace != 0 {
         return Err(CheckError::instance(format!(
             "asynchronous: a pace of at least 1 and a modulus from 2 to 250 that is a multiple \
              of it, not pace {pace} and modulus {modulus}"
@@ -145,7 +145,10 @@ pub fn check(
         start: None,
     };
     let counterexample = |name| {
-        let found = answer.violation.as_ref().filter(|(property, _)| *property == name);
+        let found = answer
+            .violation
+            .as_ref()
+            .filter(|(property, _)| *property == name);
         found.map(|(_, states)| run(states))
     };
     let (found, bound) = (
@@ -198,8 +201,16 @@ pub fn check(
         instance: format!(
             "{}, modulus {modulus}, pace {pace}{}{}",
             instance.describe(),
-            if clocking.previous { "" } else { ", previous state not published" },
-            if clocking.every_start { ", every start" } else { ", legitimate starts" },
+            if clocking.previous {
+                ""
+            } else {
+                ", previous state not published"
+            },
+            if clocking.every_start {
+                ", every start"
+            } else {
+                ", legitimate starts"
+            },
         ),
         scheduler: Some(scheduler),
         states: u128::from(answer.states),
@@ -214,8 +225,14 @@ pub fn check(
             .filter(|_| all)
             .map(|(_, states)| run(states)),
         figures: vec![
-            ("steps_between_states", Figure::Number(u128::from(answer.steps))),
-            ("least_true_distance", Figure::Number(u128::from(found.unwrap_or(0)))),
+            (
+                "steps_between_states",
+                Figure::Number(u128::from(answer.steps)),
+            ),
+            (
+                "least_true_distance",
+                Figure::Number(u128::from(found.unwrap_or(0))),
+            ),
             ("true_distance_bound", Figure::Number(u128::from(bound))),
         ],
         reductions: Vec::new(),
@@ -264,7 +281,7 @@ impl Asynchronous {
     /// Whether a process that is one tick ahead is also one round ahead: its last
     /// tick was not idle.
     fn executed(&self, phase: u8) -> bool {
-        u32::from(phase).is_multiple_of(self.clocking.pace)
+        u32::from(phase) % self.clocking.pace == 0
     }
 
     fn tick(&self, state: &State, process: usize) -> Local {
@@ -307,7 +324,10 @@ impl Asynchronous {
     fn wound(&self, state: &State) -> bool {
         let n = self.n();
         let ahead = |i: usize| {
-            let (own, next) = (i32::from(state[i].phase), i32::from(state[(i + 1) % n].phase));
+            let (own, next) = (
+                i32::from(state[i].phase),
+                i32::from(state[(i + 1) % n].phase),
+            );
             i32::from(own != next && next == self.clock.after(own))
                 - i32::from(own != next && own == self.clock.after(next))
         };
@@ -334,7 +354,11 @@ impl Asynchronous {
         let cells = (0..self.n()).map(|i| {
             let local = state[i];
             let tokens = self.tokens_at(state, i);
-            let tokens = if tokens > 0 { format!(" tokens {tokens}") } else { String::new() };
+            let tokens = if tokens > 0 {
+                format!(" tokens {tokens}")
+            } else {
+                String::new()
+            };
             format!("[phase {}{tokens}]", local.phase)
         });
         cells.collect::<Vec<_>>().join(" ")
@@ -366,13 +390,14 @@ impl Reachable for Asynchronous {
     fn successors(&self, state: &State, successors: &mut Vec<State>) {
         let n = self.n();
         let neighbours = |i: usize| (1 << ((i + 1) % n)) | (1 << ((i + n - 1) % n));
-        self.scheduler.selections(self.enabled(state), neighbours, |selected| {
-            let mut after = *state;
-            for process in schedule::bits(selected) {
-                after[process] = self.tick(state, process);
-            }
-            successors.push(after);
-        });
+        self.scheduler
+            .selections(self.enabled(state), neighbours, |selected| {
+                let mut after = *state;
+                for process in schedule::bits(selected) {
+                    after[process] = self.tick(state, process);
+                }
+                successors.push(after);
+            });
     }
 
     fn violates(&self, state: &State) -> Option<&'static str> {

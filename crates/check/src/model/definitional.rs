@@ -77,13 +77,14 @@ impl Definitional {
                 model.ring.separation().hops().into(),
                 model.ring.delays().count(),
             ));
-        model.states = u64::try_from(states).ok().filter(|n| n >> 63 == 0).ok_or_else(|| {
-            CheckError::TooLarge {
+        model.states = u64::try_from(states)
+            .ok()
+            .filter(|n| n >> 63 == 0)
+            .ok_or_else(|| CheckError::TooLarge {
                 what: format!("{states} states"),
                 need: "numbers above 63 bits".into(),
                 fits: "2^63 states".into(),
-            }
-        })?;
+            })?;
         Ok(model)
     }
 
@@ -203,7 +204,11 @@ impl Model for Definitional {
         let k = self.values as u32;
         for cell in (self.first_free()..self.cells()).rev() {
             // Shifted so that process 0 has the value 0.
-            let shift = if self.reduced { state.values[cell % self.tokens] } else { 0 };
+            let shift = if self.reduced {
+                state.values[cell % self.tokens]
+            } else {
+                0
+            };
             let value = (state.values[cell] + k - shift) % k;
             rank = rank * self.values + u64::from(value);
         }
@@ -232,9 +237,13 @@ impl Model for Definitional {
     fn show(&self, state: &State) -> String {
         let cells = (0..self.ring.len()).map(|process| {
             let held: Vec<usize> = self.held(state, process).collect();
-            let values = self.of(state, process).iter().enumerate().map(|(ring, value)| {
-                format!("{value}{}", if held.contains(&ring) { "*" } else { "" })
-            });
+            let values = self
+                .of(state, process)
+                .iter()
+                .enumerate()
+                .map(|(ring, value)| {
+                    format!("{value}{}", if held.contains(&ring) { "*" } else { "" })
+                });
             let gate = state.gates[process];
             let values = values.collect::<Vec<_>>().join(",");
             format!("[{values} counter {} turn {}]", gate.counter, gate.turn)

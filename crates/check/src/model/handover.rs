@@ -84,7 +84,9 @@ impl Handover {
 
     /// Contents of one channel: 1 + M + M² + …
     fn contents(&self) -> u64 {
-        (0..=self.capacity as u32).map(|len| self.values.pow(len)).sum()
+        (0..=self.capacity as u32)
+            .map(|len| self.values.pow(len))
+            .sum()
     }
 
     fn channel(&self, mut rank: u64) -> Channel {
@@ -102,7 +104,9 @@ impl Handover {
     }
 
     fn channel_rank(&self, channel: &Channel) -> u64 {
-        let shorter: u64 = (0..u32::from(channel.len)).map(|len| self.values.pow(len)).sum();
+        let shorter: u64 = (0..u32::from(channel.len))
+            .map(|len| self.values.pow(len))
+            .sum();
         let messages = channel.messages().iter().rev();
         shorter + messages.fold(0, |rank, &message| rank * self.values + u64::from(message))
     }
@@ -131,7 +135,10 @@ impl Handover {
 
 /// Whether the messages are some of `old`, then some of `new`.
 fn old_then_new(channel: &Channel, old: u8, new: u8) -> bool {
-    let mut rest = channel.messages().iter().skip_while(|&&number| number == old);
+    let mut rest = channel
+        .messages()
+        .iter()
+        .skip_while(|&&number| number == old);
     rest.all(|&number| number == new)
 }
 
@@ -223,7 +230,11 @@ impl Model for Handover {
         };
         format!(
             "sender {} {}  messages {}  receiver took {}  acknowledgements {}",
-            if state.sending { "sends" } else { "is done with" },
+            if state.sending {
+                "sends"
+            } else {
+                "is done with"
+            },
             state.number,
             list(&state.messages),
             state.taken,

@@ -40,7 +40,10 @@ impl KState {
             )));
         }
         let values = u64::from(values);
-        if values.checked_pow(processes as u32).is_none_or(|n| n >> 63 != 0) {
+        if values
+            .checked_pow(processes as u32)
+            .is_none_or(|n| n >> 63 != 0)
+        {
             return Err(CheckError::TooLarge {
                 what: format!("{values}^{processes} states"),
                 need: "numbers above 63 bits".into(),
@@ -104,10 +107,13 @@ impl Model for KState {
 
     fn show(&self, state: &Values) -> String {
         let tokens = self.enabled(state);
-        let cells = state[..self.processes].iter().enumerate().map(|(i, value)| {
-            let token = if tokens >> i & 1 == 1 { "*" } else { "" };
-            format!("{value}{token}")
-        });
+        let cells = state[..self.processes]
+            .iter()
+            .enumerate()
+            .map(|(i, value)| {
+                let token = if tokens >> i & 1 == 1 { "*" } else { "" };
+                format!("{value}{token}")
+            });
         cells.collect::<Vec<_>>().join(" ")
     }
 }

@@ -79,15 +79,20 @@ impl MeasureRing {
             smallest: if printed { -1 } else { 0 },
             states: 0,
         };
-        let states = model.radices().iter().map(|&r| u128::from(r)).product::<u128>();
+        let states = model
+            .radices()
+            .iter()
+            .map(|&r| u128::from(r))
+            .product::<u128>();
         let states = states.saturating_mul(model.placements.count());
-        model.states = u64::try_from(states).ok().filter(|n| n >> 63 == 0).ok_or_else(|| {
-            CheckError::TooLarge {
+        model.states = u64::try_from(states)
+            .ok()
+            .filter(|n| n >> 63 == 0)
+            .ok_or_else(|| CheckError::TooLarge {
                 what: format!("{states} states"),
                 need: "numbers above 63 bits".into(),
                 fits: "2^63 states".into(),
-            }
-        })?;
+            })?;
         Ok(model)
     }
 
@@ -146,7 +151,11 @@ pub fn check(
 ) -> Result<Report, CheckError> {
     let model = MeasureRing::new(processes, tokens, limit, printed)?;
     let answer = function::explore(&model, limits, control)?;
-    let name = if printed { "measure-as-printed" } else { "measure" };
+    let name = if printed {
+        "measure-as-printed"
+    } else {
+        "measure"
+    };
     let instance = format!(
         "{processes} processes, {tokens} tokens, process 0 measures up to {limit} rounds, \
          separation {} wanted",
@@ -193,7 +202,11 @@ impl Model for MeasureRing {
             limit: self.limit,
             timing: timing / m == 1,
             elapsed: digit(&mut rest, elapsed) as u32,
-            ignore: if timing == 2 * m { -1 } else { (timing % m) as i32 },
+            ignore: if timing == 2 * m {
+                -1
+            } else {
+                (timing % m) as i32
+            },
             base: digit(&mut rest, base) as i32 + self.smallest,
         };
         processes[0].counter = digit(&mut rest, counter) as i32 + self.smallest;
@@ -218,7 +231,10 @@ impl Model for MeasureRing {
         let mut slots = [0; LARGEST];
         let mut count = 0;
         for (index, process) in self.processes(state).iter().enumerate() {
-            for (slot, tokens) in [(2 * index, process.queued), (2 * index + 1, process.resting)] {
+            for (slot, tokens) in [
+                (2 * index, process.queued),
+                (2 * index + 1, process.resting),
+            ] {
                 for _ in 0..tokens {
                     slots[count] = slot as u8;
                     count += 1;
@@ -242,15 +258,23 @@ impl Model for MeasureRing {
             .iter()
             .zip(self.radices())
             .rev()
-            .fold(placement, |rank, (&digit, radix)| rank * radix + digit as u64)
+            .fold(placement, |rank, (&digit, radix)| {
+                rank * radix + digit as u64
+            })
     }
 
     fn legitimate(&self, state: &State) -> bool {
         let (ring, processes) = (&self.ring, self.processes(state));
         let measuring = [state.measuring];
         let tokens = self.tokens as u64;
-        legitimate::check(ring.separation(), ring.programs(), processes, &measuring, tokens)
-            .is_ok()
+        legitimate::check(
+            ring.separation(),
+            ring.programs(),
+            processes,
+            &measuring,
+            tokens,
+        )
+        .is_ok()
     }
 
     fn starts_anywhere(&self) -> bool {

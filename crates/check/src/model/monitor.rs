@@ -78,12 +78,14 @@ impl MonitoredRing {
             && (1..=2).contains(&monitors.len())
             && monitors.iter().all(|&monitor| monitor < processes)
             && monitors.windows(2).all(|pair| pair[0] < pair[1]);
-        let separation = Separation::new(separation).filter(|_| sensible).ok_or_else(|| {
-            CheckError::instance(format!(
-                "monitor: 2 to {LARGEST} processes, 1 token or more, a supply from the tokens \
+        let separation = Separation::new(separation)
+            .filter(|_| sensible)
+            .ok_or_else(|| {
+                CheckError::instance(format!(
+                    "monitor: 2 to {LARGEST} processes, 1 token or more, a supply from the tokens \
                  to {LARGEST}, a separation of 1 or more, and one or two monitors on the ring"
-            ))
-        })?;
+                ))
+            })?;
         let mut programs = vec![Program::Relay; processes];
         for &monitor in monitors {
             programs[monitor] = Program::Delay;
@@ -105,15 +107,20 @@ impl MonitoredRing {
             placements,
             states: 0,
         };
-        let one = model.radices().iter().map(|&r| u128::from(r)).product::<u128>();
+        let one = model
+            .radices()
+            .iter()
+            .map(|&r| u128::from(r))
+            .product::<u128>();
         let states = u128::from(before).saturating_mul(one.pow(monitors.len() as u32));
-        model.states = u64::try_from(states).ok().filter(|n| n >> 63 == 0).ok_or_else(|| {
-            CheckError::TooLarge {
+        model.states = u64::try_from(states)
+            .ok()
+            .filter(|n| n >> 63 == 0)
+            .ok_or_else(|| CheckError::TooLarge {
                 what: format!("{states} states"),
                 need: "numbers above 63 bits".into(),
                 fits: "2^63 states".into(),
-            }
-        })?;
+            })?;
         Ok(model)
     }
 
@@ -160,11 +167,21 @@ pub fn check(
     let instance = format!(
         "{processes} processes, {tokens} of {supply} tokens wanted on the ring, separation \
          {separation}, {} at {}",
-        if monitors.len() == 1 { "a monitor" } else { "monitors" },
+        if monitors.len() == 1 {
+            "a monitor"
+        } else {
+            "monitors"
+        },
         places.join(" and ")
     );
     let answer = function::explore(&model, limits, control)?;
-    Ok(report::of_function(&model, "monitor", instance, &answer, |_| None))
+    Ok(report::of_function(
+        &model,
+        "monitor",
+        instance,
+        &answer,
+        |_| None,
+    ))
 }
 
 impl Model for MonitoredRing {
@@ -188,7 +205,10 @@ impl Model for MonitoredRing {
                 take: digit(&mut rank, takes) == 1,
             };
         }
-        let tokens = self.placements.partition_point(|(before, _)| *before <= rank) - 1;
+        let tokens = self
+            .placements
+            .partition_point(|(before, _)| *before <= rank)
+            - 1;
         let (before, ways) = &self.placements[tokens];
         let mut slots = [0; LARGEST];
         ways.unrank(rank - before, &mut slots[..tokens]);
@@ -207,7 +227,10 @@ impl Model for MonitoredRing {
         let mut slots = [0; LARGEST];
         let mut tokens = 0;
         for (index, process) in state.processes[..self.len()].iter().enumerate() {
-            for (slot, count) in [(2 * index, process.queued), (2 * index + 1, process.resting)] {
+            for (slot, count) in [
+                (2 * index, process.queued),
+                (2 * index + 1, process.resting),
+            ] {
                 for _ in 0..count {
                     slots[tokens] = slot as u8;
                     tokens += 1;
@@ -232,31 +255,41 @@ impl Model for MonitoredRing {
         let (programs, tokens) = (&self.programs, self.tokens as u64);
         let processes = &state.processes[..self.len()];
         legitimate::check(self.separation, programs, processes, &[], tokens).is_ok()
-            && self.monitors.iter().zip(state.monitors).all(|(&place, monitor)| {
-                // What it will have counted by the end of its period.
-                let due = if monitor.clock < n {
-                    self.tokens as u32
-                } else {
-                    monitor.count + self.arrivals(state, place, 2 * n - monitor.clock)
-                };
-                !monitor.take && due == self.tokens as u32
-            })
+            && self
+                .monitors
+                .iter()
+                .zip(state.monitors)
+                .all(|(&place, monitor)| {
+                    // What it will have counted by the end of its period.
+                    let due = if monitor.clock < n {
+                        self.tokens as u32
+                    } else {
+                        monitor.count + self.arrivals(state, place, 2 * n - monitor.clock)
+                    };
+                    !monitor.take && due == self.tokens as u32
+                })
     }
 
     fn show(&self, state: &State) -> String {
         let row = |value: &dyn Fn(&Process) -> u32| {
-            let cells = state.processes[..self.len()].iter().map(|p| value(p).to_string());
+            let cells = state.processes[..self.len()]
+                .iter()
+                .map(|p| value(p).to_string());
             cells.collect::<Vec<_>>().join(" ")
         };
-        let monitors = self.monitors.iter().zip(state.monitors).map(|(&place, monitor)| {
-            format!(
-                "  monitor {place}: counter {} clock {} count {}{}",
-                state.processes[place].counter,
-                monitor.clock,
-                monitor.count,
-                if monitor.take { " taking" } else { "" }
-            )
-        });
+        let monitors = self
+            .monitors
+            .iter()
+            .zip(state.monitors)
+            .map(|(&place, monitor)| {
+                format!(
+                    "  monitor {place}: counter {} clock {} count {}{}",
+                    state.processes[place].counter,
+                    monitor.clock,
+                    monitor.count,
+                    if monitor.take { " taking" } else { "" }
+                )
+            });
         format!(
             "queued {}  resting {}{}",
             row(&|process| process.queued),

@@ -39,7 +39,10 @@ impl ClockRing {
             ));
         }
         let phases = (clock.modulus + clock.tail) as u64;
-        if phases.checked_pow(processes as u32).is_none_or(|n| n >> 63 != 0) {
+        if phases
+            .checked_pow(processes as u32)
+            .is_none_or(|n| n >> 63 != 0)
+        {
             return Err(CheckError::TooLarge {
                 what: format!("{phases}^{processes} states"),
                 need: "numbers above 63 bits".into(),

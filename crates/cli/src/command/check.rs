@@ -82,7 +82,12 @@ pub(crate) struct Args {
     supply: Option<usize>,
 
     /// Where the monitors are, one or two (monitor) [default: 0]
-    #[arg(long, value_name = "I,J", value_delimiter = ',', help_heading = "Instance")]
+    #[arg(
+        long,
+        value_name = "I,J",
+        value_delimiter = ',',
+        help_heading = "Instance"
+    )]
     monitors: Option<Vec<usize>>,
 
     /// Where the measuring clock saturates (measure) [default: 2N]
@@ -184,10 +189,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     // A second handler in one process is an error; there is only this one.
     let _ = ctrlc::set_handler(move || stop.stop());
     let since = Instant::now();
-    let report = watched(&control, || {
-        pool.install(|| args.check(limits, &control))
-    })
-    .map_err(failure)?;
+    let report =
+        watched(&control, || pool.install(|| args.check(limits, &control))).map_err(failure)?;
     let elapsed = since.elapsed();
     let witness = witness_of(&report);
     if let Some(path) = &args.witness {
@@ -378,7 +381,11 @@ impl Args {
             ("--tail", self.tail.is_some(), &[Name::PhaseClock]),
             ("--pace", self.pace.is_some(), &[Name::Asynchronous]),
             ("--every-start", self.every_start, &[Name::Asynchronous]),
-            ("--without-previous", self.without_previous, &[Name::Asynchronous]),
+            (
+                "--without-previous",
+                self.without_previous,
+                &[Name::Asynchronous],
+            ),
             ("--capacity", self.capacity.is_some(), &[Name::Handover]),
             ("--supply", self.supply.is_some(), &[Name::Monitor]),
             ("--monitors", self.monitors.is_some(), &[Name::Monitor]),

@@ -4,8 +4,8 @@ use headway_core::{Process, legitimate, ring};
 
 use super::Instance;
 use crate::CheckError;
-use crate::traits::{Deterministic, Model};
 use crate::ranking::{Multisets, digit};
+use crate::traits::{Deterministic, Model};
 
 /// The largest ring whose states are visited one by one.
 const LARGEST: usize = 16;
@@ -92,7 +92,10 @@ impl Model for Explicit {
         let mut slots = [0; 256];
         let (mut count, mut counters, mut weight) = (0, 0, 1);
         for (index, process) in self.processes(state).iter().enumerate() {
-            for (slot, tokens) in [(2 * index, process.queued), (2 * index + 1, process.resting)] {
+            for (slot, tokens) in [
+                (2 * index, process.queued),
+                (2 * index + 1, process.resting),
+            ] {
                 for _ in 0..tokens {
                     slots[count] = slot as u8;
                     count += 1;

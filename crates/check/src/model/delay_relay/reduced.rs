@@ -98,7 +98,7 @@ pub fn explore(
             "delay-relay needs at least one token: without any, every state is legitimate",
         ));
     }
-    limits.admit_work(expected_cases(instance))?;
+    admit(instance, limits)?;
     let sums = Multisets::new(instance.processes(), instance.tokens());
     let rotations = instance.rotations();
     let placements = sums.count() as u64;
@@ -141,6 +141,44 @@ pub fn explore(
         ));
     }
     Ok(tally.answer(instance.states()))
+}
+
+/// Refuses an instance with too many cases, and says which like it would fit.
+fn admit(instance: &Instance, limits: Limits) -> Result<(), CheckError> {
+    let fits = |candidate: &Instance| expected_cases(candidate) <= u128::from(limits.work);
+    if fits(instance) {
+        return Ok(());
+    }
+    let (n, m, d) = (
+        instance.processes(),
+        instance.tokens(),
+        instance.separation(),
+    );
+    let like = |tokens, separation| {
+        let delays = instance.ring().delays();
+        Instance::with_delays(n, tokens, separation, delays)
+            .ok()
+            .filter(fits)
+    };
+    let fewer = (1..m).rev().find(|&tokens| like(tokens, d).is_some());
+    let closer = (1..d)
+        .rev()
+        .find(|&separation| like(m, separation).is_some());
+    let mut smaller = Vec::new();
+    smaller.extend(fewer.map(|tokens| format!("{tokens} tokens")));
+    smaller.extend(closer.map(|separation| format!("separation {separation}")));
+    if smaller.is_empty() {
+        smaller.push("a smaller ring".to_owned());
+    }
+    Err(CheckError::TooLarge {
+        what: format!("{} states", instance.states()),
+        need: format!(
+            "following about {} cases, and the limit is {}",
+            expected_cases(instance),
+            limits.work
+        ),
+        fits: format!("{} on this ring", smaller.join(" or ")),
+    })
 }
 
 /// An upper estimate of the cases: a token meets new counters during the first C
@@ -276,9 +314,8 @@ impl Explorer<'_> {
                     .closure_violation
                     .get_or_insert((tally.rank, before[..n].to_vec()));
             }
-            tally.tokens_move &= (0..n).all(|i| {
-                state[i].resting == 0 && state[(i + 1) % n].queued == before[i].queued
-            });
+            tally.tokens_move &= (0..n)
+                .all(|i| state[i].resting == 0 && state[(i + 1) % n].queued == before[i].queued);
         }
     }
 
@@ -455,7 +492,12 @@ fn add_at(counts: &mut Vec<u128>, round: u64, count: u128) {
     counts[index] += count;
 }
 
-fn keep_larger(kept: &mut Option<Example>, rounds: u64, rank: u64, state: impl FnOnce() -> Vec<Process>) {
+fn keep_larger(
+    kept: &mut Option<Example>,
+    rounds: u64,
+    rank: u64,
+    state: impl FnOnce() -> Vec<Process>,
+) {
     if kept.as_ref().is_none_or(|old| rounds > old.rounds) {
         *kept = Some(Example {
             rounds,

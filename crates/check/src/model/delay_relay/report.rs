@@ -70,7 +70,10 @@ fn of_answer(instance: &Instance, answer: &ReducedAnswer) -> Report {
             "mean",
             Figure::Real(report::mean(answer.distances.iter().map(|&n| n as f64))),
         ),
-        ("placements_followed", Figure::Number(u128::from(answer.placements))),
+        (
+            "placements_followed",
+            Figure::Number(u128::from(answer.placements)),
+        ),
         ("cases_followed", Figure::Number(u128::from(answer.cases))),
     ];
     if answer.never > 0 {
@@ -109,7 +112,9 @@ fn last_rest_property(instance: &Instance, found: u64) -> Property {
     let Some(gap) = instance.widest_gap().filter(|_| instance.feasible()) else {
         return Property::new(
             "worst-last-rest",
-            format!("the last rest is after round {found}; no closed form: the ring is not feasible"),
+            format!(
+                "the last rest is after round {found}; no closed form: the ring is not feasible"
+            ),
             true,
         );
     };
@@ -151,7 +156,13 @@ fn check_unreduced(
         let state = crate::Model::state(&model, rank);
         Some(configuration(instance, model.processes(&state)))
     };
-    Ok(report::of_function(&model, NAME, instance.describe(), &answer, start))
+    Ok(report::of_function(
+        &model,
+        NAME,
+        instance.describe(),
+        &answer,
+        start,
+    ))
 }
 
 fn configuration(
@@ -183,7 +194,10 @@ fn run_from(instance: &Instance, processes: &[Process]) -> Trace {
         ring.round(&mut state);
     }
     Trace {
-        states: seen.iter().map(|state| show(&state.processes, &ring)).collect(),
+        states: seen
+            .iter()
+            .map(|state| show(&state.processes, &ring))
+            .collect(),
         repeats_from,
         start: Some((ring, start)),
     }
@@ -207,7 +221,10 @@ pub fn all_placements(
 ) -> Result<Report, CheckError> {
     if processes > 24 {
         return Err(CheckError::TooLarge {
-            what: format!("about {} placements", (1_u64 << processes.min(63)) / processes as u64),
+            what: format!(
+                "about {} placements",
+                (1_u64 << processes.min(63)) / processes as u64
+            ),
             need: "checking each".into(),
             fits: "24 processes".into(),
         });
@@ -225,13 +242,16 @@ pub fn all_placements(
             Some(total) => combine(total, report),
         });
     }
-    let mut total = total.ok_or_else(|| CheckError::instance("a ring needs at least one process"))?;
+    let mut total =
+        total.ok_or_else(|| CheckError::instance("a ring needs at least one process"))?;
     total.instance = format!(
         "{processes} processes, {tokens} tokens, separation {separation}, all {} placements of \
          delays up to rotation",
         placements.len()
     );
-    total.figures.retain(|(name, _)| *name == "worst_last_rest" || *name == "never");
+    total
+        .figures
+        .retain(|(name, _)| *name == "worst_last_rest" || *name == "never");
     total
         .figures
         .push(("placements", Figure::Number(placements.len() as u128)));
@@ -251,10 +271,18 @@ fn combine(mut total: Report, other: Report) -> Report {
     total.convergence &= other.convergence;
     // Keep one entry per property: the first that fails, else the last seen.
     for theirs in other.properties {
-        match total.properties.iter_mut().find(|mine| mine.name == theirs.name) {
+        match total
+            .properties
+            .iter_mut()
+            .find(|mine| mine.name == theirs.name)
+        {
             Some(mine) if mine.holds => {
                 *mine = Property {
-                    says: if theirs.holds { mine.says.clone() } else { theirs.says },
+                    says: if theirs.holds {
+                        mine.says.clone()
+                    } else {
+                        theirs.says
+                    },
                     ..theirs
                 };
             }
@@ -283,7 +311,11 @@ fn combine(mut total: Report, other: Report) -> Report {
             }
             continue;
         };
-        *mine = if name == "never" { *mine + theirs } else { (*mine).max(*theirs) };
+        *mine = if name == "never" {
+            *mine + theirs
+        } else {
+            (*mine).max(*theirs)
+        };
     }
     total
 }

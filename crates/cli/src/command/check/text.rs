@@ -17,9 +17,9 @@ pub(super) fn write(
     elapsed: Duration,
     saved: Option<&Path>,
 ) -> io::Result<()> {
-    let scheduler = report
-        .scheduler
-        .map_or(String::new(), |scheduler| format!(", {scheduler} scheduler"));
+    let scheduler = report.scheduler.map_or(String::new(), |scheduler| {
+        format!(", {scheduler} scheduler")
+    });
     writeln!(
         out,
         "{HEADING}{}{HEADING:#}: {}{scheduler}",
@@ -77,7 +77,11 @@ fn worst(out: &mut impl Write, report: &Report) -> io::Result<()> {
         (None, Some(_)) => more.push("rounds not computed: too many pairs".to_owned()),
         (None, None) => {}
     }
-    let unit = if report.scheduler.is_some() { "steps" } else { "rounds" };
+    let unit = if report.scheduler.is_some() {
+        "steps"
+    } else {
+        "rounds"
+    };
     let more = if more.is_empty() {
         String::new()
     } else {
@@ -98,7 +102,11 @@ fn witness(out: &mut impl Write, report: &Report, saved: Option<&Path>) -> io::R
     let Some(run) = super::witness_of(report) else {
         return Ok(());
     };
-    let what = if report.all_hold() { "Slowest start" } else { "Counterexample" };
+    let what = match (report.all_hold(), report.worst) {
+        (false, _) => "Counterexample",
+        (true, Some(_)) => "Slowest start",
+        (true, None) => "Closest approach of two tokens, from",
+    };
     match saved {
         Some(path) if run.start.is_some() => writeln!(
             out,
@@ -109,7 +117,11 @@ fn witness(out: &mut impl Write, report: &Report, saved: Option<&Path>) -> io::R
         Some(path) => writeln!(out, "\n{what}: in {}, state by state", path.display()),
         None => {
             let first = run.states.first().map_or("", String::as_str);
-            let replay = if run.start.is_some() { " and replay" } else { "" };
+            let replay = if run.start.is_some() {
+                " and replay"
+            } else {
+                ""
+            };
             writeln!(
                 out,
                 "\n{what}: {first}\n  {DIM}add --witness FILE.json to keep{replay} it{DIM:#}"
@@ -130,7 +142,11 @@ fn argument(path: &Path) -> String {
 
 fn run(out: &mut impl Write, run: &Trace) -> io::Result<()> {
     for (index, state) in run.states.iter().take(SHOWN).enumerate() {
-        let again = if run.repeats_from == Some(index) { "↻" } else { " " };
+        let again = if run.repeats_from == Some(index) {
+            "↻"
+        } else {
+            " "
+        };
         writeln!(out, "  {DIM}{index:>4} {again}{DIM:#} {state}")?;
     }
     if run.states.len() > SHOWN {
@@ -147,7 +163,7 @@ fn grouped(value: u128) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
