@@ -1,11 +1,13 @@
 //! The forecast against lock-step, field by field and state by state.
 
+use std::ops::ControlFlow;
+
 use headway_core::desiderata::Monitor;
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Process, Program, Ring, Round, Separation};
 use headway_sim::forecast::{Forecast, SparseRing, TokensAt};
 use headway_sim::seed::{Purpose, Random};
-use headway_sim::start;
+use headway_sim::{Run, start};
 
 /// Everything that lock-step sees in so many rounds.
 struct LockStep {
@@ -260,6 +262,26 @@ fn without_a_delay_nothing_is_pulled_apart() {
         let state = start::random(&ring, 1 + random.below(6) as u32, seed);
         if let Err(difference) = compare(&ring, &state) {
             panic!("seed {seed}: {difference}\n{ring:?}\n{state:?}");
+        }
+    }
+}
+
+/// The outcome of a run is the same, run or forecast, to any round.
+#[test]
+fn outcomes_are_those_of_a_run() {
+    for seed in 0..20_000 {
+        let mut random = Random::new(seed, Purpose::Other(4));
+        let (ring, start) = any_ring(&mut random, 24);
+        let forecast = Forecast::of(&ring, &start).unwrap();
+        let mut run = Run::new(ring.clone(), start.clone());
+        for rounds in [None, Some(random.below(30))] {
+            run.rounds = rounds;
+            let ran = headway_sim::run(&run, |_| ControlFlow::Continue(())).unwrap();
+            assert_eq!(
+                forecast.outcome(rounds),
+                ran,
+                "seed {seed}, rounds {rounds:?}"
+            );
         }
     }
 }
@@ -532,4 +554,45 @@ fn wrong_coefficients_are_caught() {
     }
     assert!(slope_caught > 50, "{slope_caught}");
     assert!(floor_caught > 20, "{floor_caught}");
+}
+
+/// How much later than `last_rest` + 1 the full predicate can be met, exactly
+/// (docs/worst-case.md, theorem 2), over every state of small rings.
+#[test]
+fn lateness_of_the_full_predicate() {
+    for n in 2..=7usize {
+        for (m, d) in (1..=n as u32).flat_map(|m| (2..=n as u32).map(move |d| (m, d))) {
+            if m * d > n as u32 {
+                continue;
+            }
+            // By what rests: nothing ever, only the initial state, later states too.
+            let mut latest = [0; 3];
+            for placement in placements(n) {
+                if u64::from(d).pow(placement.count_ones()) > 3_000 {
+                    continue;
+                }
+                let delays = (0..n).filter(|index| placement >> index & 1 == 1);
+                let ring = Ring::with_delays(Separation::new(d).unwrap(), n, delays).unwrap();
+                each_state(&ring, m, &mut |state| {
+                    let forecast = Forecast::of(&ring, state).unwrap();
+                    let at = forecast.legitimate_at().unwrap();
+                    let (kind, late) = match forecast.last_rest() {
+                        None => (0, at),
+                        Some(0) => (1, at - 1),
+                        Some(rest) => (2, at - rest - 1),
+                    };
+                    latest[kind] = latest[kind].max(late);
+                });
+            }
+            // On a ring without a process to spare, counters are pinned by arrivals.
+            let tight = u64::from(m * d == n as u32 && d > 2);
+            let d = u64::from(d);
+            let expected = [
+                d - 1 - tight,
+                (d - 2).saturating_sub(tight),
+                d.saturating_sub(3),
+            ];
+            assert_eq!(latest, expected, "n {n}, m {m}, d {d}");
+        }
+    }
 }

@@ -3,5 +3,7 @@
 pub(crate) mod chain;
 pub(crate) mod check;
 pub(crate) mod export;
+pub(crate) mod forecast;
 pub(crate) mod generate;
 pub(crate) mod run;
+pub(crate) mod worst;

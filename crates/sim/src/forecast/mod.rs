@@ -16,8 +16,10 @@ use headway_core::{Configuration, Ring, Round};
 
 mod jam;
 mod moment;
+mod outcome;
 mod settle;
 mod sites;
+mod svg;
 mod timeline;
 mod visits;
 mod window;

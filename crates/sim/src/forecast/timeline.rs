@@ -88,12 +88,12 @@ impl<'a> Timeline<'a> {
         &self.forecast.shape
     }
 
-    /// All waits that begin no later than `until`, token by token from the front
-    /// of the unrolled ring, each token's in order of time. On a ring that settles
-    /// there are finitely many, so `until` may be as large as one likes.
+    /// All waits that begin no later than `until`, token by token, each token's in
+    /// order of time. On a ring that settles there are finitely many, so `until`
+    /// may be as large as one likes.
     pub fn waits(&self, until: Round) -> impl Iterator<Item = Wait> + '_ {
-        (0..self.shape().tokens).flat_map(move |token| {
-            self.waits_of(token)
+        (0..self.shape().tokens).flat_map(move |number| {
+            self.waits_of(self.shape().token(number))
                 .take_while(move |wait| wait.from <= until)
         })
     }

@@ -1,0 +1,7 @@
+//! The `headway` binary as its users meet it.
+
+mod check;
+mod common;
+mod help;
+mod mistakes;
+mod run;
