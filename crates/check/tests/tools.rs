@@ -172,3 +172,29 @@ fn storm_agrees_worst_case_included() {
     }
     assert!(!report(&sources[4]).convergence);
 }
+
+/// TLC is not to be had from the package registries, so the TLA+ text is at least
+/// parsed by the grammar of the TLA+ community; and a broken text is not.
+#[test]
+fn tla_is_well_formed() {
+    let mut parser = tree_sitter::Parser::new();
+    parser
+        .set_language(&tree_sitter_tlaplus::LANGUAGE.into())
+        .expect("the grammar fits");
+    let mut well_formed = |text: &str| {
+        !parser
+            .parse(text, None)
+            .expect("no time limit")
+            .root_node()
+            .has_error()
+    };
+    for source in [
+        ring(6, 2, 3, &[0, 3]),
+        ring(3, 1, 1, &[0]),
+        k_state_ring(4, 3),
+    ] {
+        let text = export(&source, Language::Tla);
+        assert!(well_formed(&text), "{text}");
+        assert!(!well_formed(&text.replace("Init ==", "Init = =")));
+    }
+}
