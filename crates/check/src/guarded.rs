@@ -156,6 +156,9 @@ impl<M: Guarded> Exploration<'_, M> {
             }
             self.progress.store(false, Ordering::Relaxed);
             left.par_iter().for_each(|&rank| self.settle(rank));
+            if self.control.stopped() {
+                continue;
+            }
             if !self.progress.load(Ordering::Relaxed) {
                 break;
             }
@@ -232,6 +235,9 @@ impl<M: Guarded> Exploration<'_, M> {
     }
 
     fn settle(&self, rank: u64) {
+        if self.control.stopped() {
+            return;
+        }
         let watched = self.watched[rank as usize].load(Ordering::Relaxed);
         if watched != NOBODY && self.settled(u64::from(watched)).is_none() {
             return;
@@ -352,16 +358,18 @@ impl<M: Guarded> Exploration<'_, M> {
             .map(|_| std::sync::atomic::AtomicU16::new(0))
             .collect();
         let worst = AtomicU64::new(0);
+        let stopped = || {
+            let known = format!("every run gets there in at most {longest} steps; rounds unknown");
+            CheckError::interrupted(self.control, known)
+        };
         for level in by_steps.iter().skip(1) {
             if self.control.stopped() {
-                return Err(CheckError::interrupted(
-                    self.control,
-                    format!(
-                        "closure and convergence hold, at most {longest} steps; rounds unknown"
-                    ),
-                ));
+                return Err(stopped());
             }
             level.par_iter().for_each(|&rank| {
+                if self.control.stopped() {
+                    return;
+                }
                 let state = self.model.state(rank);
                 let enabled = self.model.enabled(&state);
                 let mut steps = Vec::new();
@@ -388,6 +396,9 @@ impl<M: Guarded> Exploration<'_, M> {
                     waited = (waited - 1) & enabled;
                 }
             });
+        }
+        if self.control.stopped() {
+            return Err(stopped());
         }
         Ok(Some(worst.into_inner()))
     }

@@ -241,10 +241,7 @@ fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Send) -> T {
             if !shown && since.elapsed() > Duration::from_millis(400) {
                 shown = true;
                 bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
-                let template = "{bar:30} {percent}% of {len}, {per_sec}, {eta} left";
-                if let Ok(style) = indicatif::ProgressStyle::with_template(template) {
-                    bar.set_style(style);
-                }
+                bar.set_style(progress_style());
             }
             let (done, total) = control.progress();
             bar.set_length(total.max(done));
@@ -256,6 +253,19 @@ fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Send) -> T {
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+fn progress_style() -> indicatif::ProgressStyle {
+    let template = "{bar:30} {percent}% of {human_len}, {rate}, {eta} left";
+    indicatif::ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar())
+        .with_key(
+            "rate",
+            |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
+                // Writing to the bar's own buffer does not fail.
+                let _ = write!(out, "{:.2} million/s", state.per_sec() / 1e6);
+            },
+        )
 }
 
 fn limits(memory_mib: Option<u64>) -> Limits {

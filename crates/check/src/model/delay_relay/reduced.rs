@@ -60,11 +60,12 @@ pub struct ReducedAnswer {
     pub legitimate: u128,
     /// A legitimate state that a round leads out of, if any.
     pub closure_violation: Option<Vec<Process>>,
-    /// In every legitimate state every token moves in the next round, and no token
-    /// was ever lost or doubled in any round of any case.
+    /// In every legitimate state every token moves in the next round.
     pub tokens_move: bool,
     /// No round of any case changed the number of tokens.
     pub conserved: bool,
+    /// After every round of every case, no process had queued more than one token.
+    pub one_queued: bool,
     /// How many states take how many rounds, unreduced.
     pub distances: Vec<u128>,
     /// States that never become legitimate, unreduced.
@@ -105,6 +106,7 @@ pub fn explore(
     control.begin(placements);
     let explorer = Explorer {
         instance,
+        control,
         top: instance.ring().separation().top(),
     };
     let tally = (0..placements as usize)
@@ -231,6 +233,7 @@ struct Case {
 
 struct Explorer<'a> {
     instance: &'a Instance,
+    control: &'a Control,
     top: i32,
 }
 
@@ -238,6 +241,7 @@ impl Explorer<'_> {
     fn placement(&self, rank: u64, held: &[u8], orbit: u128) -> Tally {
         let mut tally = Tally {
             conserved: true,
+            one_queued: true,
             tokens_move: true,
             placements: 1,
             rank,
@@ -263,6 +267,9 @@ impl Explorer<'_> {
         tally.rests(0, || self.initial(&start, held, None));
         let mut cases = vec![start];
         while let Some(case) = cases.pop() {
+            if tally.cases % 1024 == 0 && self.control.stopped() {
+                break;
+            }
             if let Some(process) = self.first_to_split(&case) {
                 self.split(&case, process, &mut cases);
             } else {
@@ -366,6 +373,7 @@ impl Explorer<'_> {
             case.round += 1;
             let tokens: u64 = case.processes[..n].iter().map(|p| p.tokens()).sum();
             tally.conserved &= tokens == self.instance.tokens() as u64;
+            tally.one_queued &= case.processes[..n].iter().all(|p| p.queued <= 1);
             let rests = case.processes[..n].iter().any(|p| p.resting > 0);
             if rests {
                 tally.rests(case.round, || self.initial(&case, held, None));
@@ -471,6 +479,7 @@ struct Tally {
     legitimate: u128,
     closure_violation: Option<(u64, Vec<Process>)>,
     conserved: bool,
+    one_queued: bool,
     tokens_move: bool,
     /// By round: states not legitimate at its end (round 0 is left out).
     illegitimate: Vec<u128>,
@@ -540,6 +549,7 @@ impl Tally {
         }
         self.legitimate += other.legitimate;
         self.conserved &= other.conserved;
+        self.one_queued &= other.one_queued;
         self.tokens_move &= other.tokens_move;
         self.placements += other.placements;
         self.cases += other.cases;
@@ -591,6 +601,7 @@ impl Tally {
             closure_violation: self.closure_violation.map(|(_, state)| state),
             tokens_move: self.tokens_move,
             conserved: self.conserved,
+            one_queued: self.one_queued,
             distances,
             never,
             worst: self.worst.filter(|_| converges).map(state),

@@ -59,6 +59,11 @@ fn of_answer(instance: &Instance, answer: &ReducedAnswer) -> Report {
             answer.conserved,
         ),
         Property::new(
+            "one-queued",
+            "from the end of round 1 on, no process has more than one token queued (claim 2)",
+            answer.one_queued,
+        ),
+        Property::new(
             "tokens-move",
             "in a legitimate state every token moves in every round (D3)",
             answer.tokens_move,
