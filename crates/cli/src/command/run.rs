@@ -169,7 +169,7 @@ fn in_text(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<
         Ok(())
     })?;
     let mut out = anstream::stdout().lock();
-    text::write(&mut out, instance, run, &diagram, &outcome)?;
+    text::write(&mut out, instance, run, &diagram, &outcome, rows)?;
     Ok(outcome)
 }
 
