@@ -157,7 +157,7 @@ impl FromStr for Seed {
     }
 }
 
-fn parse_delays(text: &str) -> Result<Delays, String> {
+pub(crate) fn parse_delays(text: &str) -> Result<Delays, String> {
     text.parse::<Delays>().map_err(|error| error.to_string())
 }
 
@@ -418,7 +418,7 @@ pub(crate) fn read_state_file(path: &Path) -> Result<StateFile, Failure> {
 }
 
 /// Memory that can be had without swapping, where the system says.
-fn available_memory_bytes() -> Option<u64> {
+pub(crate) fn available_memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()
