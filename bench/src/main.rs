@@ -6,6 +6,7 @@
 //! without any, all are measured. The table is printed and written to
 //! `target/bench/table.json` and `target/bench/table.md`.
 
+mod check;
 mod forecast;
 mod ring;
 mod table;
@@ -20,6 +21,7 @@ const AREAS: &[Area] = &[
     ("ring", ring::measure),
     ("forecast", forecast::measure),
     ("walk", walk::measure),
+    ("check", check::measure),
 ];
 
 fn main() -> std::io::Result<()> {
