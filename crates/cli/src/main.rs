@@ -26,6 +26,7 @@ Examples:
   headway forecast --at 1000000000000      the state after a million million rounds
   headway chain                            the open system that explains the idea
   headway check delay-relay                every initial state, the exact worst case
+  headway walk --generate grid:4x5         a ring over a network, tokens apart in it
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -52,6 +53,8 @@ enum Command {
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
     Export(Box<command::export::Args>),
+    /// Lay a ring over a network so that tokens stay apart in it
+    Walk(Box<command::walk::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -75,6 +78,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Chain(args)) => command::chain::run(&args),
         Some(Command::Check(args)) => command::check::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
+        Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

@@ -6,4 +6,5 @@ pub(crate) mod export;
 pub(crate) mod forecast;
 pub(crate) mod generate;
 pub(crate) mod run;
+pub(crate) mod walk;
 pub(crate) mod worst;

@@ -2,7 +2,15 @@
 
 use crate::common::{headway, headway_in};
 
-const COMMANDS: [&str; 6] = ["", "run", "forecast", "worst", "chain", "completions"];
+const COMMANDS: [&str; 7] = [
+    "",
+    "run",
+    "forecast",
+    "worst",
+    "chain",
+    "walk",
+    "completions",
+];
 
 /// The lines under "Examples:", without the remarks behind them.
 fn examples(help: &str) -> Vec<String> {
@@ -27,6 +35,8 @@ fn examples_work() {
         headway_in(folder.path(), "worst --state state.json").code,
         0
     );
+    let network = "walk --generate grid:5x5 -o walk.json --write-network network.graphml";
+    assert_eq!(headway_in(folder.path(), network).code, 0);
     let mut tried = 0;
     for command in COMMANDS {
         let help = headway(&format!("{command} --help"));

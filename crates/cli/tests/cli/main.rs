@@ -5,3 +5,4 @@ mod common;
 mod help;
 mod mistakes;
 mod run;
+mod walk;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use headway_sim::{Outcome, Run};
 
+use super::over_network::OverNetwork;
 use crate::flags::Instance;
 use crate::report::count;
 use crate::report::diagram::Diagram;
@@ -23,6 +24,7 @@ pub(super) fn write(
     diagram: &Diagram,
     outcome: &Outcome,
     rows: usize,
+    network: Option<&OverNetwork>,
 ) -> io::Result<()> {
     writeln!(out, "{HEADING}{}{HEADING:#}", title(instance))?;
     writeln!(
@@ -36,6 +38,9 @@ pub(super) fn write(
     distances(out, instance, outcome)?;
     recoveries(out, run, outcome)?;
     verdicts(out, instance, outcome)?;
+    if let Some(network) = network {
+        network.write(out)?;
+    }
     try_next(out, instance, rows)
 }
 
