@@ -89,6 +89,8 @@ pub fn explore<M: Guarded>(
 ) -> Result<GuardedAnswer, CheckError> {
     let states = model.states();
     limits.admit(u128::from(states), BYTES_PER_STATE)?;
+    let steps = u128::from(states).saturating_mul(most_selections(model, scheduler));
+    limits.admit_work(steps)?;
     if states >= u64::from(u32::MAX) {
         return Err(CheckError::TooLarge {
             what: format!("{states} states"),
@@ -108,6 +110,16 @@ pub fn explore<M: Guarded>(
         progress: AtomicBool::new(false),
     };
     exploration.run()
+}
+
+/// How many steps a state can have: sets of processes that may be selected.
+fn most_selections<M: Guarded>(model: &M, scheduler: Scheduler) -> u128 {
+    let n = model.processes() as u32;
+    match scheduler {
+        Scheduler::Synchronous => 1,
+        Scheduler::Central => u128::from(n),
+        Scheduler::LocallyCentral | Scheduler::Distributed => 1 << n,
+    }
 }
 
 struct Exploration<'a, M> {
