@@ -9,7 +9,7 @@
 //! orbit is followed and counted as often as the orbit has members.
 //!
 //! **Arrivals merged.** In a round, process i uses its resting tokens and those
-//! queued at its predecessor only as their sum (theory: `held`), and the old
+//! queued at its predecessor only as their sum, and the old
 //! queues are gone afterwards. So the state after round 1 depends on the sums
 //! h(i) = r(i) + q(i-1) and the counters alone; a placement of sums stands for
 //! ∏ (h(i)+1) placements on queues and resting places. What happens *before*
