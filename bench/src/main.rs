@@ -20,8 +20,8 @@ type Area = (&'static str, fn(&mut Table));
 const AREAS: &[Area] = &[
     ("ring", ring::measure),
     ("forecast", forecast::measure),
-    ("check", check::measure),
     ("walk", walk::measure),
+    ("check", check::measure),
 ];
 
 fn main() -> std::io::Result<()> {

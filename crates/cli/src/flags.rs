@@ -207,6 +207,17 @@ impl Instance {
     }
 }
 
+impl Instance {
+    /// The proved worst case of the round after which the state is legitimate;
+    /// `None` where [`Instance::worst_last_rest`] is.
+    pub(crate) fn worst_legitimate_at(&self) -> Option<u64> {
+        self.worst_last_rest()?;
+        let delays: Vec<u64> = self.ring.delays().map(|delay| delay as u64).collect();
+        let gaps = headway_core::bound::gaps(delays, self.processes());
+        headway_core::bound::worst_legitimate_at(self.tokens(), self.separation(), gaps)
+    }
+}
+
 impl RingFlags {
     /// The seed in force.
     pub(crate) fn seed(&self) -> u64 {

@@ -25,8 +25,8 @@ Examples:
   headway run --start worst --delays 1     the slowest start there is
   headway forecast --at 1000000000000      the state after a million million rounds
   headway chain                            the open system that explains the idea
-  headway check delay-relay                every initial state, the exact worst case
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
+  headway check delay-relay                every initial state, the exact worst case
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -49,12 +49,12 @@ enum Command {
     Worst(Box<command::worst::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
+    /// Lay a ring over a network so that tokens stay apart in it
+    Walk(Box<command::walk::Args>),
     /// Check every initial state and every schedule; exact answers with witnesses
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
     Export(Box<command::export::Args>),
-    /// Lay a ring over a network so that tokens stay apart in it
-    Walk(Box<command::walk::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -76,9 +76,9 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Forecast(args)) => command::forecast::run(&args),
         Some(Command::Worst(args)) => command::worst::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
+        Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Check(args)) => command::check::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
-        Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }
