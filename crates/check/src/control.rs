@@ -52,13 +52,13 @@ impl Control {
 pub struct Limits {
     /// Bytes of memory for tables over states.
     pub memory_bytes: u64,
-    /// Elementary pieces of work: states visited, or cases followed where a
-    /// reduction is used. About a million a second and core.
+    /// Elementary pieces of work: states visited and steps followed, or cases where
+    /// a reduction is used. At least a million a second and core.
     pub work: u64,
 }
 
 impl Default for Limits {
-    /// 4 GiB, and 10^10 pieces of work: about two hours on one core.
+    /// 4 GiB, and 10^10 pieces of work: at most three hours on one core.
     fn default() -> Limits {
         Limits {
             memory_bytes: 4 << 30,
@@ -85,9 +85,9 @@ impl Limits {
     pub(crate) fn admit_work(&self, work: u128) -> Result<(), CheckError> {
         if work > u128::from(self.work) {
             return Err(CheckError::TooLarge {
-                what: format!("{work} cases to follow"),
-                need: format!("about {} hours on one core", work / 1_000_000 / 3600 + 1),
-                fits: format!("{} cases", self.work),
+                what: format!("{work} steps to follow"),
+                need: format!("up to {} hours on one core", work / 1_000_000 / 3600 + 1),
+                fits: format!("{} steps", self.work),
             });
         }
         Ok(())

@@ -178,6 +178,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         } else {
             BTreeMap::new()
         };
+        exploration.check_stopped(&tally)?;
         Ok(Some(FunctionAnswer {
             states,
             legitimate: tally.legitimate,
@@ -311,6 +312,31 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         self.cells.par_iter().any(|cell| cell.get() == C::NEVER)
     }
 
+    /// Whether a shortest counterexample may start here. Where every state is
+    /// initial it is a cycle without a stem, so that one state per cycle is enough:
+    /// the lowest, which reaches itself before any lower one.
+    fn worth_tracing(&self, from: u64) -> bool {
+        if self.control.stopped() {
+            return false;
+        }
+        let mut state = self.model.state(from);
+        if !self.model.starts_anywhere() {
+            return self.model.initial(&state);
+        }
+        let (mut landmark, mut next_power, mut steps) = (from, 1_u64, 0_u64);
+        loop {
+            state = self.model.next(&state);
+            let rank = self.model.rank(&state);
+            if rank <= from || rank == landmark {
+                return rank == from;
+            }
+            steps += 1;
+            if steps == next_power {
+                (landmark, next_power) = (rank, 2 * next_power);
+            }
+        }
+    }
+
     /// The shortest counterexample of each property, over all initial states that
     /// never get anywhere.
     fn lassos(&self) -> BTreeMap<&'static str, Lasso> {
@@ -318,7 +344,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         let candidates: Vec<(&'static str, Lasso)> = (0..self.cells.len() as u64)
             .into_par_iter()
             .filter(|&rank| self.cells[rank as usize].get() == C::NEVER)
-            .filter(|&rank| self.model.initial(&self.model.state(rank)))
+            .filter(|&rank| self.worth_tracing(rank))
             .fold(Vec::new, |mut kept: Vec<(&'static str, Lasso)>, rank| {
                 let lasso = trace(self.model, rank);
                 let cycle: Vec<M::State> = lasso

@@ -21,15 +21,19 @@
 //! (s, U), in the order that the longest ways in steps give. A round that is
 //! under way when the first legitimate state appears counts as one.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
 use crate::control::{CheckError, Control, Limits};
 use crate::function::Lasso;
-use crate::report::{Property, Report, Trace, Worst};
 use crate::schedule::Scheduler;
 use crate::traits::Guarded;
+
+mod report;
+mod rounds;
+
+pub(crate) use report::report;
 
 /// The answer about a guarded model. States are given by rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +74,6 @@ const UNSETTLED: u32 = u32::MAX;
 const NOBODY: u32 = u32::MAX;
 /// Steps, moves and the watched successor.
 const BYTES_PER_STATE: u64 = 12;
-/// Pairs (state, set of processes) for which rounds are computed.
-const MOST_PAIRS: u64 = 1 << 28;
 
 /// Explores every state of a model under a scheduler.
 ///
@@ -87,6 +89,8 @@ pub fn explore<M: Guarded>(
 ) -> Result<GuardedAnswer, CheckError> {
     let states = model.states();
     limits.admit(u128::from(states), BYTES_PER_STATE)?;
+    let steps = u128::from(states).saturating_mul(most_selections(model, scheduler));
+    limits.admit_work(steps)?;
     if states >= u64::from(u32::MAX) {
         return Err(CheckError::TooLarge {
             what: format!("{states} states"),
@@ -106,6 +110,16 @@ pub fn explore<M: Guarded>(
         progress: AtomicBool::new(false),
     };
     exploration.run()
+}
+
+/// How many steps a state can have: sets of processes that may be selected.
+fn most_selections<M: Guarded>(model: &M, scheduler: Scheduler) -> u128 {
+    let n = model.processes() as u32;
+    match scheduler {
+        Scheduler::Synchronous => 1,
+        Scheduler::Central => u128::from(n),
+        Scheduler::LocallyCentral | Scheduler::Distributed => 1 << n,
+    }
 }
 
 struct Exploration<'a, M> {
@@ -339,156 +353,4 @@ impl<M: Guarded> Exploration<'_, M> {
         }
         run
     }
-
-    /// The longest path over pairs (state, processes waited for).
-    fn rounds(&self, longest: u32) -> Result<Option<u64>, CheckError> {
-        let (states, n) = (self.model.states(), self.model.processes());
-        let pairs = states
-            .checked_shl(n as u32)
-            .filter(|pairs| pairs >> n == states);
-        if pairs.is_none_or(|pairs| pairs > MOST_PAIRS) {
-            return Ok(None);
-        }
-        let mut by_steps: Vec<Vec<u64>> = vec![Vec::new(); longest as usize + 1];
-        for rank in 0..states {
-            by_steps[self.settled(rank).unwrap_or(0) as usize].push(rank);
-        }
-        // rounds[rank << n | waited], filled by increasing steps.
-        let rounds: Vec<std::sync::atomic::AtomicU16> = (0..states << n)
-            .map(|_| std::sync::atomic::AtomicU16::new(0))
-            .collect();
-        let worst = AtomicU64::new(0);
-        let stopped = || {
-            let known = format!("every run gets there in at most {longest} steps; rounds unknown");
-            CheckError::interrupted(self.control, known)
-        };
-        for level in by_steps.iter().skip(1) {
-            if self.control.stopped() {
-                return Err(stopped());
-            }
-            level.par_iter().for_each(|&rank| {
-                if self.control.stopped() {
-                    return;
-                }
-                let state = self.model.state(rank);
-                let enabled = self.model.enabled(&state);
-                let mut steps = Vec::new();
-                self.each_step(&state, |selected, after| {
-                    let legitimate = self.model.legitimate(&after);
-                    let enabled = self.model.enabled(&after);
-                    steps.push((selected, self.model.rank(&after), enabled, legitimate));
-                });
-                let mut waited = enabled;
-                while waited != 0 {
-                    let most = steps.iter().map(|&(selected, after, enabled, legitimate)| {
-                        if legitimate {
-                            return 1;
-                        }
-                        let left = waited & !selected & enabled;
-                        let (begun, waited) = if left == 0 { (1, enabled) } else { (0, left) };
-                        begun + rounds[(after << n | waited) as usize].load(Ordering::Relaxed)
-                    });
-                    let most = most.max().unwrap_or(0);
-                    rounds[(rank << n | waited) as usize].store(most, Ordering::Relaxed);
-                    if waited == enabled {
-                        worst.fetch_max(u64::from(most), Ordering::Relaxed);
-                    }
-                    waited = (waited - 1) & enabled;
-                }
-            });
-        }
-        if self.control.stopped() {
-            return Err(stopped());
-        }
-        Ok(Some(worst.into_inner()))
-    }
-}
-
-/// Explores a model and reports on it.
-pub(crate) fn report<M: Guarded>(
-    model: &M,
-    name: &'static str,
-    instance: String,
-    scheduler: Scheduler,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let answer = explore(model, scheduler, limits, control)?;
-    let closure = answer.closure_violation.map(|(from, to)| {
-        let stem = vec![from, to];
-        Trace::of_ranks(
-            model,
-            &Lasso {
-                stem,
-                cycle: Vec::new(),
-            },
-        )
-    });
-    let alive = answer.legitimate_deadlock.map(|rank| {
-        let stem = vec![rank];
-        Trace::of_ranks(
-            model,
-            &Lasso {
-                stem,
-                cycle: Vec::new(),
-            },
-        )
-    });
-    let divergence = answer.divergence.as_ref();
-    let properties = vec![
-        Property::unless(
-            "closure",
-            "every step from a legitimate state leads to a legitimate state",
-            closure,
-        ),
-        Property::unless(
-            "convergence",
-            match divergence {
-                Some(lasso) if lasso.cycle.is_empty() => {
-                    "a run stops in a state that is not legitimate"
-                }
-                _ => "every run reaches a legitimate state, however unfair the scheduler",
-            },
-            divergence.map(|lasso| Trace::of_ranks(model, lasso)),
-        ),
-        Property::unless(
-            "no-deadlock",
-            "in every legitimate state some process is enabled",
-            alive,
-        ),
-    ];
-    Ok(Report {
-        model: name,
-        instance,
-        scheduler: Some(scheduler),
-        states: u128::from(answer.states),
-        legitimate: u128::from(answer.legitimate),
-        closure: answer.closure_violation.is_none(),
-        convergence: answer.divergence.is_none(),
-        properties,
-        worst: answer.worst.map(|worst| Worst {
-            steps: worst.steps,
-            moves: Some(worst.moves),
-            rounds: worst.rounds,
-        }),
-        witness: answer.worst.map(|_| {
-            let stem = answer.slowest.clone();
-            Trace::of_ranks(
-                model,
-                &Lasso {
-                    stem,
-                    cycle: Vec::new(),
-                },
-            )
-        }),
-        figures: if answer.diverging > 0 {
-            vec![(
-                "diverging",
-                crate::Figure::Number(u128::from(answer.diverging)),
-            )]
-        } else {
-            Vec::new()
-        },
-        reductions: Vec::new(),
-    })
 }

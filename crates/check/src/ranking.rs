@@ -1,5 +1,9 @@
 //! States to integers and back, exactly: multisets and mixed-radix numbers.
 
+use headway_core::Process;
+
+use crate::CheckError;
+
 /// Ways to put some indistinct tokens into slots, numbered by the combinatorial
 /// number system: the slots s₁ ≤ s₂ ≤ … ≤ sₘ have rank Σ C(sⱼ + j - 1, j).
 #[derive(Clone, Debug)]
@@ -79,4 +83,49 @@ pub(crate) fn digit(rest: &mut u64, radix: u64) -> u64 {
     let digit = *rest % radix;
     *rest /= radix;
     digit
+}
+
+/// The product of radices as a number of states.
+///
+/// # Errors
+///
+/// [`CheckError::TooLarge`] from 2^63 on.
+pub(crate) fn count_states(states: u128) -> Result<u64, CheckError> {
+    u64::try_from(states)
+        .ok()
+        .filter(|states| states >> 63 == 0)
+        .ok_or_else(|| CheckError::TooLarge {
+            what: format!("{states} states"),
+            need: "numbers above 63 bits".into(),
+            fits: "2^63 states".into(),
+        })
+}
+
+/// Puts one token into each slot: slot 2i is the queue of process i, slot 2i + 1
+/// its resting place.
+pub(crate) fn place_tokens(processes: &mut [Process], slots: &[u8]) {
+    for &slot in slots {
+        let process = &mut processes[usize::from(slot / 2)];
+        if slot % 2 == 0 {
+            process.queued += 1;
+        } else {
+            process.resting += 1;
+        }
+    }
+}
+
+/// Writes the slots of all tokens, ascending; returns how many there are.
+pub(crate) fn token_slots(processes: &[Process], slots: &mut [u8]) -> usize {
+    let mut tokens = 0;
+    for (index, process) in processes.iter().enumerate() {
+        for (slot, count) in [
+            (2 * index, process.queued),
+            (2 * index + 1, process.resting),
+        ] {
+            let next = tokens + count as usize;
+            slots[tokens..next].fill(slot as u8);
+            tokens = next;
+        }
+    }
+    tokens
 }

@@ -187,3 +187,28 @@ fn worst_cases_follow_the_closed_forms() {
     let expected: usize = (1..=8).map(|n| necklaces[n - 1] * fitting(n)).sum();
     assert_eq!(checked, expected as u128);
 }
+
+/// The state that attains the closed form in docs/check.md does.
+#[test]
+fn the_slow_counter_is_attained() {
+    for d in 4..=8_u32 {
+        for gap in 1..=d as usize - 3 {
+            for m in 1..=4 {
+                let n = m * d as usize + 1;
+                let instance = Instance::with_delays(n, m, d, [0, gap]).unwrap();
+                let mut start = vec![headway_core::Process::default(); n];
+                start[0].resting = m as u32;
+                start[0].counter = d as i32 - 2 - gap as i32;
+                start[gap].counter = d as i32 - 1;
+                let last_rest = u64::from(d) * m as u64 - 1;
+                let late = u64::from(d) - 1 - gap as u64;
+                assert_eq!(
+                    run(&instance, &start),
+                    (last_rest + late, Some(last_rest)),
+                    "{} gap {gap}",
+                    instance.describe()
+                );
+            }
+        }
+    }
+}

@@ -1,10 +1,13 @@
 //! The engines against the plainest thing that could work, on random models; and
 //! what they do when stopped or asked too much.
 
+use headway_check::actions;
 use headway_check::function::{self, FunctionAnswer};
 use headway_check::guarded::{self, GuardedAnswer};
 use headway_check::model::delay_relay::{self, Explicit, Instance};
-use headway_check::{CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler};
+use headway_check::{
+    Actions, CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler, Step,
+};
 use proptest::prelude::*;
 
 /// Any function on a few states.
@@ -233,6 +236,114 @@ proptest! {
             prop_assert_eq!(answer.divergence.is_some(), worst.is_none());
             let found = answer.worst.map(|w| (w.steps, w.moves, w.rounds.unwrap()));
             prop_assert_eq!(found, worst);
+        }
+    }
+}
+
+/// Six states, three actions of which the first two are fair, any steps.
+#[derive(Clone, Debug)]
+struct Steps {
+    /// By state: action and successor.
+    steps: Vec<Vec<(usize, u64)>>,
+    legitimate: Vec<bool>,
+}
+
+impl Model for Steps {
+    type State = u64;
+    fn states(&self) -> u64 {
+        self.steps.len() as u64
+    }
+    fn state(&self, rank: u64) -> u64 {
+        rank
+    }
+    fn rank(&self, state: &u64) -> u64 {
+        *state
+    }
+    fn legitimate(&self, state: &u64) -> bool {
+        self.legitimate[*state as usize]
+    }
+    fn show(&self, state: &u64) -> String {
+        state.to_string()
+    }
+}
+
+impl Actions for Steps {
+    fn actions(&self) -> Vec<&'static str> {
+        vec!["fair", "fair too", "unfair"]
+    }
+    fn fair(&self) -> u64 {
+        0b011
+    }
+    fn steps(&self, state: &u64, steps: &mut Vec<Step<u64>>) {
+        let all = self.steps[*state as usize].iter();
+        steps.extend(all.map(|&(action, state)| Step { action, state }));
+    }
+}
+
+impl Steps {
+    /// Whether a fair run can visit exactly the states of a set for ever: all
+    /// illegitimate, each reachable from each inside it, and no fair action
+    /// enabled but never taken.
+    fn fair_for_ever(&self, set: u64) -> bool {
+        let members: Vec<u64> = (0..self.states())
+            .filter(|rank| set >> rank & 1 == 1)
+            .collect();
+        let inside = |rank: u64| set >> rank & 1 == 1;
+        let reached_from = |from: u64| {
+            let mut reached = 0_u64;
+            loop {
+                let mut next = reached;
+                for &rank in members
+                    .iter()
+                    .filter(|&&r| r == from || reached >> r & 1 == 1)
+                {
+                    for &(_, to) in self.steps[rank as usize]
+                        .iter()
+                        .filter(|step| inside(step.1))
+                    {
+                        next |= 1 << to;
+                    }
+                }
+                if next == reached {
+                    return reached;
+                }
+                reached = next;
+            }
+        };
+        let (mut enabled, mut taken) = (0_u64, 0_u64);
+        for &rank in &members {
+            for &(action, to) in &self.steps[rank as usize] {
+                enabled |= 1 << action;
+                taken |= u64::from(inside(to)) << action;
+            }
+        }
+        members.iter().all(|rank| !self.legitimate(rank))
+            && members.iter().all(|&rank| reached_from(rank) == set)
+            && enabled & 0b011 & !taken == 0
+    }
+}
+
+proptest! {
+    #[test]
+    fn fairness_agrees_with_trying_every_set_of_states(
+        steps in prop::collection::vec(prop::collection::vec((0..3_usize, 0..6_u64), 0..4), 6),
+        legitimate in prop::collection::vec(prop::bool::weighted(0.3), 6),
+    ) {
+        let model = Steps { steps, legitimate };
+        let answer = actions::explore(&model, Limits::default(), &Control::default()).unwrap();
+        let stops = (0..6_u64)
+            .any(|rank| !model.legitimate(&rank) && model.steps[rank as usize].is_empty());
+        let circles = (1..64_u64).any(|set| model.fair_for_ever(set));
+        prop_assert_eq!(answer.divergence.is_some(), stops || circles);
+        if let Some(lasso) = answer.divergence.filter(|lasso| !lasso.cycle.is_empty()) {
+            let set = lasso.cycle.iter().fold(0, |set, rank| set | 1 << rank);
+            let follows = |from: u64, to: u64| {
+                model.steps[from as usize].iter().any(|step| step.1 == to)
+            };
+            let cycle = &lasso.cycle;
+            prop_assert!(cycle.windows(2).all(|pair| follows(pair[0], pair[1])));
+            prop_assert!(follows(cycle[cycle.len() - 1], cycle[0]));
+            prop_assert!((0..6).all(|rank| set >> rank & 1 == 0 || !model.legitimate(&rank)));
         }
     }
 }

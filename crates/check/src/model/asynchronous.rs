@@ -81,7 +81,7 @@ impl Clocking {
         }
     }
 
-    /// What the true distance of tokens at separation g is at least, by theory:
+    /// What the true distance of tokens at separation g is at least:
     /// g - ⌊(g + p) / (p + 1)⌋.
     pub fn true_distance(&self, separation: u32) -> u32 {
         separation - (separation + self.pace) / (self.pace + 1)

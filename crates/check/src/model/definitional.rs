@@ -11,7 +11,7 @@ use headway_core::token_ring::{self, Gate, holds};
 use headway_core::{Process, Program, Ring, legitimate};
 
 use crate::control::{CheckError, Control, Limits};
-use crate::ranking::digit;
+use crate::ranking::{count_states, digit};
 use crate::report::{Figure, Report};
 use crate::traits::{Deterministic, Model};
 use crate::{function, report};
@@ -77,14 +77,7 @@ impl Definitional {
                 model.ring.separation().hops().into(),
                 model.ring.delays().count(),
             ));
-        model.states = u64::try_from(states)
-            .ok()
-            .filter(|n| n >> 63 == 0)
-            .ok_or_else(|| CheckError::TooLarge {
-                what: format!("{states} states"),
-                need: "numbers above 63 bits".into(),
-                fits: "2^63 states".into(),
-            })?;
+        model.states = count_states(states)?;
         Ok(model)
     }
 

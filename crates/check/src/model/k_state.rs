@@ -3,7 +3,7 @@
 use headway_core::token_ring::{holds, released};
 
 use crate::control::{CheckError, Control, Limits};
-use crate::ranking::digit;
+use crate::ranking::{count_states, digit};
 use crate::schedule::bits;
 use crate::traits::{Guarded, Model};
 use crate::{Report, Scheduler, guarded};
@@ -40,16 +40,7 @@ impl KState {
             )));
         }
         let values = u64::from(values);
-        if values
-            .checked_pow(processes as u32)
-            .is_none_or(|n| n >> 63 != 0)
-        {
-            return Err(CheckError::TooLarge {
-                what: format!("{values}^{processes} states"),
-                need: "numbers above 63 bits".into(),
-                fits: "2^63 states".into(),
-            });
-        }
+        count_states(u128::from(values).saturating_pow(processes as u32))?;
         Ok(KState { processes, values })
     }
 

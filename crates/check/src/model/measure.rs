@@ -9,7 +9,7 @@ use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation}
 use headway_core::{legitimate, ring};
 
 use crate::control::{CheckError, Control, Limits};
-use crate::ranking::{Multisets, digit};
+use crate::ranking::{Multisets, count_states, digit, place_tokens, token_slots};
 use crate::report::{Property, Report};
 use crate::traits::{Deterministic, Model};
 use crate::{function, report};
@@ -85,14 +85,7 @@ impl MeasureRing {
             .map(|&r| u128::from(r))
             .product::<u128>();
         let states = states.saturating_mul(model.placements.count());
-        model.states = u64::try_from(states)
-            .ok()
-            .filter(|n| n >> 63 == 0)
-            .ok_or_else(|| CheckError::TooLarge {
-                what: format!("{states} states"),
-                need: "numbers above 63 bits".into(),
-                fits: "2^63 states".into(),
-            })?;
+        model.states = count_states(states)?;
         Ok(model)
     }
 
@@ -213,14 +206,7 @@ impl Model for MeasureRing {
         let mut slots = [0; LARGEST];
         let slots = &mut slots[..self.tokens];
         self.placements.unrank(rest, slots);
-        for &slot in slots.iter() {
-            let process = &mut processes[usize::from(slot / 2)];
-            if slot % 2 == 0 {
-                process.queued += 1;
-            } else {
-                process.resting += 1;
-            }
-        }
+        place_tokens(&mut processes, slots);
         State {
             processes,
             measuring,
@@ -229,18 +215,7 @@ impl Model for MeasureRing {
 
     fn rank(&self, state: &State) -> u64 {
         let mut slots = [0; LARGEST];
-        let mut count = 0;
-        for (index, process) in self.processes(state).iter().enumerate() {
-            for (slot, tokens) in [
-                (2 * index, process.queued),
-                (2 * index + 1, process.resting),
-            ] {
-                for _ in 0..tokens {
-                    slots[count] = slot as u8;
-                    count += 1;
-                }
-            }
-        }
+        let count = token_slots(self.processes(state), &mut slots);
         let measuring = &state.measuring;
         let m = self.tokens as i32;
         let timing = match measuring.ignore {

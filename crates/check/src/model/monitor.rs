@@ -16,7 +16,7 @@ use headway_core::program::{delay, relay};
 use headway_core::{Process, Program, Separation, legitimate};
 
 use crate::control::{CheckError, Control, Limits};
-use crate::ranking::{Multisets, digit};
+use crate::ranking::{Multisets, count_states, digit, place_tokens, token_slots};
 use crate::report::Report;
 use crate::traits::{Deterministic, Model};
 use crate::{function, report};
@@ -113,14 +113,7 @@ impl MonitoredRing {
             .map(|&r| u128::from(r))
             .product::<u128>();
         let states = u128::from(before).saturating_mul(one.pow(monitors.len() as u32));
-        model.states = u64::try_from(states)
-            .ok()
-            .filter(|n| n >> 63 == 0)
-            .ok_or_else(|| CheckError::TooLarge {
-                what: format!("{states} states"),
-                need: "numbers above 63 bits".into(),
-                fits: "2^63 states".into(),
-            })?;
+        model.states = count_states(states)?;
         Ok(model)
     }
 
@@ -212,31 +205,13 @@ impl Model for MonitoredRing {
         let (before, ways) = &self.placements[tokens];
         let mut slots = [0; LARGEST];
         ways.unrank(rank - before, &mut slots[..tokens]);
-        for &slot in &slots[..tokens] {
-            let process = &mut state.processes[usize::from(slot / 2)];
-            if slot % 2 == 0 {
-                process.queued += 1;
-            } else {
-                process.resting += 1;
-            }
-        }
+        place_tokens(&mut state.processes, &slots[..tokens]);
         state
     }
 
     fn rank(&self, state: &State) -> u64 {
         let mut slots = [0; LARGEST];
-        let mut tokens = 0;
-        for (index, process) in state.processes[..self.len()].iter().enumerate() {
-            for (slot, count) in [
-                (2 * index, process.queued),
-                (2 * index + 1, process.resting),
-            ] {
-                for _ in 0..count {
-                    slots[tokens] = slot as u8;
-                    tokens += 1;
-                }
-            }
-        }
+        let tokens = token_slots(&state.processes[..self.len()], &mut slots);
         let (before, ways) = &self.placements[tokens];
         let mut rank = before + ways.rank(&slots[..tokens]);
         let [counters, clocks, counts, takes] = self.radices();

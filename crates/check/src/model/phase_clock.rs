@@ -3,7 +3,7 @@
 use headway_core::phase_clock::{Phase, PhaseClock};
 
 use crate::control::{CheckError, Control, Limits};
-use crate::ranking::digit;
+use crate::ranking::{count_states, digit};
 use crate::schedule::bits;
 use crate::traits::{Guarded, Model};
 use crate::{Report, Scheduler, guarded};
@@ -39,16 +39,7 @@ impl ClockRing {
             ));
         }
         let phases = (clock.modulus + clock.tail) as u64;
-        if phases
-            .checked_pow(processes as u32)
-            .is_none_or(|n| n >> 63 != 0)
-        {
-            return Err(CheckError::TooLarge {
-                what: format!("{phases}^{processes} states"),
-                need: "numbers above 63 bits".into(),
-                fits: "2^63 states".into(),
-            });
-        }
+        count_states(u128::from(phases).saturating_pow(processes as u32))?;
         Ok(ClockRing { processes, clock })
     }
 

@@ -12,15 +12,16 @@ use headway_check::model::{
 use headway_check::{CheckError, Control, Limits, Report, Scheduler, Trace};
 use headway_core::phase_clock::PhaseClock;
 use headway_core::ring::default_limit;
-use headway_core::{Ring, Separation};
-use headway_sim::placement::Delays;
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure};
 use crate::flags::available_memory_bytes;
 
+mod instance;
 mod json;
 mod text;
+
+pub(crate) use instance::InstanceFlags;
 
 /// Flags of `headway check`.
 #[derive(ClapArgs, Debug)]
@@ -109,30 +110,6 @@ pub(crate) struct Args {
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-/// What `headway check` and `headway export` both need.
-#[derive(ClapArgs, Clone, Debug)]
-pub(crate) struct InstanceFlags {
-    /// Number of processes [default: 12 for delay-relay, less for the others]
-    #[arg(long, value_name = "N", help_heading = "Instance")]
-    pub(crate) processes: Option<usize>,
-
-    /// Number of tokens [default: 3 for delay-relay, 2 for the others]
-    #[arg(long, value_name = "M", help_heading = "Instance")]
-    pub(crate) tokens: Option<usize>,
-
-    /// Hops to keep between successive tokens [default: N/M]
-    #[arg(long, value_name = "D", help_heading = "Instance")]
-    pub(crate) separation: Option<u32>,
-
-    /// Which processes delay: all, every:K or at:0,5,9 [default: all]
-    #[arg(long, value_name = "WHICH", value_parser = crate::flags::parse_delays, help_heading = "Instance")]
-    pub(crate) delays: Option<Delays>,
-
-    /// Values of a K-state ring, a clock's modulus, or message numbers
-    #[arg(long, value_name = "K", help_heading = "Instance")]
-    pub(crate) values: Option<u32>,
 }
 
 /// How to print.
@@ -414,49 +391,5 @@ impl Args {
                 )
             }
         }
-    }
-}
-
-impl InstanceFlags {
-    fn processes_and_tokens(&self, processes: usize, tokens: usize) -> (usize, usize) {
-        let n = self.processes.unwrap_or(processes);
-        (n, self.tokens.unwrap_or(tokens.min(n.max(1))))
-    }
-
-    fn separation_for(&self, processes: usize, tokens: usize) -> u32 {
-        let most = processes / tokens.max(1);
-        self.separation
-            .unwrap_or_else(|| u32::try_from(most.max(1)).unwrap_or(u32::MAX))
-    }
-
-    /// The ring of delays and relays that the flags describe.
-    pub(crate) fn ring_instance(
-        &self,
-        processes: usize,
-        tokens: usize,
-    ) -> Result<delay_relay::Instance, CheckError> {
-        let (n, m) = self.processes_and_tokens(processes, tokens);
-        if n > delay_relay::LARGEST_RING {
-            return Err(CheckError::TooLarge {
-                what: format!("--processes {n}"),
-                need: "following more states than anyone can".into(),
-                fits: format!("{} processes", delay_relay::LARGEST_RING),
-            });
-        }
-        let delays = self.delays.clone().unwrap_or_default();
-        if let Delays::Count(count) = delays {
-            return Err(CheckError::Instance(format!(
-                "--delays {count}: which ones? give all, every:K or at:0,5,9"
-            )));
-        }
-        let places = delays
-            .choose(n, 0)
-            .map_err(|error| CheckError::Instance(format!("--delays {delays}: {error}")))?;
-        let separation = Separation::new(self.separation_for(n, m)).ok_or_else(|| {
-            CheckError::Instance("--separation: expected 1 to 2147483648".to_owned())
-        })?;
-        let ring = Ring::with_delays(separation, n, places)
-            .map_err(|error| CheckError::Instance(error.to_string()))?;
-        delay_relay::Instance::new(ring, m)
     }
 }

@@ -4,7 +4,7 @@ use headway_core::{Process, legitimate, ring};
 
 use super::Instance;
 use crate::CheckError;
-use crate::ranking::{Multisets, digit};
+use crate::ranking::{Multisets, count_states, digit, place_tokens, token_slots};
 use crate::traits::{Deterministic, Model};
 
 /// The largest ring whose states are visited one by one.
@@ -31,18 +31,18 @@ impl Explicit {
     ///
     /// [`CheckError::TooLarge`] with more than 16 processes or 2^63 states.
     pub fn new(instance: Instance) -> Result<Explicit, CheckError> {
-        let states = instance.states();
-        if instance.processes() > LARGEST || states > 1 << 63 {
+        if instance.processes() > LARGEST {
             return Err(CheckError::TooLarge {
-                what: format!("{states} states"),
-                need: "visiting each".into(),
-                fits: format!("{LARGEST} processes and 2^63 states"),
+                what: format!("{} processes", instance.processes()),
+                need: "visiting every state".into(),
+                fits: format!("{LARGEST} processes without reductions"),
             });
         }
+        let states = count_states(instance.states())?;
         let placements = Multisets::new(2 * instance.processes(), instance.tokens());
         Ok(Explicit {
-            counters: (states / placements.count()) as u64,
-            states: states as u64,
+            counters: states / placements.count() as u64,
+            states,
             placements,
             instance,
         })
@@ -71,14 +71,7 @@ impl Model for Explicit {
         let mut slots = [0; 256];
         let slots = &mut slots[..self.instance.tokens()];
         self.placements.unrank(rank / self.counters, slots);
-        for &slot in slots.iter() {
-            let process = &mut processes[usize::from(slot / 2)];
-            if slot % 2 == 0 {
-                process.queued += 1;
-            } else {
-                process.resting += 1;
-            }
-        }
+        place_tokens(&mut processes, slots);
         let mut rest = rank % self.counters;
         let d = u64::from(self.instance.separation());
         for process in self.instance.ring().delays() {
@@ -90,17 +83,9 @@ impl Model for Explicit {
     fn rank(&self, state: &State) -> u64 {
         let d = u64::from(self.instance.separation());
         let mut slots = [0; 256];
-        let (mut count, mut counters, mut weight) = (0, 0, 1);
+        let count = token_slots(self.processes(state), &mut slots);
+        let (mut counters, mut weight) = (0, 1);
         for (index, process) in self.processes(state).iter().enumerate() {
-            for (slot, tokens) in [
-                (2 * index, process.queued),
-                (2 * index + 1, process.resting),
-            ] {
-                for _ in 0..tokens {
-                    slots[count] = slot as u8;
-                    count += 1;
-                }
-            }
             if self.instance.delays_at(index) {
                 counters += weight * process.counter as u64;
                 weight *= d;

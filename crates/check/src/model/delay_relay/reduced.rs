@@ -9,7 +9,7 @@
 //! orbit is followed and counted as often as the orbit has members.
 //!
 //! **Arrivals merged.** In a round, process i uses its resting tokens and those
-//! queued at its predecessor only as their sum (theory: `held`), and the old
+//! queued at its predecessor only as their sum, and the old
 //! queues are gone afterwards. So the state after round 1 depends on the sums
 //! h(i) = r(i) + q(i-1) and the counters alone; a placement of sums stands for
 //! ∏ (h(i)+1) placements on queues and resting places. What happens *before*
@@ -43,6 +43,10 @@ use rayon::prelude::*;
 use super::{Instance, LARGEST_RING};
 use crate::control::{CheckError, Control, Limits};
 use crate::ranking::Multisets;
+
+mod tally;
+
+use tally::Tally;
 
 /// What the reductions are called in reports, in the order of their proofs.
 pub const REDUCTIONS: [&str; 3] = [
@@ -239,14 +243,7 @@ struct Explorer<'a> {
 
 impl Explorer<'_> {
     fn placement(&self, rank: u64, held: &[u8], orbit: u128) -> Tally {
-        let mut tally = Tally {
-            conserved: true,
-            one_queued: true,
-            tokens_move: true,
-            placements: 1,
-            rank,
-            ..Tally::default()
-        };
+        let mut tally = Tally::of_placement(rank);
         self.legitimate_states(held, orbit, &mut tally);
         let splits: u128 = held.iter().map(|&sum| u128::from(sum) + 1).product();
         let mut start = Case {
@@ -267,7 +264,7 @@ impl Explorer<'_> {
         tally.rests(0, || self.initial(&start, held, None));
         let mut cases = vec![start];
         while let Some(case) = cases.pop() {
-            if tally.cases % 1024 == 0 && self.control.stopped() {
+            if tally.cases.is_multiple_of(1024) && self.control.stopped() {
                 break;
             }
             if let Some(process) = self.first_to_split(&case) {
@@ -462,153 +459,5 @@ impl Explorer<'_> {
     fn round(&self, processes: &mut [Process]) {
         let ring = self.instance.ring();
         ring::round(ring.separation(), ring.programs(), processes, &mut []);
-    }
-}
-
-/// A state, with what is needed to choose the same one whatever the threads do.
-#[derive(Clone, Debug)]
-struct Example {
-    rounds: u64,
-    rank: u64,
-    state: Vec<Process>,
-}
-
-#[derive(Default)]
-struct Tally {
-    rank: u64,
-    legitimate: u128,
-    closure_violation: Option<(u64, Vec<Process>)>,
-    conserved: bool,
-    one_queued: bool,
-    tokens_move: bool,
-    /// By round: states not legitimate at its end (round 0 is left out).
-    illegitimate: Vec<u128>,
-    /// By round: states known never to become legitimate, counted in
-    /// `illegitimate` up to the round before.
-    never_from: Vec<u128>,
-    worst: Option<Example>,
-    last_rest: Option<Example>,
-    diverging: Option<Example>,
-    placements: u64,
-    cases: u64,
-}
-
-fn add_at(counts: &mut Vec<u128>, round: u64, count: u128) {
-    let index = round as usize;
-    if counts.len() <= index {
-        counts.resize(index + 1, 0);
-    }
-    counts[index] += count;
-}
-
-fn keep_larger(
-    kept: &mut Option<Example>,
-    rounds: u64,
-    rank: u64,
-    state: impl FnOnce() -> Vec<Process>,
-) {
-    if kept.as_ref().is_none_or(|old| rounds > old.rounds) {
-        *kept = Some(Example {
-            rounds,
-            rank,
-            state: state(),
-        });
-    }
-}
-
-impl Tally {
-    fn illegitimate_after(&mut self, round: u64, states: u128) {
-        add_at(&mut self.illegitimate, round, states);
-    }
-
-    fn slow(&mut self, rounds: u64, state: impl FnOnce() -> Vec<Process>) {
-        keep_larger(&mut self.worst, rounds, self.rank, state);
-    }
-
-    fn rests(&mut self, round: u64, state: impl FnOnce() -> Vec<Process>) {
-        keep_larger(&mut self.last_rest, round, self.rank, state);
-    }
-
-    fn never(&mut self, from: u64, states: u128, state: impl FnOnce() -> Vec<Process>) {
-        add_at(&mut self.never_from, from, states);
-        if self.diverging.is_none() {
-            self.diverging = Some(Example {
-                rounds: 0,
-                rank: self.rank,
-                state: state(),
-            });
-        }
-    }
-
-    fn merge(mut self, other: Tally) -> Tally {
-        if self.placements == 0 {
-            return other;
-        }
-        if other.placements == 0 {
-            return self;
-        }
-        self.legitimate += other.legitimate;
-        self.conserved &= other.conserved;
-        self.one_queued &= other.one_queued;
-        self.tokens_move &= other.tokens_move;
-        self.placements += other.placements;
-        self.cases += other.cases;
-        for (round, &count) in other.illegitimate.iter().enumerate() {
-            add_at(&mut self.illegitimate, round as u64, count);
-        }
-        for (round, &count) in other.never_from.iter().enumerate() {
-            add_at(&mut self.never_from, round as u64, count);
-        }
-        self.closure_violation = match (self.closure_violation, other.closure_violation) {
-            (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
-            (a, b) => a.or(b),
-        };
-        let better = |a: Option<Example>, b: Option<Example>| match (a, b) {
-            (Some(a), Some(b)) => {
-                let b_first = b.rounds > a.rounds || (b.rounds == a.rounds && b.rank < a.rank);
-                Some(if b_first { b } else { a })
-            }
-            (a, b) => a.or(b),
-        };
-        self.worst = better(self.worst, other.worst);
-        self.last_rest = better(self.last_rest, other.last_rest);
-        self.diverging = better(self.diverging, other.diverging);
-        self
-    }
-
-    fn answer(self, states: u128) -> ReducedAnswer {
-        let rounds = self.illegitimate.len().max(self.never_from.len()).max(1);
-        let never: u128 = self.never_from.iter().sum();
-        // Illegitimate at the end of each round, round 0 included, without those
-        // that never become legitimate.
-        let mut left = vec![states - self.legitimate - never];
-        let mut never_passed = 0;
-        for round in 1..=rounds {
-            let at = |counts: &[u128]| counts.get(round).copied().unwrap_or(0);
-            never_passed += at(&self.never_from);
-            left.push(at(&self.illegitimate) + never_passed - never);
-        }
-        let mut distances = vec![self.legitimate];
-        distances.extend(left.windows(2).map(|pair| pair[0] - pair[1]));
-        while distances.last() == Some(&0) {
-            distances.pop();
-        }
-        let converges = never == 0;
-        let state = |example: Example| (example.rounds, example.state);
-        ReducedAnswer {
-            states,
-            legitimate: self.legitimate,
-            closure_violation: self.closure_violation.map(|(_, state)| state),
-            tokens_move: self.tokens_move,
-            conserved: self.conserved,
-            one_queued: self.one_queued,
-            distances,
-            never,
-            worst: self.worst.filter(|_| converges).map(state),
-            worst_last_rest: self.last_rest.filter(|_| converges).map(state),
-            diverging: self.diverging.map(|example| example.state),
-            placements: self.placements,
-            cases: self.cases,
-        }
     }
 }
