@@ -73,7 +73,7 @@ proptest! {
         let spectrum = maxplus::spectrum(&graph).unwrap();
         let step = usize::try_from(spectrum.cyclicity).unwrap();
         // Enough firings to see well past the transient.
-        let firings = 2 * step + (found.rounds as usize + 40)
+        let firings = 4 * step + 60 + (found.rounds as usize + 40)
             * spectrum.cycle_time.denominator as usize / spectrum.cycle_time.numerator.max(1) as usize;
         prop_assume!(firings < 3_000);
         let times = daters(&graph, firings);
