@@ -114,11 +114,16 @@ impl Circuit {
     /// circuit: 0 for two on one place, all places for a single token, `None`
     /// without tokens.
     pub fn separation(&self, marking: &Marking) -> Option<u64> {
+        self.separation_by(|place| marking.0[place])
+    }
+
+    /// As [`Circuit::separation`], with the tokens of a place asked for.
+    pub(crate) fn separation_by(&self, tokens: impl Fn(PlaceIndex) -> u64) -> Option<u64> {
         let length = self.places.len() as u64;
         let (mut first, mut last, mut fewest) = (None, None, length);
         for (step, &place) in self.places.iter().enumerate() {
             let step = step as u64;
-            match marking.0[place] {
+            match tokens(place) {
                 0 => continue,
                 1 => {}
                 _ => return Some(0),

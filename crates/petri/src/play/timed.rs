@@ -24,6 +24,8 @@ pub struct Timed<'a> {
     adjacency: &'a Adjacency,
     holding: &'a [u64],
     usable: Vec<u64>,
+    /// Usable or not yet.
+    tokens: Vec<u64>,
     /// Tokens that become usable: by time, in the order of being put down.
     coming: BTreeMap<u64, Vec<(u32, u64)>>,
     /// Spent lists, kept for their memory.
@@ -76,6 +78,7 @@ impl<'a> Timed<'a> {
             adjacency,
             holding,
             usable: vec![0; holding.len()],
+            tokens: marking.0.clone(),
             coming,
             spare: Vec::new(),
             candidates: BTreeSet::new(),
@@ -109,11 +112,28 @@ impl<'a> Timed<'a> {
 
     /// All tokens, usable or not yet.
     pub fn marking(&self) -> Marking {
-        let mut tokens = self.usable.clone();
-        for &(place, more) in self.coming.values().flatten() {
-            tokens[place as usize] = tokens[place as usize].saturating_add(more);
+        Marking(self.tokens.clone())
+    }
+
+    /// The tokens of one place, usable or not yet.
+    pub fn tokens(&self, place: usize) -> u64 {
+        self.tokens[place]
+    }
+
+    /// Everything that the future depends on, relative to `now`: usable tokens
+    /// by place, then (rounds to wait, place, tokens).
+    pub(crate) fn state(&self, now: u64) -> (Vec<u64>, Vec<(u64, u32, u64)>) {
+        let mut coming: Vec<(u64, u32, u64)> = Vec::new();
+        for (&time, batch) in &self.coming {
+            let first = coming.len();
+            coming.extend(
+                batch
+                    .iter()
+                    .map(|&(place, tokens)| (time - now, place, tokens)),
+            );
+            coming[first..].sort_unstable();
         }
-        Marking(tokens)
+        (self.usable.clone(), coming)
     }
 
     /// What fires puts nothing down that is usable at once.
@@ -174,14 +194,18 @@ impl<'a> Timed<'a> {
         }
         for &(place, weight) in inputs {
             self.usable[place as usize] -= weight * times;
+            self.tokens[place as usize] -= weight * times;
         }
         for &(place, weight) in self.adjacency.outputs(transition as usize) {
+            let put_down = weight.saturating_mul(times);
+            let tokens = &mut self.tokens[place as usize];
+            *tokens = tokens.saturating_add(put_down);
             let when = time.saturating_add(self.holding[place as usize]);
             let batch = self
                 .coming
                 .entry(when)
                 .or_insert_with(|| emptied(self.spare.pop()));
-            batch.push((place, weight.saturating_mul(times)));
+            batch.push((place, put_down));
         }
         times
     }
