@@ -1,2 +1,67 @@
-//! Headway.
-fn main() {}
+//! `headway`: keep circulating tokens apart, from any state.
+//!
+//! Flags are parsed to plain values first ([`flags`]); each subcommand is one
+//! file under [`command`]; what people see is made in [`report`].
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod command;
+mod failure;
+mod flags;
+mod report;
+
+use failure::{Answer, Failure};
+
+const ABOUT: &str = "Keep m circulating tokens at least d hops apart on a ring of n processes, \
+moving every round, fair, and recovering from any state.";
+
+const EXAMPLES: &str = "\
+Examples:
+  headway                                  a scrambled ring of 24 pulls itself together
+  headway run --watch                      the same, animated
+  headway run --start worst --delays 1     the slowest start there is
+  headway chain                            the open system that explains the idea
+
+Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
+2 the command or its input is wrong.";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "headway", version, about = ABOUT, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a ring in lock-step and show what happens (this is the default)
+    Run(Box<command::run::Args>),
+    /// Run the open chain of the paper's motivating example
+    Chain(command::chain::Args),
+    /// Print a completion script for your shell
+    Completions(command::generate::CompletionsArgs),
+    /// Print the manual page
+    Man,
+}
+
+fn main() -> ExitCode {
+    // clap prints its own errors and exits with 2; help and version with 0.
+    match dispatch(Cli::parse()) {
+        Ok(answer) => answer.into(),
+        Err(failure) => failure.report(),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<Answer, Failure> {
+    match cli.command {
+        None => command::run::run(&command::run::Args::default()),
+        Some(Command::Run(args)) => command::run::run(&args),
+        Some(Command::Chain(args)) => command::chain::run(&args),
+        Some(Command::Completions(args)) => command::generate::completions(&args),
+        Some(Command::Man) => command::generate::man(),
+    }
+}

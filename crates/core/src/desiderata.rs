@@ -116,7 +116,7 @@ impl Monitor {
             settled.min_distance = settled.min_distance.min(distance);
             settled.all_moved &= !resting;
             for &place in tokens.places() {
-                self.visits[tokens.process(place)] += 1;
+                self.visits[place.process()] += 1;
             }
         } else if legitimate {
             self.become_settled(round, distance);
@@ -204,14 +204,13 @@ impl Monitor {
             settled.min_distance.is_none_or(|kept| kept >= required)
         });
         let all_moved = settled.is_some_and(|settled| settled.all_moved);
-        let recovered =
-            self.recoveries.iter().enumerate().all(|(index, recovery)| {
-                match recovery.legitimate_at {
-                    Some(_) => true,
-                    // Cut short by the next fault: that one is asked instead.
-                    None => index + 1 < self.recoveries.len(),
-                }
-            });
+        let recovered = self.recoveries.iter().enumerate().all(|(index, recovery)| {
+            match recovery.legitimate_at {
+                Some(_) => true,
+                // Cut short by the next fault: that one is asked instead.
+                None => index + 1 < self.recoveries.len(),
+            }
+        });
         let verdict = |name, asks, holds| Verdict { name, asks, holds };
         [
             verdict("D1", "tokens are conserved", self.conserved),

@@ -22,16 +22,34 @@ pub struct Place {
     /// The position on the unrolled ring: the process, plus n for every time that
     /// the token has passed from process n-1 to process 0.
     pub lifted: u64,
+    /// The process, which is `lifted` modulo n, kept to spare the division.
+    process: u32,
     /// It rests, rather than being queued to move on.
     pub resting: bool,
 }
 
 impl Place {
-    /// Where the token is at the start of the next round's release: at the
+    /// Where the token is when the next round's releases are decided: at the
     /// successor if it is queued, else where it rests.
-    pub const fn held(self) -> u64 {
+    const fn held(self) -> u64 {
         self.lifted + !self.resting as u64
     }
+
+    /// The process.
+    pub const fn process(self) -> ProcessIndex {
+        self.process as ProcessIndex
+    }
+}
+
+/// The tokens at one process when a round's release is decided there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pile {
+    /// Where.
+    pub process: ProcessIndex,
+    /// How many, those that rested there and those that arrive; at least 1.
+    pub held: u32,
+    /// How many of them arrive in this round.
+    pub arriving: u32,
 }
 
 impl Tokens {
@@ -41,8 +59,12 @@ impl Tokens {
         let mut places = Vec::new();
         for (index, process) in configuration.processes.iter().enumerate().rev() {
             for (count, resting) in [(process.queued, false), (process.resting, true)] {
-                let lifted = index as u64;
-                places.extend((0..count).map(|_| Place { lifted, resting }));
+                let place = Place {
+                    lifted: index as u64,
+                    process: index as u32,
+                    resting,
+                };
+                places.extend((0..count).map(|_| place));
             }
         }
         Tokens {
@@ -51,36 +73,70 @@ impl Tokens {
         }
     }
 
-    /// Tokens of a ring of `processes`, at given places: from the front, each at
-    /// most one turn ahead of the last.
-    pub fn from_places(processes: u64, places: Vec<Place>) -> Tokens {
-        Tokens { processes, places }
+    /// One round for the tokens: what is queued arrives, then `release` says for
+    /// every pile whether its first token is released. Takes O(m) time.
+    pub fn advance(&mut self, mut release: impl FnMut(Pile) -> bool) {
+        let n = self.processes;
+        let Some(last) = self.places.last() else {
+            return;
+        };
+        // Lifted, the token ahead of token 0 is the last one, a turn further on.
+        let mut ahead = last.held() + n;
+        let is_head = |place: &Place| {
+            let head = place.held() != ahead;
+            ahead = place.held();
+            head
+        };
+        // Tokens before the first head belong to the pile at the list's end. There
+        // is a head, because the distances round the ring add up to n.
+        let wrapped = self.places.iter().position(is_head).unwrap_or(0);
+        let mut at = wrapped;
+        while at < self.places.len() {
+            let head = self.places[at];
+            let (held, mut end) = (head.held(), at + 1);
+            let mut arriving = u32::from(!head.resting);
+            while end < self.places.len() && self.places[end].held() == held {
+                arriving += u32::from(!self.places[end].resting);
+                end += 1;
+            }
+            let mut tokens = (end - at) as u32;
+            if end == self.places.len() {
+                tokens += wrapped as u32;
+                let rest = self.places[..wrapped].iter();
+                arriving += rest.filter(|place| !place.resting).count() as u32;
+            }
+            let process = if !head.resting && u64::from(head.process) + 1 == n {
+                0
+            } else {
+                head.process + u32::from(!head.resting)
+            };
+            let released = release(Pile {
+                process: process as ProcessIndex,
+                held: tokens,
+                arriving,
+            });
+            let resting = Place {
+                lifted: held,
+                process,
+                resting: true,
+            };
+            self.places[at..end].fill(resting);
+            self.places[at].resting = !released;
+            if end == self.places.len() {
+                let lifted = held + n;
+                self.places[..wrapped].fill(Place { lifted, ..resting });
+            }
+            at = end;
+        }
     }
 
-    /// Follows the tokens through the round that led to `after`. Returns whether
-    /// every token moved.
+    /// Follows the tokens through the round that led to `after`.
     ///
     /// # Panics
     ///
-    /// When `after` is of another ring or has lost tokens.
-    pub fn follow(&mut self, after: &Configuration) -> bool {
-        assert_eq!(after.processes.len() as u64, self.processes);
-        let mut all_moved = true;
-        // Lifted, the token ahead of token 0 is the last one, a turn further on.
-        let mut ahead = self.places.last().map(|last| last.held() + self.processes);
-        for place in &mut self.places {
-            let held = place.held();
-            let head_of_pile = ahead != Some(held);
-            ahead = Some(held);
-            let process = (held % self.processes) as ProcessIndex;
-            let released = head_of_pile && after.processes[process].queued > 0;
-            all_moved &= held != place.lifted;
-            *place = Place {
-                lifted: held,
-                resting: !released,
-            };
-        }
-        all_moved
+    /// When `after` is of a smaller ring.
+    pub fn follow(&mut self, after: &Configuration) {
+        self.advance(|pile| after.processes[pile.process].queued > 0);
     }
 
     /// n.
@@ -91,11 +147,6 @@ impl Tokens {
     /// Where each token is.
     pub fn places(&self) -> &[Place] {
         &self.places
-    }
-
-    /// The process at which a place is.
-    pub fn process(&self, place: Place) -> ProcessIndex {
-        (place.lifted % self.processes) as ProcessIndex
     }
 
     /// Hops from each token to the next one ahead: token 0 first. With one token,

@@ -1,0 +1,46 @@
+//! `make bench`: one table of what Headway claims about speed and memory.
+//!
+//! Every row is a ratio to a baseline measured in the same run, because machines
+//! differ and are noisy. One file per area; each adds its rows to the [`Table`].
+//! Arguments choose areas by name (`cargo run --release -p headway-bench ring`);
+//! without any, all are measured. The table is printed and written to
+//! `target/bench/table.json` and `target/bench/table.md`.
+
+mod ring;
+mod table;
+
+use table::Table;
+
+/// An area: its name and what measures it.
+type Area = (&'static str, fn(&mut Table));
+
+const AREAS: &[Area] = &[("ring", ring::measure)];
+
+fn main() -> std::io::Result<()> {
+    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = chosen
+        .iter()
+        .find(|name| !AREAS.iter().any(|(area, _)| area == name))
+    {
+        let known: Vec<&str> = AREAS.iter().map(|(area, _)| *area).collect();
+        eprintln!(
+            "error: there is no area '{unknown}'; expected {}",
+            known.join(", ")
+        );
+        std::process::exit(2);
+    }
+    let mut table = Table::default();
+    for (name, measure) in AREAS {
+        if chosen.is_empty() || chosen.iter().any(|area| area == name) {
+            eprintln!("measuring {name} …");
+            measure(&mut table);
+        }
+    }
+    print!("{}", table.markdown());
+    table.save()?;
+    if !table.all_met() {
+        eprintln!("some goals are not met");
+        std::process::exit(1);
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! The table: work, ours, baseline, ratio, goal, met or not.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
+
+/// All rows measured so far.
+#[derive(Default)]
+pub(crate) struct Table {
+    rows: Vec<Row>,
+}
+
+/// One claim.
+pub(crate) struct Row {
+    /// What is done, with its size.
+    pub(crate) work: String,
+    /// What we need for it.
+    pub(crate) ours: String,
+    /// What it is compared with, and what that needs.
+    pub(crate) baseline: String,
+    /// The ratio that the goal is about.
+    pub(crate) ratio: f64,
+    /// What the ratio has to be.
+    pub(crate) goal: Goal,
+}
+
+/// What a ratio has to be.
+#[derive(Clone, Copy)]
+pub(crate) enum Goal {
+    /// Baseline over ours: this many times less.
+    AtLeast(f64),
+    /// Ours over the baseline: at most this many times.
+    AtMost(f64),
+}
+
+impl Goal {
+    fn met(self, ratio: f64) -> bool {
+        match self {
+            Goal::AtLeast(least) => ratio >= least,
+            Goal::AtMost(most) => ratio <= most,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Goal::AtLeast(least) => format!("≥ {least}"),
+            Goal::AtMost(most) => format!("≤ {most}"),
+        }
+    }
+}
+
+impl Table {
+    /// Adds a row and shows it at once on standard error.
+    pub(crate) fn add(&mut self, row: Row) {
+        eprintln!(
+            "  {}: {} (goal {})",
+            row.work,
+            number(row.ratio),
+            row.goal.text()
+        );
+        self.rows.push(row);
+    }
+
+    /// The table in Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let mut text = String::from(
+            "| work | ours | baseline | ratio | goal | met |\n|---|---|---|---|---|---|\n",
+        );
+        for row in &self.rows {
+            let met = if row.goal.met(row.ratio) { "yes" } else { "NO" };
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {met} |",
+                row.work,
+                row.ours,
+                row.baseline,
+                number(row.ratio),
+                row.goal.text()
+            );
+        }
+        text
+    }
+
+    /// Writes the table below `target/bench`.
+    pub(crate) fn save(&self) -> std::io::Result<()> {
+        let folder = std::path::Path::new("target/bench");
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(folder.join("table.md"), self.markdown())?;
+        let rows: Vec<_> = self
+            .rows
+            .iter()
+            .map(|row| {
+                serde_json::json!({
+                    "work": row.work, "ours": row.ours, "baseline": row.baseline,
+                    "ratio": row.ratio, "goal": row.goal.text(), "met": row.goal.met(row.ratio),
+                })
+            })
+            .collect();
+        std::fs::write(
+            folder.join("table.json"),
+            serde_json::json!(rows).to_string(),
+        )
+    }
+
+    /// Whether every goal is met.
+    pub(crate) fn all_met(&self) -> bool {
+        self.rows.iter().all(|row| row.goal.met(row.ratio))
+    }
+}
+
+/// The shortest of `times` runs of `work`: noise only ever adds.
+pub(crate) fn best_of<T>(times: u32, mut work: impl FnMut() -> T) -> Duration {
+    (0..times)
+        .map(|_| {
+            let start = Instant::now();
+            black_box(work());
+            start.elapsed()
+        })
+        .min()
+        .unwrap_or_default()
+}
+
+/// Bytes of heap that `work` needs at most at one time, beyond what there was.
+pub(crate) fn peak_bytes<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = HEAP.current_usage();
+    HEAP.reset_peak_usage();
+    let result = work();
+    (result, HEAP.peak_usage().saturating_sub(before))
+}
+
+/// `ours` over `theirs`.
+pub(crate) fn ratio(ours: Duration, theirs: Duration) -> f64 {
+    ours.as_secs_f64() / theirs.as_secs_f64()
+}
+
+/// A duration for people.
+pub(crate) fn time(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds >= 1.0 {
+        format!("{seconds:.2} s")
+    } else if seconds >= 1e-3 {
+        format!("{:.2} ms", seconds * 1e3)
+    } else if seconds >= 1e-6 {
+        format!("{:.2} µs", seconds * 1e6)
+    } else {
+        format!("{:.0} ns", seconds * 1e9)
+    }
+}
+
+fn number(value: f64) -> String {
+    if value >= 100.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.2}")
+    }
+}

@@ -1,0 +1,309 @@
+//! `headway chain`: the open system (paper, section 3).
+
+use std::io::Write;
+use std::str::FromStr;
+
+use clap::Args as ClapArgs;
+use headway_core::Separation;
+use headway_core::chain::Chain;
+use headway_sim::seed::{Purpose, Random};
+use serde_json::json;
+
+use crate::failure::{Answer, Failure};
+use crate::flags::{Format, Seed};
+use crate::report::diagram::{Diagram, Dot, Shown};
+use crate::report::style::{self, DIM, HEADING, tick};
+
+/// Flags of `headway chain`.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "\
+Examples:
+  headway chain                                a burst of tokens, thinned out by the first process
+  headway chain --arrivals every:3             one too often: they pile up before the first process
+  headway chain --arrivals random:20% --scrambled 6
+  headway chain --format json
+
+Tokens arrive from outside at the first process, which delays; all others only
+relay; the last one lets them out. From the second process on, tokens end up at
+least the separation apart, whatever the start and the arrivals.")]
+pub(crate) struct Args {
+    /// Number of processes
+    #[arg(long, value_name = "N", default_value_t = 24)]
+    processes: usize,
+
+    /// Hops to keep between successive tokens from the second process on
+    #[arg(long, value_name = "D", default_value_t = 5)]
+    separation: u32,
+
+    /// When tokens arrive: burst:K (all in round 1), every:K rounds, random:P% a round
+    #[arg(long, value_name = "WHEN", default_value = "burst:4")]
+    arrivals: Arrivals,
+
+    /// Start with this many tokens scattered over the chain
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    scrambled: u32,
+
+    /// How many rounds
+    #[arg(long, value_name = "R", default_value_t = 24)]
+    rounds: u64,
+
+    /// Seed of every random choice
+    #[arg(long, value_name = "S")]
+    seed: Option<Seed>,
+
+    /// How to print the result; csv is every token in every round
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// When tokens arrive from outside.
+#[derive(Clone, Copy, Debug)]
+enum Arrivals {
+    Burst(u32),
+    Every(u64),
+    Percent(u64),
+}
+
+impl FromStr for Arrivals {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Arrivals, String> {
+        let expected =
+            || "expected burst:K, every:K (K at least 1) or random:P% (0 to 100)".to_owned();
+        let (kind, number) = text.split_once(':').ok_or_else(expected)?;
+        match kind {
+            "burst" => number.parse().map(Arrivals::Burst).map_err(|_| expected()),
+            "every" => match number.parse() {
+                Ok(rounds @ 1..) => Ok(Arrivals::Every(rounds)),
+                _ => Err(expected()),
+            },
+            "random" => match number.strip_suffix('%').and_then(|p| p.parse().ok()) {
+                Some(percent @ 0..=100) => Ok(Arrivals::Percent(percent)),
+                _ => Err(expected()),
+            },
+            _ => Err(expected()),
+        }
+    }
+}
+
+impl Arrivals {
+    fn in_round(self, round: u64, random: &mut Random) -> u32 {
+        match self {
+            Arrivals::Burst(tokens) => {
+                if round == 1 {
+                    tokens
+                } else {
+                    0
+                }
+            }
+            Arrivals::Every(rounds) => u32::from(round % rounds == 1 % rounds),
+            Arrivals::Percent(percent) => u32::from(random.chance(percent, 100)),
+        }
+    }
+}
+
+/// What a run of the chain found.
+struct Outcome {
+    arrived: u64,
+    left: u64,
+    /// The last round, or 0 for the start, after which two tokens from the second
+    /// process on were too close, or one rested there.
+    last_close: Option<u64>,
+    /// The smallest distance from the second process on, after that.
+    min_distance_after: Option<u64>,
+    waiting: u64,
+    separated: bool,
+}
+
+/// Runs and reports.
+pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    let separation = Separation::new(args.separation).ok_or_else(|| {
+        Failure::new(format!(
+            "--separation {}: expected 1 to {}",
+            args.separation,
+            Separation::MAX
+        ))
+    })?;
+    if args.processes < 2 {
+        return Err(Failure::new(format!(
+            "--processes {}: a chain needs a second process for tokens to be apart at",
+            args.processes
+        ))
+        .help("give --processes 2 or more"));
+    }
+    let mut chain = Chain::new(separation, args.processes)
+        .ok_or_else(|| Failure::new("a chain needs processes"))?;
+    scramble(&mut chain, args);
+    let mut out = anstream::stdout().lock();
+    match args.format {
+        Format::Text => {
+            let (columns, rows) = style::screen();
+            let mut delays = vec![false; args.processes];
+            delays[0] = true;
+            let mut diagram = Diagram::new(delays, columns, rows.saturating_sub(16));
+            let outcome = simulate(&mut chain, args, |round, chain, left| {
+                diagram.observe(&Shown {
+                    round,
+                    tokens: &dots(chain, left),
+                    closest: chain.min_distance(),
+                    settled: false,
+                    settled_word: "separated",
+                    event: None,
+                });
+                Ok(())
+            })?;
+            write_text(&mut out, args, &diagram, &outcome)?;
+            Ok(outcome.separated.into())
+        }
+        Format::Json => {
+            let outcome = simulate(&mut chain, args, |_, _, _| Ok(()))?;
+            let value = json!({
+                "seed": args.seed.unwrap_or_default().0,
+                "processes": args.processes,
+                "separation": args.separation,
+                "rounds": args.rounds,
+                "arrived": outcome.arrived,
+                "left": outcome.left,
+                "waiting": outcome.waiting,
+                "last_close": outcome.last_close,
+                "min_distance_after": outcome.min_distance_after,
+                "separated": outcome.separated,
+            });
+            writeln!(out, "{value:#}")?;
+            Ok(outcome.separated.into())
+        }
+        Format::Csv => {
+            writeln!(out, "round,token,process,resting")?;
+            let outcome = simulate(&mut chain, args, |round, chain, left| {
+                for dot in dots(chain, left) {
+                    writeln!(out, "{round},{},{},{}", dot.token, dot.process, dot.resting)?;
+                }
+                Ok(())
+            })?;
+            Ok(outcome.separated.into())
+        }
+    }
+}
+
+fn scramble(chain: &mut Chain, args: &Args) {
+    let mut random = Random::new(args.seed.unwrap_or_default().0, Purpose::Start);
+    for _ in 0..args.scrambled {
+        let process = &mut chain.processes_mut()[random.index(args.processes)];
+        if random.coin() {
+            process.queued += 1;
+        } else {
+            process.resting += 1;
+        }
+    }
+    if args.scrambled > 0 {
+        chain.processes_mut()[0].counter = random.below(u64::from(args.separation)) as i32;
+    }
+}
+
+fn simulate(
+    chain: &mut Chain,
+    args: &Args,
+    mut show: impl FnMut(u64, &Chain, u64) -> Result<(), Failure>,
+) -> Result<Outcome, Failure> {
+    let mut random = Random::new(args.seed.unwrap_or_default().0, Purpose::Arrivals);
+    let mut outcome = Outcome {
+        arrived: u64::from(args.scrambled),
+        left: 0,
+        last_close: None,
+        min_distance_after: None,
+        waiting: 0,
+        separated: true,
+    };
+    for round in 0..=args.rounds {
+        if round > 0 {
+            let arriving = args.arrivals.in_round(round, &mut random);
+            outcome.arrived += u64::from(arriving);
+            outcome.left += u64::from(chain.round(arriving));
+        }
+        outcome.separated = chain.separated();
+        if outcome.separated {
+            let smallest = outcome
+                .min_distance_after
+                .into_iter()
+                .chain(chain.min_distance());
+            outcome.min_distance_after = smallest.min();
+        } else {
+            outcome.last_close = Some(round);
+            outcome.min_distance_after = None;
+        }
+        show(round, chain, outcome.left)?;
+    }
+    outcome.waiting = u64::from(chain.processes()[0].resting);
+    Ok(outcome)
+}
+
+/// First in, first out: the tokens further on are those that came earlier.
+fn dots(chain: &Chain, left: u64) -> Vec<Dot> {
+    let mut dots = Vec::new();
+    for (process, state) in chain.processes().iter().enumerate().rev() {
+        for (count, resting) in [(state.queued, false), (state.resting, true)] {
+            for _ in 0..count {
+                dots.push(Dot {
+                    process,
+                    token: left as usize + dots.len(),
+                    resting,
+                });
+            }
+        }
+    }
+    dots
+}
+
+fn write_text(
+    out: &mut impl Write,
+    args: &Args,
+    diagram: &Diagram,
+    outcome: &Outcome,
+) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "{HEADING}An open chain of {} processes, tokens {} apart from the second on, seed {}{HEADING:#}",
+        args.processes,
+        args.separation,
+        args.seed.unwrap_or_default().0
+    )?;
+    writeln!(
+        out,
+        "{DIM}Tokens come from the left; only the first process delays.{DIM:#}\n"
+    )?;
+    diagram.write(out, args.rounds)?;
+    writeln!(
+        out,
+        "\n{} tokens arrived, {} left at the end, {} wait at the first process.",
+        outcome.arrived, outcome.left, outcome.waiting
+    )?;
+    match outcome.last_close {
+        Some(round) => writeln!(
+            out,
+            "Too close, or resting on the way, up to round {round}."
+        )?,
+        None => writeln!(out, "Never too close and never resting on the way.")?,
+    }
+    let kept = match outcome.min_distance_after {
+        Some(hops) => format!("at least {hops} apart since then"),
+        None => "never two of them at once since then".to_owned(),
+    };
+    writeln!(
+        out,
+        "  {} from the second process on, tokens are {} apart   {DIM}{kept}{DIM:#}",
+        tick(outcome.separated),
+        args.separation
+    )?;
+    writeln!(out, "\nTry next:")?;
+    for (command, what) in [
+        (
+            "headway chain --arrivals every:3",
+            "more than can be let through",
+        ),
+        ("headway chain --scrambled 9", "from a bad start"),
+        ("headway", "the same idea closed to a ring"),
+    ] {
+        writeln!(out, "  {command:<36} {DIM}{what}{DIM:#}")?;
+    }
+    Ok(())
+}

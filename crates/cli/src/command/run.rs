@@ -1,0 +1,264 @@
+//! `headway run`, which is also what `headway` alone does.
+
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_sim::run::{EngineChoice, Frame};
+use headway_sim::{Fault, Outcome, Run, run as simulate};
+
+use crate::failure::{Answer, Failure, warn};
+use crate::flags::{Format, Instance, RingFlags};
+use crate::report::diagram::{Diagram, Shown, dots};
+use crate::report::progress::Progress;
+use crate::report::style;
+
+mod json;
+mod text;
+mod watch;
+
+/// Flags of `headway run`.
+#[derive(ClapArgs, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  headway run --processes 40 --tokens 5 --separation 8 --delays every:8
+  headway run --program measure --processes 30 --tokens 3
+  headway run --fault scramble@30 --fault pile:7@60
+  headway run --start worst --format json
+  headway run --rounds 100 --trace run.jsonl
+
+Faults: scramble, scramble:25%, scramble:3,5-8, pile, pile:I, move:FROM:TO,
+counter:I:VALUE; each followed by @ROUND, after which it strikes.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) ring: RingFlags,
+
+    /// Stop after this many rounds [default: legitimate and one turn more]
+    #[arg(long, value_name = "R")]
+    rounds: Option<u64>,
+
+    /// Strike the ring after a round (repeatable)
+    #[arg(long = "fault", value_name = "SPEC@ROUND")]
+    faults: Vec<Fault>,
+
+    /// How to print the result; csv is every token in every round
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Also write every state to this file, one JSON object a line
+    #[arg(long, value_name = "FILE.jsonl")]
+    trace: Option<PathBuf>,
+
+    /// Animate the run in the terminal
+    #[arg(long)]
+    watch: bool,
+
+    /// How to simulate; the result is the same
+    #[arg(long, value_enum, default_value_t, hide_short_help = true)]
+    engine: Engine,
+}
+
+/// How to simulate.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Engine {
+    /// Sparse when there are clearly fewer tokens than processes
+    #[default]
+    Auto,
+    /// Every process every round
+    Dense,
+    /// Only the tokens, every round
+    Sparse,
+}
+
+/// Runs and reports.
+pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    let instance = args.ring.instance()?;
+    for fault in &args.faults {
+        fault
+            .fits(&instance.ring)
+            .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
+        if args.rounds.is_some_and(|rounds| fault.after_round > rounds) {
+            return Err(
+                Failure::new(format!("--fault {fault} would strike after the last round"))
+                    .help("give more --rounds, or strike earlier"),
+            );
+        }
+    }
+    explain_jam(&instance);
+    let run = Run {
+        ring: instance.ring.clone(),
+        start: instance.start.clone(),
+        faults: args.faults.clone(),
+        seed: instance.seed,
+        rounds: args.rounds,
+        engine: match args.engine {
+            Engine::Auto => EngineChoice::Auto,
+            Engine::Dense => EngineChoice::Dense,
+            Engine::Sparse => EngineChoice::Sparse,
+        },
+    };
+    if args.watch {
+        if args.format != Format::Text || args.trace.is_some() {
+            return Err(Failure::new("--watch contradicts --format and --trace")
+                .help("drop --watch to get the data"));
+        }
+        return watch::run(&instance, &run);
+    }
+    let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
+    if let Some(trace) = &mut trace {
+        trace.line(&json::trace_header(&instance))?;
+    }
+    let outcome = match args.format {
+        Format::Text => in_text(&instance, &run, trace.as_mut())?,
+        Format::Json => in_json(&instance, &run, trace.as_mut())?,
+        Format::Csv => in_csv(&run, trace.as_mut())?,
+    };
+    if let Some(trace) = trace {
+        trace.finish()?;
+    }
+    Ok(outcome.legitimate.into())
+}
+
+/// Says what is going to happen on an infeasible ring.
+fn explain_jam(instance: &Instance) {
+    if instance.feasible() {
+        return;
+    }
+    let (n, m, d) = (
+        instance.processes(),
+        instance.tokens(),
+        u64::from(instance.separation()),
+    );
+    let fits = if n / m >= 1 {
+        format!(
+            "What fits: {m} tokens {} apart, or {} tokens {d} apart.",
+            n / m,
+            n / d
+        )
+    } else {
+        format!("What fits: at most {n} tokens.")
+    };
+    warn(format_args!(
+        "{m} tokens {d} apart need {} processes and the ring has {n}: this is a traffic jam. Tokens \
+         will queue for ever and each delay lets one through every {d} rounds. {fits}",
+        u128::from(m) * u128::from(d),
+    ));
+}
+
+fn in_text(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
+    let (columns, rows) = style::screen();
+    let delays = instance
+        .ring
+        .programs()
+        .iter()
+        .map(|p| p.delays())
+        .collect();
+    let mut diagram = Diagram::new(delays, columns, rows.saturating_sub(text::LINES));
+    let outcome = observe(run, trace, |frame| {
+        diagram.observe(&Shown {
+            round: frame.round,
+            tokens: &dots(frame.tokens),
+            closest: frame.tokens.min_distance(),
+            settled: frame.legitimate,
+            settled_word: "legitimate",
+            event: frame.fault.map(ToString::to_string),
+        });
+        Ok(())
+    })?;
+    let mut out = anstream::stdout().lock();
+    text::write(&mut out, instance, run, &diagram, &outcome)?;
+    Ok(outcome)
+}
+
+fn in_json(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
+    let outcome = observe(run, trace, |_| Ok(()))?;
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &json::outcome(instance, run, &outcome))
+        .map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(outcome)
+}
+
+fn in_csv(run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    writeln!(out, "round,token,process,resting,legitimate")?;
+    let outcome = observe(run, trace, |frame| {
+        for (token, place) in frame.tokens.places().iter().enumerate() {
+            writeln!(
+                out,
+                "{},{token},{},{},{}",
+                frame.round,
+                place.process(),
+                place.resting,
+                frame.legitimate
+            )?;
+        }
+        Ok(())
+    })?;
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// Runs with progress and trace; the first failure of `show` stops the run.
+fn observe(
+    run: &Run,
+    mut trace: Option<&mut Trace>,
+    mut show: impl FnMut(&Frame<'_>) -> Result<(), Failure>,
+) -> Result<Outcome, Failure> {
+    let mut progress = Progress::new(run.rounds, "rounds");
+    let mut failed = None;
+    let outcome = simulate(run, |frame| {
+        if frame.round % 64 == 0 {
+            progress.at(frame.round);
+        }
+        let traced = match &mut trace {
+            Some(trace) => trace.line(&json::trace_line(frame)),
+            None => Ok(()),
+        };
+        match traced.and_then(|()| show(frame)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                failed = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    })
+    .map_err(Failure::new)?;
+    match failed {
+        Some(failure) => Err(failure),
+        None => Ok(outcome),
+    }
+}
+
+/// The trace file.
+struct Trace {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Trace {
+    fn create(path: &Path) -> Result<Trace, Failure> {
+        let file = File::create(path).map_err(|error| Failure::file("write", path, &error))?;
+        Ok(Trace {
+            path: path.to_owned(),
+            file: BufWriter::new(file),
+        })
+    }
+
+    fn line(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
+        writeln!(self.file, "{value}").map_err(|error| Failure::file("write", &self.path, &error))
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        self.file
+            .flush()
+            .map_err(|error| Failure::file("write", &self.path, &error))
+    }
+}
+
+/// Standard output and input are both a person's.
+fn on_a_terminal() -> bool {
+    std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
+}

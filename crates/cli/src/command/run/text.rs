@@ -1,0 +1,171 @@
+//! A run for people.
+
+use std::io::{self, Write};
+
+use headway_sim::{Outcome, Run};
+
+use crate::flags::Instance;
+use crate::report::count;
+use crate::report::diagram::Diagram;
+use crate::report::style::{self, DIM, HEADING, tick};
+
+/// Lines around the diagram.
+pub(super) const LINES: usize = 24;
+
+/// Writes the whole report.
+pub(super) fn write(
+    out: &mut impl Write,
+    instance: &Instance,
+    run: &Run,
+    diagram: &Diagram,
+    outcome: &Outcome,
+) -> io::Result<()> {
+    writeln!(out, "{HEADING}{}{HEADING:#}", title(instance))?;
+    writeln!(
+        out,
+        "{DIM}A capital is a token on its way, a small letter one that rests, a digit a pile.{DIM:#}"
+    )?;
+    writeln!(out)?;
+    diagram.write(out, outcome.rounds)?;
+    writeln!(out)?;
+    settling(out, instance, outcome)?;
+    distances(out, instance, outcome)?;
+    recoveries(out, run, outcome)?;
+    verdicts(out, instance, outcome)?;
+    try_next(out, instance)
+}
+
+/// What was started.
+pub(crate) fn title(instance: &Instance) -> String {
+    let delays = instance.ring.delays().count();
+    let who = if delays == instance.ring.len() {
+        "all delay".to_owned()
+    } else {
+        format!("{delays} of them delay")
+    };
+    format!(
+        "{}, {who}; {}, {} apart; {}, seed {}",
+        count(instance.processes(), "process"),
+        count(instance.tokens(), "token"),
+        instance.separation(),
+        instance.start_name,
+        instance.seed
+    )
+}
+
+fn settling(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io::Result<()> {
+    let (good, bad) = (style::GOOD, style::BAD);
+    match outcome.legitimate_at {
+        Some(0) => write!(out, "{good}Legitimate{good:#} from the start.")?,
+        Some(round) => write!(
+            out,
+            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}."
+        )?,
+        None => write!(
+            out,
+            "{bad}Not legitimate{bad:#} in {}.",
+            count(outcome.rounds, "round")
+        )?,
+    }
+    match outcome.last_rest {
+        Some(round) => write!(out, " The last rest was after round {round}")?,
+        None => write!(out, " No token ever rested")?,
+    }
+    match instance.worst_last_rest() {
+        Some(worst) => writeln!(out, "; from any state whatever, at most {worst} (proved)."),
+        None => writeln!(out, "."),
+    }
+}
+
+fn distances(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io::Result<()> {
+    let hops = |distance: Option<u64>| distance.map_or("-".to_owned(), |hops| hops.to_string());
+    writeln!(
+        out,
+        "Smallest distance between tokens: {} before, {} after; wanted {}.",
+        hops(outcome.min_distance_before),
+        hops(outcome.min_distance_after),
+        instance.separation()
+    )
+}
+
+fn recoveries(out: &mut impl Write, run: &Run, outcome: &Outcome) -> io::Result<()> {
+    let mut struck: Vec<_> = run.faults.iter().collect();
+    struck.sort_by_key(|fault| fault.after_round);
+    for (fault, recovery) in struck.into_iter().zip(&outcome.recoveries[1..]) {
+        match recovery.rounds() {
+            Some(rounds) => writeln!(
+                out,
+                "Fault {fault}: recovered in {}.",
+                count(rounds, "round")
+            )?,
+            None => writeln!(
+                out,
+                "Fault {fault}: not recovered before the next or the end."
+            )?,
+        }
+    }
+    Ok(())
+}
+
+fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io::Result<()> {
+    writeln!(out)?;
+    for verdict in &outcome.desiderata {
+        let detail = match verdict.name {
+            "D1" => format!("{} throughout", instance.tokens()),
+            "D4" => match outcome.visits {
+                Some((min, max)) if min == max => {
+                    format!("{} each since then", count(min, "visit"))
+                }
+                Some((min, max)) => format!("{min} to {} each since then", count(max, "visit")),
+                None => "never legitimate, so not asked".to_owned(),
+            },
+            "D2" | "D3" if outcome.min_distance_after.is_none() => {
+                "never legitimate, so not asked".to_owned()
+            }
+            "D2" => format!(
+                "at least {} since then",
+                outcome.min_distance_after.unwrap_or(0)
+            ),
+            "D3" => "no rest since then".to_owned(),
+            _ => match outcome.recoveries.len() {
+                1 => "from this start".to_owned(),
+                more => format!("from this start and {}", count(more as u64 - 1, "fault")),
+            },
+        };
+        writeln!(
+            out,
+            "  {} {} {:<42} {DIM}{detail}{DIM:#}",
+            tick(verdict.holds),
+            verdict.name,
+            verdict.asks
+        )?;
+    }
+    Ok(())
+}
+
+fn try_next(out: &mut impl Write, instance: &Instance) -> io::Result<()> {
+    let jam = instance.processes() / u64::from(instance.separation()) + 1;
+    writeln!(out, "\nTry next:")?;
+    let lines = [
+        (
+            "headway run --start worst --delays 1".to_owned(),
+            "the slowest start there is, one delay for all",
+        ),
+        (
+            "headway run --fault scramble@30 --watch".to_owned(),
+            "strike it while it runs, animated",
+        ),
+        (
+            format!(
+                "headway run --tokens {jam} --separation {}",
+                instance.separation()
+            ),
+            "one token too many: a traffic jam",
+        ),
+        ("headway run --seed random".to_owned(), "another start"),
+    ];
+    for (command, what) in lines {
+        writeln!(out, "  {command:<42} {DIM}{what}{DIM:#}")?;
+    }
+    Ok(())
+}

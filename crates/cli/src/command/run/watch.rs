@@ -1,0 +1,359 @@
+//! `headway run --watch`: the run as a film in the terminal.
+//!
+//! The run is done first (it is quick) and its states kept, so that one can go
+//! back and forth. [`Film`] and its drawing know no terminal and are tested on
+//! ratatui's test backend.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use headway_core::Round;
+use headway_sim::{Run, run as simulate};
+use ratatui::Frame;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Gauge, Paragraph};
+
+use super::text;
+use crate::failure::{Answer, Failure};
+use crate::flags::Instance;
+use crate::report::diagram::{Dot, dots};
+
+/// States kept; a film of more would be nobody's.
+const MAX_SCENES: usize = 20_000;
+
+/// Shows the run; the answer is the run's.
+pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
+    if !super::on_a_terminal() {
+        return Err(Failure::new("--watch needs a terminal")
+            .help("drop --watch when the output goes to a file or another program"));
+    }
+    let (mut film, legitimate) = Film::record(instance, run)?;
+    let mut terminal = ratatui::try_init().map_err(|error| {
+        Failure::new(format!("cannot use the terminal: {error}")).help("drop --watch")
+    })?;
+    let played = play(&mut terminal, &mut film);
+    ratatui::restore();
+    played?;
+    Ok(legitimate.into())
+}
+
+fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<(), Failure> {
+    let mut due = Instant::now() + film.pause();
+    loop {
+        terminal.draw(|frame| film.draw(frame))?;
+        let wait = due.saturating_duration_since(Instant::now());
+        if event::poll(wait)?
+            && let Event::Key(key) = event::read()? {
+                let interrupt =
+                    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                if interrupt {
+                    return Ok(());
+                }
+                if key.kind == KeyEventKind::Press && film.press(key.code).is_break() {
+                    return Ok(());
+                }
+            }
+        if Instant::now() >= due {
+            film.tick();
+            due = Instant::now() + film.pause();
+        }
+    }
+}
+
+/// All states of a run, and which one is shown.
+struct Film {
+    title: String,
+    processes: usize,
+    delays: Vec<bool>,
+    scenes: Vec<Scene>,
+    at: usize,
+    playing: bool,
+    /// Scenes per second.
+    speed: u32,
+    worst: Option<Round>,
+}
+
+struct Scene {
+    round: Round,
+    tokens: Vec<Dot>,
+    closest: Option<u64>,
+    legitimate: bool,
+    remark: String,
+}
+
+impl Film {
+    fn record(instance: &Instance, run: &Run) -> Result<(Film, bool), Failure> {
+        let mut film = Film {
+            title: text::title(instance),
+            processes: instance.ring.len(),
+            delays: instance
+                .ring
+                .programs()
+                .iter()
+                .map(|p| p.delays())
+                .collect(),
+            scenes: Vec::new(),
+            at: 0,
+            playing: true,
+            speed: 6,
+            worst: instance.worst_last_rest(),
+        };
+        let outcome = simulate(run, |frame| {
+            let remark = match (frame.fault, frame.illegitimate()) {
+                (Some(fault), _) => format!("fault {fault}"),
+                (None, Some(illegitimate)) => {
+                    format!("{}: {illegitimate}", illegitimate.clause().name())
+                }
+                (None, None) => "legitimate".to_owned(),
+            };
+            film.scenes.push(Scene {
+                round: frame.round,
+                tokens: dots(frame.tokens),
+                closest: frame.tokens.min_distance(),
+                legitimate: frame.legitimate,
+                remark,
+            });
+            if film.scenes.len() < MAX_SCENES {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })
+        .map_err(Failure::new)?;
+        Ok((film, outcome.legitimate))
+    }
+
+    fn pause(&self) -> Duration {
+        Duration::from_millis(1000 / u64::from(self.speed))
+    }
+
+    fn tick(&mut self) {
+        if self.playing {
+            self.step(1);
+        }
+    }
+
+    fn step(&mut self, by: isize) {
+        let last = self.scenes.len().saturating_sub(1);
+        self.at = self.at.saturating_add_signed(by).min(last);
+        if self.at == last {
+            self.playing = false;
+        }
+    }
+
+    fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
+        match key {
+            KeyCode::Char('q') | KeyCode::Esc => return ControlFlow::Break(()),
+            KeyCode::Char(' ') if self.at + 1 == self.scenes.len() => {
+                self.at = 0;
+                self.playing = true;
+            }
+            KeyCode::Char(' ') => self.playing = !self.playing,
+            KeyCode::Right | KeyCode::Char('l') => self.jump(1),
+            KeyCode::Left | KeyCode::Char('h') => self.jump(-1),
+            KeyCode::PageDown => self.jump(10),
+            KeyCode::PageUp => self.jump(-10),
+            KeyCode::Home => self.jump(isize::MIN),
+            KeyCode::End => self.jump(isize::MAX),
+            KeyCode::Char('+' | '=') => self.speed = (self.speed * 2).min(60),
+            KeyCode::Char('-') => self.speed = (self.speed / 2).max(1),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn jump(&mut self, by: isize) {
+        self.playing = false;
+        self.step(by);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>) {
+        let rows = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Length(1),
+            Constraint::Min(3),
+            Constraint::Length(1),
+            Constraint::Length(1),
+            Constraint::Length(1),
+        ])
+        .split(frame.area());
+        let Some(scene) = self.scenes.get(self.at) else {
+            return;
+        };
+        frame.render_widget(Line::from(self.title.as_str()).bold_style(), rows[0]);
+        frame.render_widget(self.marks(rows[1]), rows[1]);
+        frame.render_widget(Paragraph::new(self.lines(rows[2])), rows[2]);
+        frame.render_widget(status(scene), rows[3]);
+        frame.render_widget(self.gauge(scene), rows[4]);
+        let keys = "space play/pause   ←/→ step   PgUp/PgDn ten   Home/End   +/- speed   q quit";
+        frame.render_widget(Line::from(keys).style(Style::new().dim()), rows[5]);
+    }
+
+    /// Processes per column, for this width.
+    fn group(&self, area: Rect) -> usize {
+        self.processes
+            .div_ceil(usize::from(area.width).saturating_sub(LABEL).max(1))
+    }
+
+    fn marks(&self, area: Rect) -> Line<'static> {
+        let marks: String = self
+            .delays
+            .chunks(self.group(area))
+            .map(|group| if group.contains(&true) { '▾' } else { ' ' })
+            .collect();
+        Line::from(format!("{:LABEL$}{marks}", "")).style(Style::new().dim())
+    }
+
+    /// The scenes up to the current one, the latest at the bottom.
+    fn lines(&self, area: Rect) -> Vec<Line<'static>> {
+        let first = (self.at + 1).saturating_sub(usize::from(area.height));
+        self.scenes[first..=self.at]
+            .iter()
+            .map(|scene| self.line(scene, self.group(area)))
+            .collect()
+    }
+
+    fn line(&self, scene: &Scene, group: usize) -> Line<'static> {
+        let columns = self.processes.div_ceil(group);
+        let mut cells: Vec<Option<(usize, u32, bool)>> = vec![None; columns];
+        for dot in &scene.tokens {
+            let cell = &mut cells[dot.process / group];
+            let (first, count, resting) = cell.unwrap_or((dot.token, 0, dot.resting));
+            *cell = Some((first, count + 1, resting));
+        }
+        let label = Style::new().fg(if scene.legitimate {
+            Color::Green
+        } else {
+            Color::Red
+        });
+        let mut spans = vec![Span::styled(
+            format!("{:>width$}  ", scene.round, width = LABEL - 2),
+            label,
+        )];
+        spans.extend(cells.into_iter().map(|cell| match cell {
+            None => Span::styled("·", Style::new().dim()),
+            Some((first, count, resting)) => {
+                let shown = match (count, resting) {
+                    (1, true) => "o".to_owned(),
+                    (1, false) => "●".to_owned(),
+                    (2..=9, _) => count.to_string(),
+                    _ => "+".to_owned(),
+                };
+                let style = Style::new()
+                    .fg(TOKEN_COLOURS[first % TOKEN_COLOURS.len()])
+                    .add_modifier(Modifier::BOLD);
+                Span::styled(shown, style)
+            }
+        }));
+        Line::from(spans)
+    }
+
+    fn gauge(&self, scene: &Scene) -> Gauge<'static> {
+        let last = self.scenes.last().map_or(0, |scene| scene.round).max(1);
+        let worst = match self.worst {
+            Some(worst) => format!("; no rest after {worst} from any state"),
+            None => String::new(),
+        };
+        let label = format!("round {} of {last}{worst}", scene.round);
+        Gauge::default()
+            .ratio((scene.round as f64 / last as f64).clamp(0.0, 1.0))
+            .label(label)
+            .gauge_style(Style::new().fg(Color::Blue))
+    }
+}
+
+const LABEL: usize = 8;
+
+const TOKEN_COLOURS: [Color; 6] = [
+    Color::Red,
+    Color::Blue,
+    Color::Green,
+    Color::Magenta,
+    Color::Yellow,
+    Color::Cyan,
+];
+
+fn status(scene: &Scene) -> Line<'static> {
+    let colour = if scene.legitimate {
+        Color::Green
+    } else {
+        Color::Red
+    };
+    let closest = match scene.closest {
+        Some(hops) => format!("closest {hops}   "),
+        None => String::new(),
+    };
+    Line::from(vec![
+        Span::raw(closest),
+        Span::styled(scene.remark.clone(), Style::new().fg(colour)),
+    ])
+}
+
+trait Bold {
+    fn bold_style(self) -> Self;
+}
+
+impl Bold for Line<'_> {
+    fn bold_style(self) -> Self {
+        self.style(Style::new().add_modifier(Modifier::BOLD))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::RingFlags;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn film(flags: RingFlags) -> Film {
+        let instance = flags.instance().expect("an instance");
+        let run = Run::new(instance.ring.clone(), instance.start.clone());
+        Film::record(&instance, &run).expect("a film").0
+    }
+
+    fn screen(film: &Film, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+        terminal.draw(|frame| film.draw(frame)).expect("drawn");
+        terminal.backend().to_string()
+    }
+
+    #[test]
+    fn shows_the_start_then_a_legitimate_end() {
+        let mut film = film(RingFlags::default());
+        assert!(screen(&film, 80, 20).contains("leg:0: process"));
+        assert!(film.press(KeyCode::End).is_continue());
+        let end = screen(&film, 80, 20);
+        assert!(end.contains("closest 5   legitimate"), "{end}");
+        assert!(end.contains("no rest after 19 from any state"), "{end}");
+    }
+
+    #[test]
+    fn keys_move_and_quit() {
+        let mut film = film(RingFlags::default());
+        assert!(film.press(KeyCode::Right).is_continue());
+        assert_eq!((film.at, film.playing), (1, false));
+        assert!(film.press(KeyCode::Home).is_continue());
+        assert_eq!(film.at, 0);
+        assert!(film.press(KeyCode::Char(' ')).is_continue());
+        film.tick();
+        assert_eq!((film.at, film.playing), (1, true));
+        assert!(film.press(KeyCode::Char('q')).is_break());
+    }
+
+    #[test]
+    fn a_wide_ring_and_a_tiny_screen_do_not_panic() {
+        let flags = RingFlags {
+            processes: Some(500),
+            tokens: Some(40),
+            ..RingFlags::default()
+        };
+        let film = film(flags);
+        for (width, height) in [(1, 1), (9, 3), (20, 8), (200, 60)] {
+            screen(&film, width, height);
+        }
+    }
+}

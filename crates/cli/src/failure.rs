@@ -1,0 +1,135 @@
+//! How a command ends: with an answer, or with a sentence that says what is
+//! wrong and what to do.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+
+/// What a command that ran to its end says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Fine: exit code 0.
+    Yes,
+    /// It is not so (not legitimate, a property fails): exit code 1.
+    No,
+}
+
+impl From<bool> for Answer {
+    fn from(yes: bool) -> Answer {
+        if yes { Answer::Yes } else { Answer::No }
+    }
+}
+
+impl From<Answer> for ExitCode {
+    fn from(answer: Answer) -> ExitCode {
+        match answer {
+            Answer::Yes => ExitCode::SUCCESS,
+            Answer::No => ExitCode::from(1),
+        }
+    }
+}
+
+/// The command or its input is wrong: exit code 2.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    help: Option<String>,
+    /// A line of the input and the column at fault, from 1.
+    snippet: Option<(usize, usize, String)>,
+    /// The reader of our output has gone away; there is nobody to tell.
+    silent: bool,
+}
+
+impl Failure {
+    /// Says what is wrong.
+    pub(crate) fn new(message: impl Display) -> Failure {
+        Failure {
+            message: message.to_string(),
+            help: None,
+            snippet: None,
+            silent: false,
+        }
+    }
+
+    /// Says what to do about it.
+    pub(crate) fn help(mut self, help: impl Display) -> Failure {
+        self.help = Some(help.to_string());
+        self
+    }
+
+    /// Something is wrong inside a file: shows the place.
+    pub(crate) fn in_text(
+        path: &Path,
+        text: &str,
+        line: usize,
+        column: usize,
+        message: impl Display,
+    ) -> Failure {
+        let mut failure = Failure::new(format!("{}:{line}:{column}: {message}", path.display()));
+        if let Some(shown) = text.lines().nth(line.saturating_sub(1)) {
+            failure.snippet = Some((line, column, shown.to_owned()));
+        }
+        failure
+    }
+
+    /// A file could not be read or written.
+    pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Failure {
+        let help = match error.kind() {
+            io::ErrorKind::NotFound if doing == "read" => "check the path",
+            io::ErrorKind::NotFound => "create the folder first",
+            io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
+            io::ErrorKind::StorageFull => "free some space; what was there before is unchanged",
+            io::ErrorKind::IsADirectory => "give a file, not a folder",
+            _ => "check the path and try again",
+        };
+        Failure::new(format!("cannot {doing} {}: {error}", path.display())).help(help)
+    }
+
+    /// Prints the failure on standard error.
+    pub(crate) fn report(self) -> ExitCode {
+        if self.silent {
+            return ExitCode::SUCCESS;
+        }
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
+        let mut out = anstream::stderr().lock();
+        // If standard error is gone as well, only the exit code is left to tell.
+        let _ = writeln!(out, "{red}error:{red:#} {}", self.message);
+        if let Some((line, column, text)) = self.snippet {
+            let (shown, column) = excerpt(&text, column);
+            let _ = writeln!(out, "{line:>6} | {shown}");
+            let _ = writeln!(out, "       | {:>column$}", "^");
+        }
+        if let Some(help) = self.help {
+            let _ = writeln!(out, "{cyan}help:{cyan:#} {help}");
+        }
+        ExitCode::from(2)
+    }
+}
+
+/// At most 100 characters of a line around a column.
+fn excerpt(text: &str, column: usize) -> (String, usize) {
+    let skip = column.saturating_sub(60);
+    let shown: String = text.chars().skip(skip).take(100).collect();
+    (shown.replace('\t', " "), (column - skip).max(1))
+}
+
+impl From<io::Error> for Failure {
+    /// Writing to standard output failed. When nobody reads it any more (`headway
+    /// run | head`) that is no fault of anyone's.
+    fn from(error: io::Error) -> Failure {
+        Failure {
+            silent: error.kind() == io::ErrorKind::BrokenPipe,
+            ..Failure::new(format!("cannot write the output: {error}"))
+        }
+    }
+}
+
+/// A remark that does not stop the command, on standard error.
+pub(crate) fn warn(message: impl Display) {
+    let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+    let _ = writeln!(anstream::stderr(), "{yellow}warning:{yellow:#} {message}");
+}

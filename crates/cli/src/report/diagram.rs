@@ -1,0 +1,251 @@
+//! The space-time diagram in text: processes across, rounds down.
+
+use std::io::{self, Write};
+
+use headway_core::Round;
+use headway_core::tokens::Tokens;
+
+use super::style;
+
+/// Collects rows while a run goes on; keeps only what fits a screen.
+pub(crate) struct Diagram {
+    columns: Columns,
+    delays: Vec<bool>,
+    max_rows: usize,
+    /// Rows that are still to be shown after something has happened.
+    follow_up: usize,
+    settled: bool,
+    rows: Vec<Row>,
+}
+
+/// A token in a diagram.
+#[derive(Clone, Copy)]
+pub(crate) struct Dot {
+    /// Where.
+    pub(crate) process: usize,
+    /// Which, for its letter and colour.
+    pub(crate) token: usize,
+    /// It rests.
+    pub(crate) resting: bool,
+}
+
+/// The dots of a ring's tokens.
+pub(crate) fn dots(tokens: &Tokens) -> Vec<Dot> {
+    let dot = |(token, place): (usize, &headway_core::tokens::Place)| Dot {
+        process: place.process(),
+        token,
+        resting: place.resting,
+    };
+    tokens.places().iter().enumerate().map(dot).collect()
+}
+
+/// A state as a diagram sees it.
+pub(crate) struct Shown<'a> {
+    pub(crate) round: Round,
+    pub(crate) tokens: &'a [Dot],
+    pub(crate) closest: Option<u64>,
+    pub(crate) settled: bool,
+    /// What `settled` is called: "legitimate".
+    pub(crate) settled_word: &'static str,
+    /// A fault that has just struck.
+    pub(crate) event: Option<String>,
+}
+
+/// How processes are mapped to columns of characters.
+#[derive(Clone, Copy)]
+struct Columns {
+    processes: usize,
+    /// Processes that share a column.
+    group: usize,
+    /// Characters between the starts of two columns.
+    pitch: usize,
+}
+
+struct Row {
+    round: Round,
+    cells: Vec<Cell>,
+    closest: Option<u64>,
+    remark: Option<(String, bool)>,
+}
+
+/// What a column shows.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    tokens: u32,
+    first: usize,
+    resting: bool,
+}
+
+/// Rows shown after legitimacy and after a fault.
+const FOLLOW_UP: usize = 2;
+const LABEL_CHARS: usize = 7;
+const REMARK_CHARS: usize = 24;
+/// What `closest N` takes, for rows where there is nothing to compare.
+const LONE: usize = 9;
+
+impl Diagram {
+    /// A diagram of processes that do or do not delay, for a screen of this many
+    /// columns and about this many rows.
+    pub(crate) fn new(delays: Vec<bool>, screen_columns: usize, max_rows: usize) -> Diagram {
+        Diagram {
+            columns: Columns::new(delays.len(), screen_columns),
+            delays,
+            max_rows: max_rows.max(6),
+            follow_up: 0,
+            settled: false,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Shows the diagram a state. `event` is a fault's name.
+    pub(crate) fn observe(&mut self, state: &Shown<'_>) {
+        let becomes_legitimate = state.settled && !self.settled;
+        self.settled = state.settled;
+        let remark = match (&state.event, becomes_legitimate) {
+            (Some(event), _) => Some((format!("fault {event}"), false)),
+            (None, true) => Some((format!("{} from here on", state.settled_word), true)),
+            (None, false) => None,
+        };
+        if remark.is_some() {
+            self.follow_up = FOLLOW_UP;
+        } else if self.follow_up > 0 {
+            self.follow_up -= 1;
+        } else if self.settled || self.rows.len() >= self.max_rows {
+            return;
+        }
+        self.rows.push(Row {
+            round: state.round,
+            cells: self.columns.cells(state.tokens),
+            closest: state.closest,
+            remark,
+        });
+    }
+
+    /// Writes the diagram; `last_round` is where the run ended.
+    pub(crate) fn write(&self, out: &mut impl Write, last_round: Round) -> io::Result<()> {
+        self.write_header(out)?;
+        let mut previous: Option<Round> = None;
+        for row in &self.rows {
+            if previous.is_some_and(|previous| row.round > previous + 1) {
+                writeln!(out, "{:>LABEL_CHARS$}", "⋮  ")?;
+            }
+            self.write_row(out, row)?;
+            previous = Some(row.round);
+        }
+        if previous.is_some_and(|previous| previous < last_round) {
+            let dim = style::DIM;
+            let label = format!("{:>5}", "⋮");
+            writeln!(out, "{label}  {dim}to round {last_round}{dim:#}")?;
+        }
+        Ok(())
+    }
+
+    fn write_header(&self, out: &mut impl Write) -> io::Result<()> {
+        let Columns { group, pitch, .. } = self.columns;
+        let width = self.columns.count() * pitch;
+        let mut ticks = vec![' '; width + 12];
+        let step = if pitch == 2 { 5 } else { 10 };
+        for column in (0..self.columns.count()).step_by(step) {
+            for (offset, digit) in (column * group).to_string().chars().enumerate() {
+                ticks[column * pitch + offset] = digit;
+            }
+        }
+        let ticks: String = ticks.into_iter().collect();
+        let dim = style::DIM;
+        writeln!(
+            out,
+            "{:<LABEL_CHARS$}{dim}{}{dim:#}",
+            "round",
+            ticks.trim_end()
+        )?;
+        let mut marks = String::new();
+        for column in 0..self.columns.count() {
+            let end = ((column + 1) * group).min(self.delays.len());
+            let marked = self.delays[column * group..end].iter().any(|&d| d);
+            marks.push(if marked { '▾' } else { ' ' });
+            marks.extend(std::iter::repeat_n(' ', pitch - 1));
+        }
+        let meaning = if group > 1 {
+            format!("▾ delay, {group} processes a column")
+        } else {
+            "▾ delay".to_owned()
+        };
+        writeln!(out, "{:LABEL_CHARS$}{marks}  {dim}{meaning}{dim:#}", "")
+    }
+
+    fn write_row(&self, out: &mut impl Write, row: &Row) -> io::Result<()> {
+        write!(out, "{:>5}  ", row.round)?;
+        for cell in &row.cells {
+            cell.write(out)?;
+            for _ in 1..self.columns.pitch {
+                out.write_all(b" ")?;
+            }
+        }
+        let dim = style::DIM;
+        match row.closest {
+            Some(hops) => write!(out, "  {dim}closest {hops}{dim:#}")?,
+            None if row.remark.is_some() => write!(out, "  {:LONE$}", "")?,
+            None => {}
+        }
+        if let Some((remark, good)) = &row.remark {
+            let style = if *good { style::GOOD } else { style::BAD };
+            write!(out, "  {style}{remark}{style:#}")?;
+        }
+        writeln!(out)
+    }
+}
+
+impl Columns {
+    fn new(processes: usize, screen_columns: usize) -> Columns {
+        let room = screen_columns
+            .saturating_sub(LABEL_CHARS + REMARK_CHARS)
+            .max(10);
+        let (group, pitch) = if processes * 2 <= room {
+            (1, 2)
+        } else {
+            (processes.div_ceil(room), 1)
+        };
+        Columns {
+            processes,
+            group,
+            pitch,
+        }
+    }
+
+    fn count(self) -> usize {
+        self.processes.div_ceil(self.group)
+    }
+
+    fn cells(self, tokens: &[Dot]) -> Vec<Cell> {
+        let mut cells = vec![Cell::default(); self.count()];
+        for dot in tokens {
+            let cell = &mut cells[dot.process / self.group];
+            if cell.tokens == 0 {
+                cell.first = dot.token;
+                cell.resting = dot.resting;
+            }
+            cell.tokens += 1;
+        }
+        cells
+    }
+}
+
+impl Cell {
+    /// A queued token as a capital letter, a resting one as a small letter, a pile
+    /// as its size.
+    fn write(self, out: &mut impl Write) -> io::Result<()> {
+        if self.tokens == 0 {
+            let dim = style::DIM;
+            return write!(out, "{dim}·{dim:#}");
+        }
+        let letter = char::from(b'A' + (self.first % 26) as u8);
+        let shown = match self.tokens {
+            1 if self.resting => letter.to_ascii_lowercase(),
+            1 => letter,
+            many @ 2..=9 => char::from(b'0' + many as u8),
+            _ => '+',
+        };
+        let style = style::token(self.first);
+        write!(out, "{style}{shown}{style:#}")
+    }
+}

@@ -1,0 +1,67 @@
+//! Progress on standard error, only on a terminal and only when work is long.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A bar that appears after a moment.
+pub(crate) struct Progress {
+    since: Instant,
+    bar: Option<ProgressBar>,
+    total: Option<u64>,
+    unit: &'static str,
+    terminal: bool,
+}
+
+impl Progress {
+    /// Work of `total` units, if that is known.
+    pub(crate) fn new(total: Option<u64>, unit: &'static str) -> Progress {
+        Progress {
+            since: Instant::now(),
+            bar: None,
+            total,
+            unit,
+            terminal: std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// `done` units are done. Cheap enough to be called often, not every time.
+    pub(crate) fn at(&mut self, done: u64) {
+        if !self.terminal {
+            return;
+        }
+        if self.bar.is_none() && self.since.elapsed() > Duration::from_millis(400) {
+            self.bar = Some(self.new_bar());
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+        }
+    }
+
+    fn new_bar(&self) -> ProgressBar {
+        let unit = self.unit;
+        let (bar, template) = match self.total {
+            Some(total) => (
+                ProgressBar::new(total),
+                format!("{{bar:30}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left"),
+            ),
+            None => (
+                ProgressBar::new_spinner(),
+                format!("{{spinner}} {{pos}} {unit}, {{per_sec}}"),
+            ),
+        };
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        bar
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

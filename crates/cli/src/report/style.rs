@@ -1,0 +1,56 @@
+//! Colours and the size of the screen. Whether colours reach the reader is
+//! decided by `anstream`: only on a terminal, never with `NO_COLOR`.
+
+use std::io::IsTerminal;
+
+use anstyle::{AnsiColor, Style};
+
+/// Something good.
+pub(crate) const GOOD: Style = Style::new()
+    .bold()
+    .fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
+/// Something bad.
+pub(crate) const BAD: Style = Style::new()
+    .bold()
+    .fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
+/// A heading.
+pub(crate) const HEADING: Style = Style::new().bold();
+/// What is there but not in the foreground.
+pub(crate) const DIM: Style = Style::new().dimmed();
+
+/// One colour per token, distinct for neighbours and on light and dark grounds.
+pub(crate) const TOKENS: [AnsiColor; 6] = [
+    AnsiColor::Red,
+    AnsiColor::Blue,
+    AnsiColor::Green,
+    AnsiColor::Magenta,
+    AnsiColor::Yellow,
+    AnsiColor::Cyan,
+];
+
+/// The colour of token k.
+pub(crate) fn token(index: usize) -> Style {
+    let colour = TOKENS[index % TOKENS.len()];
+    Style::new().bold().fg_color(Some(colour.into()))
+}
+
+/// `✓` or `✗`, in its colour.
+pub(crate) fn tick(holds: bool) -> String {
+    if holds {
+        format!("{GOOD}✓{GOOD:#}")
+    } else {
+        format!("{BAD}✗{BAD:#}")
+    }
+}
+
+/// Columns and rows of the terminal, or what suits a file.
+pub(crate) fn screen() -> (usize, usize) {
+    let piped = (100, 48);
+    if !std::io::stdout().is_terminal() {
+        return piped;
+    }
+    match ratatui::crossterm::terminal::size() {
+        Ok((columns, rows)) if columns > 0 && rows > 0 => (usize::from(columns), usize::from(rows)),
+        _ => piped,
+    }
+}

@@ -1,0 +1,420 @@
+//! The whole future of a ring of delays and relays from one pass over its
+//! initial state.
+//!
+//! Nothing is simulated: release times have a closed form (see [`settle`] and
+//! `docs/forecast.md` of the repository), so that the last wait of every token,
+//! the state in any round, and the stabilization time follow in O(n + m) time.
+//!
+//! * [`Forecast`]: one pass; when the ring is at rest no more, and when it is
+//!   legitimate. O(m) memory beside the state.
+//! * [`Timeline`]: every wait, every trajectory, the state in any round, the
+//!   smallest distance over any span. O(n) memory.
+//! * [`SparseRing`]: rings too large to hold, given by their tokens and delays.
+
+use headway_core::bound;
+use headway_core::{Configuration, Ring, Round};
+
+mod jam;
+mod moment;
+mod settle;
+mod sites;
+mod timeline;
+mod visits;
+mod window;
+
+pub use jam::{Jam, Queue};
+pub use moment::{Moment, MomentPlace};
+pub use sites::{ForecastError, SparseRing, TokensAt};
+pub use timeline::{Timeline, Trajectory, Wait};
+
+use settle::{Group, Settling};
+use sites::{Sites, Visitor};
+
+/// What one pass over the initial state tells.
+///
+/// ```
+/// use headway_core::{Configuration, Program, Ring, Separation};
+/// use headway_sim::forecast::Forecast;
+/// let ring = Ring::new(Separation::new(5).unwrap(), vec![Program::Delay; 24]).unwrap();
+/// let start = Configuration::piled(&ring, 4, 0);
+/// let forecast = Forecast::of(&ring, &start).unwrap();
+/// assert_eq!(forecast.last_rest(), Some(15));
+/// assert_eq!(forecast.legitimate_at(), Some(16));
+/// // Seek like in a film: the state after a million million rounds.
+/// let far = forecast.timeline().configuration_at(1_000_000_000_000);
+/// assert!(ring.legitimate(&far, 4).is_ok());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Forecast<'a> {
+    shape: Shape,
+    sites: Sites<'a>,
+    settling: Settling,
+    legitimate_at: Option<Round>,
+}
+
+/// The numbers of a ring, and how it is unrolled.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// n.
+    processes: u64,
+    /// m.
+    tokens: u64,
+    /// d as asked for.
+    separation: u64,
+    /// Rounds between two releases that the ring can enforce: d, or 1 when no
+    /// process delays.
+    pace: u64,
+    /// The process at position 0.
+    from: u64,
+    /// Positions where tokens start take the part of delays ([`settle`]).
+    starts_delay: bool,
+    /// How many tokens come before the one that is numbered 0 elsewhere.
+    skipped: u64,
+}
+
+impl Shape {
+    fn process(&self, position: i128) -> u64 {
+        let n = i128::from(self.processes);
+        (position + i128::from(self.from)).rem_euclid(n) as u64
+    }
+
+    /// The number of a token in [`headway_core::tokens::Tokens`] from its number
+    /// on the unrolled ring.
+    fn number(&self, token: u64) -> u64 {
+        (token + self.tokens - self.skipped) % self.tokens
+    }
+
+    fn token(&self, number: u64) -> u64 {
+        (number + self.skipped) % self.tokens
+    }
+
+    /// m·d ≤ n for the pace that the ring can enforce: every wait is the last.
+    fn settles(&self) -> bool {
+        u128::from(self.tokens) * u128::from(self.pace) <= u128::from(self.processes)
+    }
+
+    /// Δ = n - m·d: what β loses in a turn.
+    fn turn_loss(&self) -> i128 {
+        i128::from(self.processes) - i128::from(self.tokens) * i128::from(self.pace)
+    }
+}
+
+impl<'a> Forecast<'a> {
+    /// Forecasts a state of a ring. O(n) time, O(m) memory.
+    ///
+    /// # Errors
+    ///
+    /// When a process measures, or the state is not one of this ring.
+    pub fn of(ring: &'a Ring, state: &'a Configuration) -> Result<Forecast<'a>, ForecastError> {
+        let sites = Sites::dense(ring, state)?;
+        Ok(Forecast::new(sites, ring.separation().hops()))
+    }
+
+    /// Forecasts a ring given by its tokens and delays, in time and memory that
+    /// depend on those only.
+    ///
+    /// # Errors
+    ///
+    /// When a list is not ascending or a number is out of range.
+    pub fn of_sparse(ring: &'a SparseRing) -> Result<Forecast<'a>, ForecastError> {
+        Ok(Forecast::new(Sites::sparse(ring)?, ring.separation))
+    }
+
+    fn new(sites: Sites<'a>, separation: u32) -> Forecast<'a> {
+        let last_delay = sites.last_delay();
+        let pace = if last_delay.is_none() { 1 } else { separation };
+        let starts_delay = pace == 1;
+        let last = if starts_delay {
+            sites.last_start()
+        } else {
+            last_delay
+        };
+        let from = last.map_or(0, |last| (last + 1) % sites.len());
+        let settling = settle::settle(sites, from, u64::from(pace), starts_delay);
+        let mut shape = Shape {
+            processes: sites.len(),
+            tokens: settling.tokens,
+            separation: u64::from(separation),
+            pace: u64::from(pace),
+            from,
+            starts_delay,
+            skipped: 0,
+        };
+        shape.skipped = skipped(&shape, &settling.groups);
+        let mut forecast = Forecast {
+            shape,
+            sites,
+            settling,
+            legitimate_at: None,
+        };
+        forecast.legitimate_at = forecast.find_legitimate_at();
+        forecast
+    }
+
+    /// m.
+    pub fn tokens(&self) -> u64 {
+        self.shape.tokens
+    }
+
+    /// Whether m·d ≤ n.
+    pub fn feasible(&self) -> bool {
+        u128::from(self.shape.tokens) * u128::from(self.shape.separation)
+            <= u128::from(self.shape.processes)
+    }
+
+    /// Whether tokens come to rest no more from some round on: m·d ≤ n, or, when
+    /// no process delays, m ≤ n.
+    pub fn settles(&self) -> bool {
+        self.shape.settles()
+    }
+
+    /// The last round after which some token rests, 0 if that is the initial
+    /// state; `None` if none ever does, or if the ring never settles.
+    pub fn last_rest(&self) -> Option<Round> {
+        self.settles().then_some(self.settling.last_rest).flatten()
+    }
+
+    /// The first round at whose end the state is legitimate, 0 if the initial
+    /// state is; `None` if none ever is.
+    pub fn legitimate_at(&self) -> Option<Round> {
+        self.legitimate_at
+    }
+
+    /// λ = max(n/m, d) as a fraction in lowest terms: rounds between two releases
+    /// of a process in the long run. `None` without tokens.
+    ///
+    /// The reason is the critical circuit of the ring seen as a timed event graph:
+    /// the major ring, with n places and m tokens, or a delay's own ring, with d
+    /// places and one token.
+    pub fn cycle_time(&self) -> Option<(u64, u64)> {
+        let Shape {
+            processes: n,
+            tokens: m,
+            pace,
+            ..
+        } = self.shape;
+        if m == 0 {
+            return None;
+        }
+        if !self.settles() {
+            return Some((pace, 1));
+        }
+        let divisor = greatest_common_divisor(n, m);
+        Some((n / divisor, m / divisor))
+    }
+
+    /// The proved worst case of [`Forecast::last_rest`] over all initial states of
+    /// this ring; `None` when it does not settle or nothing delays.
+    pub fn worst_last_rest(&self) -> Option<Round> {
+        if !self.feasible() {
+            return None;
+        }
+        let mut gap = Gaps::default();
+        self.sites.scan(self.shape.from, &mut gap);
+        let widest = gap
+            .widest
+            .max(self.shape.processes - 1 - gap.last? + gap.first? + 1);
+        let separation = self.shape.separation as u32;
+        bound::worst_last_rest(self.shape.tokens, separation, widest)
+    }
+
+    /// The smallest distance between successive tokens once none rests any more;
+    /// `None` without tokens or when the ring never settles.
+    pub fn settled_distance(&self) -> Option<u64> {
+        self.settles().then(|| self.settled_gaps().min()).flatten()
+    }
+
+    /// Everything about single rounds and tokens. O(n) time and memory.
+    pub fn timeline(&self) -> Timeline<'_> {
+        Timeline::new(self)
+    }
+
+    /// How the ring jams; `None` when it does not.
+    pub fn jam(&self) -> Option<Jam> {
+        (!self.settles()).then(|| jam::find(&self.timeline()))
+    }
+
+    /// Fewest and most visits of a process in `rounds` rounds after the ring has
+    /// become legitimate; `None` if it never does.
+    pub fn visits(&self, rounds: u64) -> Option<(u64, u64)> {
+        self.legitimate_at?;
+        let gaps: Vec<u64> = self.settled_gaps().collect();
+        Some(visits::extremes(&gaps, self.shape.processes, rounds))
+    }
+
+    /// Distances from each token to the next behind it once none rests any more,
+    /// from the front of the unrolled ring.
+    fn settled_gaps(&self) -> impl Iterator<Item = u64> + '_ {
+        let Shape {
+            tokens: m, pace, ..
+        } = self.shape;
+        let d = i128::from(pace);
+        let y = move |group: &Group, token: u64| {
+            i128::from(token) * d + group.settled - i128::from(m) * d
+        };
+        let tokens = self.settling.groups.iter().rev().flat_map(move |group| {
+            let first = m - group.tokens_to_here;
+            (first..first + group.count()).map(move |token| y(group, token))
+        });
+        let first = self
+            .settling
+            .groups
+            .last()
+            .map(|group| y(group, m - group.tokens_to_here));
+        // Behind the last token comes token 0 again, a turn back.
+        let again = first.map(|y| y + i128::from(self.shape.processes));
+        let behind = tokens.clone().skip(1).chain(again);
+        tokens
+            .zip(behind)
+            .map(|(ahead, behind)| (behind - ahead) as u64)
+    }
+
+    fn find_legitimate_at(&self) -> Option<Round> {
+        if !self.feasible() {
+            return None;
+        }
+        if self.shape.tokens == 0 {
+            return Some(0);
+        }
+        if self.settled_distance()? < self.shape.separation {
+            // Only when nothing delays.
+            return None;
+        }
+        let at_rest_no_more = self.last_rest().map_or(0, |round| round + 1);
+        let mut counters = Counters::new(self, at_rest_no_more);
+        if !self.shape.starts_delay && at_rest_no_more < self.shape.separation {
+            self.sites.scan(self.shape.from, &mut counters);
+            counters.finish();
+        }
+        let stale_until = if self.shape.starts_delay {
+            0
+        } else {
+            self.settling.stale_until
+        };
+        Some(at_rest_no_more.max(stale_until).max(counters.wrong_until))
+    }
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Elsewhere token 0 is the first one queued at process n-1, or else the first
+/// behind. Counts the tokens before it on the unrolled ring.
+fn skipped(shape: &Shape, groups: &[Group]) -> u64 {
+    if shape.tokens == 0 {
+        return 0;
+    }
+    let zero = (shape.processes - shape.from) % shape.processes;
+    let after = groups.iter().filter(|group| group.at > zero);
+    let at_zero = groups.iter().find(|group| group.at == zero);
+    let skipped: u64 = after.map(Group::count).sum();
+    (skipped + at_zero.map_or(0, |group| u64::from(group.resting))) % shape.tokens
+}
+
+/// Finds the widest gap between delays.
+#[derive(Default)]
+struct Gaps {
+    first: Option<u64>,
+    last: Option<u64>,
+    widest: u64,
+}
+
+impl Visitor for Gaps {
+    fn tokens(&mut self, _: u64, _: u32, _: u32) {}
+
+    fn delay(&mut self, at: u64, _: u32) {
+        if let Some(last) = self.last {
+            self.widest = self.widest.max(at - last);
+        }
+        self.first.get_or_insert(at);
+        self.last = Some(at);
+    }
+}
+
+/// Initial counters that outlast the last rest: each has to belong to the token
+/// ahead of it (clause leg:2), or the state is not legitimate before it has run
+/// down; and in an initial state without any rest, a delay that has a token
+/// queued has to count d-1 (clause leg:4).
+struct Counters<'a> {
+    shape: Shape,
+    groups: &'a [Group],
+    settled: Round,
+    /// The first group beyond the current position.
+    ahead: usize,
+    wrong_until: Round,
+    last_delay: Option<(u64, u32)>,
+    arriving_first: bool,
+}
+
+impl<'a> Counters<'a> {
+    fn new(forecast: &'a Forecast<'_>, settled: Round) -> Counters<'a> {
+        Counters {
+            shape: forecast.shape,
+            groups: &forecast.settling.groups,
+            settled,
+            ahead: 0,
+            wrong_until: 0,
+            last_delay: None,
+            arriving_first: false,
+        }
+    }
+
+    /// y of the token next ahead of the current position, for good.
+    fn y_ahead(&self) -> i128 {
+        let Shape {
+            processes,
+            tokens,
+            pace,
+            ..
+        } = self.shape;
+        let (group, turn) = match self.groups.get(self.ahead) {
+            Some(group) => (group, 0),
+            None => (&self.groups[0], i128::from(processes)),
+        };
+        let token = tokens - group.tokens_to_here + group.count() - 1;
+        let key = i128::from(token) * i128::from(pace) + group.settled;
+        key - i128::from(tokens) * i128::from(pace) - turn
+    }
+
+    fn queued_at(&mut self, delay: Option<(u64, u32)>, position: u64) {
+        let top = self.shape.separation - 1;
+        if let Some((at, counter)) = delay
+            && at == position
+            && u64::from(counter) != top
+        {
+            self.wrong_until = self.wrong_until.max(1);
+        }
+    }
+
+    fn finish(&mut self) {
+        if self.arriving_first {
+            self.queued_at(self.last_delay, self.shape.processes - 1);
+        }
+    }
+}
+
+impl Visitor for Counters<'_> {
+    fn tokens(&mut self, at: u64, _: u32, arriving: u32) {
+        self.ahead += 1;
+        if self.settled == 0 && arriving > 0 {
+            match at.checked_sub(1) {
+                Some(before) => self.queued_at(self.last_delay, before),
+                None => self.arriving_first = true,
+            }
+        }
+    }
+
+    fn delay(&mut self, at: u64, counter: u32) {
+        self.last_delay = Some((at, counter));
+        if u64::from(counter) > self.settled {
+            let top = i128::from(self.shape.separation) - 1;
+            if self.y_ahead() != i128::from(counter) - top - i128::from(at) {
+                self.wrong_until = self.wrong_until.max(u64::from(counter));
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Where tokens start and where delays are: the initial state as the forecast
+//! reads it, from whole arrays or from lists.
+//!
+//! The ring is unrolled so that its last position is a delay: with e the last
+//! delay, process e+1 is position 0 and e is position n-1. A stretch of relays
+//! then always ends at a delay, and none wraps.
+
+use headway_core::{Configuration, Process, ProcessIndex, Program, Ring};
+use thiserror::Error;
+
+/// An initial state given by its tokens and delays only, for rings too large to
+/// hold. Costs depend on the lengths of the two lists, not on `processes`.
+///
+/// ```
+/// use headway_sim::forecast::{Forecast, SparseRing, TokensAt};
+/// let ring = SparseRing {
+///     processes: 1_000_000_000_000,
+///     separation: 5,
+///     tokens: vec![TokensAt { process: 7, queued: 0, resting: 3 }],
+///     delays: vec![(9, 2), (500_000_000_000, 0)],
+/// };
+/// let forecast = Forecast::of_sparse(&ring).unwrap();
+/// assert_eq!(forecast.last_rest(), Some(12));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SparseRing {
+    /// n, at most 2^62.
+    pub processes: u64,
+    /// d, at least 1, at most 2^31.
+    pub separation: u32,
+    /// Processes with tokens, ascending.
+    pub tokens: Vec<TokensAt>,
+    /// Delays and their counters, ascending; all other processes relay.
+    pub delays: Vec<(u64, u32)>,
+}
+
+/// Tokens at one process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokensAt {
+    /// Where.
+    pub process: u64,
+    /// On their way to the successor.
+    pub queued: u32,
+    /// Resting.
+    pub resting: u32,
+}
+
+/// Why there is no forecast.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum ForecastError {
+    /// The closed form is for delays and relays.
+    #[error("process {process} measures; a forecast is for rings of delays and relays")]
+    Measures {
+        /// The first process that measures.
+        process: ProcessIndex,
+    },
+    /// The state does not fit the ring.
+    #[error("the state does not fit the ring")]
+    Misfit,
+    /// A list of a [`SparseRing`] is wrong.
+    #[error("{0}")]
+    Sparse(&'static str),
+}
+
+/// The initial state, dense or sparse.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sites<'a> {
+    Dense {
+        programs: &'a [Program],
+        processes: &'a [Process],
+    },
+    Sparse(&'a SparseRing),
+}
+
+/// What a scan meets, in ascending positions: tokens at a position come before
+/// the delay there.
+pub(super) trait Visitor {
+    /// `resting` tokens rest here and `arriving` are queued one before.
+    fn tokens(&mut self, at: u64, resting: u32, arriving: u32);
+    /// A delay with its counter.
+    fn delay(&mut self, at: u64, counter: u32);
+}
+
+impl<'a> Sites<'a> {
+    pub(super) fn dense(ring: &'a Ring, state: &'a Configuration) -> Result<Self, ForecastError> {
+        if let Some(&process) = ring.measurers().first() {
+            return Err(ForecastError::Measures { process });
+        }
+        if state.processes.len() != ring.len() {
+            return Err(ForecastError::Misfit);
+        }
+        Ok(Sites::Dense {
+            programs: ring.programs(),
+            processes: &state.processes,
+        })
+    }
+
+    pub(super) fn sparse(ring: &'a SparseRing) -> Result<Self, ForecastError> {
+        let wrong = |reason| Err(ForecastError::Sparse(reason));
+        if ring.processes == 0 || ring.processes > 1 << 62 {
+            return wrong("a ring has 1 to 2^62 processes");
+        }
+        if ring.separation == 0 || ring.separation > 1 << 31 {
+            return wrong("the separation is 1 to 2^31");
+        }
+        if !ascending(ring.tokens.iter().map(|t| t.process), ring.processes) {
+            return wrong("tokens have to be in ascending order of processes on the ring");
+        }
+        if !ascending(ring.delays.iter().map(|d| d.0), ring.processes) {
+            return wrong("delays have to be in ascending order of processes on the ring");
+        }
+        if ring.delays.iter().any(|d| d.1 >= ring.separation) {
+            return wrong("a counter has to be below the separation");
+        }
+        Ok(Sites::Sparse(ring))
+    }
+
+    /// n.
+    pub(super) fn len(self) -> u64 {
+        match self {
+            Sites::Dense { processes, .. } => processes.len() as u64,
+            Sites::Sparse(ring) => ring.processes,
+        }
+    }
+
+    /// The last process that delays.
+    pub(super) fn last_delay(self) -> Option<u64> {
+        match self {
+            Sites::Dense { programs, .. } => {
+                let last = programs.iter().rposition(|&p| p == Program::Delay);
+                last.map(|index| index as u64)
+            }
+            Sites::Sparse(ring) => ring.delays.last().map(|delay| delay.0),
+        }
+    }
+
+    /// The last process at which a token is when round 1's releases are decided.
+    pub(super) fn last_start(self) -> Option<u64> {
+        let mut last = None;
+        self.scan(0, &mut Starts(|at| last = Some(at)));
+        last
+    }
+
+    /// Shows the visitor the whole ring, from process `from` once round.
+    pub(super) fn scan(self, from: u64, visitor: &mut impl Visitor) {
+        match self {
+            Sites::Dense {
+                programs,
+                processes,
+            } => scan_dense(programs, processes, from as usize, visitor),
+            Sites::Sparse(ring) => scan_sparse(ring, from, visitor),
+        }
+    }
+}
+
+struct Starts<F>(F);
+
+impl<F: FnMut(u64)> Visitor for Starts<F> {
+    fn tokens(&mut self, at: u64, _: u32, _: u32) {
+        (self.0)(at);
+    }
+    fn delay(&mut self, _: u64, _: u32) {}
+}
+
+fn ascending(mut processes: impl Iterator<Item = u64>, n: u64) -> bool {
+    let mut next = 0;
+    processes.all(|process| {
+        let fits = process >= next && process < n;
+        next = process.saturating_add(1);
+        fits
+    })
+}
+
+fn scan_dense(
+    programs: &[Program],
+    processes: &[Process],
+    from: usize,
+    visitor: &mut impl Visitor,
+) {
+    let n = processes.len();
+    let mut arriving = processes[(from + n - 1) % n].queued;
+    let mut at = 0;
+    for range in [from..n, 0..from] {
+        for (process, &program) in processes[range.clone()].iter().zip(&programs[range]) {
+            if process.resting | arriving != 0 {
+                visitor.tokens(at, process.resting, arriving);
+            }
+            if program == Program::Delay {
+                visitor.delay(at, process.counter as u32);
+            }
+            arriving = process.queued;
+            at += 1;
+        }
+    }
+}
+
+fn scan_sparse(ring: &SparseRing, from: u64, visitor: &mut impl Visitor) {
+    let n = ring.processes;
+    let position = |process: u64| (process + n - from) % n;
+    // Where tokens start: queued ones one further on.
+    let start = |entry: &TokensAt, count: u32, further: u64| {
+        (count > 0).then(|| (position((entry.process + further) % n), count))
+    };
+    let tokens = || ring.tokens.iter();
+    let mut resting: Vec<(u64, u32)> = tokens().filter_map(|t| start(t, t.resting, 0)).collect();
+    let mut queued: Vec<(u64, u32)> = tokens().filter_map(|t| start(t, t.queued, 1)).collect();
+    turn_to_front(&mut resting);
+    turn_to_front(&mut queued);
+    let first_delay = ring.delays.partition_point(|d| d.0 < from);
+    let (before, after) = ring.delays.split_at(first_delay);
+    let mut delays = after
+        .iter()
+        .chain(before)
+        .map(|d| (position(d.0), d.1))
+        .peekable();
+    let mut resting = resting.into_iter().peekable();
+    let mut queued = queued.into_iter().peekable();
+    loop {
+        let next = [resting.peek(), queued.peek(), delays.peek()];
+        let Some(at) = next.into_iter().flatten().map(|entry| entry.0).min() else {
+            return;
+        };
+        let rest = resting
+            .next_if(|entry| entry.0 == at)
+            .map_or(0, |entry| entry.1);
+        let arrive = queued
+            .next_if(|entry| entry.0 == at)
+            .map_or(0, |entry| entry.1);
+        if rest > 0 || arrive > 0 {
+            visitor.tokens(at, rest, arrive);
+        }
+        if let Some((_, counter)) = delays.next_if(|entry| entry.0 == at) {
+            visitor.delay(at, counter);
+        }
+    }
+}
+
+/// Brings a list that ascends, but for one place where it starts over, in order.
+fn turn_to_front(list: &mut [(u64, u32)]) {
+    let over = list.windows(2).position(|pair| pair[1].0 < pair[0].0);
+    if let Some(last) = over {
+        list.rotate_left(last + 1);
+    }
+}

@@ -1,0 +1,298 @@
+//! A run: rounds, faults, monitors and a stop condition.
+
+use std::ops::ControlFlow;
+
+use headway_core::bound;
+use headway_core::desiderata::{Monitor, Recovery, Verdict};
+use headway_core::tokens::Tokens;
+use headway_core::{Configuration, Illegitimate, Ring, Round};
+use thiserror::Error;
+
+use crate::engine::{Dense, Engine, Sparse};
+use crate::fault::{Fault, FaultError};
+use crate::seed::{Purpose, Random};
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The ring.
+    pub ring: Ring,
+    /// Its initial state.
+    pub start: Configuration,
+    /// Faults, in any order.
+    pub faults: Vec<Fault>,
+    /// The seed of what faults choose.
+    pub seed: u64,
+    /// How many rounds; `None`: until legitimate, after the last fault, and one
+    /// turn of the ring more, or until [`Run::horizon`] has passed in vain.
+    pub rounds: Option<Round>,
+    /// Which engine.
+    pub engine: EngineChoice,
+}
+
+/// Which engine runs the rounds; the outcome is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// Sparse when there are clearly fewer tokens than processes.
+    #[default]
+    Auto,
+    /// Every process every round.
+    Dense,
+    /// Only the tokens.
+    Sparse,
+}
+
+/// What a run shows after state 0, after every round and after every fault.
+pub struct Frame<'a> {
+    /// The round that led here.
+    pub round: Round,
+    /// The tokens.
+    pub tokens: &'a Tokens,
+    /// Whether the state is legitimate.
+    pub legitimate: bool,
+    /// The fault that has just struck, if this frame is one's effect.
+    pub fault: Option<&'a Fault>,
+    engine: &'a dyn Engine,
+    expected: u64,
+}
+
+impl Frame<'_> {
+    /// The whole state. O(n).
+    pub fn configuration(&self) -> Configuration {
+        self.engine.configuration()
+    }
+
+    /// Why the state is not legitimate. O(n).
+    pub fn illegitimate(&self) -> Option<Illegitimate> {
+        let state = self.engine.configuration();
+        self.engine.ring().legitimate(&state, self.expected).err()
+    }
+}
+
+/// What a run found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Rounds done.
+    pub rounds: Round,
+    /// The first round at whose end the state was legitimate, 0 if the initial
+    /// state was; `None` if none was.
+    pub legitimate_at: Option<Round>,
+    /// The last round after which some token rested.
+    pub last_rest: Option<Round>,
+    /// The smallest distance between successive tokens while not legitimate.
+    pub min_distance_before: Option<u64>,
+    /// The smallest distance since the state last became legitimate.
+    pub min_distance_after: Option<u64>,
+    /// Fewest and most visits of a process since the state last became
+    /// legitimate.
+    pub visits: Option<(u64, u64)>,
+    /// D1 to D5.
+    pub desiderata: [Verdict; 5],
+    /// The start and every fault that struck, with the recovery from it.
+    pub recoveries: Vec<Recovery>,
+    /// Whether the last state is legitimate.
+    pub legitimate: bool,
+}
+
+/// Why a run could not go on.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RunError {
+    /// A fault could not strike.
+    #[error("fault {fault}: {error}")]
+    Fault {
+        /// Which.
+        fault: String,
+        /// Why not.
+        error: FaultError,
+    },
+}
+
+impl Run {
+    /// A run without faults, to legitimacy and one turn more.
+    pub fn new(ring: Ring, start: Configuration) -> Run {
+        Run {
+            ring,
+            start,
+            faults: Vec::new(),
+            seed: 0,
+            rounds: None,
+            engine: EngineChoice::Auto,
+        }
+    }
+
+    /// After how many rounds without a fault a run that is not yet legitimate is
+    /// given up: when it has to be legitimate by then, or is infeasible and has
+    /// shown its jam for four turns.
+    ///
+    /// Delays and relays: the proved worst case. Measuring: there is no closed
+    /// form; twenty times the longest measurement is far beyond anything seen.
+    pub fn horizon(&self) -> Round {
+        let n = self.ring.len() as u64;
+        let tokens = self.start.tokens();
+        let d = self.ring.separation();
+        if !d.fits(n, tokens) {
+            return n.saturating_mul(4);
+        }
+        let longest = self.start.measuring.iter().map(|v| v.limit).max();
+        if let Some(limit) = longest {
+            return (n + u64::from(limit)).saturating_mul(20);
+        }
+        let gap = bound::widest_gap(self.ring.delays().map(|delay| delay as u64), n);
+        let worst = bound::worst_last_rest(tokens, d.hops(), gap.unwrap_or(n));
+        worst.unwrap_or(0).saturating_add(u64::from(d.hops()))
+    }
+
+    fn new_engine(&self) -> Box<dyn Engine> {
+        let few = self.start.tokens() <= self.ring.len() as u64 / 4;
+        let (ring, start) = (self.ring.clone(), self.start.clone());
+        match self.engine {
+            EngineChoice::Auto if few => Box::new(Sparse::new(ring, start)),
+            EngineChoice::Sparse => Box::new(Sparse::new(ring, start)),
+            EngineChoice::Auto | EngineChoice::Dense => Box::new(Dense::new(ring, start)),
+        }
+    }
+}
+
+/// Runs, showing `watch` every state, until the stop condition, or until it is
+/// told to stop.
+///
+/// # Errors
+///
+/// When a fault cannot strike.
+pub fn run(
+    run: &Run,
+    mut watch: impl FnMut(&Frame<'_>) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
+    let mut faults: Vec<(usize, &Fault)> = run.faults.iter().enumerate().collect();
+    faults.sort_by_key(|(_, fault)| fault.after_round);
+    let mut faults = faults.into_iter().peekable();
+    let mut running = Running::new(run);
+    let mut stopped = running.show(None, &mut watch).is_break();
+    loop {
+        while let Some((index, fault)) =
+            faults.next_if(|(_, fault)| fault.after_round == running.engine.rounds())
+        {
+            running.strike(index, fault)?;
+            stopped |= running.show(Some(fault), &mut watch).is_break();
+        }
+        if stopped || running.done(faults.peek().is_some()) {
+            return Ok(running.outcome());
+        }
+        running.round();
+        stopped = running.show(None, &mut watch).is_break();
+    }
+}
+
+struct Running<'a> {
+    run: &'a Run,
+    engine: Box<dyn Engine>,
+    monitor: Monitor,
+    tokens: u64,
+    legitimate: bool,
+    horizon: Round,
+    disturbed_at: Round,
+}
+
+impl<'a> Running<'a> {
+    fn new(run: &'a Run) -> Running<'a> {
+        let engine = run.new_engine();
+        let mut running = Running {
+            run,
+            monitor: Monitor::new(run.ring.separation(), engine.tokens()),
+            engine,
+            tokens: run.start.tokens(),
+            legitimate: false,
+            horizon: run.horizon(),
+            disturbed_at: 0,
+        };
+        running.judge();
+        let tokens = running.engine.tokens();
+        running.monitor.observe(0, tokens, running.legitimate);
+        running
+    }
+
+    fn round(&mut self) {
+        self.engine.round();
+        self.judge();
+        let (round, tokens) = (self.engine.rounds(), self.engine.tokens());
+        self.monitor.observe(round, tokens, self.legitimate);
+    }
+
+    fn strike(&mut self, index: usize, fault: &Fault) -> Result<(), RunError> {
+        let mut state = self.engine.configuration();
+        let mut random = Random::new(self.run.seed, Purpose::Fault(index as u32));
+        fault
+            .strike(&self.run.ring, &mut state, &mut random)
+            .map_err(|error| RunError::Fault {
+                fault: fault.to_string(),
+                error,
+            })?;
+        self.engine.load(state);
+        self.legitimate = false;
+        self.disturbed_at = self.engine.rounds();
+        self.judge();
+        self.monitor.fault(self.engine.tokens(), self.legitimate);
+        Ok(())
+    }
+
+    /// The O(n) predicate is asked only when no token rests and all are apart,
+    /// which it implies.
+    fn judge(&mut self) {
+        let tokens = self.engine.tokens();
+        let apart = u64::from(self.run.ring.separation().hops());
+        let likely =
+            !tokens.any_resting() && tokens.min_distance().is_none_or(|hops| hops >= apart);
+        // Legitimacy is closed (paper, lemma 1), so it need not be asked again;
+        // with measuring processes it is asked while rings are small.
+        let closed = self.legitimate && self.run.ring.measurers().is_empty();
+        self.legitimate = likely && (closed || self.asks_predicate());
+    }
+
+    fn asks_predicate(&self) -> bool {
+        let state = self.engine.configuration();
+        self.run.ring.legitimate(&state, self.tokens).is_ok()
+    }
+
+    fn show(
+        &self,
+        fault: Option<&Fault>,
+        watch: &mut impl FnMut(&Frame<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        watch(&Frame {
+            round: self.engine.rounds(),
+            tokens: self.engine.tokens(),
+            legitimate: self.legitimate,
+            fault,
+            engine: self.engine.as_ref(),
+            expected: self.tokens,
+        })
+    }
+
+    fn done(&self, faults_to_come: bool) -> bool {
+        let now = self.engine.rounds();
+        if let Some(rounds) = self.run.rounds {
+            return now >= rounds;
+        }
+        if faults_to_come {
+            return false;
+        }
+        match self.monitor.settled_since() {
+            Some(since) => now - since >= self.run.ring.len() as u64,
+            None => now - self.disturbed_at >= self.horizon,
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        Outcome {
+            rounds: self.engine.rounds(),
+            legitimate_at: self.monitor.legitimate_at(),
+            last_rest: self.monitor.last_rest(),
+            min_distance_before: self.monitor.min_distance_before(),
+            min_distance_after: self.monitor.min_distance_after(),
+            visits: self.monitor.visits(),
+            desiderata: self.monitor.desiderata(),
+            recoveries: self.monitor.recoveries().to_vec(),
+            legitimate: self.legitimate,
+        }
+    }
+}

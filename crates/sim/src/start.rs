@@ -1,0 +1,145 @@
+//! Initial states.
+
+use headway_core::bound;
+use headway_core::ring::default_limit;
+use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring};
+
+use crate::seed::{Purpose, Random};
+
+/// A scrambled state: every token at a process of its own choice, queued or
+/// resting, and every other variable anything in its domain.
+///
+/// Tokens are independent and uniform over processes, so that piles are as
+/// common as chance has them.
+pub fn random(ring: &Ring, tokens: u32, seed: u64) -> Configuration {
+    let mut random = Random::new(seed, Purpose::Start);
+    let mut start = Configuration::empty(ring, tokens, default_limit(ring.len()));
+    scatter(&mut start.processes, tokens, &mut random);
+    scramble_variables(ring, &mut start, |_| true, &mut random);
+    start
+}
+
+/// Puts `tokens` more tokens on the processes, each anywhere, queued or resting.
+pub(crate) fn scatter(processes: &mut [Process], tokens: u32, random: &mut Random) {
+    for _ in 0..tokens {
+        let at = random.index(processes.len());
+        if random.coin() {
+            processes[at].queued += 1;
+        } else {
+            processes[at].resting += 1;
+        }
+    }
+}
+
+/// Gives counters and measuring variables of the chosen processes any value of
+/// their domain. Parameters (tokens, limit) stay.
+pub(crate) fn scramble_variables(
+    ring: &Ring,
+    state: &mut Configuration,
+    chosen: impl Fn(ProcessIndex) -> bool,
+    random: &mut Random,
+) {
+    let mut measuring = state.measuring.iter_mut();
+    for (index, process) in state.processes.iter_mut().enumerate() {
+        let program = ring.programs()[index];
+        let variables = program.measures().then(|| measuring.next()).flatten();
+        if !chosen(index) {
+            continue;
+        }
+        let largest = match (program, variables) {
+            (Program::Relay, _) => 0,
+            (_, None) => ring.separation().top(),
+            (_, Some(variables)) => {
+                *variables = any_measuring(variables, random);
+                variables.largest_base()
+            }
+        };
+        process.counter = up_to(largest, random);
+    }
+}
+
+fn any_measuring(parameters: &Measuring, random: &mut Random) -> Measuring {
+    Measuring {
+        tokens: parameters.tokens,
+        limit: parameters.limit,
+        timing: random.coin(),
+        elapsed: random.below(u64::from(parameters.limit) + 1) as u32,
+        ignore: random.below(u64::from(parameters.tokens.min(i32::MAX as u32))) as i32,
+        base: up_to(parameters.largest_base(), random),
+    }
+}
+
+fn up_to(largest: i32, random: &mut Random) -> i32 {
+    random.below(largest as u64 + 1) as i32
+}
+
+/// All tokens resting at one process, all counters run down.
+pub fn piled(ring: &Ring, tokens: u32, process: ProcessIndex) -> Configuration {
+    Configuration::piled(ring, tokens, process)
+}
+
+/// Tokens as evenly spaced as the ring allows, all queued, with the counters
+/// that they have left behind them: a legitimate state whenever m·d ≤ n.
+pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
+    let n = ring.len();
+    let top = ring.separation().top();
+    let mut start = Configuration::empty(ring, tokens, default_limit(n));
+    for token in 0..u64::from(tokens) {
+        let at = u128::from(token) * n as u128 / u128::from(tokens);
+        start.processes[at as usize].queued += 1;
+    }
+    for variables in &mut start.measuring {
+        variables.base = top.min(variables.largest_base());
+    }
+    // From the last token backwards: each delay has counted since the nearest
+    // token ahead went by.
+    let Some(last) = start.processes.iter().rposition(|p| p.queued > 0) else {
+        return start;
+    };
+    let mut ahead = 0;
+    for back in 0..n {
+        let index = (last + n - back) % n;
+        if start.processes[index].queued > 0 {
+            ahead = 0;
+        }
+        if ring.programs()[index].delays() {
+            start.processes[index].counter = (i64::from(top) - ahead).max(0) as i32;
+        }
+        ahead += 1;
+    }
+    start
+}
+
+/// A state that takes longest of all to settle, for a feasible ring of delays
+/// and relays: `last_rest` is exactly [`bound::worst_last_rest`]. `None` when no
+/// process delays, some process measures, m·d > n, or there are no tokens.
+///
+/// All tokens are piled on the relay that has the longest way to the next delay,
+/// so that they come close together to where they have to be pulled apart; or,
+/// when delays are at most d apart, on a delay that has just started to count.
+pub fn worst(ring: &Ring, tokens: u32) -> Option<Configuration> {
+    let n = ring.len();
+    let d = ring.separation();
+    if tokens == 0 || !ring.measurers().is_empty() || !d.fits(n as u64, u64::from(tokens)) {
+        return None;
+    }
+    let widest = bound::widest_gap(ring.delays().map(|delay| delay as u64), n as u64)?;
+    let mut start = Configuration::empty(ring, tokens, 0);
+    if d.hops() == 1 || tokens == 1 || widest <= u64::from(d.hops()) {
+        let delay = ring.delays().next()?;
+        start.processes[delay] = Process {
+            queued: 0,
+            resting: tokens,
+            counter: d.top(),
+        };
+    } else {
+        let delays: Vec<ProcessIndex> = ring.delays().collect();
+        let before_gap = (0..delays.len()).find(|&k| {
+            let next = delays[(k + 1) % delays.len()];
+            let gap = (next + n - delays[k] - 1) % n + 1;
+            gap as u64 == widest
+        })?;
+        start.processes[(delays[before_gap] + 1) % n].resting = tokens;
+    }
+    Some(start)
+}

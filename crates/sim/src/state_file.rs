@@ -1,0 +1,147 @@
+//! The state file: a ring and its state as JSON.
+//!
+//! ```json
+//! { "separation": 3,
+//!   "processes": [ {"program": "delay", "queued": 0, "resting": 2, "counter": 1},
+//!                  {"program": "relay", "queued": 1, "resting": 0} ] }
+//! ```
+//!
+//! `program` is `delay`, `relay`, `measure` or `measure-as-printed`. `queued`,
+//! `resting` and `counter` may be left out and are then 0. A measuring process
+//! needs `tokens` (how many circulate) and may have `timing`, `elapsed`,
+//! `ignore`, `base` (default: nothing measured yet) and `limit`, where `elapsed`
+//! saturates (default: twice the ring's size). Anything else is an error that
+//! names line, column and field.
+
+use std::fmt::Write as _;
+
+use headway_core::ring::default_limit;
+use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
+use thiserror::Error;
+
+mod reader;
+
+/// A ring and one of its states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateFile {
+    /// Programs and separation.
+    pub ring: Ring,
+    /// The state; [`Ring::admits`] holds.
+    pub configuration: Configuration,
+}
+
+/// What is wrong with a state file, and where.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("line {line}, column {column}: {}{problem}", if .field.is_empty() { String::new() } else { format!("{}: ", .field) })]
+pub struct StateFileError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The field, as in `processes[3].counter`; empty for the file as a whole.
+    pub field: String,
+    /// What was found and what was expected.
+    pub problem: String,
+}
+
+impl StateFile {
+    /// Reads a state file.
+    ///
+    /// ```
+    /// use headway_sim::StateFile;
+    /// let text = r#"{ "separation": 2, "processes": [
+    ///     {"program": "delay", "resting": 2, "counter": 1},
+    ///     {"program": "relay", "queued": 1},
+    ///     {"program": "relay"}, {"program": "delay", "counter": 3} ] }"#;
+    /// let error = StateFile::parse(text).unwrap_err();
+    /// assert_eq!((error.line, error.field.as_str()), (4, "processes[3].counter"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong, with its place.
+    pub fn parse(text: &str) -> Result<StateFile, StateFileError> {
+        reader::parse(text)
+    }
+
+    /// Writes the state file, one line per process.
+    pub fn render(&self) -> String {
+        render(&self.ring, &self.configuration)
+    }
+}
+
+/// The state file of a ring and a state, one line per process.
+pub fn render(ring: &Ring, state: &Configuration) -> String {
+    let mut text = format!(
+        "{{ \"separation\": {},\n  \"processes\": [\n",
+        ring.separation()
+    );
+    let mut measuring = state.measuring.iter();
+    for (index, process) in state.processes.iter().enumerate() {
+        let program = ring.programs()[index];
+        let variables = program.measures().then(|| measuring.next()).flatten();
+        text.push_str("    ");
+        write_process(&mut text, program, process, variables);
+        let last = index + 1 == state.processes.len();
+        text.push_str(if last { "\n" } else { ",\n" });
+    }
+    text.push_str("  ] }\n");
+    text
+}
+
+fn write_process(
+    text: &mut String,
+    program: Program,
+    process: &Process,
+    variables: Option<&Measuring>,
+) {
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "{{\"program\": \"{program}\", \"queued\": {}, \"resting\": {}",
+        process.queued, process.resting
+    );
+    if program.delays() {
+        let _ = write!(text, ", \"counter\": {}", process.counter);
+    }
+    if let Some(v) = variables {
+        let _ = write!(
+            text,
+            ", \"tokens\": {}, \"timing\": {}, \"elapsed\": {}, \"ignore\": {}, \"base\": {}, \"limit\": {}",
+            v.tokens, v.timing, v.elapsed, v.ignore, v.base, v.limit
+        );
+    }
+    text.push('}');
+}
+
+/// What the reader finds before it knows the ring: a process's fields.
+struct Entry {
+    program: Program,
+    process: Process,
+    variables: Option<Measuring>,
+}
+
+impl StateFile {
+    fn assemble(separation: Separation, entries: &[Entry]) -> Option<StateFile> {
+        let programs = entries.iter().map(|entry| entry.program).collect();
+        let ring = Ring::new(separation, programs).ok()?;
+        let limit = default_limit(ring.len());
+        let with_limit = |mut variables: Measuring| {
+            if variables.limit == 0 {
+                variables.limit = limit.max(variables.elapsed);
+            }
+            variables
+        };
+        let configuration = Configuration {
+            processes: entries.iter().map(|entry| entry.process).collect(),
+            measuring: entries
+                .iter()
+                .filter_map(|entry| entry.variables.map(with_limit))
+                .collect(),
+        };
+        Some(StateFile {
+            ring,
+            configuration,
+        })
+    }
+}
