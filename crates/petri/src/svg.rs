@@ -90,12 +90,11 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
             );
         }
     }
-    for place in 0..net.places() {
+    for (place, &class) in class.iter().enumerate() {
         let Position { x, y } = at.places[place];
         let _ = writeln!(
             text,
-            "<circle class=\"place {}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{PLACE_RADIUS}\"/>",
-            class[place]
+            "<circle class=\"place {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{PLACE_RADIUS}\"/>"
         );
         tokens(&mut text, at.places[place], marking.0[place]);
         if labelled {

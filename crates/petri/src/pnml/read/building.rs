@@ -177,7 +177,7 @@ impl<'t> Building<'t> {
             self.follow(index, ids, &mut resolved)?;
         }
         for arc in std::mem::take(&mut self.arcs) {
-            let end = |name: &str, id: &Cow<'t, str>| {
+            let end = |name: &str, id: &str| {
                 self.node(id, ids, &resolved)
                     .ok_or_else(|| (arc.at, format!("{name} {id:?} is not the id of a node")))
             };
@@ -212,12 +212,7 @@ impl<'t> Building<'t> {
         Ok(())
     }
 
-    fn node(
-        &self,
-        id: &Cow<'t, str>,
-        ids: &Ids<'t>,
-        resolved: &[Option<u32>],
-    ) -> Option<(Kind, u32)> {
+    fn node(&self, id: &str, ids: &Ids<'t>, resolved: &[Option<u32>]) -> Option<(Kind, u32)> {
         let &(_, net, kind, index) = ids.get(id)?;
         match kind {
             _ if net != self.number => None,
