@@ -42,6 +42,8 @@ enum Command {
     Run(Box<command::run::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
+    /// Petri nets: exchange, play, exact analysis, and separation added to a plant
+    Petri(command::petri::Args),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -61,6 +63,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         None => command::run::run(&command::run::Args::default()),
         Some(Command::Run(args)) => command::run::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
+        Some(Command::Petri(args)) => command::petri::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::net::{Direction, Marking, Net, RingNote};
 
-pub use read::{NotARing, from_net};
+pub use read::{NotARing, from_net, major_transitions};
 
 /// A ring that no net embodies here. Nothing was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

@@ -2,4 +2,5 @@
 
 pub(crate) mod chain;
 pub(crate) mod generate;
+pub(crate) mod petri;
 pub(crate) mod run;

@@ -30,6 +30,18 @@ pub fn from_net(net: &Net, marking: &Marking) -> Result<(Ring, Configuration), N
     Ok((ring, state))
 }
 
+/// The transitions of the major ring of a ring's net, process 0 first.
+///
+/// # Errors
+///
+/// As [`from_net`].
+pub fn major_transitions(net: &Net, marking: &Marking) -> Result<Vec<usize>, NotARing> {
+    let graph = EventGraph::of(net, marking).map_err(|why| NotARing(why.to_string()))?;
+    let shape = Shape::of(net, &graph)?;
+    let after = |&place: &usize| graph.arc(place).to as usize;
+    Ok(shape.major.iter().map(after).collect())
+}
+
 /// The major ring from its first place on, and the minor ring of each process,
 /// the place that feeds the joint transition first.
 struct Shape {
