@@ -318,7 +318,7 @@ fn label(text: &mut String, at: Position, name: &str) {
         text,
         "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
         at.x,
-        at.y + PLACE_RADIUS + 7.0,
+        at.y + PLACE_RADIUS + 8.0,
         escape(name)
     );
 }

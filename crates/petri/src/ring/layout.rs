@@ -10,6 +10,9 @@ use crate::net::{Net, Position};
 /// Between two neighbouring nodes, in the units of PNML positions (points).
 const SPACING: f64 = 44.0;
 
+/// From a joint transition to its minor ring, so that neither covers the other.
+const STAND_OFF: f64 = 0.6 * SPACING;
+
 /// Positions for the nodes of a ring's net, in the order in which they are made.
 pub(super) fn draw(net: &mut Net, ring: &Ring) {
     let processes = ring.len();
@@ -22,12 +25,12 @@ pub(super) fn draw(net: &mut Net, ring: &Ring) {
     };
     // Neighbouring minor rings must not overlap, so the major ring makes room.
     let crowd = if ring.delays().count() > 1 {
-        (2.0 * largest_minor + 0.8 * SPACING) * processes as f64 / TAU - largest_minor
+        (2.0 * largest_minor + SPACING) * processes as f64 / TAU - largest_minor - STAND_OFF
     } else {
         0.0
     };
     let major_radius = radius(2 * processes).max(crowd).max(1.2 * SPACING);
-    let margin = 2.0 * largest_minor + 2.0 * SPACING;
+    let margin = 2.0 * largest_minor + 2.0 * SPACING + STAND_OFF;
     let centre = major_radius + margin;
     let on_major = |half_steps: usize, out: f64| {
         let angle = TAU * half_steps as f64 / (2 * processes) as f64 - TAU / 4.0;
@@ -46,7 +49,7 @@ pub(super) fn draw(net: &mut Net, ring: &Ring) {
             place += 1;
             continue;
         }
-        let hub = on_major(half_step, minor_radius);
+        let hub = on_major(half_step, minor_radius + STAND_OFF);
         let joint_angle = TAU * half_step as f64 / (2 * processes) as f64 + TAU / 4.0;
         let around = |quarter_steps: usize| {
             let turn = TAU * quarter_steps as f64 / (2 * hops) as f64;

@@ -268,8 +268,8 @@ fn draw_minor_ring(
     let radius = (2 * hops).max(3) as f64 * 36.0 / TAU;
     let angle = (joint.y - middle.y).atan2(joint.x - middle.x);
     let hub = Position {
-        x: joint.x + radius * angle.cos(),
-        y: joint.y + radius * angle.sin(),
+        x: joint.x + (radius + 24.0) * angle.cos(),
+        y: joint.y + (radius + 24.0) * angle.sin(),
     };
     let around = |half_steps: usize| {
         let turn = angle + TAU / 2.0 - TAU * half_steps as f64 / (2 * hops) as f64;

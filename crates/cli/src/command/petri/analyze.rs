@@ -125,7 +125,8 @@ impl Analysis {
             analysis.invariants = Some(invariant::generators(&graph));
             if analysis.live == Some(true) {
                 analysis.safe = Some(structure::unsafe_place(&graph).is_none());
-                let bounds: Option<Vec<u64>> = structure::place_bounds(&graph).into_iter().collect();
+                let bounds: Option<Vec<u64>> =
+                    structure::place_bounds(&graph).into_iter().collect();
                 analysis.largest_bound = bounds.and_then(|bounds| bounds.into_iter().max());
             }
         }
@@ -141,7 +142,10 @@ impl Analysis {
             Err(why) => Err(why.to_string()),
         };
         analysis.spectrum = spectrum.map_err(|why: NoSpectrum| why.to_string());
-        analysis.ring = plant.ring().ok().map(|(ring, state)| RingFacts::of(plant, &ring, &state));
+        analysis.ring = plant
+            .ring()
+            .ok()
+            .map(|(ring, state)| RingFacts::of(plant, &ring, &state));
         analysis
     }
 
@@ -163,7 +167,8 @@ impl Analysis {
         let spectrum = self.spectrum.as_ref().ok();
         let exact = self.transient.as_ref().ok();
         let invariants = self.invariants.as_ref().map(|invariants| {
-            let row = |i: &invariant::Invariant| json!({"places": ids(&i.places), "tokens": i.tokens});
+            let row =
+                |i: &invariant::Invariant| json!({"places": ids(&i.places), "tokens": i.tokens});
             invariants.iter().map(row).collect::<Vec<_>>()
         });
         let published: Vec<Value> = self
@@ -237,7 +242,10 @@ impl Analysis {
         row(out, Some(self.event_graph.is_ok()), "event graph", &why)?;
         row(out, self.strongly_connected, "strongly connected", "")?;
         let why = self.unmarked.as_ref().map_or_else(String::new, |circuit| {
-            format!("no token on the circuit {}", shortened(&place_ids(net, circuit)))
+            format!(
+                "no token on the circuit {}",
+                shortened(&place_ids(net, circuit))
+            )
         });
         row(out, self.live, "live", &why)?;
         row(out, self.bounded, "bounded", "")?;
@@ -246,10 +254,18 @@ impl Analysis {
         });
         row(out, self.safe, "safe", &most)?;
         if let Some(invariants) = &self.invariants {
-            writeln!(out, "  P-invariants: {} circuits generate all", invariants.len())?;
+            writeln!(
+                out,
+                "  P-invariants: {} circuits generate all",
+                invariants.len()
+            )?;
             for invariant in invariants.iter().take(3) {
                 let places = shortened(&place_ids(net, &invariant.places));
-                writeln!(out, "    {DIM}{} token(s) on {places}{DIM:#}", invariant.tokens)?;
+                writeln!(
+                    out,
+                    "    {DIM}{} token(s) on {places}{DIM:#}",
+                    invariant.tokens
+                )?;
             }
         }
         writeln!(out, "\n{HEADING}Timing{HEADING:#}")?;
@@ -301,7 +317,10 @@ impl Analysis {
             writeln!(out, "  transient not known: {why}")?;
         }
         if let Some(worst) = self.ring.as_ref().and_then(|ring| ring.worst) {
-            writeln!(out, "    {DIM}worst case over all markings of this ring: {worst}{DIM:#}")?;
+            writeln!(
+                out,
+                "    {DIM}worst case over all markings of this ring: {worst}{DIM:#}"
+            )?;
         }
         for bound in &self.published {
             writeln!(
@@ -318,7 +337,11 @@ impl RingFacts {
     fn of(plant: &Plant, ring: &Ring, state: &Configuration) -> RingFacts {
         let tokens = state.tokens();
         let delays: Vec<u64> = ring.delays().map(|delay| delay as u64).collect();
-        let pace = if delays.is_empty() { 1 } else { ring.separation().hops() };
+        let pace = if delays.is_empty() {
+            1
+        } else {
+            ring.separation().hops()
+        };
         let feasible = u128::from(tokens) * u128::from(pace) <= ring.len() as u128;
         let forecast = Forecast::of(ring, state).ok();
         let gap = headway_core::bound::widest_gap(delays.iter().copied(), ring.len() as u64);
@@ -328,11 +351,13 @@ impl RingFacts {
             tokens,
             separation: ring.separation().hops(),
             delays: delays.len(),
-            last_rest: forecast.filter(|_| feasible).and_then(|forecast| forecast.last_rest()),
+            last_rest: forecast
+                .filter(|_| feasible)
+                .and_then(|forecast| forecast.last_rest()),
             feasible,
-            worst: gap.filter(|_| feasible).and_then(|gap| {
-                headway_core::bound::worst_last_rest(tokens, pace, gap)
-            }),
+            worst: gap
+                .filter(|_| feasible)
+                .and_then(|gap| headway_core::bound::worst_last_rest(tokens, pace, gap)),
         }
     }
 
@@ -362,7 +387,11 @@ fn default_rounds(graph: &EventGraph) -> u64 {
 /// With ids in place of numbers.
 fn told(why: &NoTransient, plant: &Plant) -> String {
     match why {
-        NoTransient::FillsUp { place, fed, emptied } => format!(
+        NoTransient::FillsUp {
+            place,
+            fed,
+            emptied,
+        } => format!(
             "place {} fills up for ever: it is fed every {fed} rounds but emptied only every {emptied}",
             plant.net.place_id(*place)
         ),

@@ -83,9 +83,16 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
             write_to(output, |out| out.write_all(text.as_bytes()))?;
         }
         Target::Dot => {
-            write_to(output, |out| out.write_all(dot::to_string(&net, &marking).as_bytes()))?;
+            write_to(output, |out| {
+                out.write_all(dot::to_string(&net, &marking).as_bytes())
+            })?;
         }
     }
-    write_svg(args.svg.as_deref(), &net, &marking, &svg::Highlight::default())?;
+    write_svg(
+        args.svg.as_deref(),
+        &net,
+        &marking,
+        &svg::Highlight::default(),
+    )?;
     Ok(Answer::Yes)
 }

@@ -10,7 +10,7 @@ use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring, svg};
 
 use crate::failure::{Failure, warn};
-use crate::flags::{Start, RingFlags, read_state_file};
+use crate::flags::{RingFlags, Start, read_state_file};
 
 /// Which net, and its marking.
 #[derive(ClapArgs, Clone, Debug)]
@@ -116,12 +116,10 @@ pub(super) fn read_net(path: &Path, id: Option<&str>) -> Result<Plant, Failure> 
     let several = ids.len() > 1;
     let chosen = match id {
         None if several => {
-            return Err(Failure::new(format!(
-                "{} has {} nets",
-                path.display(),
-                ids.len()
-            ))
-            .help(format!("choose one with --net: {}", ids.join(", "))));
+            return Err(
+                Failure::new(format!("{} has {} nets", path.display(), ids.len()))
+                    .help(format!("choose one with --net: {}", ids.join(", "))),
+            );
         }
         None => nets.into_iter().next(),
         Some(id) => nets.into_iter().find(|net| net.net.id == id),
@@ -170,7 +168,10 @@ pub(super) fn ring_flag_given(flags: &RingFlags) -> Option<&'static str> {
         ("--seed", flags.seed.is_some()),
         ("--limit", flags.limit.is_some()),
     ];
-    given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+    given
+        .iter()
+        .find(|(_, given)| *given)
+        .map(|(flag, _)| *flag)
 }
 
 fn of_ring(ring: &Ring, state: &Configuration) -> Result<Plant, Failure> {
@@ -226,7 +227,10 @@ pub(super) fn write_svg(
 
 /// Ids of places, in order.
 pub(super) fn place_ids(net: &Net, places: &[usize]) -> Vec<String> {
-    places.iter().map(|&place| net.place_id(place).to_owned()).collect()
+    places
+        .iter()
+        .map(|&place| net.place_id(place).to_owned())
+        .collect()
 }
 
 /// A list of names, cut after a dozen for people to read.
@@ -235,5 +239,9 @@ pub(super) fn shortened(names: &[String]) -> String {
     if names.len() <= SHOWN {
         return names.join(" ");
     }
-    format!("{} ... ({} in all)", names[..SHOWN - 1].join(" "), names.len())
+    format!(
+        "{} ... ({} in all)",
+        names[..SHOWN - 1].join(" "),
+        names.len()
+    )
 }

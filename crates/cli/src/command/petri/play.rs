@@ -95,7 +95,10 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     match args.format {
         Format::Text => {
             if let Some(round) = dead_from {
-                writeln!(out, "{BAD}Dead:{BAD:#} after round {round} nothing fires any more.")?;
+                writeln!(
+                    out,
+                    "{BAD}Dead:{BAD:#} after round {round} nothing fires any more."
+                )?;
             }
         }
         Format::Json => {
@@ -117,7 +120,10 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         write_pnml(args.output.as_deref(), &net, &last)?;
     }
     let caption = format!("{} after {} rounds", net.id, args.rounds);
-    let highlight = svg::Highlight { caption, ..svg::Highlight::default() };
+    let highlight = svg::Highlight {
+        caption,
+        ..svg::Highlight::default()
+    };
     write_svg(args.svg.as_deref(), net, &last, &highlight)?;
     Ok(Answer::Yes)
 }
@@ -135,7 +141,11 @@ fn play(
         Failure::new(format!("{}: {error}", args.net.file.display()))
             .help("transitions and places are numbered from 0 in the order of the file")
     };
-    show(&Shown { round: 0, fired: &[], marking })?;
+    show(&Shown {
+        round: 0,
+        fired: &[],
+        marking,
+    })?;
     if by == By::Rounds {
         let mut play = Synchronous::new(&adjacency, marking).map_err(unplayable)?;
         for round in 1..=args.rounds {
@@ -143,7 +153,11 @@ fn play(
             if fired.is_empty() {
                 return Ok((play.marking().clone(), Some(round - 1)));
             }
-            show(&Shown { round, fired: &fired, marking: play.marking() })?;
+            show(&Shown {
+                round,
+                fired: &fired,
+                marking: play.marking(),
+            })?;
         }
         return Ok((play.marking().clone(), None));
     }
@@ -155,7 +169,11 @@ fn play(
         let fired = instant.fired.to_vec();
         if !fired.is_empty() {
             last_fired = round;
-            show(&Shown { round, fired: &fired, marking: &play.marking() })?;
+            show(&Shown {
+                round,
+                fired: &fired,
+                marking: &play.marking(),
+            })?;
         }
     }
     let dead = play.next_time().is_none();
@@ -191,10 +209,19 @@ fn text_row(out: &mut impl Write, net: &Net, shown: &Shown<'_>) -> std::io::Resu
         }
         names.join(" ")
     };
-    let marked = shown.marking.0.iter().enumerate().filter(|(_, tokens)| **tokens > 0);
-    let marked = marked.map(|(place, &tokens)| times(net.place_id(place), tokens)).collect();
+    let marked = shown
+        .marking
+        .0
+        .iter()
+        .enumerate()
+        .filter(|(_, tokens)| **tokens > 0);
+    let marked = marked
+        .map(|(place, &tokens)| times(net.place_id(place), tokens))
+        .collect();
     let fired = shown.fired.iter();
-    let fired = fired.map(|&(t, count)| times(net.transition_id(t as usize), count)).collect();
+    let fired = fired
+        .map(|&(t, count)| times(net.transition_id(t as usize), count))
+        .collect();
     let fired: String = cut(fired);
     write!(out, "{:>6}  {}", shown.round, cut(marked))?;
     if !fired.is_empty() {

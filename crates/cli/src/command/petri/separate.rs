@@ -136,7 +136,11 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let highlight = svg::Highlight {
         places: request.circuit.places.clone(),
         added: done.places_added.clone(),
-        caption: format!("{}: {} for separation {separation}", plant.net.id, args.method.name()),
+        caption: format!(
+            "{}: {} for separation {separation}",
+            plant.net.id,
+            args.method.name()
+        ),
     };
     write_svg(args.svg.as_deref(), &done.net, &done.marking, &highlight)?;
     Ok(after.behaviour.separated_from.is_some().into())
@@ -167,7 +171,10 @@ fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
             writeln!(out, "{:#}", json!({ "circuits": rows, "all": all }))?;
         }
         Form::Text => {
-            writeln!(out, "{HEADING}tokens  rounds  places of the circuit{HEADING:#}")?;
+            writeln!(
+                out,
+                "{HEADING}tokens  rounds  places of the circuit{HEADING:#}"
+            )?;
             for circuit in &circuits {
                 let places = place_ids(&plant.net, &circuit.places).join(",");
                 let (tokens, rounds) = (circuit.tokens(&plant.marking), circuit.rounds(&plant.net));
@@ -193,21 +200,30 @@ fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usi
         return Ok(None);
     }
     if args.method == MethodChoice::Monitor {
-        return Err(Failure::new("--at has no meaning for monitors, which go everywhere")
-            .help("drop --at, or use --method minor-ring"));
+        return Err(
+            Failure::new("--at has no meaning for monitors, which go everywhere")
+                .help("drop --at, or use --method minor-ring"),
+        );
     }
     let position = |name: &String| {
         let found = circuit.transitions.iter().position(|&t| {
             net.transition_id(t) == name.trim() || net.transition_name(t) == name.trim()
         });
         found.ok_or_else(|| {
-            let ids: Vec<String> =
-                circuit.transitions.iter().map(|&t| net.transition_id(t).to_owned()).collect();
+            let ids: Vec<String> = circuit
+                .transitions
+                .iter()
+                .map(|&t| net.transition_id(t).to_owned())
+                .collect();
             Failure::new(format!("--at {name}: not a transition of the circuit"))
                 .help(format!("choose among {}", shortened(&ids)))
         })
     };
-    args.at.iter().map(position).collect::<Result<Vec<usize>, Failure>>().map(Some)
+    args.at
+        .iter()
+        .map(position)
+        .collect::<Result<Vec<usize>, Failure>>()
+        .map(Some)
 }
 
 fn refused(error: &CannotSeparate, request: &Request, marking: &Marking) -> Failure {
@@ -271,7 +287,10 @@ impl Side {
     fn text(&self, required: u32) -> String {
         let seen = &self.behaviour;
         let stands = if seen.dead_from.is_some() {
-            format!("{BAD}dead{BAD:#}: nothing fires after round {}", seen.dead_from.unwrap_or(0))
+            format!(
+                "{BAD}dead{BAD:#}: nothing fires after round {}",
+                seen.dead_from.unwrap_or(0)
+            )
         } else if seen.recurs.is_some() && seen.circuit_firings == 0 {
             format!("{BAD}the tokens stand still for ever{BAD:#}")
         } else {
@@ -279,12 +298,18 @@ impl Side {
         };
         let kept = match (seen.separation, seen.separated_from) {
             (_, Some(0)) => format!("{GOOD}at least {required} apart from the start{GOOD:#}"),
-            (_, Some(round)) => format!("{GOOD}at least {required} apart from round {round} on{GOOD:#}"),
+            (_, Some(round)) => {
+                format!("{GOOD}at least {required} apart from round {round} on{GOOD:#}")
+            }
             (Some(0), None) => format!("{BAD}two tokens on one place, again and again{BAD:#}"),
             (Some(kept), None) => format!("{BAD}only {kept} apart, again and again{BAD:#}"),
             (None, None) => format!("not seen to repeat in {} rounds", seen.rounds),
         };
-        if stands.is_empty() { kept } else { format!("{stands}; {kept}") }
+        if stands.is_empty() {
+            kept
+        } else {
+            format!("{stands}; {kept}")
+        }
     }
 }
 
@@ -297,7 +322,10 @@ fn report(
     after: &Side,
 ) -> Value {
     let transition = |&position: &usize| {
-        plant.net.transition_id(request.circuit.transitions[position]).to_owned()
+        plant
+            .net
+            .transition_id(request.circuit.transitions[position])
+            .to_owned()
     };
     json!({
         "net": plant.net.id,
@@ -336,31 +364,54 @@ fn write_text(
         request.separation,
         args.method.name()
     )?;
-    writeln!(out, "{DIM}circuit: {}{DIM:#}", shortened(&place_ids(&plant.net, &circuit.places)))?;
+    writeln!(
+        out,
+        "{DIM}circuit: {}{DIM:#}",
+        shortened(&place_ids(&plant.net, &circuit.places))
+    )?;
     if !done.at.is_empty() {
         let ids: Vec<String> = done
             .at
             .iter()
-            .map(|&position| plant.net.transition_id(circuit.transitions[position]).to_owned())
+            .map(|&position| {
+                plant
+                    .net
+                    .transition_id(circuit.transitions[position])
+                    .to_owned()
+            })
             .collect();
         writeln!(out, "{DIM}minor rings at: {}{DIM:#}", shortened(&ids))?;
     }
     let none = || "none".to_owned();
     let cycle = |side: &Side| side.cycle_time.clone().unwrap_or_else(|_| none());
     let critical = |side: &Side| {
-        if side.critical_circuit.is_empty() { none() } else { shortened(&side.critical_circuit) }
+        if side.critical_circuit.is_empty() {
+            none()
+        } else {
+            shortened(&side.critical_circuit)
+        }
     };
     writeln!(out, "\n{HEADING}{:<22}before{HEADING:#}", "")?;
     writeln!(out, "  {:<20}{}", "cycle time", cycle(before))?;
     writeln!(out, "  {:<20}{}", "critical circuit", critical(before))?;
-    writeln!(out, "  {:<20}{}", "separation", before.text(request.separation))?;
+    writeln!(
+        out,
+        "  {:<20}{}",
+        "separation",
+        before.text(request.separation)
+    )?;
     writeln!(out, "{HEADING}{:<22}after{HEADING:#}", "")?;
     writeln!(out, "  {:<20}{}", "cycle time", cycle(after))?;
     if let Err(why) = &after.cycle_time {
         writeln!(out, "  {:<20}{DIM}{why}{DIM:#}", "")?;
     }
     writeln!(out, "  {:<20}{}", "critical circuit", critical(after))?;
-    writeln!(out, "  {:<20}{}", "separation", after.text(request.separation))?;
+    writeln!(
+        out,
+        "  {:<20}{}",
+        "separation",
+        after.text(request.separation)
+    )?;
     let bound = match &done.bound {
         Ok(round) => format!("round {round}, from any marking of the circuit and the minor rings"),
         Err(why) => format!("none: {why}"),
@@ -396,7 +447,10 @@ fn write_text(
         }
     }
     if args.output.is_none() {
-        writeln!(out, "\n{DIM}Nothing was written; -o FILE.pnml writes the net.{DIM:#}")?;
+        writeln!(
+            out,
+            "\n{DIM}Nothing was written; -o FILE.pnml writes the net.{DIM:#}"
+        )?;
     }
     Ok(())
 }
