@@ -5,8 +5,8 @@ mod building;
 mod numbers;
 
 use quick_xml::events::{BytesStart, Event};
-use quick_xml::name::ResolveResult;
-use quick_xml::reader::NsReader;
+use quick_xml::name::{NamespaceResolver, ResolveResult};
+use quick_xml::reader::Reader;
 
 use self::attributes::Attributes;
 use self::building::{Building, Kind};
@@ -103,11 +103,18 @@ struct Frame {
     element: &'static str,
     /// Which labels it has had, one bit each.
     seen: u8,
+    /// It declares namespaces.
+    scoped: bool,
 }
 
 struct Reading<'t> {
     text: &'t str,
-    reader: NsReader<&'t [u8]>,
+    reader: Reader<&'t [u8]>,
+    /// Knows the declarations of the open elements that have any.
+    scopes: NamespaceResolver,
+    /// Whether an element without prefix is one of PNML, as long as no element
+    /// with declarations begins or ends.
+    unprefixed_is_ours: Option<bool>,
     frames: Vec<Frame>,
     /// No namespace at all: read generously.
     generous: bool,
@@ -123,18 +130,21 @@ struct Reading<'t> {
 
 impl<'t> Reading<'t> {
     fn new(text: &'t str) -> Reading<'t> {
-        let mut reader = NsReader::from_str(text);
+        let mut reader = Reader::from_str(text);
         reader.config_mut().check_comments = true;
         Reading {
             text,
             reader,
+            scopes: NamespaceResolver::default(),
+            unprefixed_is_ours: None,
             frames: Vec::new(),
             generous: false,
             label_text: String::new(),
             label_has_text: false,
             net: None,
             done: Vec::new(),
-            ids: building::Ids::default(),
+            // An id takes a hundred bytes of text or more, elements considered.
+            ids: building::Ids::with_capacity(text.len() / 100),
             remarks: Remarks::default(),
             saw_root: false,
         }
@@ -226,19 +236,52 @@ impl<'t> Reading<'t> {
             .map_or(Context::Document, |frame| frame.context)
     }
 
-    /// An element begins.
+    /// An element begins. Its declarations are in scope while it is open.
     fn open(&mut self, start: &BytesStart<'_>, at: usize, empty: bool) -> Result<(), PnmlError> {
-        let local = start.local_name();
-        let element = local.into_inner();
-        let ours = {
-            let (namespace, _) = self.reader.resolver().resolve_element(start.name());
-            match namespace {
-                ResolveResult::Bound(namespace) => namespace.into_inner() == NAMESPACE,
-                ResolveResult::Unbound => self.generous || self.context() == Context::Document,
-                ResolveResult::Unknown(prefix) => {
-                    let what = format!("the prefix {prefix:?} is not declared");
-                    return Err(self.fail_in(at, element, what));
+        let declares = |raw: &str| !raw.is_empty() && raw.contains("xmlns");
+        let scoped = declares(start.attributes_raw());
+        if scoped {
+            self.unprefixed_is_ours = None;
+            let pushed = self.scopes.push(start);
+            pushed.map_err(|error| self.fail_at(at, format!("not well-formed XML: {error}")))?;
+        }
+        let depth = self.frames.len();
+        self.open_in_scope(start, at, empty)?;
+        if scoped {
+            match self.frames.get_mut(depth) {
+                Some(frame) => frame.scoped = true,
+                None => {
+                    self.scopes.pop();
+                    self.unprefixed_is_ours = None;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    fn open_in_scope(
+        &mut self,
+        start: &BytesStart<'_>,
+        at: usize,
+        empty: bool,
+    ) -> Result<(), PnmlError> {
+        let name = start.name();
+        let (element, ours) = match self.unprefixed_is_ours {
+            Some(ours) if !name.into_inner().contains(':') => (name.into_inner(), ours),
+            _ => {
+                let element = name.local_name().into_inner();
+                let ours = match self.scopes.resolve_element(name).0 {
+                    ResolveResult::Bound(namespace) => namespace.into_inner() == NAMESPACE,
+                    ResolveResult::Unbound => self.generous || self.frames.is_empty(),
+                    ResolveResult::Unknown(prefix) => {
+                        let what = format!("the prefix {prefix:?} is not declared");
+                        return Err(self.fail_in(at, element, what));
+                    }
+                };
+                if !self.frames.is_empty() && name.prefix().is_none() {
+                    self.unprefixed_is_ours = Some(ours);
+                }
+                (element, ours)
             }
         };
         let next = if ours {
@@ -254,7 +297,7 @@ impl<'t> Reading<'t> {
                 return Err(self.fail_in(at, element, "a second root element".to_owned()));
             }
             self.saw_root = true;
-            let (namespace, _) = self.reader.resolver().resolve_element(start.name());
+            let (namespace, _) = self.scopes.resolve_element(start.name());
             if namespace == ResolveResult::Unbound {
                 self.generous = true;
                 let what = "no namespace; read as if it were that of PNML 2009";
@@ -267,11 +310,13 @@ impl<'t> Reading<'t> {
         let mut attributes =
             Attributes::of(self.text, start).map_err(|what| self.fail_in(at, element, what))?;
         if element == "toolspecific" {
-            let tool = attributes.take("tool");
+            let tool = attributes
+                .take("tool")
+                .map_err(|what| self.fail_in(at, element, what))?;
             if tool.as_deref() != Some("headway") {
                 return self.keep(start, tool.map(Into::into), &mut attributes, at, empty);
             }
-            attributes.take("version");
+            let _version = attributes.take("version");
         }
         if let Context::Graphics = context
             && !matches!(self.context(), Context::Place | Context::Transition)
@@ -287,6 +332,7 @@ impl<'t> Reading<'t> {
             at,
             element,
             seen: 0,
+            scoped: false,
         });
         self.begin(context, element, &mut attributes, at)?;
         if let Some(name) = attributes.unused() {
@@ -349,7 +395,7 @@ impl<'t> Reading<'t> {
                 let mut attributes = Attributes::of(self.text, start)
                     .map_err(|what| self.fail_in(at, element, what))?;
                 let mut coordinate = |name| {
-                    let value = attributes.take(name).unwrap_or_default();
+                    let value = attributes.take(name)?.unwrap_or_default();
                     numbers::decimal(&value)
                         .ok_or_else(|| format!("{name} is {value:?}, expected a decimal number"))
                 };
@@ -411,7 +457,7 @@ impl<'t> Reading<'t> {
     /// The text of an arc type, wherever a tool puts it.
     fn arc_type(&mut self, start: &BytesStart<'_>, empty: bool) -> Result<String, PnmlError> {
         let mut attributes = Attributes::of(self.text, start).unwrap_or_default();
-        if let Some(value) = attributes.take("value") {
+        if let Ok(Some(value)) = attributes.take("value") {
             self.skip(start, empty)?;
             return Ok(value.into_owned());
         }
@@ -440,14 +486,14 @@ impl<'t> Reading<'t> {
         let mut attributes =
             Attributes::of(self.text, start).map_err(|what| self.fail_in(at, element, what))?;
         let mut number = |name: &str| {
-            let value = attributes.take(name).unwrap_or_default();
+            let value = attributes.take(name)?.unwrap_or_default();
             numbers::natural(&value).map_err(|why| format!("{name} is {value:?}, {why}"))
         };
         let result = match (&mut self.net, element) {
             (Some(net), "holding") => number("rounds").map(|rounds| net.holding(rounds)),
             (Some(net), "queued") => number("tokens").map(|tokens| net.queued(tokens)),
             (Some(net), "ring") => number("separation").and_then(|separation| {
-                let delays = attributes.take("delays").unwrap_or_default();
+                let delays = attributes.take("delays")?.unwrap_or_default();
                 net.ring(separation, &delays)
             }),
             _ => {
@@ -469,6 +515,7 @@ impl<'t> Reading<'t> {
         empty: bool,
     ) -> Result<(), PnmlError> {
         let version = attributes.take("version");
+        let version = version.map_err(|what| self.fail_in(at, "toolspecific", what))?;
         if !self.generous && (tool.is_none() || version.is_none()) {
             let what = "attributes tool and version are required".to_owned();
             return Err(self.fail_in(at, "toolspecific", what));
@@ -479,8 +526,7 @@ impl<'t> Reading<'t> {
             quick_xml::name::PrefixDeclaration::Named(name) => name.to_owned(),
         };
         let mut namespaces: Vec<(String, String)> = self
-            .reader
-            .resolver()
+            .scopes
             .bindings()
             .map(|(declared, namespace)| (prefix(declared), namespace.into_inner().to_owned()))
             .collect();
@@ -551,8 +597,10 @@ impl<'t> Reading<'t> {
         at: usize,
     ) -> Result<(), PnmlError> {
         let fail = |what: String| error_at(self.text, at, Some(element), what);
-        let required = |name: &str, value: Option<std::borrow::Cow<'t, str>>| {
+        type Value<'t> = Result<Option<std::borrow::Cow<'t, str>>, String>;
+        let required = |name: &str, value: Value<'t>| {
             value
+                .map_err(&fail)?
                 .filter(|value| !value.is_empty())
                 .ok_or_else(|| fail(format!("attribute {name} is required")))
         };
@@ -638,7 +686,10 @@ impl<'t> Reading<'t> {
     }
 
     fn check_type(&mut self, attributes: &mut Attributes<'t>, at: usize) -> Result<(), PnmlError> {
-        let found = attributes.take_trimmed("type").unwrap_or_default();
+        let found = attributes.take_trimmed("type");
+        let found = found
+            .map_err(|what| self.fail_in(at, "net", what))?
+            .unwrap_or_default();
         if found == NET_TYPE {
             return Ok(());
         }
@@ -662,6 +713,10 @@ impl<'t> Reading<'t> {
         let Some(frame) = self.frames.pop() else {
             return Ok(());
         };
+        if frame.scoped {
+            self.unprefixed_is_ours = None;
+            self.scopes.pop();
+        }
         let fail = |what: String| error_at(self.text, frame.at, Some(frame.element), what);
         match frame.context {
             Context::Label(label) => {

@@ -4,62 +4,98 @@ use std::borrow::Cow;
 
 use quick_xml::events::BytesStart;
 
+/// Elements of PNML have four attributes at most, which need no heap.
+const FEW: usize = 4;
+
+/// Attributes other than declarations of namespaces, as written.
 #[derive(Default)]
 pub(super) struct Attributes<'t> {
-    /// Name and value; taken ones are gone. Declarations of namespaces are not
-    /// among them.
-    left: Vec<(&'t str, Cow<'t, str>)>,
-    /// As written, for keeping.
-    raw: Vec<(&'t str, &'t str)>,
+    few: [(&'t str, &'t str); FEW],
+    more: Vec<(&'t str, &'t str)>,
+    count: usize,
+    /// One bit for each that was taken; those beyond 64 are never asked for.
+    taken: u64,
 }
 
 impl<'t> Attributes<'t> {
     pub(super) fn of(text: &'t str, start: &BytesStart<'_>) -> Result<Attributes<'t>, String> {
         let mut found = Attributes::default();
-        for attribute in start.attributes() {
+        if start.attributes_raw().is_empty() {
+            return Ok(found);
+        }
+        // The library's own check for duplicates allocates for every element.
+        for attribute in start.attributes().with_checks(false) {
             let attribute = attribute.map_err(|error| format!("not well-formed XML: {error}"))?;
-            let name = attribute.key.into_inner();
             if attribute.key.as_namespace_binding().is_some() {
                 continue;
             }
-            let (name, raw) = (within(text, name), within(text, &attribute.value));
-            let value = if raw.contains(['&', '\t', '\n', '\r']) {
-                let version = quick_xml::XmlVersion::Implicit1_0;
-                let value = attribute.normalized_value(version);
-                let value = value.map_err(|error| format!("attribute {name}: {error}"))?;
-                Cow::Owned(value.into_owned())
+            let entry = (
+                within(text, attribute.key.into_inner()),
+                within(text, &attribute.value),
+            );
+            if found.all().any(|(known, _)| known == entry.0) {
+                return Err(format!("attribute {} is given twice", entry.0));
+            }
+            if found.count < FEW {
+                found.few[found.count] = entry;
             } else {
-                Cow::Borrowed(raw)
-            };
-            found.left.push((name, value));
-            found.raw.push((name, raw));
+                found.more.push(entry);
+            }
+            found.count += 1;
         }
         Ok(found)
     }
 
-    pub(super) fn take(&mut self, name: &str) -> Option<Cow<'t, str>> {
-        let index = self.left.iter().position(|(known, _)| *known == name)?;
-        Some(self.left.swap_remove(index).1)
+    fn all(&self) -> impl Iterator<Item = (&'t str, &'t str)> + '_ {
+        let few = self.few[..self.count.min(FEW)].iter();
+        few.chain(&self.more).copied()
+    }
+
+    fn left(&self) -> impl Iterator<Item = (&'t str, &'t str)> + '_ {
+        let is_left = |index: usize| index >= 64 || self.taken & (1 << index) == 0;
+        let all = self.all().enumerate();
+        all.filter(move |(index, _)| is_left(*index))
+            .map(|(_, entry)| entry)
+    }
+
+    /// A value with references and white space resolved as XML has it.
+    pub(super) fn take(&mut self, name: &str) -> Result<Option<Cow<'t, str>>, String> {
+        let found = self
+            .all()
+            .enumerate()
+            .find(|(_, (known, _))| *known == name);
+        let Some((index, (_, raw))) = found else {
+            return Ok(None);
+        };
+        if index < 64 {
+            self.taken |= 1 << index;
+        }
+        if !raw.contains(['&', '\t', '\n', '\r']) {
+            return Ok(Some(Cow::Borrowed(raw)));
+        }
+        let spaced = raw.replace(['\t', '\n', '\r'], " ");
+        let value = quick_xml::escape::unescape(&spaced)
+            .map_err(|error| format!("attribute {name}: {error}"))?;
+        Ok(Some(Cow::Owned(value.into_owned())))
     }
 
     /// Ids and references have white space around them removed.
-    pub(super) fn take_trimmed(&mut self, name: &str) -> Option<Cow<'t, str>> {
-        Some(match self.take(name)? {
-            Cow::Borrowed(value) => Cow::Borrowed(value.trim()),
-            Cow::Owned(value) => Cow::Owned(value.trim().to_owned()),
-        })
+    pub(super) fn take_trimmed(&mut self, name: &str) -> Result<Option<Cow<'t, str>>, String> {
+        Ok(self.take(name)?.map(|value| match value {
+            Cow::Borrowed(value) => Cow::Borrowed(value.trim_matches(' ')),
+            Cow::Owned(value) => Cow::Owned(value.trim_matches(' ').to_owned()),
+        }))
     }
 
     /// The name of one that nobody took.
     pub(super) fn unused(&self) -> Option<&'t str> {
-        self.left.first().map(|(name, _)| *name)
+        self.left().next().map(|(name, _)| name)
     }
 
     /// Those that nobody took, as written.
     pub(super) fn rest(&self) -> String {
-        let is_left = |name: &str| self.left.iter().any(|(left, _)| *left == name);
         let mut text = String::new();
-        for (name, value) in self.raw.iter().filter(|(name, _)| is_left(name)) {
+        for (name, value) in self.left() {
             let quote = if value.contains('"') { '\'' } else { '"' };
             if !text.is_empty() {
                 text.push(' ');
@@ -75,6 +111,6 @@ impl<'t> Attributes<'t> {
 fn within<'t>(text: &'t str, part: &str) -> &'t str {
     let from = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
     text.get(from..from.wrapping_add(part.len()))
-        .filter(|found| *found == part)
+        .filter(|found| found.as_ptr() == part.as_ptr())
         .expect("the reader borrows from the text")
 }
