@@ -152,7 +152,7 @@ fn any_net() -> impl Strategy<Value = (Net, Marking)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_ring_survives_the_file((ring, state) in ring_and_state(8)) {

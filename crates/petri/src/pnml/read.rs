@@ -799,7 +799,12 @@ impl<'t> Reading<'t> {
 /// An error at the element that begins at a byte; its name is read off the text
 /// if not given, its id always.
 fn error_at(text: &str, at: usize, element: Option<&str>, what: String) -> PnmlError {
-    let tag = text[at.min(text.len())..].split(['>']).next().unwrap_or("");
+    let tag = text
+        .get(at..)
+        .unwrap_or("")
+        .split(['>'])
+        .next()
+        .unwrap_or("");
     let own = tag
         .trim_start_matches('<')
         .split(|c: char| c.is_whitespace() || c == '/')
@@ -810,7 +815,7 @@ fn error_at(text: &str, at: usize, element: Option<&str>, what: String) -> PnmlE
         .split_once(" id=")
         .and_then(|(_, after)| {
             let quote = after.chars().next()?;
-            after[1..].split(quote).next()
+            after.get(1..)?.split(quote).next()
         })
         .map_or_else(String::new, |id| format!(" id=\"{id}\""));
     PnmlError {
