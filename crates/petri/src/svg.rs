@@ -70,6 +70,7 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
     }
     arcs(&mut text, net, &at, &class);
     let labelled = net.places() + net.transitions() <= LABELLED;
+    let inner = inner_transitions(net, &class);
     for transition in 0..net.transitions() {
         let Position { x, y } = at.transitions[transition];
         let angle = at.bar_angle(net, transition);
@@ -82,7 +83,7 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
             BAR.0,
             BAR.1
         );
-        if labelled {
+        if labelled && !inner[transition] {
             label(
                 &mut text,
                 at.transitions[transition],
@@ -97,7 +98,7 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
             "<circle class=\"place {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{PLACE_RADIUS}\"/>"
         );
         tokens(&mut text, at.places[place], marking.0[place]);
-        if labelled {
+        if labelled && class != "added" {
             let id = net.place_id(place);
             let name = match net.holding(place) {
                 1 => id.to_owned(),
@@ -117,6 +118,15 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
     }
     text.push_str("</svg>\n");
     text
+}
+
+/// Transitions between added places only; like those they go without a label.
+fn inner_transitions(net: &Net, class: &[&str]) -> Vec<bool> {
+    let mut inner = vec![true; net.transitions()];
+    for arc in net.arcs() {
+        inner[arc.transition as usize] &= class[arc.place as usize] == "added";
+    }
+    inner
 }
 
 const STYLE: &str = "<style>

@@ -14,9 +14,9 @@ use crate::flags::{Format, Instance, RingFlags};
 use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
+use crate::report::{json, print_json};
 
-mod json;
-mod text;
+pub(super) mod text;
 mod watch;
 
 /// Flags of `headway run`.
@@ -174,10 +174,7 @@ fn in_text(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<
 
 fn in_json(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
     let outcome = observe(run, trace, |_| Ok(()))?;
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &json::outcome(instance, run, &outcome))
-        .map_err(std::io::Error::from)?;
-    writeln!(out)?;
+    print_json(&json::outcome(instance, &run.faults, &outcome).into())?;
     Ok(outcome)
 }
 

@@ -379,6 +379,9 @@ impl<'a, N: Number> Iteration<'a, N> {
             node = arc.from;
             if node == root {
                 places.reverse();
+                // Begin where the file does, for people to recognise it.
+                let first = (0..places.len()).min_by_key(|&index| places[index]);
+                places.rotate_left(first.unwrap_or(0));
                 return places;
             }
         }

@@ -184,10 +184,12 @@ impl<'t> Reading<'t> {
                                     PNML has none, remove the <!DOCTYPE ...>";
                         return Err(self.fail_at(at, what.to_owned()));
                     }
-                    self.remarks.note("<!DOCTYPE> not kept", at);
+                    self.remarks.note_looks("<!DOCTYPE> not kept", at);
                 }
-                Event::Comment(_) => self.remarks.note("comments not kept", at),
-                Event::PI(_) => self.remarks.note("processing instructions not kept", at),
+                Event::Comment(_) => self.remarks.note_looks("comments not kept", at),
+                Event::PI(_) => self
+                    .remarks
+                    .note_looks("processing instructions not kept", at),
                 Event::Decl(_) => {}
                 Event::Eof => break,
             }
@@ -321,7 +323,7 @@ impl<'t> Reading<'t> {
         if let Context::Graphics = context
             && !matches!(self.context(), Context::Place | Context::Transition)
         {
-            self.remarks.note(
+            self.remarks.note_looks(
                 "graphics of arcs, labels, pages and references not kept",
                 at,
             );
@@ -413,7 +415,7 @@ impl<'t> Reading<'t> {
             }
             Context::Graphics if ours && matches!(element, "dimension" | "fill" | "line") => {
                 self.remarks
-                    .note(format!("<{element}> of nodes not kept"), at);
+                    .note_looks(format!("<{element}> of nodes not kept"), at);
                 self.skip(start, empty)
             }
             Context::Own => {
@@ -549,14 +551,14 @@ impl<'t> Reading<'t> {
             }
             Context::Page => {
                 self.remarks
-                    .note("<toolspecific> of a page kept with the net", at);
+                    .note_looks("<toolspecific> of a page kept with the net", at);
                 Some(Owner::Net)
             }
             _ => None,
         };
         let Some(owner) = owner else {
             self.remarks
-                .note("<toolspecific> of labels and references not kept", at);
+                .note_looks("<toolspecific> of labels and references not kept", at);
             return Ok(());
         };
         if let Some(net) = &mut self.net {
@@ -638,7 +640,7 @@ impl<'t> Reading<'t> {
         };
         let id = required("id", attributes.take_trimmed("id"))?;
         if !super::write::is_xml_name(&id) {
-            self.remarks.note(
+            self.remarks.note_looks(
                 "ids that are not XML names are changed when written again",
                 at,
             );
@@ -655,7 +657,8 @@ impl<'t> Reading<'t> {
             Kind::Page => {
                 net.pages += 1;
                 if net.pages == 2 {
-                    self.remarks.note("several pages, put together on one", at);
+                    self.remarks
+                        .note_looks("several pages, put together on one", at);
                 }
                 Ok(0)
             }
@@ -663,7 +666,7 @@ impl<'t> Reading<'t> {
             Kind::Transition => Ok(net.begin_transition(&id)),
             Kind::ReferencePlace | Kind::ReferenceTransition => {
                 self.remarks
-                    .note("reference nodes replaced by what they refer to", at);
+                    .note_looks("reference nodes replaced by what they refer to", at);
                 let target = required("ref", attributes.take_trimmed("ref"))?;
                 Ok(net.begin_reference(kind, target, at))
             }
@@ -735,7 +738,7 @@ impl<'t> Reading<'t> {
                     Label::Name => {
                         if !net.name(owner, self.label_text.trim()) {
                             let what = "names of pages, references and arcs not kept";
-                            self.remarks.note(what, frame.at);
+                            self.remarks.note_looks(what, frame.at);
                         }
                     }
                     Label::InitialMarking => net.mark(number()?),

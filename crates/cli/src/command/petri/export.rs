@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop {flag}, or drop the file")));
             } else {
-                read_net(path, None)?
+                read_net(path, None, true)?
             }
         }
     };

@@ -28,7 +28,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read()?;
+    let plant = args.net.read(false)?;
     let (ring, state) = plant.ring().map_err(|why| {
         Failure::new(format!("{}: {why}", args.net.file.display())).help(
             "only nets of rings have a state file; `headway petri analyze` takes any net, \

@@ -72,9 +72,10 @@ impl Plant {
 }
 
 impl NetFlags {
-    /// Reads the net; remarks go to standard error.
-    pub(super) fn read(&self) -> Result<Plant, Failure> {
-        let mut plant = read_net(&self.file, self.net.as_deref())?;
+    /// Reads the net; remarks go to standard error, those that are about looks
+    /// only if the net is to be written again.
+    pub(super) fn read(&self, written_again: bool) -> Result<Plant, Failure> {
+        let mut plant = read_net(&self.file, self.net.as_deref(), written_again)?;
         for mark in &self.marks {
             let place = plant.net.find_place(&mark.place).ok_or_else(|| {
                 Failure::new(format!(
@@ -92,7 +93,11 @@ impl NetFlags {
 }
 
 /// Reads a net from PNML or the net of a ring from a state file.
-pub(super) fn read_net(path: &Path, id: Option<&str>) -> Result<Plant, Failure> {
+pub(super) fn read_net(
+    path: &Path,
+    id: Option<&str>,
+    written_again: bool,
+) -> Result<Plant, Failure> {
     let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
     if is_json(&bytes) {
         if let Some(id) = id {
@@ -132,7 +137,8 @@ pub(super) fn read_net(path: &Path, id: Option<&str>) -> Result<Plant, Failure> 
         ))
         .help(format!("choose one of {}", ids.join(", "))));
     };
-    for remark in &imported.remarks {
+    let told = |remark: &&pnml::Remark| written_again || !remark.only_looks;
+    for remark in imported.remarks.iter().filter(told) {
         warn(format!("{}: {remark}", path.display()));
     }
     Ok(Plant {

@@ -67,7 +67,7 @@ struct Shown<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read()?;
+    let plant = args.net.read(args.output.is_some())?;
     let net = &plant.net;
     let unit = net.first_not_unit().is_none();
     let by = args.by.unwrap_or(if unit { By::Rounds } else { By::Time });

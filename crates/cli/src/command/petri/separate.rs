@@ -90,7 +90,7 @@ impl MethodChoice {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read()?;
+    let plant = args.net.read(args.output.is_some())?;
     let circuit = match args.ring.as_slice() {
         [auto] if auto == "auto" => match choose(args, &plant)? {
             Some(circuit) => circuit,
