@@ -14,7 +14,7 @@ pub struct Behaviour {
     /// From this round on tokens are D apart for ever; `None` when they never
     /// are, or when that is not known.
     pub separated_from: Option<u64>,
-    /// Nothing ever fires again from this round on.
+    /// Nothing ever fires after this round.
     pub dead_from: Option<u64>,
     /// Firings of the circuit's transitions in one period of the recurring part;
     /// 0 when its tokens stand still for ever.
@@ -56,7 +56,7 @@ pub fn observe(
     // Brent's search for a recurring state: the saved one moves at powers of two.
     let mut saved = play.state(0);
     let (mut saved_at, mut steps, mut power) = (0, 0_u64, 1_u64);
-    let mut now = 0;
+    let (mut now, mut last_fired) = (0, 0);
     watch.restart();
     loop {
         let Some(next) = play.next_time().filter(|&time| time <= allowed) else {
@@ -66,7 +66,7 @@ pub fn observe(
             return Ok(Behaviour {
                 separation: kept.filter(|_| dead),
                 separated_from: (dead && separated).then(|| watch.good_from()),
-                dead_from: dead.then_some(now),
+                dead_from: dead.then_some(last_fired),
                 circuit_firings: 0,
                 recurs: dead.then_some((now, 1)),
                 rounds: now,
@@ -79,6 +79,9 @@ pub fn observe(
                 .iter()
                 .filter(|(t, _)| on_circuit[*t as usize]);
             watch.firings += counted.map(|&(_, times)| times).sum::<u64>();
+            if !instant.fired.is_empty() {
+                last_fired = now;
+            }
         }
         watch.see(&play, now);
         let state = play.state(now);

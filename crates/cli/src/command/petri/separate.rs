@@ -27,7 +27,7 @@ marking, and again after any fault. monitor adds a place for every D places in a
 row that lets in one token at most: bad states are forbidden outright, but the start
 has to be legal, and nodes D places apart are tied together.
 
-Exit code 1: from the marking given the tokens do not become separated.")]
+Exit code 1: from the marking given the tokens do not become separated, or stop.")]
 pub(super) struct Args {
     #[command(flatten)]
     net: NetFlags,
@@ -143,7 +143,11 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         ),
     };
     write_svg(args.svg.as_deref(), &done.net, &done.marking, &highlight)?;
-    Ok(after.behaviour.separated_from.is_some().into())
+    // Tokens that stand still for ever are not what was asked for, however far apart.
+    let stopped =
+        |side: &Side| side.behaviour.recurs.is_some() && side.behaviour.circuit_firings == 0;
+    let separated = after.behaviour.separated_from.is_some();
+    Ok((separated && (stopped(&before) || !stopped(&after))).into())
 }
 
 /// Lists circuits; the one to take, if the choice is clear and something is to
