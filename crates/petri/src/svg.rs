@@ -71,7 +71,7 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
     arcs(&mut text, net, &at, &class);
     let labelled = net.places() + net.transitions() <= LABELLED;
     let inner = inner_transitions(net, &class);
-    for transition in 0..net.transitions() {
+    for (transition, &inner) in inner.iter().enumerate() {
         let Position { x, y } = at.transitions[transition];
         let angle = at.bar_angle(net, transition);
         let _ = writeln!(
@@ -83,7 +83,7 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
             BAR.0,
             BAR.1
         );
-        if labelled && !inner[transition] {
+        if labelled && !inner {
             label(
                 &mut text,
                 at.transitions[transition],

@@ -1,4 +1,4 @@
-//! TINA's `.net` format: a time Petri net with every interval [1,1].
+//! TINA's `.net` format: a time Petri net with every interval `[1,1]`.
 //!
 //! TINA (LAAS-CNRS) puts time on transitions rather than on places. With every
 //! holding time 1, a transition that must fire exactly one unit after it became

@@ -12,6 +12,7 @@
 //! improving all nodes at once takes one per token gap.
 
 use super::local::{Layout, Local};
+use super::series::Contracted;
 use super::{Certificate, Fraction, NoSpectrum, check_live};
 use crate::graph::EventGraph;
 
@@ -35,6 +36,23 @@ pub struct Solution {
 ///
 /// As [`super::spectrum`].
 pub fn solve(graph: &EventGraph) -> Result<Solution, NoSpectrum> {
+    let contracted = Contracted::of(graph);
+    let small = solve_contracted(&contracted.graph);
+    let mut solution = small.map_err(|refusal| contracted.expand_refusal(refusal))?;
+    solution.certificate = contracted.expand_certificate(graph, &solution.certificate);
+    if !solution.strongly_connected {
+        let (inside, outside) = (contracted.graph.components(), graph.components());
+        let mut ratios = vec![None; outside.count()];
+        for node in 0..contracted.graph.nodes() {
+            let component = outside.component(contracted.original(node));
+            ratios[component] = solution.components[inside.component(node)];
+        }
+        solution.components = ratios;
+    }
+    Ok(solution)
+}
+
+fn solve_contracted(graph: &EventGraph) -> Result<Solution, NoSpectrum> {
     check_live(graph)?;
     let leaving = graph.leaving();
     let entering = graph.entering();
@@ -379,9 +397,6 @@ impl<'a, N: Number> Iteration<'a, N> {
             node = arc.from;
             if node == root {
                 places.reverse();
-                // Begin where the file does, for people to recognise it.
-                let first = (0..places.len()).min_by_key(|&index| places[index]);
-                places.rotate_left(first.unwrap_or(0));
                 return places;
             }
         }

@@ -21,6 +21,7 @@ mod critical;
 mod fraction;
 pub mod howard;
 mod local;
+mod series;
 
 use thiserror::Error;
 

@@ -381,7 +381,8 @@ fn row(out: &mut impl Write, holds: Option<bool>, what: &str, why: &str) -> std:
 
 /// Rounds that take a few seconds at most, by the size of the net.
 fn default_rounds(graph: &EventGraph) -> u64 {
-    (1_000_000_000 / (graph.arcs().len() as u64 + 1)).clamp(10_000, 50_000_000)
+    // A round moves at most every token.
+    (300_000_000 / (graph.total_tokens() + 1)).clamp(1_000, 50_000_000)
 }
 
 /// With ids in place of numbers.

@@ -290,11 +290,8 @@ impl Side {
 
     fn text(&self, required: u32) -> String {
         let seen = &self.behaviour;
-        let stands = if seen.dead_from.is_some() {
-            format!(
-                "{BAD}dead{BAD:#}: nothing fires after round {}",
-                seen.dead_from.unwrap_or(0)
-            )
+        let stands = if let Some(round) = seen.dead_from {
+            format!("{BAD}dead{BAD:#}: nothing fires after round {round}")
         } else if seen.recurs.is_some() && seen.circuit_firings == 0 {
             format!("{BAD}the tokens stand still for ever{BAD:#}")
         } else {
