@@ -188,7 +188,12 @@ proptest! {
         let mut bytes = text.clone().into_bytes();
         let at = put.index(bytes.len());
         bytes.splice(at..at, with.bytes());
-        let _ = pnml::read(&bytes);
+        // What is not well-formed XML, by a second reader, is not read.
+        if pnml::read(&bytes).is_ok() {
+            let text = std::str::from_utf8(&bytes).unwrap();
+            let tree = roxmltree::Document::parse(text);
+            prop_assert!(tree.is_ok(), "{}: {}", tree.unwrap_err(), text);
+        }
         let cut = &text.as_bytes()[..cut.index(text.len() - 10)];
         prop_assert!(pnml::read(cut).is_err());
     }
@@ -373,7 +378,7 @@ fn refusals_name_line_and_element() {
         ("<q:y/>", "line 4, <y>: the prefix \"q\" is not declared"),
         (
             "<place id=\"&nix;\"/>",
-            "line 4, <place id=\"&nix;\">: attribute id: ",
+            "line 4, <place id=\"&nix;\">: not well-formed XML: &nix; is not defined",
         ),
     ] {
         let error = pnml::read(wrap(page).as_bytes()).unwrap_err().to_string();
@@ -542,5 +547,66 @@ fn several_nets_in_a_file() {
     assert!(
         error.contains("target \"p\" is not the id of a node"),
         "{error}"
+    );
+}
+
+/// Every insertion of every nasty string at every place of a small file: what a
+/// second reader refuses as XML is refused.
+#[test]
+fn what_is_not_well_formed_is_never_read() {
+    let text = format!(
+        "<?xml version=\"1.0\"?>\n<pnml xmlns=\"{}\"><net id=\"n\" type=\"{}\"><page id=\"g\"><place id=\"p\">\
+         <toolspecific tool=\"q\" version=\"1\"><k a=\"1\">hi &amp; x</k></toolspecific>\
+         <initialMarking><text>1</text></initialMarking></place></page></net></pnml>",
+        pnml::NAMESPACE,
+        pnml::NET_TYPE
+    );
+    let nasty = [
+        "<",
+        ">",
+        "/",
+        "\"",
+        "&",
+        "'",
+        "=",
+        "-",
+        "!",
+        "?",
+        ":",
+        ";",
+        "<a/>",
+        "\0",
+        "\u{1}",
+        "é",
+        "\u{ffff}",
+        "<!--",
+        "-->",
+        "]]>",
+        "<![CDATA[",
+        "<?x?>",
+        "<?xml?>",
+        " ",
+        "&x;",
+        "&#0;",
+        "x",
+    ];
+    let (mut refused, mut read) = (0, 0);
+    for with in nasty {
+        for at in 0..text.len() {
+            let mut spoilt = text.clone();
+            spoilt.insert_str(at, with);
+            match pnml::read(spoilt.as_bytes()) {
+                Err(_) => refused += 1,
+                Ok(_) => {
+                    read += 1;
+                    let tree = roxmltree::Document::parse(&spoilt);
+                    assert!(tree.is_ok(), "{:?} in\n{spoilt}", tree.err());
+                }
+            }
+        }
+    }
+    assert!(
+        refused > 5_000 && read > 500,
+        "{refused} refused, {read} read"
     );
 }

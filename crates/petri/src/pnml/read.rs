@@ -7,6 +7,7 @@ mod error;
 mod extras;
 mod numbers;
 mod objects;
+mod wellformed;
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{NamespaceResolver, ResolveResult};
@@ -43,6 +44,10 @@ use super::{Imported, NAMESPACE, PnmlError};
 /// ```
 pub fn read(bytes: &[u8]) -> Result<Vec<Imported>, PnmlError> {
     let text = decode(bytes)?;
+    if let Some(at) = wellformed::forbidden_character(&text) {
+        let what = "not well-formed XML: a character that XML does not allow".to_owned();
+        return Err(error_at(&text, at, Some("pnml"), what));
+    }
     let mut reading = Reading::new(&text);
     reading.run()?;
     reading.finish()
@@ -118,9 +123,15 @@ impl<'t> Reading<'t> {
                 Event::Start(start) => self.open(&start, at, false)?,
                 Event::Empty(start) => self.open(&start, at, true)?,
                 Event::End(_) => self.close()?,
-                Event::Text(text) => self.characters(&text.xml10_content(), at)?,
+                Event::Text(text) => {
+                    let text = text.xml10_content();
+                    wellformed::check_text(&text).map_err(|what| self.fail_at(at, what))?;
+                    self.characters(&text, at)?;
+                }
                 Event::CData(data) => self.characters(&data.xml10_content(), at)?,
                 Event::GeneralRef(reference) => {
+                    let checked = wellformed::check_reference(&reference.xml10_content());
+                    checked.map_err(|what| self.fail_at(at, what))?;
                     let resolved = match reference.resolve_char_ref() {
                         Ok(Some(character)) => character.to_string(),
                         Ok(None) => {
@@ -144,10 +155,21 @@ impl<'t> Reading<'t> {
                     self.remarks.note_looks("<!DOCTYPE> not kept", at);
                 }
                 Event::Comment(_) => self.remarks.note_looks("comments not kept", at),
-                Event::PI(_) => self
-                    .remarks
-                    .note_looks("processing instructions not kept", at),
-                Event::Decl(_) => {}
+                Event::PI(instruction) => {
+                    let checked = wellformed::check_instruction(instruction.target());
+                    checked.map_err(|what| self.fail_at(at, what))?;
+                    self.remarks
+                        .note_looks("processing instructions not kept", at);
+                }
+                Event::Decl(_) if at == 0 => {
+                    let end = self.reader.buffer_position() as usize;
+                    let checked = wellformed::check_declaration(&self.text[2..end - 2]);
+                    checked.map_err(|what| self.fail_at(at, what))?;
+                }
+                Event::Decl(_) => {
+                    let what = "not well-formed XML: an XML declaration that is not at the start";
+                    return Err(self.fail_at(at, what.to_owned()));
+                }
                 Event::Eof => break,
             }
         }
@@ -268,6 +290,13 @@ impl<'t> Reading<'t> {
         }
         let mut attributes =
             Attributes::of(self.text, start).map_err(|what| self.fail_in(at, element, what))?;
+        for name in attributes.prefixed() {
+            let (resolved, _) = self.scopes.resolve_attribute(quick_xml::name::QName(name));
+            if let ResolveResult::Unknown(prefix) = resolved {
+                let what = format!("the prefix {prefix:?} is not declared");
+                return Err(self.fail_in(at, element, what));
+            }
+        }
         if element == "toolspecific" {
             let tool = attributes
                 .take("tool")

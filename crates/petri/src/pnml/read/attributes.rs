@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use quick_xml::events::BytesStart;
 
+use super::wellformed::next_attribute;
+
 /// Elements of PNML have four attributes at most, which need no heap.
 const FEW: usize = 4;
 
@@ -23,16 +25,18 @@ impl<'t> Attributes<'t> {
         if start.attributes_raw().is_empty() {
             return Ok(found);
         }
-        // The library's own check for duplicates allocates for every element.
-        for attribute in start.attributes().with_checks(false) {
-            let attribute = attribute.map_err(|error| format!("not well-formed XML: {error}"))?;
-            if attribute.key.as_namespace_binding().is_some() {
+        let mut rest = within(text, start.attributes_raw());
+        let mut declared: Vec<&str> = Vec::new();
+        while let Some((name, value, further)) = next_attribute(rest)? {
+            rest = further;
+            if name == "xmlns" || name.starts_with("xmlns:") {
+                if declared.contains(&name) {
+                    return Err(format!("attribute {name} is given twice"));
+                }
+                declared.push(name);
                 continue;
             }
-            let entry = (
-                within(text, attribute.key.into_inner()),
-                within(text, &attribute.value),
-            );
+            let entry = (name, value);
             if found.all().any(|(known, _)| known == entry.0) {
                 return Err(format!("attribute {} is given twice", entry.0));
             }
@@ -85,6 +89,13 @@ impl<'t> Attributes<'t> {
             Cow::Borrowed(value) => Cow::Borrowed(value.trim_matches(' ')),
             Cow::Owned(value) => Cow::Owned(value.trim_matches(' ').to_owned()),
         }))
+    }
+
+    /// Names with a prefix.
+    pub(super) fn prefixed(&self) -> impl Iterator<Item = &'t str> + '_ {
+        self.all()
+            .map(|(name, _)| name)
+            .filter(|name| name.contains(':'))
     }
 
     /// The name of one that nobody took.

@@ -1,12 +1,12 @@
 //! What is neither place, transition nor arc: positions, this tool's elements,
 //! other tools' elements, strangers.
 
-use quick_xml::events::BytesStart;
+use quick_xml::events::{BytesStart, Event};
 
 use super::attributes::Attributes;
 use super::building::Building;
 use super::context::Context;
-use super::{Reading, numbers};
+use super::{Reading, numbers, wellformed};
 use crate::net::{Owner, Position, ToolSpecific};
 use crate::pnml::{NAMESPACE, PnmlError};
 
@@ -20,6 +20,7 @@ impl Reading<'_> {
         empty: bool,
         ours: bool,
     ) -> Result<(), PnmlError> {
+        check_tag(self.text, start).map_err(|what| self.fail_in(at, element, what))?;
         match self.context() {
             Context::Graphics if ours && element == "position" => {
                 let mut attributes = Attributes::of(self.text, start)
@@ -224,10 +225,48 @@ impl Reading<'_> {
         if empty {
             return Ok(self.reader.buffer_position() as usize);
         }
-        let span = self.reader.read_to_end(start.name()).map_err(|error| {
-            let at = self.reader.error_position() as usize;
-            self.fail_at(at, format!("not well-formed XML: {error}"))
-        })?;
-        Ok(span.end as usize)
+        // The tokenizer sees to it that end tags match.
+        let mut depth = 1;
+        loop {
+            let at = self.reader.buffer_position() as usize;
+            let event = self.reader.read_event().map_err(|error| {
+                let at = self.reader.error_position() as usize;
+                self.fail_at(at, format!("not well-formed XML: {error}"))
+            })?;
+            let checked = match event {
+                Event::Start(inner) => {
+                    depth += 1;
+                    check_tag(self.text, &inner)
+                }
+                Event::Empty(inner) => check_tag(self.text, &inner),
+                Event::End(_) => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Ok(at);
+                    }
+                    Ok(())
+                }
+                Event::Text(text) => wellformed::check_text(&text.xml10_content()),
+                Event::GeneralRef(reference) => {
+                    wellformed::check_reference(&reference.xml10_content())
+                }
+                Event::PI(instruction) => wellformed::check_instruction(instruction.target()),
+                Event::Eof | Event::Decl(_) | Event::DocType(_) => {
+                    let element = start.local_name().into_inner();
+                    Err(format!("not well-formed XML: <{element}> does not end"))
+                }
+                Event::CData(_) | Event::Comment(_) => Ok(()),
+            };
+            checked.map_err(|what| self.fail_at(at, what))?;
+        }
     }
+}
+
+/// Names and attributes of an element that is not looked into.
+fn check_tag(text: &str, start: &BytesStart<'_>) -> Result<(), String> {
+    let name = start.name().into_inner();
+    if !wellformed::is_qualified_name(name) {
+        return Err(format!("not well-formed XML: {name:?} is not a name"));
+    }
+    Attributes::of(text, start).map(|_| ())
 }
