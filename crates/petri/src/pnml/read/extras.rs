@@ -20,7 +20,17 @@ impl Reading<'_> {
         empty: bool,
         ours: bool,
     ) -> Result<(), PnmlError> {
-        check_tag(self.text, start).map_err(|what| self.fail_in(at, element, what))?;
+        // Where attributes are asked for, they are checked then.
+        let asked_for = matches!(
+            (self.context(), element),
+            (Context::Graphics, "position") | (Context::Own, _)
+        );
+        let checked = if asked_for {
+            check_name(start)
+        } else {
+            check_tag(self.text, start)
+        };
+        checked.map_err(|what| self.fail_in(at, element, what))?;
         match self.context() {
             Context::Graphics if ours && element == "position" => {
                 let mut attributes = Attributes::of(self.text, start)
@@ -264,9 +274,15 @@ impl Reading<'_> {
 
 /// Names and attributes of an element that is not looked into.
 fn check_tag(text: &str, start: &BytesStart<'_>) -> Result<(), String> {
-    let name = start.name().into_inner();
-    if !wellformed::is_qualified_name(name) {
-        return Err(format!("not well-formed XML: {name:?} is not a name"));
-    }
+    check_name(start)?;
     Attributes::of(text, start).map(|_| ())
+}
+
+fn check_name(start: &BytesStart<'_>) -> Result<(), String> {
+    let name = start.name().into_inner();
+    if wellformed::is_qualified_name(name) {
+        Ok(())
+    } else {
+        Err(format!("not well-formed XML: {name:?} is not a name"))
+    }
 }

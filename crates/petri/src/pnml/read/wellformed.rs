@@ -37,6 +37,10 @@ pub(super) fn forbidden_character(text: &str) -> Option<usize> {
 
 /// A name, perhaps with a prefix.
 pub(super) fn is_qualified_name(name: &str) -> bool {
+    // Nearly all names are a few plain letters.
+    if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return true;
+    }
     match name.split_once(':') {
         Some((prefix, local)) => is_xml_name(prefix) && is_xml_name(local),
         None => is_xml_name(name),
@@ -89,34 +93,55 @@ pub(super) fn check_reference(reference: &str) -> Result<(), String> {
 /// The next attribute of a start tag: its name, its value, and what follows.
 /// `None` at the end.
 pub(super) fn next_attribute(raw: &str) -> Result<Option<(&str, &str, &str)>, String> {
-    const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
-    let trimmed = raw.trim_start_matches(SPACE);
-    if trimmed.is_empty() {
+    let bytes = raw.as_bytes();
+    let broken = |at: usize| {
+        let shown: String = raw.get(at..).unwrap_or(raw).chars().take(20).collect();
+        Err(format!(
+            "not well-formed XML: expected name=\"value\" at {shown:?}"
+        ))
+    };
+    let skip_space = |mut at: usize| {
+        while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            at += 1;
+        }
+        at
+    };
+    let from = skip_space(0);
+    if from == bytes.len() {
         return Ok(None);
     }
-    let broken = || {
-        let shown: String = trimmed.chars().take(20).collect();
-        format!("not well-formed XML: expected name=\"value\" at {shown:?}")
+    let mut at = from;
+    while bytes
+        .get(at)
+        .is_some_and(|&byte| !matches!(byte, b'=' | b' ' | b'\t' | b'\r' | b'\n'))
+    {
+        at += 1;
+    }
+    let name = &raw[from..at];
+    at = skip_space(at);
+    if from == 0 || bytes.get(at) != Some(&b'=') || !is_qualified_name(name) {
+        return broken(from);
+    }
+    at = skip_space(at + 1);
+    let Some(&quote @ (b'"' | b'\'')) = bytes.get(at) else {
+        return broken(from);
     };
-    if trimmed.len() == raw.len() {
-        return Err(broken());
+    let value_from = at + 1;
+    let mut refers = false;
+    loop {
+        at += 1;
+        match bytes.get(at) {
+            Some(&byte) if byte == quote => break,
+            Some(b'&') => refers = true,
+            Some(b'<') | None => return broken(from),
+            Some(_) => {}
+        }
     }
-    let (name, after) = trimmed.split_once('=').ok_or_else(broken)?;
-    let name = name.trim_end_matches(SPACE);
-    let after = after.trim_start_matches(SPACE);
-    let quote = after
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '"' | '\''))
-        .ok_or_else(broken)?;
-    let (value, rest) = after[1..].split_once(quote).ok_or_else(broken)?;
-    if !is_qualified_name(name) || value.contains('<') {
-        return Err(broken());
-    }
-    if value.contains('&') {
+    let value = &raw[value_from..at];
+    if refers {
         check_references(value)?;
     }
-    Ok(Some((name, value, rest)))
+    Ok(Some((name, value, &raw[at + 1..])))
 }
 
 /// `version`, then perhaps `encoding`, then perhaps `standalone`.
