@@ -24,9 +24,9 @@ impl Contracted {
         let passing = Passing::of(graph);
         let mut number = vec![NONE; graph.nodes()];
         let mut kept = Vec::new();
-        for node in 0..graph.nodes() {
-            if passing.next[node] == NONE {
-                number[node] = kept.len() as u32;
+        for (node, (number, next)) in number.iter_mut().zip(&passing.next).enumerate() {
+            if *next == NONE {
+                *number = kept.len() as u32;
                 kept.push(node as u32);
             }
         }
