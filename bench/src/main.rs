@@ -10,6 +10,7 @@ mod forecast;
 mod petri;
 mod ring;
 mod table;
+mod walk;
 
 use table::Table;
 
@@ -20,6 +21,7 @@ const AREAS: &[Area] = &[
     ("ring", ring::measure),
     ("forecast", forecast::measure),
     ("petri", petri::measure),
+    ("walk", walk::measure),
 ];
 
 fn main() -> std::io::Result<()> {

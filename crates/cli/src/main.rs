@@ -25,6 +25,8 @@ Examples:
   headway run --start worst --delays 1     the slowest start there is
   headway forecast --at 1000000000000      the state after a million million rounds
   headway chain                            the open system that explains the idea
+  headway walk --generate grid:4x5         a ring over a network, tokens apart in it
+  headway petri export -o ring.pnml        the ring as a Petri net, for other tools
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -49,6 +51,8 @@ enum Command {
     Chain(command::chain::Args),
     /// Petri nets: exchange, play, exact analysis, and separation added to a plant
     Petri(command::petri::Args),
+    /// Lay a ring over a network so that tokens stay apart in it
+    Walk(Box<command::walk::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -71,6 +75,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Worst(args)) => command::worst::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
         Some(Command::Petri(args)) => command::petri::run(&args),
+        Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

@@ -5,4 +5,5 @@ pub(crate) mod forecast;
 pub(crate) mod generate;
 pub(crate) mod petri;
 pub(crate) mod run;
+pub(crate) mod walk;
 pub(crate) mod worst;

@@ -23,7 +23,7 @@ Examples:
   headway petri play ring.pnml --rounds 12
   headway petri import ring.pnml -o state.json
   headway petri separate plant.pnml --ring auto
-  headway petri separate plant.pnml --ring p1,p2,p3,p4 --separation 2 -o controlled.pnml
+  headway petri separate plant.pnml --ring auto --separation 4 -o controlled.pnml
 
 A FILE is a net in PNML or a state file of a ring in JSON; which, its first
 character tells."

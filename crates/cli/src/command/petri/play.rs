@@ -18,7 +18,7 @@ use crate::report::style::{BAD, DIM, HEADING};
 #[command(after_help = "\
 Examples:
   headway petri play ring.pnml --rounds 12
-  headway petri play plant.pnml --mark p1=2 --mark p2=0
+  headway petri play plant.pnml --mark b1=2 --mark b7=1
   headway petri play plant.pnml --format csv > marking.csv
   headway petri play ring.pnml --rounds 100 -o later.pnml
 

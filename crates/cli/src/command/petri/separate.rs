@@ -18,8 +18,8 @@ use crate::report::style::{BAD, DIM, GOOD, HEADING};
 #[command(after_help = "\
 Examples:
   headway petri separate plant.pnml --ring auto
-  headway petri separate plant.pnml --ring p1,p2,p3,p4,p5,p6 --separation 3 -o controlled.pnml
-  headway petri separate plant.pnml --ring auto --separation 3 --method monitor
+  headway petri separate plant.pnml --ring auto --separation 4 --at m1,m7 -o controlled.pnml
+  headway petri separate plant.pnml --ring auto --separation 4 --method monitor
 
 minor-ring conjoins rings of D places with one token at transitions of the circuit:
 tokens pass there at least D rounds apart, so that they end up separated from any

@@ -330,3 +330,32 @@ fn wrong_input_is_refused_with_its_place() {
         assert!(why.contains(expected), "{arguments:?}: {why}");
     }
 }
+
+/// Every example of the help texts, in one folder with a plant and a ring.
+#[test]
+fn help_examples_work() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::copy(example("conveyor.pnml"), folder.path().join("plant.pnml")).expect("copied");
+    let run = |arguments: &str| crate::common::headway_in(folder.path(), arguments);
+    assert_eq!(run("worst --state state.json").code, 0);
+    let mut tried = 0;
+    for command in ["", "export", "analyze", "play", "import", "separate"] {
+        let help = run(&format!("petri {command} --help"));
+        assert_eq!(help.code, 0);
+        for line in help
+            .out
+            .lines()
+            .filter_map(|line| line.strip_prefix("  headway "))
+        {
+            // What comes after two spaces is a remark; pipes are the shell's.
+            let line = line.split("  ").next().unwrap_or_default();
+            let arguments = line.split(['>', '|']).next().unwrap_or_default();
+            let ran = run(arguments);
+            // Monitors do not separate from the plant's bad start: the answer is no.
+            let no = arguments.contains("--method monitor");
+            assert_eq!(ran.code, i32::from(no), "{arguments}: {}", ran.err);
+            tried += 1;
+        }
+    }
+    assert!(tried >= 20, "{tried} examples");
+}

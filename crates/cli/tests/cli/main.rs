@@ -1,0 +1,8 @@
+//! The `headway` binary as its users meet it.
+
+mod common;
+mod help;
+mod mistakes;
+mod petri;
+mod run;
+mod walk;
