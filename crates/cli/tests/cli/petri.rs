@@ -359,3 +359,52 @@ fn help_examples_work() {
     }
     assert!(tried >= 20, "{tried} examples");
 }
+
+/// Every command of the guide works, and its numbers are what the commands say.
+#[test]
+fn the_guide_is_true() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let examples = folder.path().join("examples/petri");
+    std::fs::create_dir_all(&examples).expect("a folder");
+    for name in ["conveyor.pnml", "workshop.pnml"] {
+        std::fs::copy(example(name), examples.join(name)).expect("copied");
+    }
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/petri.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let mut said = String::new();
+    let mut tried = 0;
+    for arguments in guide
+        .lines()
+        .filter_map(|line| line.strip_prefix("    headway "))
+    {
+        let ran = crate::common::headway_in(folder.path(), arguments);
+        let no = arguments.contains("--method monitor") && !arguments.contains("--mark");
+        assert_eq!(ran.code, i32::from(no), "{arguments}: {}", ran.err);
+        said.push_str(&ran.out);
+        tried += 1;
+    }
+    assert!(tried >= 14, "{tried} commands");
+    // Blocks of output are shown as they are.
+    for line in guide
+        .lines()
+        .filter(|line| line.starts_with("         0") || line.starts_with("    Dead:"))
+    {
+        assert!(said.contains(line.trim()), "{line}");
+    }
+    for line in [
+        "at least 4 apart from round 8 on",
+        "round 11, from any marking of the circuit and the minor rings",
+        "12 places, 9 transitions, 24 arcs",
+        "only 2 apart, again and again",
+    ] {
+        assert!(guide.contains(line) && said.contains(line), "{line}");
+    }
+    for (number, bare) in [
+        ("| 52 |", "transient 52 rounds"),
+        ("| 599 |", "worst case over all markings of this ring: 599"),
+        ("| 6,004,000 |", "g(N-2) + N = 6004000"),
+        ("| 35,988,002 |", "(N-1)^2 + 1 = 35988002"),
+    ] {
+        assert!(guide.contains(number) && said.contains(bare), "{bare}");
+    }
+}
