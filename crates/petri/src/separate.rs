@@ -86,6 +86,15 @@ pub enum NoBound {
         /// Its id.
         transition: String,
     },
+    /// Tokens can leave the circuit or join it.
+    #[error(
+        "place {place} of the circuit also has transitions outside of it, so that tokens come and \
+         go; what was played holds for the given marking"
+    )]
+    Shared {
+        /// Its id.
+        place: String,
+    },
     /// Not every place holds tokens for one round.
     #[error("place {place} of the circuit holds tokens for {rounds} rounds, not 1")]
     Holding {

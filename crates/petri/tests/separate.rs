@@ -267,6 +267,24 @@ fn an_entangled_circuit_is_separated_too_but_has_no_closed_form() {
     assert!(seen.separation >= Some(3), "{seen:?}");
 }
 
+/// A choice at one place: tokens can leave the circuit, and the report says so.
+#[test]
+fn a_shared_place_is_told() {
+    let mut net = circle(6, false);
+    let exit = net.add_transition("short_cut");
+    net.add_arc(2, exit, Direction::PlaceToTransition, 1);
+    net.add_arc(4, exit, Direction::TransitionToPlace, 1);
+    let request = Request {
+        circuit: around(6),
+        separation: 2,
+        at: None,
+        method: Method::MinorRing,
+    };
+    let done = add(&net, &Marking(vec![1, 0, 0, 0, 0, 0]), &request).unwrap();
+    let place = "p2".to_owned();
+    assert_eq!(done.bound, Err(NoBound::Shared { place }));
+}
+
 #[test]
 fn circuits_are_named_or_listed() {
     let net = circle(4, true);

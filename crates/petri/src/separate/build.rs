@@ -211,9 +211,11 @@ fn closed_form(
                 && marking.0[input] == 1;
             weight == 1 && (input == place || loop_of_one)
         };
-        let sole_way =
-            adjacency.consumers(place).len() == 1 && adjacency.producers(place).len() == 1;
-        if !sole_way || !adjacency.inputs(transition).iter().all(harmless) {
+        if adjacency.consumers(place).len() != 1 || adjacency.producers(place).len() != 1 {
+            let place = plant.place_id(place).to_owned();
+            return Err(NoBound::Shared { place });
+        }
+        if !adjacency.inputs(transition).iter().all(harmless) {
             return Err(NoBound::Entangled {
                 transition: plant.transition_id(transition).to_owned(),
             });
