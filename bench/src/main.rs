@@ -6,6 +6,7 @@
 //! without any, all are measured. The table is printed and written to
 //! `target/bench/table.json` and `target/bench/table.md`.
 
+mod check;
 mod forecast;
 mod petri;
 mod ring;
@@ -22,6 +23,7 @@ const AREAS: &[Area] = &[
     ("forecast", forecast::measure),
     ("petri", petri::measure),
     ("walk", walk::measure),
+    ("check", check::measure),
 ];
 
 fn main() -> std::io::Result<()> {

@@ -1,5 +1,6 @@
 //! The `headway` binary as its users meet it.
 
+mod check;
 mod common;
 mod help;
 mod mistakes;

@@ -68,25 +68,27 @@ pub(crate) fn settling(
     outcome: &Outcome,
 ) -> io::Result<()> {
     let (good, bad) = (style::GOOD, style::BAD);
+    let at_most = |worst: Option<u64>| match worst {
+        Some(worst) => format!("; at most {worst} from any state whatever (proved)."),
+        None => ".".to_owned(),
+    };
+    let worst = at_most(instance.worst_legitimate_at());
     match outcome.legitimate_at {
-        Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start.")?,
+        Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
         Some(round) => writeln!(
             out,
-            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}."
+            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{worst}"
         )?,
         None => writeln!(
             out,
-            "{bad}Not legitimate{bad:#} in {}.",
+            "{bad}Not legitimate{bad:#} in {}{worst}",
             count(outcome.rounds, "round")
         )?,
     }
+    let worst = at_most(instance.worst_last_rest());
     match outcome.last_rest {
-        Some(round) => write!(out, "The last rest was after round {round}")?,
-        None => write!(out, "No token ever rested")?,
-    }
-    match instance.worst_last_rest() {
-        Some(worst) => writeln!(out, "; at most {worst} from any state whatever (proved)."),
-        None => writeln!(out, "."),
+        Some(round) => writeln!(out, "The last rest was after round {round}{worst}"),
+        None => writeln!(out, "No token ever rested{worst}"),
     }
 }
 
