@@ -8,6 +8,7 @@
 
 mod check;
 mod forecast;
+mod petri;
 mod ring;
 mod table;
 mod walk;
@@ -20,6 +21,7 @@ type Area = (&'static str, fn(&mut Table));
 const AREAS: &[Area] = &[
     ("ring", ring::measure),
     ("forecast", forecast::measure),
+    ("petri", petri::measure),
     ("walk", walk::measure),
     ("check", check::measure),
 ];

@@ -27,6 +27,7 @@ Examples:
   headway chain                            the open system that explains the idea
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
   headway check delay-relay                every initial state, the exact worst case
+  headway petri export -o ring.pnml        the ring as a Petri net, for other tools
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -49,6 +50,8 @@ enum Command {
     Worst(Box<command::worst::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
+    /// Petri nets: exchange, play, exact analysis, and separation added to a plant
+    Petri(command::petri::Args),
     /// Lay a ring over a network so that tokens stay apart in it
     Walk(Box<command::walk::Args>),
     /// Check every initial state and every schedule; exact answers with witnesses
@@ -76,6 +79,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Forecast(args)) => command::forecast::run(&args),
         Some(Command::Worst(args)) => command::worst::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
+        Some(Command::Petri(args)) => command::petri::run(&args),
         Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Check(args)) => command::check::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),

@@ -4,5 +4,6 @@ mod check;
 mod common;
 mod help;
 mod mistakes;
+mod petri;
 mod run;
 mod walk;
