@@ -177,7 +177,11 @@ fn admit(instance: &Instance, limits: Limits) -> Result<(), CheckError> {
         smaller.push("a smaller ring".to_owned());
     }
     Err(CheckError::TooLarge {
-        what: format!("{} states", instance.states()),
+        what: match instance.states() {
+            // The count saturates.
+            u128::MAX => "more than 3·10^38 states".to_owned(),
+            states => format!("{states} states"),
+        },
         need: format!(
             "following about {} cases, and the limit is {}",
             expected_cases(instance),
