@@ -24,6 +24,7 @@ Examples:
   headway run --watch                      the same, animated
   headway run --start worst --delays 1     the slowest start there is
   headway chain                            the open system that explains the idea
+  headway experiment paper                 the paper's graphs, with verdicts
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -42,6 +43,10 @@ enum Command {
     Run(Box<command::run::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
+    /// Reproduce the paper's evaluation, or run another experiment
+    Experiment(command::experiment::Args),
+    /// Measure any grid of rings: statistics, tables, pictures
+    Sweep(Box<command::sweep::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -61,6 +66,8 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         None => command::run::run(&command::run::Args::default()),
         Some(Command::Run(args)) => command::run::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
+        Some(Command::Experiment(args)) => command::experiment::run(&args),
+        Some(Command::Sweep(args)) => command::sweep::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

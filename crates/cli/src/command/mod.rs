@@ -1,5 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod chain;
+pub(crate) mod experiment;
 pub(crate) mod generate;
 pub(crate) mod run;
+pub(crate) mod sweep;
