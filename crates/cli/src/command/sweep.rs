@@ -326,7 +326,10 @@ fn publish(
     fs::write(&page, report::html(sweep, &pictures, &verdicts, command))
         .map_err(|error| Failure::file("write", &page, &error))?;
     say(sweep, folder, &verdicts, pictures.len())?;
-    Ok(verdicts.iter().all(|verdict| verdict.holds).into())
+    Ok(verdicts
+        .iter()
+        .all(|verdict| verdict.holds != Some(false))
+        .into())
 }
 
 fn say(
@@ -338,8 +341,12 @@ fn say(
     let mut out = anstream::stdout().lock();
     writeln!(out, "{HEADING}{}{HEADING:#}", sweep.title)?;
     for verdict in verdicts {
-        writeln!(out, "{} {}", tick(verdict.holds), verdict.statement)?;
+        let mark = verdict.holds.map_or_else(|| "?".to_owned(), tick);
+        writeln!(out, "{mark} {}", verdict.statement)?;
         writeln!(out, "  {DIM}{}{DIM:#}", verdict.evidence)?;
+        if verdict.holds.is_none() {
+            writeln!(out, "  too few samples to tell; try --samples {}", 10 * sweep.samples)?;
+        }
     }
     let folder = folder.display();
     writeln!(
