@@ -12,7 +12,7 @@ pub(crate) fn measure(table: &mut Table) {
     memory(table);
 }
 
-fn uniform(processes: usize, separation: u32) -> Ring {
+pub(crate) fn uniform(processes: usize, separation: u32) -> Ring {
     let separation = Separation::new(separation).expect("a separation");
     Ring::new(separation, vec![Program::Delay; processes]).expect("a ring")
 }

@@ -1,1 +1,13 @@
-//! Test suite.
+//! What the test targets share: every initial state of a small ring, seeded
+//! random large ones, the listings of the paper line by line, executions in
+//! which tokens have an identity, and the resting bounds of the paper's proof.
+//!
+//! * [`space`]: which rings and which initial states;
+//! * [`listing`]: figures 3 and 6 as printed;
+//! * [`execution`]: a run, who arrives where, and since when claim 5 applies;
+//! * [`resting`]: resting bounds and the variant function F.
+
+pub mod execution;
+pub mod listing;
+pub mod resting;
+pub mod space;

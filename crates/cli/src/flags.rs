@@ -216,12 +216,12 @@ impl RingFlags {
     /// The ring and state that the flags describe.
     pub(crate) fn instance(&self) -> Result<Instance, Failure> {
         match self.start.clone().unwrap_or_default() {
-            Start::File(path) => self.from_file(&path),
-            start => self.from_flags(&start),
+            Start::File(path) => self.read_file(&path),
+            start => self.build(&start),
         }
     }
 
-    fn from_file(&self, path: &Path) -> Result<Instance, Failure> {
+    fn read_file(&self, path: &Path) -> Result<Instance, Failure> {
         let given = [
             ("--processes", self.processes.is_some()),
             ("--tokens", self.tokens.is_some()),
@@ -263,7 +263,7 @@ impl RingFlags {
         })
     }
 
-    fn from_flags(&self, start: &Start) -> Result<Instance, Failure> {
+    fn build(&self, start: &Start) -> Result<Instance, Failure> {
         let processes = self.processes_checked()?;
         let tokens = self.tokens_checked(processes)?;
         let program = self.program.unwrap_or_default();

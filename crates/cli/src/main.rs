@@ -23,6 +23,7 @@ Examples:
   headway                                  a scrambled ring of 24 pulls itself together
   headway run --watch                      the same, animated
   headway run --start worst --delays 1     the slowest start there is
+  headway forecast --at 1000000000000      the state after a million million rounds
   headway chain                            the open system that explains the idea
   headway experiment paper                 the paper's graphs, with verdicts
 
@@ -41,6 +42,10 @@ struct Cli {
 enum Command {
     /// Run a ring in lock-step and show what happens (this is the default)
     Run(Box<command::run::Args>),
+    /// Tell the whole future of a ring without running it
+    Forecast(Box<command::forecast::Args>),
+    /// The slowest start of all, and how long it takes
+    Worst(Box<command::worst::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
     /// Reproduce the paper's evaluation, or run another experiment
@@ -65,6 +70,8 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
     match cli.command {
         None => command::run::run(&command::run::Args::default()),
         Some(Command::Run(args)) => command::run::run(&args),
+        Some(Command::Forecast(args)) => command::forecast::run(&args),
+        Some(Command::Worst(args)) => command::worst::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
         Some(Command::Experiment(args)) => command::experiment::run(&args),
         Some(Command::Sweep(args)) => command::sweep::run(&args),

@@ -211,29 +211,52 @@ impl Monitor {
                 None => index + 1 < self.recoveries.len(),
             }
         });
-        let verdict = |name, asks, holds| Verdict { name, asks, holds };
-        [
-            verdict("D1", "tokens are conserved", self.conserved),
-            verdict("D2", "tokens stay at least d apart", distance_kept),
-            verdict("D3", "every token moves every round", all_moved),
-            verdict(
-                "D4",
-                "every process is visited equally often",
-                self.visited_equally(),
-            ),
-            verdict("D5", "recovers from any state", recovered),
-        ]
+        verdicts([
+            self.conserved,
+            distance_kept,
+            all_moved,
+            self.visited_equally(),
+            recovered,
+        ])
     }
 
-    /// In k·n + e rounds of a legitimate run, a process is visited k·m times and
-    /// once more for each token among the e processes before it; tokens at least
-    /// d apart leave room for at most ⌈e/d⌉ of those.
     fn visited_equally(&self) -> bool {
-        let (Some(settled), Some((fewest, most))) = (self.settled, self.visits()) else {
+        let (Some(settled), Some(visits)) = (self.settled, self.visits()) else {
             return false;
         };
         let rounds = self.round - settled.since;
-        let extra = rounds % self.visits.len() as u64;
-        most - fewest <= extra.div_ceil(u64::from(self.separation.hops()))
+        visited_equally(visits, rounds, self.visits.len() as u64, self.separation)
     }
+}
+
+/// The five verdicts, given whether each holds.
+pub fn verdicts(hold: [bool; 5]) -> [Verdict; 5] {
+    let asks = [
+        ("D1", "tokens are conserved"),
+        ("D2", "tokens stay at least d apart"),
+        ("D3", "every token moves every round"),
+        ("D4", "every process is visited equally often"),
+        ("D5", "recovers from any state"),
+    ];
+    core::array::from_fn(|index| Verdict {
+        name: asks[index].0,
+        asks: asks[index].1,
+        holds: hold[index],
+    })
+}
+
+/// Whether these fewest and most visits of a process are as equal as they can be
+/// after so many rounds of a legitimate run.
+///
+/// In k·n + e rounds a process is visited k·m times and once more for each token
+/// among the e processes before it; tokens at least d apart leave room for at most
+/// ⌈e/d⌉ of those.
+pub fn visited_equally(
+    (fewest, most): (u64, u64),
+    rounds: u64,
+    processes: u64,
+    separation: Separation,
+) -> bool {
+    let extra = rounds % processes;
+    most - fewest <= extra.div_ceil(u64::from(separation.hops()))
 }

@@ -25,7 +25,9 @@
 //! 4. [`legitimate`]: the predicate, clause by clause;
 //! 5. [`tokens`]: tokens with an identity, [`desiderata`]: D1 to D5 over a run;
 //! 6. [`chain`]: the open system that motivates the closed one;
-//! 7. [`bound`]: the proved worst case, in closed form.
+//! 7. [`bound`]: the proved worst case, in closed form;
+//! 8. [`token_ring`]: tokens that cannot be lost, [`phase_clock`]: rounds without
+//!    lock-step.
 //!
 //! What is deliberately absent: clocks, sockets, threads, randomness, files.
 #![no_std]
@@ -43,9 +45,11 @@ pub mod chain;
 #[cfg(feature = "alloc")]
 pub mod desiderata;
 pub mod legitimate;
+pub mod phase_clock;
 pub mod process;
 pub mod program;
 pub mod ring;
+pub mod token_ring;
 #[cfg(feature = "alloc")]
 pub mod tokens;
 pub mod units;

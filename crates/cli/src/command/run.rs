@@ -14,9 +14,9 @@ use crate::flags::{Format, Instance, RingFlags};
 use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
+use crate::report::{count, json, print_json};
 
-mod json;
-mod text;
+pub(super) mod text;
 mod watch;
 
 /// Flags of `headway run`.
@@ -133,9 +133,10 @@ fn explain_jam(instance: &Instance) {
     );
     let fits = if n / m >= 1 {
         format!(
-            "What fits: {m} tokens {} apart, or {} tokens {d} apart.",
+            "What fits: {} {} apart, or {} {d} apart.",
+            count(m, "token"),
             n / m,
-            n / d
+            count(n / d, "token")
         )
     } else {
         format!("What fits: at most {n} tokens.")
@@ -174,10 +175,7 @@ fn in_text(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<
 
 fn in_json(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
     let outcome = observe(run, trace, |_| Ok(()))?;
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &json::outcome(instance, run, &outcome))
-        .map_err(std::io::Error::from)?;
-    writeln!(out)?;
+    print_json(&json::outcome(instance, &run.faults, &outcome).into())?;
     Ok(outcome)
 }
 

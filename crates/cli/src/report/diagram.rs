@@ -113,6 +113,15 @@ impl Diagram {
         } else if self.settled || self.rows.len() >= self.max_rows {
             return;
         }
+        self.push(state, remark);
+    }
+
+    /// Shows the diagram a state that is to be seen in any case.
+    pub(crate) fn show(&mut self, state: &Shown<'_>) {
+        self.push(state, None);
+    }
+
+    fn push(&mut self, state: &Shown<'_>, remark: Option<(String, bool)>) {
         self.rows.push(Row {
             round: state.round,
             cells: self.columns.cells(state.tokens),
@@ -127,7 +136,7 @@ impl Diagram {
         let mut previous: Option<Round> = None;
         for row in &self.rows {
             if previous.is_some_and(|previous| row.round > previous + 1) {
-                writeln!(out, "{:>LABEL_CHARS$}", "⋮  ")?;
+                writeln!(out, "{:>5}", "⋮")?;
             }
             self.write_row(out, row)?;
             previous = Some(row.round);
@@ -138,6 +147,12 @@ impl Diagram {
             writeln!(out, "{label}  {dim}to round {last_round}{dim:#}")?;
         }
         Ok(())
+    }
+
+    /// Wide enough for the largest round number shown.
+    fn label_chars(&self) -> usize {
+        let largest = self.rows.last().map_or(0, |row| row.round);
+        LABEL_CHARS.max(largest.to_string().len() + 2)
     }
 
     fn write_header(&self, out: &mut impl Write) -> io::Result<()> {
@@ -152,12 +167,8 @@ impl Diagram {
         }
         let ticks: String = ticks.into_iter().collect();
         let dim = style::DIM;
-        writeln!(
-            out,
-            "{:<LABEL_CHARS$}{dim}{}{dim:#}",
-            "round",
-            ticks.trim_end()
-        )?;
+        let label = self.label_chars();
+        writeln!(out, "{:<label$}{dim}{}{dim:#}", "round", ticks.trim_end())?;
         let mut marks = String::new();
         for column in 0..self.columns.count() {
             let end = ((column + 1) * group).min(self.delays.len());
@@ -170,11 +181,16 @@ impl Diagram {
         } else {
             "▾ delay".to_owned()
         };
-        writeln!(out, "{:LABEL_CHARS$}{marks}  {dim}{meaning}{dim:#}", "")
+        writeln!(out, "{:label$}{marks}  {dim}{meaning}{dim:#}", "")
     }
 
     fn write_row(&self, out: &mut impl Write, row: &Row) -> io::Result<()> {
-        write!(out, "{:>5}  ", row.round)?;
+        write!(
+            out,
+            "{:>width$}  ",
+            row.round,
+            width = self.label_chars() - 2
+        )?;
         for cell in &row.cells {
             cell.write(out)?;
             for _ in 1..self.columns.pitch {

@@ -1,6 +1,7 @@
 //! What people and programs are shown.
 
 pub(crate) mod diagram;
+pub(crate) mod json;
 pub(crate) mod progress;
 pub(crate) mod style;
 
@@ -11,4 +12,12 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
         None => format!("{noun}s"),
     };
     format!("{number} {}", if number == 1 { noun } else { &plural })
+}
+
+/// One JSON value on standard output, for people to read as well.
+pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
+    writeln!(out)
 }

@@ -58,7 +58,7 @@ impl Measuring {
     }
 
     /// Line 6 as printed: ⌊t/M⌋ - 1, which is -1 when t < M.
-    pub(super) const fn base_after(&self, elapsed: u32) -> i32 {
+    pub(crate) const fn base_after(&self, elapsed: u32) -> i32 {
         let per_token = match elapsed.checked_div(self.tokens) {
             Some(quotient) => quotient,
             None => elapsed,
@@ -79,10 +79,15 @@ impl Measuring {
 
     /// What `base` will be if the measurement ends `rounds` from now.
     pub const fn base_in(&self, rounds: u64) -> i32 {
+        let base = self.base_after(self.elapsed_in(rounds));
+        if base < 0 { 0 } else { base }
+    }
+
+    /// What `elapsed` will be `rounds` from now, unless it starts again.
+    pub(crate) const fn elapsed_in(&self, rounds: u64) -> u32 {
         let room = (self.limit.saturating_sub(self.elapsed)) as u64;
         let more = if rounds < room { rounds } else { room };
-        let base = self.base_after(self.elapsed.saturating_add(more as u32));
-        if base < 0 { 0 } else { base }
+        self.elapsed.saturating_add(more as u32)
     }
 }
 

@@ -5,7 +5,7 @@
 //!   separation of 2, not 3.
 //! * It can set ClockBase to -1 and then never releases a token again: n = 4,
 //!   m = 2, both tokens queued at the predecessor, `timing` true, `ignore` 0,
-//!   `elapsed` 0.
+//!   `elapsed` 0. Two tokens that merely rest at the predecessor do it too.
 //!
 //! Only `elapsed` is bounded (it saturates at the limit), to keep the state
 //! space finite.

@@ -16,8 +16,10 @@ use headway_core::{Configuration, Ring, Round};
 
 mod jam;
 mod moment;
+mod outcome;
 mod settle;
 mod sites;
+mod svg;
 mod timeline;
 mod visits;
 mod window;
@@ -107,7 +109,7 @@ impl<'a> Forecast<'a> {
     /// When a process measures, or the state is not one of this ring.
     pub fn of(ring: &'a Ring, state: &'a Configuration) -> Result<Forecast<'a>, ForecastError> {
         let sites = Sites::dense(ring, state)?;
-        Ok(Forecast::new(sites, ring.separation().hops()))
+        Forecast::new(sites, ring.separation().hops())
     }
 
     /// Forecasts a ring given by its tokens and delays, in time and memory that
@@ -117,10 +119,10 @@ impl<'a> Forecast<'a> {
     ///
     /// When a list is not ascending or a number is out of range.
     pub fn of_sparse(ring: &'a SparseRing) -> Result<Forecast<'a>, ForecastError> {
-        Ok(Forecast::new(Sites::sparse(ring)?, ring.separation))
+        Forecast::new(Sites::sparse(ring)?, ring.separation)
     }
 
-    fn new(sites: Sites<'a>, separation: u32) -> Forecast<'a> {
+    fn new(sites: Sites<'a>, separation: u32) -> Result<Forecast<'a>, ForecastError> {
         let last_delay = sites.last_delay();
         let pace = if last_delay.is_none() { 1 } else { separation };
         let starts_delay = pace == 1;
@@ -130,7 +132,8 @@ impl<'a> Forecast<'a> {
             last_delay
         };
         let from = last.map_or(0, |last| (last + 1) % sites.len());
-        let settling = settle::settle(sites, from, u64::from(pace), starts_delay);
+        let settling = settle::settle(sites, from, u64::from(pace), starts_delay)
+            .ok_or(ForecastError::TooLarge)?;
         let mut shape = Shape {
             processes: sites.len(),
             tokens: settling.tokens,
@@ -148,7 +151,7 @@ impl<'a> Forecast<'a> {
             legitimate_at: None,
         };
         forecast.legitimate_at = forecast.find_legitimate_at();
-        forecast
+        Ok(forecast)
     }
 
     /// m.
@@ -250,7 +253,7 @@ impl<'a> Forecast<'a> {
         } = self.shape;
         let d = i128::from(pace);
         let y = move |group: &Group, token: u64| {
-            i128::from(token) * d + group.settled - i128::from(m) * d
+            i128::from(token) * d + group.settled() - i128::from(m) * d
         };
         let tokens = self.settling.groups.iter().rev().flat_map(move |group| {
             let first = m - group.tokens_to_here;
@@ -376,7 +379,7 @@ impl<'a> Counters<'a> {
             None => (&self.groups[0], i128::from(processes)),
         };
         let token = tokens - group.tokens_to_here + group.count() - 1;
-        let key = i128::from(token) * i128::from(pace) + group.settled;
+        let key = i128::from(token) * i128::from(pace) + group.settled();
         key - i128::from(tokens) * i128::from(pace) - turn
     }
 

@@ -202,7 +202,7 @@ impl Timeline<'_> {
                 while block >= own {
                     let key = window
                         .max()
-                        .map_or(entry.group.own, |max| max.max(entry.group.own));
+                        .map_or(entry.group.own(), |max| max.max(entry.group.own()));
                     y = self.y(token, key);
                     if self.delay_at(block) + y <= t {
                         break;
@@ -326,7 +326,7 @@ impl Timeline<'_> {
                     window.shrink_right(block);
                     let key = window
                         .max()
-                        .map_or(entry.group.own, |max| max.max(entry.group.own));
+                        .map_or(entry.group.own(), |max| max.max(entry.group.own()));
                     let since = t - self.delay_at(block) - self.y(token, key);
                     if since >= top {
                         break;

@@ -18,7 +18,15 @@
 //!
 //! Keys in this file are β + m·d, because m is known only when the pass ends.
 
+use headway_core::Process;
+
 use super::sites::{Sites, Visitor};
+
+/// Less than any key: nothing there.
+const NONE: i64 = i64::MIN;
+
+/// The largest m·d. Keys are within n + 2·m·d of 0, so they fit with room.
+const MOST: u64 = 1 << 61;
 
 /// Tokens that start at one position, `count` of them, the first `resting` of
 /// which rested there.
@@ -30,13 +38,21 @@ pub(super) struct Group {
     /// Tokens that start here or before: l = m - tokens_to_here.
     pub(super) tokens_to_here: u64,
     /// The largest key from here to the next delay, that delay included.
-    pub(super) own: i128,
+    own: i64,
     /// The largest key over one turn from here: y = k·d + settled - m·d for good.
-    pub(super) settled: i128,
+    settled: i64,
     item: u32,
 }
 
 impl Group {
+    pub(super) fn own(&self) -> i128 {
+        i128::from(self.own)
+    }
+
+    pub(super) fn settled(&self) -> i128 {
+        i128::from(self.settled)
+    }
+
     pub(super) fn count(&self) -> u64 {
         u64::from(self.resting) + u64::from(self.arriving)
     }
@@ -46,12 +62,13 @@ impl Group {
 /// between two such stretches.
 #[derive(Clone, Copy, Debug)]
 struct Item {
-    key: i128,
+    key: i64,
     at: u64,
     /// The delay before it; -1 for the last one of the previous turn.
-    previous: i128,
-    /// The largest key of the item's own delays before `at`, if there are any.
-    before: Option<i128>,
+    previous: i64,
+    /// The largest key of the item's own delays before `at`, [`NONE`] if there are
+    /// none.
+    before: i64,
 }
 
 /// What the pass found.
@@ -69,28 +86,45 @@ pub(super) struct Settling {
 }
 
 /// The pass over a ring in which m·d ≤ n is not yet known to hold; `settled`,
-/// `last_rest` and `stale_until` have a meaning only when it does.
-pub(super) fn settle(sites: Sites<'_>, from: u64, separation: u64, starts_delay: bool) -> Settling {
+/// `last_rest` and `stale_until` have a meaning only when it does. `None` when m·d
+/// is too large.
+pub(super) fn settle(
+    sites: Sites<'_>,
+    from: u64,
+    separation: u64,
+    starts_delay: bool,
+) -> Option<Settling> {
+    let starts = sites.starts_hint();
     let mut pass = Pass {
-        d: i128::from(separation),
+        d: separation as i64,
+        top: separation as i64 - 1,
         starts_delay,
+        most_tokens: MOST / separation,
+        too_large: false,
         tokens: 0,
-        groups: Vec::new(),
+        groups: Vec::with_capacity(starts),
         open: 0,
-        items: Vec::new(),
+        items: Vec::with_capacity(2 * starts),
         gap: Gap::EMPTY,
         previous: -1,
     };
     sites.scan(from, &mut pass);
+    if pass.too_large {
+        return None;
+    }
     pass.end_gap();
-    pass.finish(sites.len())
+    Some(pass.finish(sites.len()))
 }
 
 struct Pass {
-    d: i128,
+    d: i64,
+    /// d - 1, the largest counter.
+    top: i64,
     /// Without delays (or with d = 1, when delays are like relays), tokens can
     /// wait only where tokens start: those positions take the delays' part.
     starts_delay: bool,
+    most_tokens: u64,
+    too_large: bool,
     tokens: u64,
     groups: Vec<Group>,
     /// Groups from here on are in a stretch whose delay is yet to come.
@@ -112,8 +146,8 @@ struct Gap {
 
 impl Gap {
     const EMPTY: Gap = Gap {
-        best: i64::MIN,
-        before: i64::MIN,
+        best: NONE,
+        before: NONE,
         at: 0,
         previous: -1,
     };
@@ -121,7 +155,12 @@ impl Gap {
 
 impl Visitor for Pass {
     fn tokens(&mut self, at: u64, resting: u32, arriving: u32) {
-        self.tokens += u64::from(resting) + u64::from(arriving);
+        let tokens = self.tokens + u64::from(resting) + u64::from(arriving);
+        if tokens > self.most_tokens {
+            self.too_large = true;
+            return;
+        }
+        self.tokens = tokens;
         self.groups.push(Group {
             at,
             resting,
@@ -156,21 +195,52 @@ impl Visitor for Pass {
         }
         self.previous = at as i64;
     }
+
+    fn delays(&mut self, at: u64, run: &[Process]) {
+        if self.starts_delay || run.is_empty() {
+            return;
+        }
+        // The first may end a stretch; after it there is only the gap.
+        self.delay(at, run[0].counter as u32);
+        let mut gap = self.gap;
+        for (at, process) in (at + 1..).zip(&run[1..]) {
+            let at_signed = at as i64;
+            // A counter is below d, so a delay d or more behind cannot beat the best.
+            if self.top - at_signed <= gap.best {
+                break;
+            }
+            let key = i64::from(process.counter) - at_signed;
+            if key > gap.best {
+                gap = Gap {
+                    best: key,
+                    before: gap.best,
+                    at,
+                    previous: at_signed - 1,
+                };
+            }
+        }
+        self.gap = gap;
+        let end = at + run.len() as u64;
+        self.previous = end as i64 - 1;
+    }
 }
 
 impl Pass {
-    fn key(&self, at: u64, counter: u32) -> i128 {
-        i128::from(counter) + 1 - i128::from(at) + i128::from(self.tokens) * self.d
+    fn key(&self, at: u64, counter: u32) -> i64 {
+        i64::from(counter) + 1 - (at as i64) + (self.tokens as i64) * self.d
     }
 
     fn end_gap(&mut self) {
-        let shift = 1 + i128::from(self.tokens) * self.d;
-        if self.gap.best > i64::MIN {
+        let shift = 1 + (self.tokens as i64) * self.d;
+        if self.gap.best > NONE {
             self.items.push(Item {
-                key: i128::from(self.gap.best) + shift,
+                key: self.gap.best + shift,
                 at: self.gap.at,
-                previous: i128::from(self.gap.previous),
-                before: (self.gap.before > i64::MIN).then(|| i128::from(self.gap.before) + shift),
+                previous: self.gap.previous,
+                before: match self.gap.before {
+                    NONE => NONE,
+                    before => before + shift,
+                },
             });
         }
         self.gap = Gap::EMPTY;
@@ -195,8 +265,8 @@ impl Pass {
         self.items.push(Item {
             key: best,
             at,
-            previous: i128::from(self.previous),
-            before: None,
+            previous: self.previous,
+            before: NONE,
         });
         self.open = self.groups.len();
         self.previous = at as i64;
@@ -204,8 +274,8 @@ impl Pass {
 
     /// Windows: to the end of the list, then from its beginning a turn later.
     fn finish(mut self, processes: u64) -> Settling {
-        let n = i128::from(processes);
-        let m = i128::from(self.tokens);
+        let n = processes as i64;
+        let m = self.tokens as i64;
         let turn_loss = n - m * self.d;
         let wrapped = self.first_maxima();
         let mut found = Settling {
@@ -216,7 +286,7 @@ impl Pass {
         };
         // The first maximum of the items behind the current one, and the largest
         // key between.
-        let mut best: Option<(usize, i128)> = None;
+        let mut best: Option<(usize, i64)> = None;
         let mut next_item = self.items.len();
         for index in (0..self.groups.len()).rev() {
             let group = self.groups[index];
@@ -226,7 +296,7 @@ impl Pass {
                 let key = self.items[next_item].key;
                 best = Some(match best {
                     Some((at, between)) if self.items[at].key > key => (at, between.max(key)),
-                    _ => (next_item, i128::MIN),
+                    _ => (next_item, NONE),
                 });
             }
             let last = Last::find(
@@ -247,13 +317,13 @@ impl Pass {
 
     /// For every item: the first maximum of the items up to it, and the largest
     /// key before that.
-    fn first_maxima(&self) -> Vec<(u32, i128)> {
+    fn first_maxima(&self) -> Vec<(u32, i64)> {
         let mut maxima = Vec::with_capacity(self.items.len());
-        let mut best = (0, i128::MIN);
+        let mut best = (0, NONE);
         for (index, item) in self.items.iter().enumerate() {
             let top = self.items[best.0 as usize].key;
             if index == 0 || item.key > top {
-                best = (index as u32, if index == 0 { i128::MIN } else { top });
+                best = (index as u32, if index == 0 { NONE } else { top });
             }
             maxima.push(best);
         }
@@ -263,49 +333,46 @@ impl Pass {
 
 /// Where the maximum over one turn is first met.
 struct Last {
-    key: i128,
+    key: i64,
     /// The delay, unrolled.
-    at: i128,
+    at: i64,
     /// The delay before it and the maximum up to there, if the token passes it.
-    previous: Option<(i128, i128)>,
+    previous: Option<(i64, i64)>,
 }
 
 impl Last {
     fn find(
         items: &[Item],
-        own: i128,
+        own: i64,
         own_item: usize,
-        behind: Option<(usize, i128)>,
-        wrapped: (u32, i128),
-        n: i128,
-        turn_loss: i128,
+        behind: Option<(usize, i64)>,
+        wrapped: (u32, i64),
+        n: i64,
+        turn_loss: i64,
     ) -> Last {
         let mut last = Last {
             key: own,
-            at: i128::from(items[own_item].at),
+            at: items[own_item].at as i64,
             previous: None,
         };
         if let Some((index, between)) = behind
             && items[index].key > own
         {
             let item = items[index];
-            let before = own.max(between).max(item.before.unwrap_or(i128::MIN));
+            let before = own.max(between).max(item.before);
             last = Last {
                 key: item.key,
-                at: i128::from(item.at),
+                at: item.at as i64,
                 previous: Some((item.previous, before)),
             };
         }
         let item = items[wrapped.0 as usize];
         if item.key - turn_loss > last.key {
-            let lost = |key: i128| key.saturating_sub(turn_loss);
-            let before = last
-                .key
-                .max(lost(wrapped.1))
-                .max(item.before.map_or(i128::MIN, lost));
+            let lost = |key: i64| key.saturating_sub(turn_loss);
+            let before = last.key.max(lost(wrapped.1)).max(lost(item.before));
             last = Last {
                 key: item.key - turn_loss,
-                at: i128::from(item.at) + n,
+                at: item.at as i64 + n,
                 previous: Some((item.previous + n, before)),
             };
         }
@@ -315,10 +382,10 @@ impl Last {
 
 impl Settling {
     /// What the last token of a group adds: it waits longest.
-    fn note(&mut self, group: &Group, last: &Last, m: i128, d: i128) {
-        let token = m - i128::from(group.tokens_to_here) + i128::from(group.count()) - 1;
-        let y = |key: i128| token * d + key - m * d;
-        let starts = 1 - i128::from(group.at);
+    fn note(&mut self, group: &Group, last: &Last, m: i64, d: i64) {
+        let token = m - group.tokens_to_here as i64 + group.count() as i64 - 1;
+        let y = |key: i64| token * d + key - m * d;
+        let starts = 1 - group.at as i64;
         if y(last.key) > starts {
             let released = y(last.key) + last.at;
             self.last_rest = self.last_rest.max(Some((released - 1) as u64));

@@ -24,7 +24,7 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SparseRing {
-    /// n, at most 2^62.
+    /// n, at most 2^61.
     pub processes: u64,
     /// d, at least 1, at most 2^31.
     pub separation: u32,
@@ -57,6 +57,9 @@ pub enum ForecastError {
     /// The state does not fit the ring.
     #[error("the state does not fit the ring")]
     Misfit,
+    /// m·d is beyond 2^61.
+    #[error("tokens times separation is more than 2^61")]
+    TooLarge,
     /// A list of a [`SparseRing`] is wrong.
     #[error("{0}")]
     Sparse(&'static str),
@@ -72,6 +75,9 @@ pub(super) enum Sites<'a> {
     Sparse(&'a SparseRing),
 }
 
+/// Processes that are looked at for [`Sites::starts_hint`].
+const SAMPLE: usize = 10_000;
+
 /// What a scan meets, in ascending positions: tokens at a position come before
 /// the delay there.
 pub(super) trait Visitor {
@@ -79,6 +85,12 @@ pub(super) trait Visitor {
     fn tokens(&mut self, at: u64, resting: u32, arriving: u32);
     /// A delay with its counter.
     fn delay(&mut self, at: u64, counter: u32);
+    /// Delays next to one another without tokens; most of a large ring.
+    fn delays(&mut self, at: u64, run: &[Process]) {
+        for (at, process) in (at..).zip(run) {
+            self.delay(at, process.counter as u32);
+        }
+    }
 }
 
 impl<'a> Sites<'a> {
@@ -97,8 +109,8 @@ impl<'a> Sites<'a> {
 
     pub(super) fn sparse(ring: &'a SparseRing) -> Result<Self, ForecastError> {
         let wrong = |reason| Err(ForecastError::Sparse(reason));
-        if ring.processes == 0 || ring.processes > 1 << 62 {
-            return wrong("a ring has 1 to 2^62 processes");
+        if ring.processes == 0 || ring.processes > 1 << 61 {
+            return wrong("a ring has 1 to 2^61 processes");
         }
         if ring.separation == 0 || ring.separation > 1 << 31 {
             return wrong("the separation is 1 to 2^31");
@@ -120,6 +132,20 @@ impl<'a> Sites<'a> {
         match self {
             Sites::Dense { processes, .. } => processes.len() as u64,
             Sites::Sparse(ring) => ring.processes,
+        }
+    }
+
+    /// About how many places tokens start at, so that lists need not grow: exact
+    /// for a list, from a sample for a large ring.
+    pub(super) fn starts_hint(self) -> usize {
+        match self {
+            Sites::Dense { processes, .. } => {
+                let step = processes.len().div_ceil(SAMPLE);
+                let sample = processes.iter().step_by(step);
+                let with_tokens = sample.filter(|process| process.tokens() > 0).count();
+                (with_tokens * step + with_tokens * step / 8).min(processes.len())
+            }
+            Sites::Sparse(ring) => ring.tokens.len(),
         }
     }
 
@@ -181,7 +207,9 @@ fn scan_dense(
     let mut arriving = processes[(from + n - 1) % n].queued;
     let mut at = 0;
     for range in [from..n, 0..from] {
-        for (process, &program) in processes[range.clone()].iter().zip(&programs[range]) {
+        let (processes, programs) = (&processes[range.clone()], &programs[range]);
+        let mut index = 0;
+        while let (Some(process), Some(&program)) = (processes.get(index), programs.get(index)) {
             if process.resting | arriving != 0 {
                 visitor.tokens(at, process.resting, arriving);
             }
@@ -189,9 +217,29 @@ fn scan_dense(
                 visitor.delay(at, process.counter as u32);
             }
             arriving = process.queued;
+            index += 1;
             at += 1;
+            if arriving == 0 {
+                let plain = plain_delays(&processes[index..], &programs[index..]);
+                if plain > 0 {
+                    visitor.delays(at, &processes[index..index + plain]);
+                    index += plain;
+                    at += plain as u64;
+                }
+            }
         }
     }
+}
+
+/// How many of the first processes are delays without tokens.
+fn plain_delays(processes: &[Process], programs: &[Program]) -> usize {
+    let plain = |(process, &program): (&Process, &Program)| {
+        process.queued | process.resting == 0 && program == Program::Delay
+    };
+    let both = || processes.iter().zip(programs);
+    both()
+        .position(|pair| !plain(pair))
+        .unwrap_or(processes.len())
 }
 
 fn scan_sparse(ring: &SparseRing, from: u64, visitor: &mut impl Visitor) {

@@ -88,12 +88,12 @@ impl<'a> Timeline<'a> {
         &self.forecast.shape
     }
 
-    /// All waits that begin no later than `until`, token by token from the front
-    /// of the unrolled ring, each token's in order of time. On a ring that settles
-    /// there are finitely many, so `until` may be as large as one likes.
+    /// All waits that begin no later than `until`, token by token, each token's in
+    /// order of time. On a ring that settles there are finitely many, so `until`
+    /// may be as large as one likes.
     pub fn waits(&self, until: Round) -> impl Iterator<Item = Wait> + '_ {
-        (0..self.shape().tokens).flat_map(move |token| {
-            self.waits_of(token)
+        (0..self.shape().tokens).flat_map(move |number| {
+            self.waits_of(self.shape().token(number))
                 .take_while(move |wait| wait.from <= until)
         })
     }
@@ -256,7 +256,7 @@ impl Walker<'_> {
         let at = i128::from(group.at);
         let block_number = block as i128;
         if group.at == line.delays[block].at {
-            self.y = line.y(self.token, group.own);
+            self.y = line.y(self.token, group.own());
             self.stage = self.after(block_number, line.groups[self.group].next);
         } else {
             self.y = line.relay_y(self.token, relay_key);
@@ -297,7 +297,7 @@ impl Walker<'_> {
             ..
         } = line.groups[self.group];
         let (key, next) = if block == own as i128 {
-            (group.own, next)
+            (group.own(), next)
         } else {
             (line.key(block), line.delays[index].next)
         };
@@ -425,7 +425,7 @@ impl Build<'_> {
         let key = self
             .groups
             .get(open)
-            .map_or(own, |first| own.max(first.group.own));
+            .map_or(own, |first| own.max(first.group.own()));
         self.delays.push(Delay {
             at,
             counter,
@@ -448,7 +448,7 @@ impl Build<'_> {
                 for group in self.block_groups[index]..self.block_groups[index + 1] {
                     // From the block's last group on; keys grow towards the first.
                     let group = self.block_groups[index] + self.block_groups[index + 1] - 1 - group;
-                    let own = self.groups[group].group.own;
+                    let own = self.groups[group].group.own();
                     self.groups[group].next = pop_to(&mut stack, own, block);
                 }
             }

@@ -53,7 +53,11 @@ pub(crate) fn title(instance: &Instance) -> String {
     )
 }
 
-fn settling(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io::Result<()> {
+pub(crate) fn settling(
+    out: &mut impl Write,
+    instance: &Instance,
+    outcome: &Outcome,
+) -> io::Result<()> {
     let (good, bad) = (style::GOOD, style::BAD);
     match outcome.legitimate_at {
         Some(0) => write!(out, "{good}Legitimate{good:#} from the start.")?,
@@ -77,7 +81,11 @@ fn settling(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
     }
 }
 
-fn distances(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io::Result<()> {
+pub(crate) fn distances(
+    out: &mut impl Write,
+    instance: &Instance,
+    outcome: &Outcome,
+) -> io::Result<()> {
     let hops = |distance: Option<u64>| distance.map_or("-".to_owned(), |hops| hops.to_string());
     writeln!(
         out,

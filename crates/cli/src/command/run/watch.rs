@@ -46,16 +46,17 @@ fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<(), 
         terminal.draw(|frame| film.draw(frame))?;
         let wait = due.saturating_duration_since(Instant::now());
         if event::poll(wait)?
-            && let Event::Key(key) = event::read()? {
-                let interrupt =
-                    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-                if interrupt {
-                    return Ok(());
-                }
-                if key.kind == KeyEventKind::Press && film.press(key.code).is_break() {
-                    return Ok(());
-                }
+            && let Event::Key(key) = event::read()?
+        {
+            let interrupt =
+                key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+            if interrupt {
+                return Ok(());
             }
+            if key.kind == KeyEventKind::Press && film.press(key.code).is_break() {
+                return Ok(());
+            }
+        }
         if Instant::now() >= due {
             film.tick();
             due = Instant::now() + film.pause();

@@ -1,8 +1,9 @@
-//! A run as JSON.
+//! Rings and runs as JSON.
 
-use headway_core::Program;
+use headway_core::{Configuration, Program, Ring};
 use headway_sim::run::Frame;
-use headway_sim::{Outcome, Run};
+use headway_sim::state_file;
+use headway_sim::{Fault, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::flags::Instance;
@@ -32,8 +33,12 @@ fn program(instance: &Instance) -> &'static str {
     }
 }
 
-/// The outcome of a run.
-pub(super) fn outcome(instance: &Instance, run: &Run, outcome: &Outcome) -> Value {
+/// The outcome of a run with these faults, or of a forecast.
+pub(crate) fn outcome(
+    instance: &Instance,
+    faults: &[Fault],
+    outcome: &Outcome,
+) -> Map<String, Value> {
     let mut fields = ring(instance);
     let mut insert = |name: &str, value: Value| {
         fields.insert(name.to_owned(), value);
@@ -55,7 +60,7 @@ pub(super) fn outcome(instance: &Instance, run: &Run, outcome: &Outcome) -> Valu
         .collect();
     insert("desiderata", Value::Object(verdicts));
     insert("legitimate", json!(outcome.legitimate));
-    let mut struck: Vec<_> = run.faults.iter().collect();
+    let mut struck: Vec<_> = faults.iter().collect();
     struck.sort_by_key(|fault| fault.after_round);
     let recoveries: Vec<Value> = outcome
         .recoveries
@@ -72,11 +77,16 @@ pub(super) fn outcome(instance: &Instance, run: &Run, outcome: &Outcome) -> Valu
         })
         .collect();
     insert("recoveries", json!(recoveries));
-    Value::Object(fields)
+    fields
+}
+
+/// A state in the form of the state file.
+pub(crate) fn state(ring: &Ring, state: &Configuration) -> Value {
+    serde_json::from_str(&state_file::render(ring, state)).unwrap_or(Value::Null)
 }
 
 /// The first line of a trace.
-pub(super) fn trace_header(instance: &Instance) -> Value {
+pub(crate) fn trace_header(instance: &Instance) -> Value {
     let mut fields = Map::new();
     fields.insert("headway".to_owned(), json!(env!("CARGO_PKG_VERSION")));
     fields.append(&mut ring(instance));
@@ -84,7 +94,7 @@ pub(super) fn trace_header(instance: &Instance) -> Value {
 }
 
 /// One state of a trace.
-pub(super) fn trace_line(frame: &Frame<'_>) -> Value {
+pub(crate) fn trace_line(frame: &Frame<'_>) -> Value {
     let state = frame.configuration();
     let tokens: Vec<Value> = frame
         .tokens

@@ -1,0 +1,301 @@
+//! `headway forecast`: the whole future from one pass over the initial state.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use headway_sim::Outcome;
+use headway_sim::forecast::{Forecast, Jam, Timeline, Wait};
+use serde_json::{Map, Value, json};
+
+use crate::failure::{Answer, Failure};
+use crate::flags::{Format, Instance, RingFlags, Start};
+use crate::report::diagram::{Diagram, Dot, Shown};
+use crate::report::style::{self, DIM, HEADING};
+use crate::report::{self, count, print_json};
+
+use super::run::text;
+
+/// Flags of `headway forecast`.
+#[derive(ClapArgs, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  headway forecast --processes 1000000 --tokens 1000 --separation 900
+  headway forecast state.json --waits
+  headway forecast --at 0 --at 12 --at 1000000000000
+  headway forecast --start worst --delays 1 --svg future.svg
+  headway forecast --tokens 6 --separation 5 --format json
+
+Nothing is simulated: release times have a closed form. Rings of delays and
+relays only; a ring that measures has to be run.")]
+pub(crate) struct Args {
+    /// A state file; instead of the ring flags
+    #[arg(value_name = "FILE.json")]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    ring: RingFlags,
+
+    /// Show the state after this round, however large (repeatable)
+    #[arg(long, value_name = "ROUND", value_parser = clap::value_parser!(u64).range(..=1 << 63))]
+    at: Vec<u64>,
+
+    /// List every wait: which token, where, from which round to which
+    #[arg(long)]
+    waits: bool,
+
+    /// Tell of this many rounds [default: legitimate and one turn more]
+    #[arg(long, value_name = "R")]
+    rounds: Option<u64>,
+
+    /// How to print the result; csv is the list of waits
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Draw the space-time diagram
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+}
+
+/// Forecasts and reports.
+pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    let mut flags = args.ring.clone();
+    if let Some(path) = &args.file {
+        if flags.start.is_some() {
+            return Err(Failure::new(format!(
+                "--start contradicts the state file {}",
+                path.display()
+            ))
+            .help("give one of them"));
+        }
+        flags.start = Some(Start::File(path.clone()));
+    }
+    let instance = flags.instance()?;
+    let forecast = Forecast::of(&instance.ring, &instance.start)
+        .map_err(|error| Failure::new(error).help("use `headway run` for rings that measure"))?;
+    let outcome = forecast.outcome(args.rounds);
+    if let Some(path) = &args.svg {
+        let title = text::title(&instance);
+        std::fs::write(path, forecast.svg(outcome.rounds, &title))
+            .map_err(|error| Failure::file("write", path, &error))?;
+    }
+    let line = forecast.timeline();
+    match args.format {
+        Format::Json => print_json(&in_json(args, &instance, &forecast, &line, &outcome))?,
+        Format::Csv => {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            writeln!(out, "token,process,from,to")?;
+            for wait in line.waits(outcome.rounds) {
+                writeln!(
+                    out,
+                    "{},{},{},{}",
+                    wait.token, wait.process, wait.from, wait.to
+                )?;
+            }
+            out.flush()?;
+        }
+        Format::Text => in_text(args, &instance, &forecast, &line, &outcome)?,
+    }
+    Ok(outcome.legitimate.into())
+}
+
+fn cycle_time(forecast: &Forecast<'_>) -> Option<String> {
+    forecast
+        .cycle_time()
+        .map(|(rounds, releases)| format!("{rounds}/{releases}"))
+}
+
+fn in_json(
+    args: &Args,
+    instance: &Instance,
+    forecast: &Forecast<'_>,
+    line: &Timeline<'_>,
+    outcome: &Outcome,
+) -> Value {
+    let mut fields: Map<String, Value> = report::json::outcome(instance, &[], outcome);
+    fields.insert("cycle_time".to_owned(), json!(cycle_time(forecast)));
+    if let Some(jam) = forecast.jam() {
+        let queue = |queue: &headway_sim::forecast::Queue| json!({ "process": queue.process, "rounds": queue.rounds });
+        let queues: Vec<Value> = jam.queues.iter().map(queue).collect();
+        let jam = json!({ "from": jam.from, "period": jam.period, "queues": queues });
+        fields.insert("jam".to_owned(), jam);
+    }
+    if args.waits {
+        let wait = |wait: Wait| json!({ "token": wait.token, "process": wait.process, "from": wait.from, "to": wait.to });
+        let waits: Vec<Value> = line.waits(outcome.rounds).map(wait).collect();
+        fields.insert("waits".to_owned(), Value::Array(waits));
+    }
+    if !args.at.is_empty() {
+        let state = |&round: &u64| {
+            let configuration = line.configuration_at(round);
+            let mut state = report::json::state(&instance.ring, &configuration);
+            state["round"] = json!(round);
+            state
+        };
+        fields.insert("states".to_owned(), args.at.iter().map(state).collect());
+    }
+    Value::Object(fields)
+}
+
+fn in_text(
+    args: &Args,
+    instance: &Instance,
+    forecast: &Forecast<'_>,
+    line: &Timeline<'_>,
+    outcome: &Outcome,
+) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{HEADING}{}{HEADING:#}", text::title(instance))?;
+    writeln!(
+        out,
+        "{DIM}Forecast from the initial state alone; nothing was run.{DIM:#}\n"
+    )?;
+    if forecast.feasible() {
+        text::settling(&mut out, instance, outcome)?;
+        text::distances(&mut out, instance, outcome)?;
+    }
+    reason(&mut out, instance, forecast)?;
+    if let Some(jam) = forecast.jam() {
+        write_jam(&mut out, &jam)?;
+    }
+    if args.waits {
+        write_waits(&mut out, line, outcome)?;
+    }
+    if !args.at.is_empty() {
+        write_states(&mut out, args, instance, line)?;
+    }
+    writeln!(out, "\nTry next:")?;
+    for (command, what) in [
+        ("headway forecast --waits", "every wait"),
+        (
+            "headway forecast --at 1000000000000",
+            "the state after a million million rounds",
+        ),
+        ("headway forecast --svg future.svg", "the picture"),
+        ("headway worst", "the slowest start of all"),
+    ] {
+        writeln!(out, "  {command:<40} {DIM}{what}{DIM:#}")?;
+    }
+    Ok(())
+}
+
+/// The cycle time and the critical circuit behind it.
+fn reason(out: &mut impl Write, instance: &Instance, forecast: &Forecast<'_>) -> io::Result<()> {
+    let Some(cycle_time) = cycle_time(forecast) else {
+        return Ok(());
+    };
+    let (n, m, d) = (
+        instance.processes(),
+        instance.tokens(),
+        instance.separation(),
+    );
+    if forecast.feasible() {
+        writeln!(
+            out,
+            "Cycle time {cycle_time}: the critical circuit is the ring itself, {} with {}.",
+            count(n, "place"),
+            count(m, "token")
+        )
+    } else {
+        writeln!(
+            out,
+            "Cycle time {cycle_time}: the critical circuits are the delays' own, {} with one token,\n\
+             because {m} tokens {d} apart would need {} processes and there are {n}.",
+            count(u64::from(d), "place"),
+            u128::from(m) * u128::from(d)
+        )
+    }
+}
+
+/// Queues shown by name; there can be one at every process.
+const MAX_QUEUES: usize = 12;
+
+fn write_jam(out: &mut impl Write, jam: &Jam) -> io::Result<()> {
+    let bad = style::BAD;
+    writeln!(
+        out,
+        "{bad}A traffic jam.{bad:#} From round {} at the latest the state repeats every {}, and every\n\
+         process lets one token through in that time. Where every token waits in every turn:",
+        jam.from,
+        count(jam.period, "round")
+    )?;
+    for queue in jam.queues.iter().take(MAX_QUEUES) {
+        let tokens = queue.rounds as f64 / jam.period as f64;
+        writeln!(
+            out,
+            "  process {:<8} {:<12} {DIM}{tokens:.1} tokens rest there on average{DIM:#}",
+            queue.process,
+            count(queue.rounds, "round")
+        )?;
+    }
+    if jam.queues.len() > MAX_QUEUES {
+        writeln!(
+            out,
+            "  and at {} more; --format json has all",
+            jam.queues.len() - MAX_QUEUES
+        )?;
+    }
+    Ok(())
+}
+
+fn write_waits(out: &mut impl Write, line: &Timeline<'_>, outcome: &Outcome) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n{HEADING}token  process  rests after rounds{HEADING:#}"
+    )?;
+    let mut any = false;
+    for wait in line.waits(outcome.rounds) {
+        any = true;
+        let rounds = if wait.from == wait.to {
+            wait.from.to_string()
+        } else {
+            format!("{} to {}", wait.from, wait.to)
+        };
+        writeln!(out, "{:>5}  {:>7}  {rounds}", wait.token, wait.process)?;
+    }
+    if !any {
+        writeln!(out, "  none ever rests")?;
+    }
+    Ok(())
+}
+
+fn write_states(
+    out: &mut impl Write,
+    args: &Args,
+    instance: &Instance,
+    line: &Timeline<'_>,
+) -> io::Result<()> {
+    let (columns, _) = style::screen();
+    let delays = instance
+        .ring
+        .programs()
+        .iter()
+        .map(|p| p.delays())
+        .collect();
+    let mut diagram = Diagram::new(delays, columns, args.at.len());
+    let mut rounds = args.at.clone();
+    rounds.sort_unstable();
+    rounds.dedup();
+    for &round in &rounds {
+        let places = line.moment(round).places;
+        let tokens: Vec<Dot> = places
+            .iter()
+            .enumerate()
+            .map(|(token, place)| Dot {
+                process: place.process as usize,
+                token,
+                resting: place.resting,
+            })
+            .collect();
+        diagram.show(&Shown {
+            round,
+            tokens: &tokens,
+            closest: line.min_distance(round..=round),
+            settled: false,
+            settled_word: "",
+            event: None,
+        });
+    }
+    writeln!(out)?;
+    diagram.write(out, rounds.last().copied().unwrap_or(0))
+}

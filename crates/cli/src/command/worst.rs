@@ -1,0 +1,143 @@
+//! `headway worst`: the slowest start of all.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use headway_sim::forecast::Forecast;
+use headway_sim::state_file;
+use serde_json::{Value, json};
+
+use crate::failure::{Answer, Failure};
+use crate::flags::{Format, RingFlags, Start};
+use crate::report::style::{DIM, HEADING};
+use crate::report::{count, json as ring_json, print_json};
+
+/// Flags of `headway worst`.
+#[derive(ClapArgs, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  headway worst --processes 1000 --tokens 10 --separation 50 --delays every:50
+  headway worst --delays 1 --state worst.json && headway run --start worst.json
+  headway worst --format json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    ring: RingFlags,
+
+    /// Also write the state that attains it, as a state file
+    #[arg(long, value_name = "FILE.json")]
+    state: Option<PathBuf>,
+
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Finds the worst case and a state that attains it, and checks that it does.
+pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    if args
+        .ring
+        .start
+        .as_ref()
+        .is_some_and(|start| *start != Start::Worst)
+    {
+        return Err(
+            Failure::new("--start has no meaning here: the worst start is the answer")
+                .help("drop --start"),
+        );
+    }
+    let mut flags = args.ring.clone();
+    flags.start = Some(Start::Worst);
+    let instance = flags.instance()?;
+    let forecast = Forecast::of(&instance.ring, &instance.start).map_err(Failure::new)?;
+    let (Some(worst), Some(gap)) = (instance.worst_last_rest(), instance.widest_gap()) else {
+        return Err(Failure::new("this ring has no worst case"));
+    };
+    let attained = forecast.last_rest() == Some(worst);
+    if let Some(path) = &args.state {
+        std::fs::write(path, state_file::render(&instance.ring, &instance.start))
+            .map_err(|error| Failure::file("write", path, &error))?;
+    }
+    match args.format {
+        Format::Json => {
+            let mut fields = ring_json::ring(&instance);
+            fields.insert("widest_gap".to_owned(), json!(gap));
+            fields.insert("worst_case".to_owned(), json!(worst));
+            fields.insert("last_rest".to_owned(), json!(forecast.last_rest()));
+            fields.insert("legitimate_at".to_owned(), json!(forecast.legitimate_at()));
+            fields.insert("attained".to_owned(), json!(attained));
+            let state = ring_json::state(&instance.ring, &instance.start);
+            fields.insert("state".to_owned(), state);
+            print_json(&Value::Object(fields))?;
+        }
+        Format::Csv => {
+            println_csv(&instance, gap, worst, forecast.legitimate_at())?;
+        }
+        Format::Text => {
+            let mut out = anstream::stdout().lock();
+            writeln!(
+                out,
+                "{HEADING}{}, {}, {} apart, delays at most {gap} apart{HEADING:#}",
+                count(instance.processes(), "process"),
+                count(instance.tokens(), "token"),
+                instance.separation()
+            )?;
+            writeln!(
+                out,
+                "From any state whatever, no token rests after round {HEADING}{worst}{HEADING:#}.",
+            )?;
+            writeln!(
+                out,
+                "{DIM}(m-1)·d + max(L, d) - 1 with L the widest gap between delays; the paper has O(n³).{DIM:#}"
+            )?;
+            writeln!(
+                out,
+                "A start that takes this long: {}. It is legitimate after round {}.",
+                describe(&instance.start),
+                forecast.legitimate_at().unwrap_or(0)
+            )?;
+            match &args.state {
+                Some(path) => writeln!(out, "Written to {}.", path.display())?,
+                None => writeln!(out, "\nTry next:\n  headway run --start worst")?,
+            }
+        }
+    }
+    Ok(attained.into())
+}
+
+fn println_csv(
+    instance: &crate::flags::Instance,
+    gap: u64,
+    worst: u64,
+    legitimate_at: Option<u64>,
+) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "processes,tokens,separation,widest_gap,worst_case,legitimate_at"
+    )?;
+    writeln!(
+        out,
+        "{},{},{},{gap},{worst},{}",
+        instance.processes(),
+        instance.tokens(),
+        instance.separation(),
+        legitimate_at.unwrap_or(0)
+    )
+}
+
+fn describe(start: &headway_core::Configuration) -> String {
+    let pile = start
+        .processes
+        .iter()
+        .enumerate()
+        .find(|(_, p)| p.resting > 0);
+    match pile {
+        Some((index, process)) if process.counter > 0 => format!(
+            "all tokens resting at delay {index}, its counter at {}",
+            process.counter
+        ),
+        Some((index, _)) => format!("all tokens resting at process {index}, all counters run down"),
+        None => "no token rests".to_owned(),
+    }
+}

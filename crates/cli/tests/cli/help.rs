@@ -1,0 +1,70 @@
+//! The examples in the help texts and in the README do what they say.
+
+use crate::common::{headway, headway_in};
+
+const COMMANDS: [&str; 6] = ["", "run", "forecast", "worst", "chain", "completions"];
+
+/// The lines under "Examples:", without the remarks behind them.
+fn examples(help: &str) -> Vec<String> {
+    help.lines()
+        .skip_while(|line| !line.starts_with("Examples:"))
+        .skip(1)
+        .take_while(|line| line.starts_with("  headway"))
+        .map(|line| {
+            line.trim()
+                .split("  ")
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn examples_work() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(
+        headway_in(folder.path(), "worst --state state.json").code,
+        0
+    );
+    let mut tried = 0;
+    for command in COMMANDS {
+        let help = headway(&format!("{command} --help"));
+        assert_eq!(help.code, 0);
+        let examples = examples(&help.out);
+        assert!(
+            !examples.is_empty(),
+            "headway {command} --help has no examples"
+        );
+        for example in examples {
+            // Shell redirections are the shell's.
+            let line = example.split(['>', '&']).next().unwrap_or_default();
+            let arguments = line.trim().strip_prefix("headway").unwrap_or_default();
+            let ran = headway_in(folder.path(), arguments);
+            if arguments.contains("--watch") {
+                assert!(
+                    ran.err.contains("needs a terminal"),
+                    "{example}: {}",
+                    ran.err
+                );
+            } else {
+                // A jam is an example too: its answer is no.
+                let jam = arguments.contains("--tokens 6 --separation 5");
+                assert_eq!(ran.code, i32::from(jam), "{example}: {}", ran.err);
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 20, "{tried} examples");
+}
+
+#[test]
+fn the_readme_shows_the_real_output() {
+    let readme = std::fs::read_to_string("../../README.md").unwrap();
+    let shown = readme
+        .split("```text\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("README.md shows an output");
+    assert_eq!(shown, headway("").out);
+}

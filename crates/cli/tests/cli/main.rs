@@ -1,0 +1,6 @@
+//! The `headway` binary as its users meet it.
+
+mod common;
+mod help;
+mod mistakes;
+mod run;

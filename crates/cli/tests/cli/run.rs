@@ -1,0 +1,215 @@
+//! `headway run`, `forecast`, `worst` and `chain` as a user calls them.
+
+use crate::common::{headway, headway_in, json};
+use serde_json::json as value;
+
+#[test]
+fn alone_it_runs_the_default_ring() {
+    let ran = headway("");
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.out, headway("run").out);
+    assert!(
+        ran.out
+            .starts_with("24 processes, all delay; 4 tokens, 5 apart; random start, seed 2009")
+    );
+    for part in [
+        "Legitimate after round 20",
+        "at most 19 (proved)",
+        "D1",
+        "D5",
+        "Try next:",
+    ] {
+        assert!(ran.out.contains(part), "{part} is missing:\n{}", ran.out);
+    }
+    assert!(!ran.out.contains('\u{1b}'), "no colour when piped");
+    assert!(ran.out.lines().count() <= 48, "within one screen");
+}
+
+#[test]
+fn json_of_a_run() {
+    let ran = json("run --format json");
+    assert_eq!(ran["seed"], 2009);
+    assert_eq!(ran["processes"], 24);
+    assert_eq!(ran["tokens"], 4);
+    assert_eq!(ran["separation"], 5);
+    assert_eq!(ran["delays"].as_array().unwrap().len(), 24);
+    assert_eq!(ran["legitimate_at"], 20);
+    assert_eq!(ran["last_rest"], 17);
+    assert_eq!(ran["worst_case"], 19);
+    assert_eq!(ran["rounds"], 44);
+    assert_eq!(ran["min_distance_after"], 5);
+    assert_eq!(ran["visits"], value!({"min": 4, "max": 4}));
+    assert_eq!(
+        ran["desiderata"],
+        value!({"D1": true, "D2": true, "D3": true, "D4": true, "D5": true})
+    );
+}
+
+#[test]
+fn a_spaced_start_is_legitimate_at_once() {
+    let ran = json("run --start spaced --format json");
+    assert_eq!(ran["legitimate_at"], 0);
+    assert_eq!(ran["last_rest"], value!(null));
+}
+
+#[test]
+fn the_engines_give_the_same_json() {
+    for ring in [
+        "--delays 3 --processes 60",
+        "--program measure --processes 30 --tokens 3",
+    ] {
+        let dense = headway(&format!(
+            "run {ring} --format json --engine dense --fault scramble@9"
+        ));
+        let sparse = headway(&format!(
+            "run {ring} --format json --engine sparse --fault scramble@9"
+        ));
+        assert_eq!(dense.out, sparse.out);
+    }
+}
+
+#[test]
+fn forecast_and_run_agree_in_every_common_field() {
+    for ring in [
+        "",
+        "--delays 1 --start worst",
+        "--tokens 7 --separation 4 --processes 29 --delays every:5 --seed 8",
+        "--tokens 6 --separation 5",
+        "--separation 1 --tokens 9",
+        "--rounds 6",
+    ] {
+        let ran = json(&format!("run {ring} --format json"));
+        let told = json(&format!("forecast {ring} --format json"));
+        for (field, value) in ran.as_object().unwrap() {
+            assert_eq!(&told[field], value, "{ring}: {field}");
+        }
+        assert!(told["cycle_time"].is_string());
+    }
+}
+
+#[test]
+fn forecast_tells_states_and_waits() {
+    let told = json("forecast --format json --at 0 --at 44 --waits");
+    assert_eq!(told["cycle_time"], "6/1");
+    assert_eq!(told["states"][0]["round"], 0);
+    let tokens = |state: &serde_json::Value| -> u64 {
+        let processes = state["processes"].as_array().unwrap().iter();
+        processes
+            .map(|p| p["queued"].as_u64().unwrap() + p["resting"].as_u64().unwrap())
+            .sum()
+    };
+    assert_eq!(tokens(&told["states"][1]), 4);
+    let last = told["waits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|w| w["to"].as_u64().unwrap())
+        .max();
+    assert_eq!(last, told["last_rest"].as_u64());
+}
+
+#[test]
+fn the_worst_state_can_be_written_and_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let worst = headway_in(
+        folder.path(),
+        "worst --delays 1 --state worst.json --format json",
+    );
+    let worst: serde_json::Value = serde_json::from_str(&worst.out).unwrap();
+    assert_eq!(
+        (&worst["worst_case"], &worst["attained"]),
+        (&value!(38), &value!(true))
+    );
+    let ran = headway_in(folder.path(), "run --start worst.json --format json");
+    let ran: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(ran["last_rest"], worst["worst_case"]);
+    let drawn = headway_in(folder.path(), "forecast worst.json --svg out.svg");
+    assert_eq!(drawn.code, 0, "{}", drawn.err);
+    let svg = std::fs::read_to_string(folder.path().join("out.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+}
+
+#[test]
+fn a_jam_is_run_with_a_warning() {
+    let ran = headway("run --processes 5 --tokens 2 --separation 3");
+    assert_eq!(ran.code, 1, "not legitimate");
+    assert!(ran.err.contains("traffic jam"), "{}", ran.err);
+    assert!(
+        ran.err.contains("2 tokens 2 apart, or 1 token 3 apart"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.out.contains("Not legitimate"));
+    let told = json("forecast --processes 5 --tokens 2 --separation 3 --format json");
+    assert_eq!(told["jam"]["period"], 3);
+}
+
+#[test]
+fn the_two_errors_of_the_printed_listing_show() {
+    let measured = json("run --program measure --processes 6 --tokens 2 --format json --seed 3");
+    assert_eq!(measured["legitimate"], true);
+    assert_eq!(measured["separation"], 3);
+    let printed = headway("run --program measure-as-printed --processes 6 --tokens 2 --seed 3");
+    assert_eq!(printed.code, 1);
+}
+
+#[test]
+fn faults_are_recovered_from() {
+    let ran = json("run --fault scramble@50 --fault pile:7@100 --format json");
+    let recoveries = ran["recoveries"].as_array().unwrap();
+    assert_eq!(recoveries.len(), 2);
+    for recovery in recoveries {
+        assert!(recovery["rounds"].as_u64().unwrap() <= 20 + 2, "{recovery}");
+    }
+    assert_eq!(ran["desiderata"]["D5"], true);
+}
+
+#[test]
+fn traces_and_csv_hold_every_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = headway_in(folder.path(), "run --rounds 9 --trace t.jsonl --format csv");
+    assert_eq!(ran.out.lines().count(), 1 + 10 * 4);
+    let trace = std::fs::read_to_string(folder.path().join("t.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = trace
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 1 + 10);
+    assert_eq!(lines[0]["seed"], 2009);
+    assert_eq!(lines[1]["clause"], "leg:0");
+    assert_eq!(lines[10]["round"], 9);
+}
+
+#[test]
+fn a_chain_separates() {
+    let ran = json("chain --scrambled 9 --arrivals every:2 --rounds 80 --format json");
+    assert_eq!(ran["separated"], true);
+    assert_eq!(ran["min_distance_after"], 5);
+}
+
+#[test]
+fn completions_and_manual() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(
+            headway(&format!("completions {shell}"))
+                .out
+                .contains("headway")
+        );
+    }
+    let manual = headway("man").out;
+    assert!(manual.contains(".TH") && manual.contains("forecast"));
+}
+
+#[test]
+fn wide_rings_fit_a_screen() {
+    let ran = headway("run --processes 5000 --tokens 40 --separation 100 --delays every:100");
+    assert_eq!(ran.code, 0);
+    let widest = ran
+        .out
+        .lines()
+        .map(|line| line.chars().count())
+        .max()
+        .unwrap();
+    assert!(widest <= 130, "{widest} columns");
+    assert!(ran.out.contains("processes a column"));
+}

@@ -1,0 +1,71 @@
+//! The outcome of a run, without running.
+
+use headway_core::desiderata::{Recovery, verdicts, visited_equally};
+use headway_core::{Round, Separation};
+
+use super::{Forecast, Timeline};
+use crate::run::Outcome;
+
+impl Forecast<'_> {
+    /// What [`crate::run()`] finds in a run of so many rounds without faults; by
+    /// default as many as it would do.
+    pub fn outcome(&self, rounds: Option<Round>) -> Outcome {
+        let n = self.shape.processes;
+        let end = rounds.unwrap_or_else(|| match self.legitimate_at {
+            Some(round) => round.saturating_add(n),
+            None => self.horizon(),
+        });
+        let legitimate_at = self.legitimate_at.filter(|&round| round <= end);
+        let line = self.timeline();
+        let visits = legitimate_at.and_then(|round| self.visits(end - round));
+        let equally = match (legitimate_at, visits, self.separation()) {
+            (Some(round), Some(visits), Some(d)) => visited_equally(visits, end - round, n, d),
+            _ => false,
+        };
+        let settled = legitimate_at.is_some();
+        Outcome {
+            rounds: end,
+            legitimate_at,
+            last_rest: self.last_rest_until(&line, end),
+            min_distance_before: match legitimate_at {
+                Some(0) => None,
+                Some(round) => line.min_distance(0..=round - 1),
+                None => line.min_distance(0..=end),
+            },
+            min_distance_after: legitimate_at.and_then(|_| self.settled_distance()),
+            visits,
+            desiderata: verdicts([true, settled, settled, equally, settled]),
+            recoveries: vec![Recovery {
+                fault_at: 0,
+                legitimate_at,
+            }],
+            legitimate: settled,
+        }
+    }
+
+    fn separation(&self) -> Option<Separation> {
+        Separation::new(self.shape.separation as u32)
+    }
+
+    /// As long as [`crate::Run::horizon`].
+    fn horizon(&self) -> Round {
+        if !self.feasible() {
+            return self.shape.processes.saturating_mul(4);
+        }
+        let worst = self.worst_last_rest().unwrap_or(0);
+        worst.saturating_add(self.shape.separation)
+    }
+
+    /// The last round, no later than `end`, after which some token rests.
+    fn last_rest_until(&self, line: &Timeline<'_>, end: Round) -> Option<Round> {
+        if self.settles() {
+            return match self.last_rest() {
+                Some(round) if round > end => line.waits(end).map(|wait| wait.to.min(end)).max(),
+                other => other,
+            };
+        }
+        // In a jam tokens rest in nearly every round.
+        let rests = |round: &Round| line.moment(*round).places.iter().any(|p| p.resting);
+        (0..=end).rev().find(rests)
+    }
+}
