@@ -99,7 +99,10 @@ fn lines(
             let key: Vec<Value> = figure
                 .series
                 .iter()
-                .filter_map(|axis| cell.get(axis).cloned())
+                .map(|axis| match cell.get(axis) {
+                    Some(value) => value.clone(),
+                    None => Value::Word(cell.grid.replace('-', " ")),
+                })
                 .collect();
             let line = match drawn[from..].iter().position(|line| line.key == key) {
                 Some(found) => &mut drawn[from + found],
@@ -248,11 +251,11 @@ fn layout(figure: &Figure, plots: &[Plot], dark: bool) -> Layout {
 fn x_of(sweep: &Sweep, figure: &Figure, cell: &Cell, result: &CellResult) -> Option<f64> {
     match cell.get(&figure.x) {
         Some(Value::Number(number)) => Some(*number as f64),
-        // every:4 and the like are drawn at their number; words without one have
-        // no place on the axis.
+        // even:4 and the like are drawn at their first number; words without one
+        // have no place on the axis.
         Some(Value::Word(word)) => {
-            let digits = word.trim_matches(|c: char| !c.is_ascii_digit());
-            digits.parse().ok()
+            let from_digit = word.trim_start_matches(|c: char| !c.is_ascii_digit());
+            from_digit.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
         }
         None => statistic(sweep, &figure.x, result, Statistic::Mean),
     }

@@ -76,7 +76,8 @@ pub struct Figure {
     pub x: String,
     /// Lines: measures, one line each. Heat map: one axis.
     pub y: Vec<String>,
-    /// Lines: axes, one line for each combination of their values.
+    /// Lines: axes, one line for each combination of their values; `grid` stands
+    /// for the grid's name.
     pub series: Vec<String>,
     /// Heat map: the measure that gives the colour.
     pub colour: String,

@@ -58,7 +58,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let mut sweep = parse(&text, &path)?;
     sweep.samples = args.samples.unwrap_or(sweep.samples);
     sweep.seed = args.seed.map_or(sweep.seed, |seed| seed.0);
-    let mut command = format!("headway experiment {experiment} --samples {}", sweep.samples);
+    let mut command = format!(
+        "headway experiment {experiment} --samples {}",
+        sweep.samples
+    );
     command.push_str(&format!(" --seed {}", sweep.seed));
     sweep::execute(&sweep, &args.running, &command)
 }
@@ -71,10 +74,12 @@ fn find(experiment: &str) -> Result<(String, PathBuf), Failure> {
     let path = Path::new(experiment);
     if !experiment.contains(['.', '/', '\\']) {
         let names: Vec<&str> = shipped::EXPERIMENTS.iter().map(|(name, _)| *name).collect();
-        return Err(Failure::new(format!("there is no experiment '{experiment}'")).help(format!(
-            "expected {}, or the path of a sweep file (with a dot or a slash in it)",
-            names.join(", ")
-        )));
+        return Err(
+            Failure::new(format!("there is no experiment '{experiment}'")).help(format!(
+                "expected {}, or the path of a sweep file (with a dot or a slash in it)",
+                names.join(", ")
+            )),
+        );
     }
     let text =
         std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;

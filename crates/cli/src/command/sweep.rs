@@ -132,8 +132,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop {flag}, or change the file")));
             }
-            let text = fs::read_to_string(path)
-                .map_err(|error| Failure::file("read", path, &error))?;
+            let text =
+                fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
             let sweep = parse(&text, path)?;
             (text, sweep, format!("headway sweep {}", path.display()))
         }
@@ -142,7 +142,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     sweep.text = Some(text);
     sweep.samples = args.samples.unwrap_or(sweep.samples);
     sweep.seed = args.seed.map_or(sweep.seed, |seed| seed.0);
-    command.push_str(&format!(" --samples {} --seed {}", sweep.samples, sweep.seed));
+    command.push_str(&format!(
+        " --samples {} --seed {}",
+        sweep.samples, sweep.seed
+    ));
     execute(&sweep, &args.running, &command)
 }
 
@@ -196,7 +199,9 @@ pub(crate) fn execute(sweep: &Sweep, running: &Running, command: &str) -> Result
         warn(format_args!(
             "stopped. {} of {} cells are finished and kept in {}; the same command with --resume goes on",
             results.len(),
-            (0..sweep.cells.len() as u32).filter(|&cell| shard.has(cell)).count(),
+            (0..sweep.cells.len() as u32)
+                .filter(|&cell| shard.has(cell))
+                .count(),
             folder.display()
         ));
         return Ok(Answer::No);
@@ -266,15 +271,19 @@ fn open(
 fn merge(folders: &[PathBuf], out: &Path) -> Result<Answer, Failure> {
     let mut parts = Vec::new();
     for folder in folders {
-        let part = Part::read(folder).map_err(journal_failure)?.ok_or_else(|| {
-            Failure::new(format!("{} holds no results of a sweep", folder.display()))
-                .help("give the folders that `headway sweep --shard` wrote")
-        })?;
+        let part = Part::read(folder)
+            .map_err(journal_failure)?
+            .ok_or_else(|| {
+                Failure::new(format!("{} holds no results of a sweep", folder.display()))
+                    .help("give the folders that `headway sweep --shard` wrote")
+            })?;
         parts.push(part);
     }
     if Part::read(out).map_err(journal_failure)?.is_some() {
-        return Err(Failure::new(format!("{} holds results already", out.display()))
-            .help("choose another --out"));
+        return Err(
+            Failure::new(format!("{} holds results already", out.display()))
+                .help("choose another --out"),
+        );
     }
     let (sweep, results) = journal::merge(&parts, out).map_err(journal_failure)?;
     let command = format!("headway sweep merge of {} parts", parts.len());
@@ -345,7 +354,11 @@ fn say(
         writeln!(out, "{mark} {}", verdict.statement)?;
         writeln!(out, "  {DIM}{}{DIM:#}", verdict.evidence)?;
         if verdict.holds.is_none() {
-            writeln!(out, "  too few samples to tell; try --samples {}", 10 * sweep.samples)?;
+            writeln!(
+                out,
+                "  too few samples to tell; try --samples {}",
+                10 * sweep.samples
+            )?;
         }
     }
     let folder = folder.display();
@@ -355,7 +368,11 @@ fn say(
         sweep.cells.len(),
         sweep.samples,
         sweep.seed,
-        if sweep.sample_rows { ", samples.csv" } else { "" },
+        if sweep.sample_rows {
+            ", samples.csv"
+        } else {
+            ""
+        },
         match figures {
             0 => String::new(),
             1 => format!(", {}.svg and .png", sweep.figures[0].name),

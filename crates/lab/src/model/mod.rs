@@ -4,7 +4,11 @@ use std::fmt;
 
 use crate::cell::Cell;
 
+pub mod asynchrony;
+pub mod definitional;
+pub mod duty;
 pub mod ring;
+pub mod sensor;
 
 /// A model: a family of experiments, one for every choice of values on its axes.
 pub trait Model: Sync {
@@ -136,7 +140,13 @@ impl Problem {
 }
 
 /// All models.
-pub const MODELS: [&dyn Model; 1] = [&ring::RingModel];
+pub const MODELS: [&dyn Model; 5] = [
+    &ring::RingModel,
+    &asynchrony::AsynchronyModel,
+    &definitional::DefinitionalModel,
+    &sensor::SensorModel,
+    &duty::DutyModel,
+];
 
 /// The model of a name.
 pub fn named(name: &str) -> Option<&'static dyn Model> {

@@ -33,6 +33,7 @@ const FLOW: usize = 11;
 const DENSITY: usize = 12;
 const WIDEST_GAP: usize = 13;
 const TURNS: usize = 14;
+const SPEED: usize = 15;
 
 impl Model for RingModel {
     fn name(&self) -> &'static str {
@@ -67,7 +68,7 @@ impl Model for RingModel {
                 symbol: "k",
                 default: "all",
                 kind: AxisKind::Mixed,
-                about: "which processes delay: all, a number chosen at random, every:K, at:0,5,9",
+                about: "which processes delay: all, a number (at random), even:K, every:K, at:0,5,9",
             },
             Axis {
                 name: "start",
@@ -94,7 +95,7 @@ impl Model for RingModel {
     }
 
     fn measures(&self) -> &'static [Measure] {
-        const MEASURES: [Measure; 15] = [
+        const MEASURES: [Measure; 16] = [
             Measure::count(
                 "legitimate_at",
                 "the first round at whose end the state is legitimate",
@@ -128,6 +129,7 @@ impl Model for RingModel {
             Measure::share("density", "tokens per process"),
             Measure::count("widest_gap", "largest distance from a delay to the next"),
             Measure::share("turns", "legitimate_at as a share of a turn of n rounds"),
+            Measure::share("speed", "moves per token and round in the long run"),
         ];
         &MEASURES
     }
@@ -190,6 +192,8 @@ impl RingSampler {
         let text = cell.text("delays");
         let delays: Delays = if program.measures() && text == "all" {
             Delays::At(vec![0])
+        } else if let Some(count) = text.strip_prefix("even:") {
+            evenly(count, processes)?
         } else {
             text.parse()
                 .map_err(|error| Problem::new("delays", format!("'{text}': {error}")))?
@@ -373,12 +377,12 @@ impl Sampler for RingSampler {
             }
         };
         let start = self.state(ring, seed)?;
-        let flow = if self.wants(&[FLOW]) {
+        let flow = if self.wants(&[FLOW, SPEED]) {
             self.flow(ring, start.clone())?
         } else {
             None
         };
-        let only_flow = self.wanted.iter().all(|w| [FLOW, DENSITY].contains(w));
+        let only_flow = self.wanted.iter().all(|w| [FLOW, DENSITY, SPEED].contains(w));
         let seen = if only_flow {
             Seen::default()
         } else if self.by_forecast {
@@ -419,12 +423,25 @@ impl Sampler for RingSampler {
                     .and_then(|_| share(u64::from(seen.last_rest == worst), 1)),
                 FLOW => flow,
                 DENSITY => share(m, n),
+                SPEED => flow.map(|flow| flow * n as i64 / m as i64),
                 WIDEST_GAP => count(gap),
                 TURNS => seen.legitimate_at.and_then(|rounds| share(rounds, n)),
                 _ => None,
             };
         }
         Ok(())
+    }
+}
+
+/// This many delays, as evenly spread as the ring allows.
+fn evenly(count: &str, processes: usize) -> Result<Delays, Problem> {
+    let expected = || Problem::new("delays", format!("expected even:K, K from 1 to {processes}"));
+    match count.parse::<usize>() {
+        Ok(count) if (1..=processes).contains(&count) => {
+            let places = (0..count).map(|index| index * processes / count);
+            Ok(Delays::At(places.collect()))
+        }
+        _ => Err(expected()),
     }
 }
 

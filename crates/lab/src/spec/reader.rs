@@ -167,8 +167,8 @@ fn read_figure(section: &Section<'_>, sweep: &Sweep) -> Result<Figure, SpecError
         return Err(section.wrong("colour", format!("expected a measure: {measured}")));
     }
     let series = section.texts("series")?;
-    if !series.iter().all(|name| is_axis(name)) {
-        return Err(section.wrong("series", format!("expected axes: {}", list(axes()))));
+    if !series.iter().all(|name| is_axis(name) || name == "grid") {
+        return Err(section.wrong("series", format!("expected axes, or grid: {}", list(axes()))));
     }
     let grids = section.texts("grid")?;
     let known = |name: &String| sweep.cells.iter().any(|cell| cell.grid == *name);

@@ -60,7 +60,12 @@ pub(crate) struct GridFlags {
     series: Vec<String>,
 
     /// Name of the results
-    #[arg(long, value_name = "NAME", default_value = "sweep", help_heading = "Results")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "sweep",
+        help_heading = "Results"
+    )]
     name: String,
 }
 
@@ -86,7 +91,9 @@ impl GridFlags {
             ("x", self.x.is_some()),
         ];
         let axes = self.axes();
-        let mut given = axes.iter().map(|(name, values)| (*name, !values.is_empty()));
+        let mut given = axes
+            .iter()
+            .map(|(name, values)| (*name, !values.is_empty()));
         let axis = given.find(|(_, given)| *given);
         axis.or_else(|| others.into_iter().find(|(_, given)| *given))
             .map(|(name, _)| format!("--{name}"))
@@ -121,7 +128,11 @@ impl GridFlags {
         } else {
             self.measure.clone()
         };
-        let mut text = format!("name = {}\nmeasure = {}\n", quote(&self.name), list(&measures));
+        let mut text = format!(
+            "name = {}\nmeasure = {}\n",
+            quote(&self.name),
+            list(&measures)
+        );
         if !self.percentiles.is_empty() {
             let _ = writeln!(text, "percentiles = {}", list(&self.percentiles));
         }
