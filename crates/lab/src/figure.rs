@@ -1,6 +1,8 @@
 //! Pictures of results: lines with confidence bands, heat maps; SVG and PNG,
 //! light and dark. The plotting library is used here and nowhere else.
 
+use std::sync::Arc;
+
 use kuva::backend::png::PngBackend;
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::{BandPlot, ColorMap, Heatmap, LinePlot};
@@ -204,10 +206,9 @@ fn heat_map(
     if xs.is_empty() || ys.is_empty() {
         return Err(format!("figure {}: there is nothing to draw", figure.name));
     }
-    // The first row of the data is drawn at the top.
+    // The first row of the data is drawn at the bottom.
     let data: Vec<Vec<f64>> = ys
         .iter()
-        .rev()
         .map(|y| {
             xs.iter()
                 .map(|x| {
@@ -226,7 +227,7 @@ fn heat_map(
         .collect();
     let mut map = Heatmap::new()
         .with_data(data)
-        .with_color_map(ColorMap::Viridis);
+        .with_color_map(ColorMap::Custom(shades(dark)));
     if xs.len() * ys.len() <= 120 {
         map = map.with_values();
     }
@@ -236,6 +237,22 @@ fn heat_map(
         .with_x_categories(names(&xs))
         .with_y_categories(names(&ys));
     Ok(render_multiple(plots, layout))
+}
+
+/// From the page's own colour to a blue on which its text can still be read.
+fn shades(dark: bool) -> Arc<dyn Fn(f64) -> String + Send + Sync> {
+    let (from, to) = if dark {
+        ([38.0, 38.0, 38.0], [0.0, 105.0, 165.0])
+    } else {
+        ([250.0, 250.0, 250.0], [105.0, 180.0, 235.0])
+    };
+    Arc::new(move |share| {
+        let part = |index: usize| {
+            let (from, to): (f64, f64) = (from[index], to[index]);
+            (from + (to - from) * share.clamp(0.0, 1.0)) as u8
+        };
+        format!("#{:02x}{:02x}{:02x}", part(0), part(1), part(2))
+    })
 }
 
 fn layout(figure: &Figure, plots: &[Plot], dark: bool) -> Layout {
@@ -255,7 +272,11 @@ fn x_of(sweep: &Sweep, figure: &Figure, cell: &Cell, result: &CellResult) -> Opt
         // have no place on the axis.
         Some(Value::Word(word)) => {
             let from_digit = word.trim_start_matches(|c: char| !c.is_ascii_digit());
-            from_digit.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+            from_digit
+                .split(|c: char| !c.is_ascii_digit())
+                .next()?
+                .parse()
+                .ok()
         }
         None => statistic(sweep, &figure.x, result, Statistic::Mean),
     }

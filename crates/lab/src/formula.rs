@@ -25,7 +25,10 @@ pub fn value(text: &str, lookup: impl Fn(&str) -> Option<i64>) -> Result<i64, St
     if parser.rest.is_empty() {
         Ok(value)
     } else {
-        Err(format!("expected the formula to end before '{}'", parser.rest))
+        Err(format!(
+            "expected the formula to end before '{}'",
+            parser.rest
+        ))
     }
 }
 

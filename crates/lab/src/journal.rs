@@ -160,9 +160,21 @@ impl Header {
             ("sweep", &self.sweep, &other.sweep),
             ("version", &self.headway, &other.headway),
             ("seed", &self.seed.to_string(), &other.seed.to_string()),
-            ("samples", &self.samples.to_string(), &other.samples.to_string()),
-            ("measures", &self.measures.join(", "), &other.measures.join(", ")),
-            ("grid (by its fingerprint)", &self.fingerprint, &other.fingerprint),
+            (
+                "samples",
+                &self.samples.to_string(),
+                &other.samples.to_string(),
+            ),
+            (
+                "measures",
+                &self.measures.join(", "),
+                &other.measures.join(", "),
+            ),
+            (
+                "grid (by its fingerprint)",
+                &self.fingerprint,
+                &other.fingerprint,
+            ),
         ]
         .map(|(what, mine, theirs)| (what, mine.clone(), theirs.clone()));
         let differing = mine_and_theirs.into_iter().find(|(_, a, b)| a != b)?;

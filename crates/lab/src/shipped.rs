@@ -2,10 +2,7 @@
 
 /// Name and sweep file of every experiment, in the order of the documentation.
 pub const EXPERIMENTS: &[(&str, &str)] = &[
-    (
-        "paper",
-        include_str!("../../../experiments/paper.toml"),
-    ),
+    ("paper", include_str!("../../../experiments/paper.toml")),
     (
         "tightness",
         include_str!("../../../experiments/tightness.toml"),
@@ -14,18 +11,9 @@ pub const EXPERIMENTS: &[(&str, &str)] = &[
         "placement",
         include_str!("../../../experiments/placement.toml"),
     ),
-    (
-        "jam",
-        include_str!("../../../experiments/jam.toml"),
-    ),
-    (
-        "measure",
-        include_str!("../../../experiments/measure.toml"),
-    ),
-    (
-        "faults",
-        include_str!("../../../experiments/faults.toml"),
-    ),
+    ("jam", include_str!("../../../experiments/jam.toml")),
+    ("measure", include_str!("../../../experiments/measure.toml")),
+    ("faults", include_str!("../../../experiments/faults.toml")),
     (
         "asynchrony",
         include_str!("../../../experiments/asynchrony.toml"),
@@ -34,10 +22,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = &[
         "definitional",
         include_str!("../../../experiments/definitional.toml"),
     ),
-    (
-        "loss",
-        include_str!("../../../experiments/loss.toml"),
-    ),
+    ("loss", include_str!("../../../experiments/loss.toml")),
     (
         "duty-cycle",
         include_str!("../../../experiments/duty-cycle.toml"),

@@ -350,8 +350,7 @@ fn values_of(
     fixed: &[(&'static str, Value)],
     axes: &[Axis],
 ) -> Result<Vec<Value>, SpecError> {
-    let wrong =
-        |message: String| SpecError::new(format!("grid.{}", axis.name), entry.at, message);
+    let wrong = |message: String| SpecError::new(format!("grid.{}", axis.name), entry.at, message);
     let lookup = |name: &str| {
         let axis = axes
             .iter()
@@ -405,7 +404,9 @@ fn values_of(
         },
     };
     if let Some(number) = numbers.iter().find(|&&n| n < low || n > high) {
-        return Err(wrong(format!("{number} is out of range: expected {low} to {high}")));
+        return Err(wrong(format!(
+            "{number} is out of range: expected {low} to {high}"
+        )));
     }
     Ok(numbers.into_iter().map(Value::Number).collect())
 }

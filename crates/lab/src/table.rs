@@ -70,7 +70,8 @@ pub fn cell_row(sweep: &Sweep, result: &CellResult) -> Vec<Datum> {
     for (&measure, summary) in sweep.measures.iter().zip(&result.summaries) {
         let measure = sweep.model.measures()[measure];
         let scale = measure.scale as f64;
-        let decimal = |value: Option<f64>| value.map_or(Datum::Empty, |v| Datum::Decimal(v / scale));
+        let decimal =
+            |value: Option<f64>| value.map_or(Datum::Empty, |v| Datum::Decimal(v / scale));
         let band = summary.confidence();
         row.push(decimal(summary.mean()));
         row.push(decimal(band.map(|band| band.0)));
@@ -94,7 +95,11 @@ pub fn sample_columns(sweep: &Sweep) -> Columns {
     columns.push(("seed".to_owned(), Kind::Text));
     for &measure in &sweep.measures {
         let Measure { name, scale, .. } = sweep.model.measures()[measure];
-        let kind = if scale == 1 { Kind::Whole } else { Kind::Decimal };
+        let kind = if scale == 1 {
+            Kind::Whole
+        } else {
+            Kind::Decimal
+        };
         columns.push((name.to_owned(), kind));
     }
     columns
@@ -106,20 +111,24 @@ pub fn sample_rows<'a>(
     result: &'a CellResult,
 ) -> impl Iterator<Item = Vec<Datum>> + 'a {
     let head = leading(sweep, &sweep.cells[result.index as usize]);
-    result.samples.iter().enumerate().map(move |(index, (seed, values))| {
-        let mut row = head.clone();
-        row.push(Datum::Whole(index as i64));
-        row.push(Datum::Text(seed.to_string()));
-        for (&measure, value) in sweep.measures.iter().zip(values) {
-            let scale = sweep.model.measures()[measure].scale;
-            row.push(match value {
-                None => Datum::Empty,
-                Some(value) if scale == 1 => Datum::Whole(*value),
-                Some(value) => Datum::Decimal(*value as f64 / scale as f64),
-            });
-        }
-        row
-    })
+    result
+        .samples
+        .iter()
+        .enumerate()
+        .map(move |(index, (seed, values))| {
+            let mut row = head.clone();
+            row.push(Datum::Whole(index as i64));
+            row.push(Datum::Text(seed.to_string()));
+            for (&measure, value) in sweep.measures.iter().zip(values) {
+                let scale = sweep.model.measures()[measure].scale;
+                row.push(match value {
+                    None => Datum::Empty,
+                    Some(value) if scale == 1 => Datum::Whole(*value),
+                    Some(value) => Datum::Decimal(*value as f64 / scale as f64),
+                });
+            }
+            row
+        })
 }
 
 fn leading_columns(sweep: &Sweep) -> Columns {

@@ -198,7 +198,10 @@ mod tests {
         let mut tally = Tally::new(false);
         tally.add(None);
         let summary = tally.summary(&[50.0]);
-        assert_eq!((summary.missing, summary.mean(), summary.min), (1, None, None));
+        assert_eq!(
+            (summary.missing, summary.mean(), summary.min),
+            (1, None, None)
+        );
         assert_eq!(summary.confidence(), None);
     }
 }

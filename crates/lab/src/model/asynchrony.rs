@@ -30,13 +30,6 @@ impl Model for AsynchronyModel {
     fn axes(&self) -> &'static [Axis] {
         &[
             Axis {
-                name: "processes",
-                symbol: "n",
-                default: "40",
-                kind: AxisKind::Number(3, 1 << 16),
-                about: "processes on the ring",
-            },
-            Axis {
                 name: "gap",
                 symbol: "g",
                 default: "4",
@@ -51,6 +44,13 @@ impl Model for AsynchronyModel {
                 about: "ticks of the phase clock for a round",
             },
             Axis {
+                name: "processes",
+                symbol: "n",
+                default: "10*g",
+                kind: AxisKind::Number(3, 1 << 16),
+                about: "processes on the ring",
+            },
+            Axis {
                 name: "schedule",
                 symbol: "schedule",
                 default: "random",
@@ -62,10 +62,16 @@ impl Model for AsynchronyModel {
 
     fn measures(&self) -> &'static [Measure] {
         const MEASURES: [Measure; 4] = [
-            Measure::count("true_distance", "the smallest distance at any time, in hops"),
+            Measure::count(
+                "true_distance",
+                "the smallest distance at any time, in hops",
+            ),
             Measure::count("promised", "g - ⌊(g + p)/(p + 1)⌋, the distance promised"),
             Measure::share("speed", "hops of a token per activation of a process"),
-            Measure::count("logical_distance", "the smallest distance in logical rounds"),
+            Measure::count(
+                "logical_distance",
+                "the smallest distance in logical rounds",
+            ),
         ];
         &MEASURES
     }
@@ -78,10 +84,13 @@ impl Model for AsynchronyModel {
     ) -> Result<Box<dyn Sampler>, Problem> {
         let gap = cell.number("gap");
         if gap > cell.number("processes") {
-            return Err(Problem::new("gap", "no token fits: the gap is larger than the ring"));
+            return Err(Problem::new(
+                "gap",
+                "no token fits: the gap is larger than the ring",
+            ));
         }
-        let separation = Separation::new(gap as u32)
-            .ok_or_else(|| Problem::new("gap", "expected 1 or more"))?;
+        let separation =
+            Separation::new(gap as u32).ok_or_else(|| Problem::new("gap", "expected 1 or more"))?;
         Ok(Box::new(AsynchronySampler {
             processes: cell.number("processes") as usize,
             separation,
@@ -233,7 +242,9 @@ impl AsynchronousRing {
         let last = self.tokens.last().map(|last| last + n);
         let ahead = last.into_iter().chain(self.tokens.iter().copied());
         // Overtaking would show as a distance of 0.
-        ahead.zip(&self.tokens).map(|(ahead, token)| ahead.saturating_sub(*token))
+        ahead
+            .zip(&self.tokens)
+            .map(|(ahead, token)| ahead.saturating_sub(*token))
     }
 
     /// The distances once every token has been taken on to the same round.

@@ -60,7 +60,10 @@ impl Model for DefinitionalModel {
 
     fn measures(&self) -> &'static [Measure] {
         const MEASURES: [Measure; 3] = [
-            Measure::count("rounds", "rounds until m tokens are at least d apart and all move"),
+            Measure::count(
+                "rounds",
+                "rounds until m tokens are at least d apart and all move",
+            ),
             Measure::share("turns", "the same in turns of n rounds"),
             Measure::count("tokens_at_start", "privileges in the initial state"),
         ];
@@ -73,7 +76,10 @@ impl Model for DefinitionalModel {
         wanted: &[usize],
         _: Engine,
     ) -> Result<Box<dyn Sampler>, Problem> {
-        let (n, m) = (cell.number("processes") as u64, cell.number("tokens") as u64);
+        let (n, m) = (
+            cell.number("processes") as u64,
+            cell.number("tokens") as u64,
+        );
         let separation = Separation::new(cell.number("separation") as u32)
             .filter(|separation| separation.fits(n, m))
             .ok_or_else(|| Problem::new("separation", "the tokens do not fit: m·d > n"))?;
@@ -100,7 +106,10 @@ impl Sampler for DefinitionalSampler {
         let (rounds, at_start) = if self.definitional {
             let mut rings = TokenRings::random(self.processes, self.tokens, self.separation, seed);
             let at_start = rings.privileges();
-            (rings.settle(GIVE_UP_TURNS * self.processes as u64), at_start)
+            (
+                rings.settle(GIVE_UP_TURNS * self.processes as u64),
+                at_start,
+            )
         } else {
             let programs = vec![Program::Delay; self.processes];
             let ring = Ring::new(self.separation, programs).map_err(|error| error.to_string())?;
@@ -199,7 +208,9 @@ impl TokenRings {
     }
 
     fn privileges(&self) -> u64 {
-        (0..self.tokens).map(|token| self.holders(token).count() as u64).sum()
+        (0..self.tokens)
+            .map(|token| self.holders(token).count() as u64)
+            .sum()
     }
 
     /// Where the tokens are, if every ring has exactly one.
@@ -223,7 +234,9 @@ impl TokenRings {
             let places = self.places();
             let good = places.as_deref().is_some_and(|places| {
                 closest(places, n) >= self.separation.hops() as usize
-                    && before.as_deref().is_none_or(|before| moved(before, places, n))
+                    && before
+                        .as_deref()
+                        .is_none_or(|before| moved(before, places, n))
             });
             match (good, since) {
                 (true, Some(since)) if round - since >= n as u64 => return Some(since),
@@ -245,10 +258,18 @@ pub(crate) fn closest(places: &[usize], n: usize) -> usize {
     sorted.sort_unstable();
     let around = sorted.first().map(|first| first + n);
     let ahead = sorted.iter().copied().skip(1).chain(around);
-    sorted.iter().zip(ahead).map(|(here, ahead)| ahead - here).min().unwrap_or(n)
+    sorted
+        .iter()
+        .zip(ahead)
+        .map(|(here, ahead)| ahead - here)
+        .min()
+        .unwrap_or(n)
 }
 
 /// Whether every token went on by one.
 pub(crate) fn moved(before: &[usize], after: &[usize], n: usize) -> bool {
-    before.iter().zip(after).all(|(before, after)| (before + 1) % n == *after)
+    before
+        .iter()
+        .zip(after)
+        .all(|(before, after)| (before + 1) % n == *after)
 }

@@ -18,8 +18,10 @@ const LIFETIME: usize = 2;
 const UNCOVERED: usize = 3;
 const LONGEST_GAP: usize = 4;
 
-/// How many turns of the ring are watched.
+/// How many turns of the ring are watched, after those in which a random start
+/// settles.
 const TURNS: usize = 20;
+const SETTLING_TURNS: usize = 2;
 
 impl Model for DutyModel {
     fn name(&self) -> &'static str {
@@ -85,8 +87,14 @@ impl Model for DutyModel {
             Measure::share("energy", "share of rounds that a sensor is on, on average"),
             Measure::share("energy_most", "the same for the sensor that is on most"),
             Measure::count("lifetime", "rounds until the first battery is empty"),
-            Measure::share("uncovered", "share of the field that nobody sees, on average"),
-            Measure::count("longest_gap", "longest time that a point stays unseen, in rounds"),
+            Measure::share(
+                "uncovered",
+                "share of the field that nobody sees, on average",
+            ),
+            Measure::count(
+                "longest_gap",
+                "longest time that a point stays unseen, in rounds",
+            ),
         ];
         &MEASURES
     }
@@ -153,7 +161,11 @@ fn grid(n: usize) -> Vec<(i64, i64)> {
     (0..n)
         .map(|index| {
             let (row, column) = (index / width, index % width);
-            let x = if row % 2 == 0 { column } else { width - 1 - column };
+            let x = if row % 2 == 0 {
+                column
+            } else {
+                width - 1 - column
+            };
             (x as i64, row as i64)
         })
         .collect()
@@ -165,7 +177,11 @@ fn seen_by(places: &[(i64, i64)], radius: i64) -> Vec<Vec<usize>> {
     };
     places
         .iter()
-        .map(|&from| (0..places.len()).filter(|&to| sees(from, places[to])).collect())
+        .map(|&from| {
+            (0..places.len())
+                .filter(|&to| sees(from, places[to]))
+                .collect()
+        })
         .collect()
 }
 
@@ -178,6 +194,7 @@ impl Sampler for DutySampler {
         let ring = ring.map_err(|error| error.to_string())?;
         let start = start::random(&ring, self.tokens, seed);
         let mut engine = Dense::new(ring, start);
+        (0..SETTLING_TURNS * n).for_each(|_| engine.round());
         let mut watched = Watched::new(n);
         for round in 0..TURNS * n {
             let on: Vec<usize> = match self.schedule {
@@ -201,7 +218,9 @@ impl Sampler for DutySampler {
             *place = match wanted {
                 ENERGY => share(watched.on.iter().sum(), rounds * n as u64),
                 ENERGY_MOST => share(most, rounds),
-                LIFETIME => (self.battery_rounds * rounds).checked_div(most).map(|r| r as i64),
+                LIFETIME => (self.battery_rounds * rounds)
+                    .checked_div(most)
+                    .map(|r| r as i64),
                 UNCOVERED => share(watched.unseen, rounds * n as u64),
                 LONGEST_GAP => Some(gap as i64),
                 _ => None,

@@ -382,7 +382,10 @@ impl Sampler for RingSampler {
         } else {
             None
         };
-        let only_flow = self.wanted.iter().all(|w| [FLOW, DENSITY, SPEED].contains(w));
+        let only_flow = self
+            .wanted
+            .iter()
+            .all(|w| [FLOW, DENSITY, SPEED].contains(w));
         let seen = if only_flow {
             Seen::default()
         } else if self.by_forecast {
@@ -435,7 +438,12 @@ impl Sampler for RingSampler {
 
 /// This many delays, as evenly spread as the ring allows.
 fn evenly(count: &str, processes: usize) -> Result<Delays, Problem> {
-    let expected = || Problem::new("delays", format!("expected even:K, K from 1 to {processes}"));
+    let expected = || {
+        Problem::new(
+            "delays",
+            format!("expected even:K, K from 1 to {processes}"),
+        )
+    };
     match count.parse::<usize>() {
         Ok(count) if (1..=processes).contains(&count) => {
             let places = (0..count).map(|index| index * processes / count);

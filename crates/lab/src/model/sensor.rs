@@ -103,9 +103,18 @@ impl Model for SensorModel {
         const MEASURES: [Measure; 6] = [
             Measure::share("d1_fails", "share of rounds without exactly m tokens"),
             Measure::share("d2_fails", "share of rounds with tokens closer than d"),
-            Measure::share("d3_fails", "share of rounds in which a token does not move on by one"),
-            Measure::share("any_fails", "share of rounds in which any of the three fails"),
-            Measure::count("energy_uj", "energy of the radio per node and round, in microjoules"),
+            Measure::share(
+                "d3_fails",
+                "share of rounds in which a token does not move on by one",
+            ),
+            Measure::share(
+                "any_fails",
+                "share of rounds in which any of the three fails",
+            ),
+            Measure::count(
+                "energy_uj",
+                "energy of the radio per node and round, in microjoules",
+            ),
             Measure::count(
                 "recovery",
                 "rounds from a random state until all three hold for a turn",
@@ -243,7 +252,10 @@ impl<'a> Network<'a> {
         let mut network = Network {
             heard: heard.collect(),
             random,
-            rounds: clocks.iter().map(|clock| clock.shows_us / ROUND_US).collect(),
+            rounds: clocks
+                .iter()
+                .map(|clock| clock.shows_us / ROUND_US)
+                .collect(),
             clocks,
             jumps: vec![0; n],
             silence: vec![SILENCE_ROUNDS; n],
@@ -287,7 +299,8 @@ impl<'a> Network<'a> {
     fn expect_round(&mut self, node: usize) {
         let at = self.clocks[node].when((self.rounds[node] + 1) * ROUND_US);
         let jumps = self.jumps[node];
-        self.agenda.push(Reverse((at, Happening::Round { node, jumps })));
+        self.agenda
+            .push(Reverse((at, Happening::Round { node, jumps })));
     }
 
     fn begin_round(&mut self, node: usize, now_us: i64) {
@@ -324,7 +337,10 @@ impl<'a> Network<'a> {
         if listening && !lost {
             self.hear(node, next, arrives);
         } else if attempt < self.sampler.attempts {
-            let again = Happening::Send { node, attempt: attempt + 1 };
+            let again = Happening::Send {
+                node,
+                attempt: attempt + 1,
+            };
             self.agenda.push(Reverse((now_us + SLOT_US, again)));
         }
     }
@@ -351,7 +367,8 @@ impl<'a> Network<'a> {
     fn expect_look(&mut self, now_us: i64) {
         let ahead = self.clocks.iter().max_by_key(|clock| clock.read(now_us));
         let at = ahead.map_or(now_us, |clock| clock.when(self.observer.next_us));
-        self.agenda.push(Reverse((at.max(now_us + 1), Happening::Look)));
+        self.agenda
+            .push(Reverse((at.max(now_us + 1), Happening::Look)));
     }
 
     fn look(&mut self, now_us: i64) {
@@ -370,7 +387,9 @@ impl<'a> Network<'a> {
         let places = self.rings.places();
         let all: Vec<usize> = match &places {
             Some(places) => places.clone(),
-            None => (0..self.rings.tokens).flat_map(|token| self.rings.holders(token)).collect(),
+            None => (0..self.rings.tokens)
+                .flat_map(|token| self.rings.holders(token))
+                .collect(),
         };
         let d = self.sampler.separation.hops() as usize;
         let moved_on = match (&self.observer.before, &places) {
@@ -384,7 +403,9 @@ impl<'a> Network<'a> {
         observer.looks += 1;
         observer.good_since = good.then(|| observer.good_since.unwrap_or(round));
         if observer.recovery.is_none() {
-            observer.recovery = observer.good_since.filter(|since| round - since >= n as u64);
+            observer.recovery = observer
+                .good_since
+                .filter(|since| round - since >= n as u64);
         }
         if round >= GIVE_UP_TURNS * n as u64 {
             for (fails, holds) in observer.fails.iter_mut().zip(holds) {

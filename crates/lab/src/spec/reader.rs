@@ -29,7 +29,10 @@ pub(super) fn read(text: &str) -> Result<Sweep, SpecError> {
     let model_name = top.text("model")?.unwrap_or_else(|| "ring".to_owned());
     let model = model::named(&model_name).ok_or_else(|| {
         let known = list(model::MODELS.iter().map(|model| model.name()));
-        top.wrong("model", format!("there is no '{model_name}'; expected {known}"))
+        top.wrong(
+            "model",
+            format!("there is no '{model_name}'; expected {known}"),
+        )
     })?;
     let name = top
         .text("name")?
@@ -168,7 +171,10 @@ fn read_figure(section: &Section<'_>, sweep: &Sweep) -> Result<Figure, SpecError
     }
     let series = section.texts("series")?;
     if !series.iter().all(|name| is_axis(name) || name == "grid") {
-        return Err(section.wrong("series", format!("expected axes, or grid: {}", list(axes()))));
+        return Err(section.wrong(
+            "series",
+            format!("expected axes, or grid: {}", list(axes())),
+        ));
     }
     let grids = section.texts("grid")?;
     let known = |name: &String| sweep.cells.iter().any(|cell| cell.grid == *name);
@@ -193,8 +199,12 @@ fn read_figure(section: &Section<'_>, sweep: &Sweep) -> Result<Figure, SpecError
         }
     };
     Ok(Figure {
-        title: section.text("title")?.unwrap_or_else(|| sweep.title.clone()),
-        x_label: section.text("x_label")?.unwrap_or_else(|| x.replace('_', " ")),
+        title: section
+            .text("title")?
+            .unwrap_or_else(|| sweep.title.clone()),
+        x_label: section
+            .text("x_label")?
+            .unwrap_or_else(|| x.replace('_', " ")),
         y_label: match section.text("y_label")? {
             Some(label) => label,
             None => y.join(", ").replace('_', " "),
@@ -249,7 +259,10 @@ impl<'a> Section<'a> {
                 return Err(SpecError::new(
                     self.key(key.get_ref()),
                     key.span().start,
-                    format!("is not known here; expected {}", list(known.iter().copied())),
+                    format!(
+                        "is not known here; expected {}",
+                        list(known.iter().copied())
+                    ),
                 ));
             }
         }
