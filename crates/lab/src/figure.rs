@@ -162,7 +162,9 @@ fn lines(
         .flat_map(|line| &line.points)
         .fold(f64::INFINITY, |low, point| low.min(point.1));
     if figure.log.0 {
-        layout = layout.with_log_x();
+        let xs = drawn.iter().flat_map(|line| &line.points);
+        let largest = xs.fold(0.0, |high: f64, point| high.max(point.0));
+        layout = layout.with_log_x().with_x_axis_max(largest);
     }
     if figure.log.1 {
         layout = layout.with_log_y();

@@ -161,7 +161,7 @@ impl Header {
             ("version", &self.headway, &other.headway),
             ("seed", &self.seed.to_string(), &other.seed.to_string()),
             (
-                "samples",
+                "number of samples",
                 &self.samples.to_string(),
                 &other.samples.to_string(),
             ),

@@ -1,6 +1,7 @@
 //! Results as Parquet, for tools that read columns. The file's metadata hold the
 //! sweep itself, its seed and the version that made it.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -66,7 +67,7 @@ fn write(
         ("sweep", sweep.text.clone().unwrap_or_default()),
     ]
     .map(|(key, value)| (key.to_owned(), value));
-    let schema = Arc::new(Schema::new(fields).with_metadata(metadata.into_iter().collect()));
+    let schema = Arc::new(Schema::new(fields).with_metadata(HashMap::from(metadata)));
     let arrays: Vec<ArrayRef> = columns
         .iter()
         .enumerate()

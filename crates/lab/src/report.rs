@@ -82,8 +82,9 @@ impl Data<'_> {
         } else if all <= one {
             "the others take some of that back"
         } else {
-            "the others take that back and more: where the tokens fill the ring, m·d = n, every \
-             delay waits for every other"
+            "the others take that back and more: tokens rest hardly longer, but a delay that a \
+             token passed before its last wait counts wrongly for up to d - 1 rounds, and there \
+             are more such delays"
         };
         Some(Verdict {
             statement: format!(

@@ -2,7 +2,16 @@
 
 use crate::common::{headway, headway_in};
 
-const COMMANDS: [&str; 6] = ["", "run", "forecast", "worst", "chain", "completions"];
+const COMMANDS: [&str; 8] = [
+    "",
+    "run",
+    "forecast",
+    "worst",
+    "chain",
+    "experiment",
+    "sweep",
+    "completions",
+];
 
 /// The lines under "Examples:", without the remarks behind them.
 fn examples(help: &str) -> Vec<String> {
@@ -27,6 +36,11 @@ fn examples_work() {
         headway_in(folder.path(), "worst --state state.json").code,
         0
     );
+    std::fs::write(
+        folder.path().join("my.toml"),
+        "name = \"mine\"\nmeasure = [\"waits\"]\n[[grid]]\ntokens = [1, 2]\n",
+    )
+    .unwrap();
     let mut tried = 0;
     for command in COMMANDS {
         let help = headway(&format!("{command} --help"));

@@ -4,3 +4,4 @@ mod common;
 mod help;
 mod mistakes;
 mod run;
+mod sweep;

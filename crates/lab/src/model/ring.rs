@@ -277,17 +277,16 @@ impl RingSampler {
     fn forecast(&self, ring: &Ring, start: Configuration, seed: u64) -> Result<Seen, String> {
         let mut seen = Seen::default();
         let mut state = start;
-        if !self.faults.is_empty() {
+        for (index, fault) in self.faults.iter().enumerate() {
+            // The state before a fault is seen too.
             if ring.legitimate(&state, u64::from(self.tokens)).is_ok() {
                 seen.legitimate_at = Some(0);
             }
-            seen.last_rest = (state.resting() > 0).then_some(0);
-            for (index, fault) in self.faults.iter().enumerate() {
-                let mut random = Random::new(seed, Purpose::Fault(index as u32));
-                fault
-                    .strike(ring, &mut state, &mut random)
-                    .map_err(|error| error.to_string())?;
-            }
+            seen.last_rest = seen.last_rest.max((state.resting() > 0).then_some(0));
+            let mut random = Random::new(seed, Purpose::Fault(index as u32));
+            fault
+                .strike(ring, &mut state, &mut random)
+                .map_err(|error| error.to_string())?;
         }
         let forecast = Forecast::of(ring, &state).map_err(|error| error.to_string())?;
         let legitimate_at = forecast.legitimate_at();

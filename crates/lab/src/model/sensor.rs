@@ -113,7 +113,7 @@ impl Model for SensorModel {
             ),
             Measure::count(
                 "energy_uj",
-                "energy of the radio per node and round, in microjoules",
+                "energy of the radio per node and round in the long run, in microjoules",
             ),
             Measure::count(
                 "recovery",
@@ -288,7 +288,7 @@ impl<'a> Network<'a> {
                 Happening::Look => self.look(now_us),
             }
         }
-        let rounds = (self.observer.looks as i64 * self.clocks.len() as i64).max(1);
+        let rounds = COUNTED_ROUNDS as i64 * self.clocks.len() as i64;
         let joules = |microwatts: i64, us: i64| i128::from(microwatts) * i128::from(us) / 1_000_000;
         let sending = joules(SEND_UW, self.sent as i64 * MESSAGE_US);
         let listening = joules(LISTEN_UW, self.listened_us);
@@ -406,6 +406,9 @@ impl<'a> Network<'a> {
             observer.recovery = observer
                 .good_since
                 .filter(|since| round - since >= n as u64);
+        }
+        if round == GIVE_UP_TURNS * n as u64 {
+            (self.sent, self.listened_us) = (0, 0);
         }
         if round >= GIVE_UP_TURNS * n as u64 {
             for (fails, holds) in observer.fails.iter_mut().zip(holds) {
