@@ -28,9 +28,9 @@ mod from_flags;
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  headway sweep --processes 50 --tokens 2 5 10 --delays 1..50 --x delays --series tokens --name delays
-  headway sweep --processes 20..200:20 --separation n/3 --delays n/2 --x processes --name sizes
-  headway sweep --processes 60 --tokens 1..30 --separation 6 --measure flow density --x density --name jam
+  headway sweep --tokens 2 3 4 --delays 1..24 --x delays --series tokens --name delays
+  headway sweep --processes 20..200:20 --delays n/2 --x processes --name sizes
+  headway sweep --tokens 1..24 --separation 4 --measure flow density --x density --name jam
   headway sweep my.toml --shard 1/2 --out part-1
   headway sweep my.toml --shard 2/2 --out part-2
   headway sweep merge part-1 part-2 --out whole
