@@ -6,6 +6,7 @@
 //! without any, all are measured. The table is printed and written to
 //! `target/bench/table.json` and `target/bench/table.md`.
 
+mod experiments;
 mod forecast;
 mod ring;
 mod table;
@@ -15,7 +16,11 @@ use table::Table;
 /// An area: its name and what measures it.
 type Area = (&'static str, fn(&mut Table));
 
-const AREAS: &[Area] = &[("ring", ring::measure), ("forecast", forecast::measure)];
+const AREAS: &[Area] = &[
+    ("ring", ring::measure),
+    ("forecast", forecast::measure),
+    ("experiments", experiments::measure),
+];
 
 fn main() -> std::io::Result<()> {
     let chosen: Vec<String> = std::env::args().skip(1).collect();

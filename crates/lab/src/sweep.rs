@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -116,12 +117,16 @@ pub fn run(
         .map_or(1, NonZeroUsize::get)
         .min(units.max(1));
     let next = AtomicUsize::new(0);
+    // Units joined so far: nobody may be further ahead of it than a window, or one
+    // slow unit would let finished ones pile up behind it.
+    let joined = AtomicUsize::new(0);
+    let window = 16 * threads;
     let halt = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(4 * threads);
         for _ in 0..threads {
             let sender = sender.clone();
-            let (cells, next, halt) = (&cells, &next, &halt);
+            let (cells, next, joined, halt) = (&cells, &next, &joined, &halt);
             scope.spawn(move || {
                 let mut worker = Worker {
                     sweep,
@@ -132,6 +137,12 @@ pub fn run(
                     let unit = next.fetch_add(1, Ordering::Relaxed);
                     if unit >= units {
                         break;
+                    }
+                    while unit >= joined.load(Ordering::Relaxed) + window
+                        && !halt.load(Ordering::Relaxed)
+                        && !stop.load(Ordering::Relaxed)
+                    {
+                        std::thread::sleep(Duration::from_millis(1));
                     }
                     let first = (unit % units_per_cell) as u64 * UNIT;
                     let done = worker.unit(cells[unit / units_per_cell], first);
@@ -155,6 +166,7 @@ pub fn run(
         for (unit, done) in receiver {
             if outcome.is_ok() {
                 outcome = done.and_then(|done| collector.receive(unit, done, &mut tell));
+                joined.store(collector.next, Ordering::Relaxed);
                 halt.store(outcome.is_err(), Ordering::Relaxed);
             }
         }

@@ -199,7 +199,10 @@ mod tests {
         let samples: Vec<i64> = (0..1000).map(|k| k * 1000).collect();
         let summary = tally(&samples).summary(&[50.0, 90.0]);
         for (&found, truth) in summary.percentiles.iter().zip([499_000.0, 899_000.0]) {
-            assert!((found as f64 / truth - 1.0).abs() < 2e-3, "{found} for {truth}");
+            assert!(
+                (found as f64 / truth - 1.0).abs() < 2e-3,
+                "{found} for {truth}"
+            );
         }
     }
 

@@ -102,6 +102,20 @@ impl Random {
     /// larger), every such set equally likely. Robert Floyd's algorithm: `count`
     /// draws.
     pub fn distinct(&mut self, count: usize, len: usize) -> Vec<usize> {
+        // A set of marks where that is smaller than the tree would be.
+        if len <= 64 * count.max(1) {
+            let mut marked = vec![false; len];
+            for top in len.saturating_sub(count)..len {
+                let drawn = self.index(top + 1);
+                let place = if marked[drawn] { top } else { drawn };
+                marked[place] = true;
+            }
+            let marks = marked.iter().enumerate();
+            return marks
+                .filter(|(_, marked)| **marked)
+                .map(|(index, _)| index)
+                .collect();
+        }
         let mut chosen = std::collections::BTreeSet::new();
         for top in len.saturating_sub(count)..len {
             let drawn = self.index(top + 1);
