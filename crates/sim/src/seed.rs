@@ -64,11 +64,12 @@ impl Random {
     /// When `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "nothing is below 0");
-        // The largest multiple of the bound, less 1, that a word can hold.
-        let largest = u64::MAX - (u64::MAX % bound + 1) % bound;
         loop {
             let word = self.0.next_u64();
-            if word <= largest {
+            // Words beyond the largest multiple of the bound are refused; it is
+            // less than a bound away from the end, so most words are seen to be
+            // good without a further division.
+            if word <= u64::MAX - bound || word <= u64::MAX - (u64::MAX % bound + 1) % bound {
                 return word % bound;
             }
         }
