@@ -6,10 +6,13 @@
 //! without any, all are measured. The table is printed and written to
 //! `target/bench/table.json` and `target/bench/table.md`.
 
+mod check;
 mod experiments;
 mod forecast;
+mod petri;
 mod ring;
 mod table;
+mod walk;
 
 use table::Table;
 
@@ -20,6 +23,9 @@ const AREAS: &[Area] = &[
     ("ring", ring::measure),
     ("forecast", forecast::measure),
     ("experiments", experiments::measure),
+    ("petri", petri::measure),
+    ("walk", walk::measure),
+    ("check", check::measure),
 ];
 
 fn main() -> std::io::Result<()> {

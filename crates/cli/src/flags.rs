@@ -157,7 +157,7 @@ impl FromStr for Seed {
     }
 }
 
-fn parse_delays(text: &str) -> Result<Delays, String> {
+pub(crate) fn parse_delays(text: &str) -> Result<Delays, String> {
     text.parse::<Delays>().map_err(|error| error.to_string())
 }
 
@@ -204,6 +204,17 @@ impl Instance {
         }
         let gap = self.widest_gap()?;
         headway_core::bound::worst_last_rest(self.tokens(), self.separation(), gap)
+    }
+}
+
+impl Instance {
+    /// The proved worst case of the round after which the state is legitimate;
+    /// `None` where [`Instance::worst_last_rest`] is.
+    pub(crate) fn worst_legitimate_at(&self) -> Option<u64> {
+        self.worst_last_rest()?;
+        let delays: Vec<u64> = self.ring.delays().map(|delay| delay as u64).collect();
+        let gaps = headway_core::bound::gaps(delays, self.processes());
+        headway_core::bound::worst_legitimate_at(self.tokens(), self.separation(), gaps)
     }
 }
 
@@ -418,7 +429,7 @@ pub(crate) fn read_state_file(path: &Path) -> Result<StateFile, Failure> {
 }
 
 /// Memory that can be had without swapping, where the system says.
-fn available_memory_bytes() -> Option<u64> {
+pub(crate) fn available_memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()

@@ -26,6 +26,9 @@ Examples:
   headway forecast --at 1000000000000      the state after a million million rounds
   headway chain                            the open system that explains the idea
   headway experiment paper                 the paper's graphs, with verdicts
+  headway walk --generate grid:4x5         a ring over a network, tokens apart in it
+  headway check delay-relay                every initial state, the exact worst case
+  headway petri export -o ring.pnml        the ring as a Petri net, for other tools
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -52,6 +55,14 @@ enum Command {
     Experiment(command::experiment::Args),
     /// Measure any grid of rings: statistics, tables, pictures
     Sweep(Box<command::sweep::Args>),
+    /// Petri nets: exchange, play, exact analysis, and separation added to a plant
+    Petri(command::petri::Args),
+    /// Lay a ring over a network so that tokens stay apart in it
+    Walk(Box<command::walk::Args>),
+    /// Check every initial state and every schedule; exact answers with witnesses
+    Check(Box<command::check::Args>),
+    /// Write an instance for SPIN, PRISM, Storm or TLC
+    Export(Box<command::export::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -75,6 +86,10 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Chain(args)) => command::chain::run(&args),
         Some(Command::Experiment(args)) => command::experiment::run(&args),
         Some(Command::Sweep(args)) => command::sweep::run(&args),
+        Some(Command::Petri(args)) => command::petri::run(&args),
+        Some(Command::Walk(args)) => command::walk::run(&args),
+        Some(Command::Check(args)) => command::check::run(&args),
+        Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

@@ -49,3 +49,64 @@ pub fn widest_gap(delays: impl IntoIterator<Item = u64>, processes: u64) -> Opti
     }
     Some(widest.max(first + processes - last))
 }
+
+/// The most rounds until a state is legitimate, over all initial states of a
+/// feasible ring: `(m-1)·d - 1 + max over delays of (max(g, d) + max(1, d-1-g))`,
+/// where g is the distance from the previous delay to that one.
+///
+/// The first part is the last rest that can end at the delay; the second is how
+/// long after it the counter of the previous delay, which saw the token go by
+/// before it rested, keeps counting for a token that is no longer where it should
+/// be. `gaps` are the g of all delays; `None` without tokens or delays. The
+/// corners are those of [`worst_last_rest`]: with d = 1 or a lone token, max(g, d)
+/// counts as d.
+///
+/// Theorem 3 of `docs/worst-case.md`; found by exhaustive checking of all 30,690
+/// placements of delays with n ≤ 13, m ≤ 5 and d ≤ 8 that fit.
+///
+/// ```
+/// use headway_core::bound::{gaps, worst_legitimate_at};
+/// assert_eq!(worst_legitimate_at(3, 4, gaps(0..12, 12)), Some(13));
+/// assert_eq!(worst_legitimate_at(2, 2, gaps([0], 4)), Some(6));
+/// ```
+pub fn worst_legitimate_at(
+    tokens: u64,
+    separation: u32,
+    gaps: impl IntoIterator<Item = u64>,
+) -> Option<Round> {
+    let d = u64::from(separation);
+    let before = tokens.checked_sub(1)?.saturating_mul(d);
+    let after = |gap: u64| {
+        let rest = if d == 1 || tokens == 1 { d } else { gap.max(d) };
+        rest.saturating_add((d - 1).saturating_sub(gap).max(1))
+    };
+    let slowest = gaps.into_iter().map(after).max()?;
+    Some(before.saturating_add(slowest - 1))
+}
+
+/// The distance from the previous delay to each, given the delays in ascending
+/// order: n for a lone one.
+///
+/// ```
+/// use headway_core::bound::gaps;
+/// assert!(gaps([0, 5, 9], 12).eq([3, 5, 4]));
+/// ```
+pub fn gaps(
+    delays: impl IntoIterator<Item = u64, IntoIter: Clone>,
+    processes: u64,
+) -> impl Iterator<Item = u64> {
+    let delays = delays.into_iter();
+    let last = delays.clone().last();
+    let mut previous = last;
+    let mut first = true;
+    delays.map(move |delay| {
+        let before = previous.replace(delay).unwrap_or(delay);
+        let gap = if first {
+            delay + processes - before
+        } else {
+            delay - before
+        };
+        first = false;
+        gap
+    })
+}

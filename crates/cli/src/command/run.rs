@@ -10,14 +10,17 @@ use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
-use crate::flags::{Format, Instance, RingFlags};
+use crate::flags::{Format, Instance, RingFlags, Start};
 use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
 use crate::report::{count, json, print_json};
 
+mod over_network;
 pub(super) mod text;
 mod watch;
+
+use over_network::OverNetwork;
 
 /// Flags of `headway run`.
 #[derive(ClapArgs, Debug, Default)]
@@ -27,6 +30,7 @@ Examples:
   headway run --program measure --processes 30 --tokens 3
   headway run --fault scramble@30 --fault pile:7@60
   headway run --start worst --format json
+  headway run --walk walk.json --start piled
   headway run --rounds 100 --trace run.jsonl
 
 Faults: scramble, scramble:25%, scramble:3,5-8, pile, pile:I, move:FROM:TO,
@@ -34,6 +38,14 @@ counter:I:VALUE; each followed by @ROUND, after which it strikes.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) ring: RingFlags,
+
+    /// Run on this walk over a network: a file that `headway walk -o` wrote
+    ///
+    /// One process for each position of the walk; the tokens and the separation that the
+    /// walk was made for, unless told otherwise. Also reports how far apart the tokens
+    /// are in the network.
+    #[arg(long, value_name = "FILE.json", help_heading = "Ring")]
+    walk: Option<PathBuf>,
 
     /// Stop after this many rounds [default: legitimate and one turn more]
     #[arg(long, value_name = "R")]
@@ -74,7 +86,7 @@ enum Engine {
 
 /// Runs and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let instance = args.ring.instance()?;
+    let (instance, mut network) = args.instance()?;
     for fault in &args.faults {
         fault
             .fits(&instance.ring)
@@ -100,6 +112,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         },
     };
     if args.watch {
+        if network.is_some() {
+            return Err(Failure::new("--watch shows a ring, not a network")
+                .help("drop --watch to see the distances in the network"));
+        }
         if args.format != Format::Text || args.trace.is_some() {
             return Err(Failure::new("--watch contradicts --format and --trace")
                 .help("drop --watch to get the data"));
@@ -111,14 +127,40 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         trace.line(&json::trace_header(&instance))?;
     }
     let outcome = match args.format {
-        Format::Text => in_text(&instance, &run, trace.as_mut())?,
-        Format::Json => in_json(&instance, &run, trace.as_mut())?,
-        Format::Csv => in_csv(&run, trace.as_mut())?,
+        Format::Text => in_text(&instance, &run, trace.as_mut(), network.as_mut())?,
+        Format::Json => in_json(&instance, &run, trace.as_mut(), network.as_mut())?,
+        Format::Csv => in_csv(&run, trace.as_mut(), network.as_mut())?,
     };
     if let Some(trace) = trace {
         trace.finish()?;
     }
     Ok(outcome.legitimate.into())
+}
+
+impl Args {
+    /// The ring, and the network below it if it lies on a walk.
+    fn instance(&self) -> Result<(Instance, Option<OverNetwork>), Failure> {
+        let Some(path) = &self.walk else {
+            return Ok((self.ring.instance()?, None));
+        };
+        let file = over_network::read(path)?;
+        let instance = if let Some(Start::File(_)) = self.ring.start {
+            self.ring.instance()?
+        } else {
+            over_network::flags(&file, path, &self.ring)?.instance()?
+        };
+        if instance.ring.len() != file.walk.len() {
+            return Err(Failure::new(format!(
+                "the state file has {} processes and the walk {} has {} positions",
+                instance.ring.len(),
+                path.display(),
+                file.walk.len()
+            ))
+            .help("one process for each position of the walk"));
+        }
+        let network = OverNetwork::new(file, &instance);
+        Ok((instance, Some(network)))
+    }
 }
 
 /// Says what is going to happen on an infeasible ring.
@@ -148,7 +190,12 @@ fn explain_jam(instance: &Instance) {
     ));
 }
 
-fn in_text(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
+fn in_text(
+    instance: &Instance,
+    run: &Run,
+    trace: Option<&mut Trace>,
+    mut network: Option<&mut OverNetwork>,
+) -> Result<Outcome, Failure> {
     let (columns, rows) = style::screen();
     let delays = instance
         .ring
@@ -158,6 +205,9 @@ fn in_text(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<
         .collect();
     let mut diagram = Diagram::new(delays, columns, rows.saturating_sub(text::LINES));
     let outcome = observe(run, trace, |frame| {
+        if let Some(network) = &mut network {
+            network.observe(frame);
+        }
         diagram.observe(&Shown {
             round: frame.round,
             tokens: &dots(frame.tokens),
@@ -169,22 +219,47 @@ fn in_text(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<
         Ok(())
     })?;
     let mut out = anstream::stdout().lock();
-    text::write(&mut out, instance, run, &diagram, &outcome)?;
+    let network = network.as_deref();
+    text::write(&mut out, instance, run, &diagram, &outcome, rows, network)?;
     Ok(outcome)
 }
 
-fn in_json(instance: &Instance, run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
-    let outcome = observe(run, trace, |_| Ok(()))?;
-    print_json(&json::outcome(instance, &run.faults, &outcome).into())?;
-    Ok(outcome)
-}
-
-fn in_csv(run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    writeln!(out, "round,token,process,resting,legitimate")?;
+fn in_json(
+    instance: &Instance,
+    run: &Run,
+    trace: Option<&mut Trace>,
+    mut network: Option<&mut OverNetwork>,
+) -> Result<Outcome, Failure> {
     let outcome = observe(run, trace, |frame| {
+        if let Some(network) = &mut network {
+            network.observe(frame);
+        }
+        Ok(())
+    })?;
+    let mut json = json::outcome(instance, &run.faults, &outcome);
+    if let Some(network) = network {
+        json.insert("network".to_owned(), network.json());
+    }
+    print_json(&json.into())?;
+    Ok(outcome)
+}
+
+fn in_csv(
+    run: &Run,
+    trace: Option<&mut Trace>,
+    mut network: Option<&mut OverNetwork>,
+) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let more = if network.is_some() {
+        ",node,network_distance"
+    } else {
+        ""
+    };
+    writeln!(out, "round,token,process,resting,legitimate{more}")?;
+    let outcome = observe(run, trace, |frame| {
+        let least = network.as_mut().and_then(|network| network.observe(frame));
         for (token, place) in frame.tokens.places().iter().enumerate() {
-            writeln!(
+            write!(
                 out,
                 "{},{token},{},{},{}",
                 frame.round,
@@ -192,11 +267,26 @@ fn in_csv(run: &Run, trace: Option<&mut Trace>) -> Result<Outcome, Failure> {
                 place.resting,
                 frame.legitimate
             )?;
+            if let Some(network) = &network {
+                let node = quoted(network.node(place.process()));
+                let least = least.map_or(String::new(), |least| least.to_string());
+                write!(out, ",{node},{least}")?;
+            }
+            writeln!(out)?;
         }
         Ok(())
     })?;
     out.flush()?;
     Ok(outcome)
+}
+
+/// A field of comma-separated values.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 /// Runs with progress and trace; the first failure of `show` stops the run.

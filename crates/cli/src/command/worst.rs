@@ -63,6 +63,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             let mut fields = ring_json::ring(&instance);
             fields.insert("widest_gap".to_owned(), json!(gap));
             fields.insert("worst_case".to_owned(), json!(worst));
+            let legitimate = instance.worst_legitimate_at();
+            fields.insert("worst_legitimate_at".to_owned(), json!(legitimate));
             fields.insert("last_rest".to_owned(), json!(forecast.last_rest()));
             fields.insert("legitimate_at".to_owned(), json!(forecast.legitimate_at()));
             fields.insert("attained".to_owned(), json!(attained));
@@ -84,7 +86,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             )?;
             writeln!(
                 out,
-                "From any state whatever, no token rests after round {HEADING}{worst}{HEADING:#}.",
+                "From any state whatever, no token rests after round {HEADING}{worst}{HEADING:#}, and the state is\nlegitimate after round {HEADING}{}{HEADING:#} at the latest.",
+                instance.worst_legitimate_at().unwrap_or(worst + 1)
             )?;
             writeln!(
                 out,

@@ -79,7 +79,7 @@ struct Cell {
 /// Rows shown after legitimacy and after a fault.
 const FOLLOW_UP: usize = 2;
 const LABEL_CHARS: usize = 7;
-const REMARK_CHARS: usize = 24;
+const REMARK_CHARS: usize = 25;
 /// What `closest N` takes, for rows where there is nothing to compare.
 const LONE: usize = 9;
 
@@ -103,7 +103,7 @@ impl Diagram {
         self.settled = state.settled;
         let remark = match (&state.event, becomes_legitimate) {
             (Some(event), _) => Some((format!("fault {event}"), false)),
-            (None, true) => Some((format!("{} from here on", state.settled_word), true)),
+            (None, true) => Some((state.settled_word.to_owned(), true)),
             (None, false) => None,
         };
         if remark.is_some() {

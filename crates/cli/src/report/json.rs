@@ -47,6 +47,8 @@ pub(crate) fn outcome(
     insert("legitimate_at", json!(outcome.legitimate_at));
     insert("last_rest", json!(outcome.last_rest));
     insert("worst_case", json!(instance.worst_last_rest()));
+    let worst_legitimate_at = instance.worst_legitimate_at();
+    insert("worst_legitimate_at", json!(worst_legitimate_at));
     insert("min_distance_before", json!(outcome.min_distance_before));
     insert("min_distance_after", json!(outcome.min_distance_after));
     let visits = outcome

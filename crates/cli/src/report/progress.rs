@@ -39,6 +39,22 @@ impl Progress {
         }
     }
 
+    /// Says what is being done, for work in steps of unknown length.
+    pub(crate) fn say(&mut self, what: &str) {
+        if !self.terminal {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} … {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        bar.set_message(what.to_owned());
+    }
+
     fn new_bar(&self) -> ProgressBar {
         let unit = self.unit;
         let (bar, template) = match self.total {

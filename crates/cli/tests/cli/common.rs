@@ -10,6 +10,14 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
+impl Ran {
+    /// The JSON that was printed.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error}\n{}{}", self.out, self.err))
+    }
+}
+
 /// Runs `headway` with these arguments, split at spaces, in a folder.
 pub(crate) fn headway_in(folder: &std::path::Path, arguments: &str) -> Ran {
     let output = Command::cargo_bin("headway")

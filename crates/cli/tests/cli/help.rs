@@ -2,7 +2,7 @@
 
 use crate::common::{headway, headway_in};
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "",
     "run",
     "forecast",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 8] = [
     "chain",
     "experiment",
     "sweep",
+    "walk",
     "completions",
 ];
 
@@ -41,6 +42,8 @@ fn examples_work() {
         "name = \"mine\"\nmeasure = [\"waits\"]\n[[grid]]\ntokens = [1, 2]\n",
     )
     .unwrap();
+    let network = "walk --generate grid:5x5 -o walk.json --write-network network.graphml";
+    assert_eq!(headway_in(folder.path(), network).code, 0);
     let mut tried = 0;
     for command in COMMANDS {
         let help = headway(&format!("{command} --help"));

@@ -1,7 +1,10 @@
 //! The `headway` binary as its users meet it.
 
+mod check;
 mod common;
 mod help;
 mod mistakes;
+mod petri;
 mod run;
 mod sweep;
+mod walk;

@@ -1,7 +1,7 @@
 //! The whole future of a ring of delays and relays from one pass over its
 //! initial state.
 //!
-//! Nothing is simulated: release times have a closed form (see [`settle`] and
+//! Nothing is simulated: release times have a closed form (see `settle.rs` and
 //! `docs/forecast.md` of the repository), so that the last wait of every token,
 //! the state in any round, and the stabilization time follow in O(n + m) time.
 //!

@@ -8,9 +8,9 @@ use super::{Forecast, Shape};
 
 /// What is needed to ask about single rounds and tokens.
 ///
-/// Positions are those of the unrolled ring ([`super::sites`]); *blocks* are its
+/// Positions are those of the unrolled ring (`sites.rs`); *blocks* are its
 /// stretches of relays with the delay that ends each, numbered on and on over the
-/// turns. Keys are β + m·d as in [`super::settle`].
+/// turns. Keys are β + m·d as in `settle.rs`.
 #[derive(Clone, Debug)]
 pub struct Timeline<'a> {
     pub(super) forecast: &'a Forecast<'a>,

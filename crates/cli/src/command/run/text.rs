@@ -4,13 +4,17 @@ use std::io::{self, Write};
 
 use headway_sim::{Outcome, Run};
 
+use super::over_network::OverNetwork;
 use crate::flags::Instance;
 use crate::report::count;
 use crate::report::diagram::Diagram;
 use crate::report::style::{self, DIM, HEADING, tick};
 
 /// Lines around the diagram.
-pub(super) const LINES: usize = 24;
+pub(super) const LINES: usize = 23;
+
+/// Below this many rows, only one thing is suggested to try next.
+const TALL_SCREEN_ROWS: usize = 30;
 
 /// Writes the whole report.
 pub(super) fn write(
@@ -19,6 +23,8 @@ pub(super) fn write(
     run: &Run,
     diagram: &Diagram,
     outcome: &Outcome,
+    rows: usize,
+    network: Option<&OverNetwork>,
 ) -> io::Result<()> {
     writeln!(out, "{HEADING}{}{HEADING:#}", title(instance))?;
     writeln!(
@@ -32,7 +38,10 @@ pub(super) fn write(
     distances(out, instance, outcome)?;
     recoveries(out, run, outcome)?;
     verdicts(out, instance, outcome)?;
-    try_next(out, instance)
+    if let Some(network) = network {
+        network.write(out)?;
+    }
+    try_next(out, instance, rows)
 }
 
 /// What was started.
@@ -59,25 +68,27 @@ pub(crate) fn settling(
     outcome: &Outcome,
 ) -> io::Result<()> {
     let (good, bad) = (style::GOOD, style::BAD);
+    let at_most = |worst: Option<u64>| match worst {
+        Some(worst) => format!("; at most {worst} from any state whatever (proved)."),
+        None => ".".to_owned(),
+    };
+    let worst = at_most(instance.worst_legitimate_at());
     match outcome.legitimate_at {
-        Some(0) => write!(out, "{good}Legitimate{good:#} from the start.")?,
-        Some(round) => write!(
+        Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
+        Some(round) => writeln!(
             out,
-            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}."
+            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{worst}"
         )?,
-        None => write!(
+        None => writeln!(
             out,
-            "{bad}Not legitimate{bad:#} in {}.",
+            "{bad}Not legitimate{bad:#} in {}{worst}",
             count(outcome.rounds, "round")
         )?,
     }
+    let worst = at_most(instance.worst_last_rest());
     match outcome.last_rest {
-        Some(round) => write!(out, " The last rest was after round {round}")?,
-        None => write!(out, " No token ever rested")?,
-    }
-    match instance.worst_last_rest() {
-        Some(worst) => writeln!(out, "; from any state whatever, at most {worst} (proved)."),
-        None => writeln!(out, "."),
+        Some(round) => writeln!(out, "The last rest was after round {round}{worst}"),
+        None => writeln!(out, "No token ever rested{worst}"),
     }
 }
 
@@ -151,13 +162,13 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
     Ok(())
 }
 
-fn try_next(out: &mut impl Write, instance: &Instance) -> io::Result<()> {
+fn try_next(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result<()> {
     let jam = instance.processes() / u64::from(instance.separation()) + 1;
     writeln!(out, "\nTry next:")?;
     let lines = [
         (
             "headway run --start worst --delays 1".to_owned(),
-            "the slowest start there is, one delay for all",
+            "slowest start, one delay for all",
         ),
         (
             "headway run --fault scramble@30 --watch".to_owned(),
@@ -172,7 +183,12 @@ fn try_next(out: &mut impl Write, instance: &Instance) -> io::Result<()> {
         ),
         ("headway run --seed random".to_owned(), "another start"),
     ];
-    for (command, what) in lines {
+    let shown = if rows < TALL_SCREEN_ROWS {
+        1
+    } else {
+        lines.len()
+    };
+    for (command, what) in lines.into_iter().take(shown) {
         writeln!(out, "  {command:<42} {DIM}{what}{DIM:#}")?;
     }
     Ok(())

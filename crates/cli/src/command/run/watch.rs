@@ -310,7 +310,7 @@ mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
-    fn film(flags: RingFlags) -> Film {
+    fn film(flags: &RingFlags) -> Film {
         let instance = flags.instance().expect("an instance");
         let run = Run::new(instance.ring.clone(), instance.start.clone());
         Film::record(&instance, &run).expect("a film").0
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn shows_the_start_then_a_legitimate_end() {
-        let mut film = film(RingFlags::default());
+        let mut film = film(&RingFlags::default());
         assert!(screen(&film, 80, 20).contains("leg:0: process"));
         assert!(film.press(KeyCode::End).is_continue());
         let end = screen(&film, 80, 20);
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn keys_move_and_quit() {
-        let mut film = film(RingFlags::default());
+        let mut film = film(&RingFlags::default());
         assert!(film.press(KeyCode::Right).is_continue());
         assert_eq!((film.at, film.playing), (1, false));
         assert!(film.press(KeyCode::Home).is_continue());
@@ -352,7 +352,7 @@ mod tests {
             tokens: Some(40),
             ..RingFlags::default()
         };
-        let film = film(flags);
+        let film = film(&flags);
         for (width, height) in [(1, 1), (9, 3), (20, 8), (200, 60)] {
             screen(&film, width, height);
         }

@@ -1,0 +1,139 @@
+//! Every initial state, against SPIN's closure pass on the exported model.
+//!
+//! Times are CPU time of all threads, ours and SPIN's, because one of the two
+//! uses several.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use cpu_time::ProcessTime;
+use headway_check::export::{Language, Source, export};
+use headway_check::function;
+use headway_check::model::delay_relay::{Explicit, Instance, reduced};
+use headway_check::{Control, Limits};
+
+use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
+
+pub(crate) fn measure(table: &mut Table) {
+    let ring = Instance::uniform(9, 3, 3).expect("a ring");
+    let states = ring.states() as f64;
+    let (by_cases, bytes) = peak_bytes(|| {
+        cpu(20, || {
+            reduced::explore(&ring, Limits::default(), &Control::default()).expect("fits")
+        })
+    });
+    let model = Explicit::new(ring.clone()).expect("fits");
+    let (one_by_one, explicit_bytes) = peak_bytes(|| {
+        cpu(1, || {
+            function::explore(&model, Limits::default(), &Control::default()).expect("fits")
+        })
+    });
+    const WORK: &str = "every state of N = 9, M = 3, D = 3 (22.4 million), CPU time";
+    match spin_closure(&ring) {
+        Ok(spin) => {
+            for (how, ours) in [("by cases", by_cases), ("one by one", one_by_one)] {
+                table.add(Row {
+                    work: format!("{WORK}, {how}"),
+                    ours: format!("closure, convergence, worst case {}", time(ours)),
+                    baseline: format!("SPIN, closure only {}", time(spin)),
+                    ratio: ratio(spin, ours),
+                    // The claim is about the way that is used unless asked otherwise.
+                    goal: Goal::AtLeast(if how == "by cases" { 30.0 } else { 2.0 }),
+                });
+            }
+        }
+        Err(why) => eprintln!("skipped: {WORK}: {why}"),
+    }
+    table.add(Row {
+        work: "memory of that, by cases".to_owned(),
+        ours: format!("{bytes} bytes"),
+        baseline: "1 byte per state".to_owned(),
+        ratio: bytes as f64 / states,
+        goal: Goal::AtMost(1.0),
+    });
+    table.add(Row {
+        work: "memory of that, one by one".to_owned(),
+        ours: format!("{explicit_bytes} bytes"),
+        baseline: "1 byte per state".to_owned(),
+        ratio: explicit_bytes as f64 / states,
+        goal: Goal::AtMost(1.01),
+    });
+    large(table, one_by_one.as_secs_f64() / states);
+}
+
+/// 4.4·10^10 states, against what visiting each would take at the rate just seen.
+fn large(table: &mut Table, seconds_per_state: f64) {
+    let ring = Instance::uniform(12, 3, 4).expect("a ring");
+    let ours = cpu(5, || {
+        reduced::explore(&ring, Limits::default(), &Control::default()).expect("fits")
+    });
+    let visiting = Duration::from_secs_f64(seconds_per_state * ring.states() as f64);
+    table.add(Row {
+        work: "every state of N = 12, M = 3, D = 4 (4.4·10^10), CPU time".to_owned(),
+        ours: format!("finished, by cases {}", time(ours)),
+        baseline: format!("one by one, extrapolated from N = 9 {}", time(visiting)),
+        ratio: ratio(visiting, ours),
+        goal: Goal::AtLeast(30.0),
+    });
+}
+
+/// CPU time of one of `times` runs, on average.
+fn cpu<T>(times: u32, mut work: impl FnMut() -> T) -> Duration {
+    let start = ProcessTime::now();
+    for _ in 0..times {
+        std::hint::black_box(work());
+    }
+    start.elapsed() / times
+}
+
+/// CPU time of SPIN's search for a violated assertion, compiled as its manual
+/// advises: safety only, optimized.
+fn spin_closure(ring: &Instance) -> Result<Duration, String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/install-check-tools.sh");
+    let tools = run(Command::new("bash").arg(script))?;
+    if let Some(why) = tools
+        .lines()
+        .find_map(|line| line.strip_prefix("missing spin: "))
+    {
+        return Err(why.to_owned());
+    }
+    let folder = PathBuf::from("target/bench/spin");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let text = export(&Source::DelayRelay(ring.clone()), Language::Promela);
+    std::fs::write(folder.join("model.pml"), text).map_err(|error| error.to_string())?;
+    run(Command::new("spin")
+        .args(["-a", "model.pml"])
+        .current_dir(&folder))?;
+    run(Command::new("gcc")
+        .args("-O2 -w -DSAFETY -DNOCLAIM -DVECTORSZ=2048 -o pan pan.c".split(' '))
+        .current_dir(&folder))?;
+    // -w27: a hash table for 2^27 states, so that SPIN does not have to grow it.
+    let script = "TIMEFORMAT='%U %S'; { time ./pan -m10000 -w27 > pan.out; } 2>&1";
+    let times = run(Command::new("bash")
+        .args(["-c", script])
+        .current_dir(&folder))?;
+    let found = std::fs::read_to_string(folder.join("pan.out")).unwrap_or_default();
+    let expected = format!("{} states, stored", ring.states() + 1);
+    if !found.contains("errors: 0") || !found.contains(&expected) {
+        return Err(format!(
+            "SPIN did not finish; expected {expected}:\n{found}"
+        ));
+    }
+    let seconds = times.split_whitespace().map(str::parse::<f64>);
+    let seconds: Result<f64, _> = seconds.sum();
+    seconds
+        .map(Duration::from_secs_f64)
+        .map_err(|error| format!("{times}: {error}"))
+}
+
+fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(format!(
+            "{command:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

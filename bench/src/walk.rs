@@ -1,0 +1,103 @@
+//! Walks over networks.
+
+use headway_walk::distance::Reach;
+use headway_walk::formation::Formations;
+use headway_walk::generators::Generator;
+use headway_walk::kept::{self, Offsets};
+use headway_walk::search::{self, Request};
+use headway_walk::{Network, Walk, tour};
+
+use crate::table::{Goal, Row, Table, best_of, peak_bytes, ratio, time};
+
+pub(crate) fn measure(table: &mut Table) {
+    let torus = Generator::Torus(100, 100).network(0).expect("a torus");
+    let short = (0..8)
+        .find_map(|stream| Formations::new(&torus, 2, 90).walk(1, stream, 20_000_000))
+        .expect("formations 90 apart");
+    let long = lingering(&torus, &short);
+    distance_kept(table, &torus, &long);
+    longer_walk(table, &torus, &short, &long);
+    improvement(table);
+}
+
+/// The walk, but every step taken there and back until it has taken about ten
+/// times as long: many visits per node, all about the same time.
+fn lingering(network: &Network, walk: &Walk) -> Walk {
+    let positions = (0..walk.len())
+        .flat_map(|step| {
+            let times = if step % 2 == 0 { 9 } else { 11 };
+            (0..times).map(move |index| (step, index))
+        })
+        .map(|(step, index)| walk.at(step + index % 2))
+        .collect();
+    Walk::new(network, positions).expect("still a closed walk")
+}
+
+fn nearest(network: &Network, walk: &Walk) -> u32 {
+    kept::nearest(network, walk, &Offsets::furthest(walk.len(), 2))
+        .expect("two tokens")
+        .distance
+}
+
+/// Against a search from every node as far as the answer, which is what the needed
+/// distances cost; and its memory against a matrix of all of them.
+fn distance_kept(table: &mut Table, network: &Network, walk: &Walk) {
+    let answer = nearest(network, walk);
+    let ours = best_of(3, || nearest(network, walk));
+    let mut reach = Reach::new(network.len());
+    let searches = best_of(3, || {
+        let mut reached = 0u64;
+        for node in network.nodes() {
+            reach.search(network, node, answer, |_, _| {
+                reached += 1;
+                false
+            });
+        }
+        reached
+    });
+    let size = format!("W = {}, V = {}", walk.len(), network.len());
+    table.add(Row {
+        work: format!("distance kept ({answer}), {size}"),
+        ours: time(ours),
+        baseline: format!("all distances up to {answer} {}", time(searches)),
+        ratio: ratio(ours, searches),
+        goal: Goal::AtMost(3.0),
+    });
+    let (_, bytes) = peak_bytes(|| nearest(network, walk));
+    let matrix = 2 * network.len() * network.len();
+    table.add(Row {
+        work: format!("memory of the distance kept, {size}"),
+        ours: format!("{:.1} MB", bytes as f64 / 1e6),
+        baseline: format!("a matrix of all distances {:.0} MB", matrix as f64 / 1e6),
+        ratio: matrix as f64 / bytes as f64,
+        goal: Goal::AtLeast(50.0),
+    });
+}
+
+/// Ten times the walk over the same network: far from a hundred times the time.
+fn longer_walk(table: &mut Table, network: &Network, short: &Walk, long: &Walk) {
+    let few = best_of(3, || nearest(network, short));
+    let many = best_of(3, || nearest(network, long));
+    table.add(Row {
+        work: format!("distance kept, W = {} against {}", long.len(), short.len()),
+        ours: time(many),
+        baseline: time(few),
+        ratio: ratio(many, few),
+        goal: Goal::AtMost(20.0),
+    });
+}
+
+fn improvement(table: &mut Table) {
+    let network = Generator::Torus(32, 32).network(0).expect("a torus");
+    let tree = tour::tree(&network);
+    let of_tree = nearest(&network, &tree);
+    let found = search::walk(&network, &Request::new(2), &mut |_| {}).expect("a walk");
+    let of_search = found.distance().expect("two tokens");
+    table.add(Row {
+        work: "distance 2 tokens keep, torus of 1,024 nodes".to_owned(),
+        ours: format!("search {of_search} in {} steps", found.walk.len()),
+        baseline: format!("spanning tree {of_tree} in {} steps", tree.len()),
+        ratio: f64::from(of_search) / f64::from(of_tree.max(1)),
+        goal: Goal::AtLeast(16.0),
+    });
+}

@@ -1,0 +1,50 @@
+//! The worst case of every placement of delays on every feasible ring up to a size,
+//! found by going through all initial states, against the closed forms.
+//!
+//! `cargo run --release -p headway-check --example worst_cases -- 9` takes seconds,
+//! 13 some minutes.
+
+use headway_check::model::delay_relay::all_placements;
+use headway_check::{Control, Figure, Limits};
+
+fn main() {
+    let largest = match std::env::args().nth(1).as_deref().map(str::parse) {
+        None => 9,
+        Some(Ok(largest)) if largest <= 24 => largest,
+        Some(_) => {
+            eprintln!("error: expected the largest ring's size, at most 24");
+            std::process::exit(2);
+        }
+    };
+    let (mut placements, mut wrong) = (0, 0);
+    println!("processes tokens separation placements worst_case worst_last_rest closed_forms");
+    for n in 1..=largest {
+        for m in 1..=5_usize {
+            for d in (1..=8_u32).filter(|&d| m * d as usize <= n) {
+                let (limits, control) = (Limits::default(), Control::default());
+                let report = match all_placements(n, m, d, false, limits, &control) {
+                    Ok(report) => report,
+                    Err(error) => {
+                        eprintln!("error: {error}");
+                        std::process::exit(2);
+                    }
+                };
+                let number = |name| match report.figure(name) {
+                    Some(Figure::Number(number)) => *number,
+                    _ => 0,
+                };
+                placements += number("placements");
+                wrong += u32::from(!report.all_hold());
+                println!(
+                    "{n} {m} {d} {} {} {} {}",
+                    number("placements"),
+                    report.worst.map_or(0, |worst| worst.steps),
+                    number("worst_last_rest"),
+                    if report.all_hold() { "agree" } else { "DIFFER" }
+                );
+            }
+        }
+    }
+    println!("{placements} placements, {wrong} of the rows differ");
+    std::process::exit(i32::from(wrong > 0));
+}

@@ -1,0 +1,399 @@
+//! Deterministic models: the round is a function, so the states form a
+//! functional graph. Every state either has a distance to the legitimate states
+//! or leads into a cycle without one, and both are found exactly.
+//!
+//! One byte is kept per state: 0 unknown, 1 to 254 the distance plus 1, 255
+//! never legitimate (two bytes when a distance exceeds 253, then four). A worker
+//! follows a path until it meets a state whose distance is known, then writes the
+//! distances back along the path. Two workers that meet on one path write the
+//! same values, so the answer does not depend on the number of threads. A cycle
+//! is noticed by Brent's rule: the state at every power of two is remembered and
+//! compared, exactly, with those after it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+use crate::control::{CheckError, Control, Limits};
+use crate::traits::Deterministic;
+
+/// The answer about a deterministic model. States are given by rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionAnswer {
+    /// All states.
+    pub states: u64,
+    /// Legitimate ones.
+    pub legitimate: u64,
+    /// A legitimate state whose successor is not: the lowest, if any.
+    pub closure_violation: Option<u64>,
+    /// How many initial states are how many rounds from the legitimate states.
+    pub distances: Vec<u64>,
+    /// Initial states from which no legitimate state is ever reached.
+    pub never: u64,
+    /// The initial state furthest from the legitimate ones, and how far it is;
+    /// the lowest such. `None` when some initial state never gets there.
+    pub worst: Option<(u64, u64)>,
+    /// For every property that a cycle violates, the shortest counterexample: the
+    /// one with the fewest states, then of lowest rank.
+    pub lassos: BTreeMap<&'static str, Lasso>,
+}
+
+/// A path from a state into a cycle, by rank.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lasso {
+    /// The states before the cycle, the initial one first.
+    pub stem: Vec<u64>,
+    /// The states of the cycle, in order. Empty when the path ends for want of a
+    /// successor.
+    pub cycle: Vec<u64>,
+}
+
+impl Lasso {
+    fn key(&self) -> (usize, &Lasso) {
+        (self.stem.len() + self.cycle.len(), self)
+    }
+}
+
+/// Explores every state of a deterministic model.
+///
+/// # Errors
+///
+/// [`CheckError::TooLarge`] before anything is explored,
+/// [`CheckError::Interrupted`] when stopped.
+pub fn explore<M: Deterministic>(
+    model: &M,
+    limits: Limits,
+    control: &Control,
+) -> Result<FunctionAnswer, CheckError> {
+    limits.admit(u128::from(model.states()), 1)?;
+    if let Some(answer) = Exploration::<M, AtomicU8>::run(model, control)? {
+        return Ok(answer);
+    }
+    limits.admit(u128::from(model.states()), 2)?;
+    if let Some(answer) = Exploration::<M, AtomicU16>::run(model, control)? {
+        return Ok(answer);
+    }
+    limits.admit(u128::from(model.states()), 4)?;
+    Exploration::<M, AtomicU32>::run(model, control)?
+        .ok_or_else(|| CheckError::instance("a path is longer than 2^32 rounds"))
+}
+
+/// The rounds from a state to the first legitimate one or back to a state on the
+/// way, as a lasso; with an empty cycle when a legitimate state ends it.
+pub fn trace<M: Deterministic>(model: &M, rank: u64) -> Lasso {
+    let mut place = BTreeMap::new();
+    let mut path = vec![rank];
+    let mut state = model.state(rank);
+    place.insert(rank, 0);
+    while !model.legitimate(&state) {
+        state = model.next(&state);
+        let rank = model.rank(&state);
+        if let Some(&from) = place.get(&rank) {
+            let cycle = path.split_off(from);
+            return Lasso { stem: path, cycle };
+        }
+        place.insert(rank, path.len());
+        path.push(rank);
+    }
+    Lasso {
+        stem: path,
+        cycle: Vec::new(),
+    }
+}
+
+/// A distance that several threads may write, always the same value.
+trait Cell: Send + Sync + Default {
+    const NEVER: u32;
+    fn get(&self) -> u32;
+    fn set(&self, value: u32);
+}
+
+macro_rules! cell {
+    ($atomic:ty, $plain:ty) => {
+        impl Cell for $atomic {
+            const NEVER: u32 = <$plain>::MAX as u32;
+            fn get(&self) -> u32 {
+                self.load(Ordering::Relaxed).into()
+            }
+            fn set(&self, value: u32) {
+                // `value` is at most NEVER, which fits.
+                self.store(value as $plain, Ordering::Relaxed);
+            }
+        }
+    };
+}
+cell!(AtomicU8, u8);
+cell!(AtomicU16, u16);
+cell!(AtomicU32, u32);
+
+const UNKNOWN: u32 = 0;
+const CHUNK: u64 = 1 << 14;
+
+struct Exploration<'a, M, C> {
+    model: &'a M,
+    control: &'a Control,
+    cells: Vec<C>,
+    overflow: AtomicBool,
+}
+
+#[derive(Default)]
+struct Tally {
+    legitimate: u64,
+    closure_violation: Option<u64>,
+    distances: Vec<u64>,
+    never: u64,
+    worst: Option<(u64, u64)>,
+}
+
+impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
+    /// `None` when a distance does not fit the cell.
+    fn run(model: &M, control: &Control) -> Result<Option<FunctionAnswer>, CheckError> {
+        let states = model.states();
+        let mut cells = Vec::new();
+        cells.resize_with(states as usize, C::default);
+        let exploration = Exploration {
+            model,
+            control,
+            cells,
+            overflow: AtomicBool::new(false),
+        };
+        control.begin(2 * states);
+        let chunks = states.div_ceil(CHUNK);
+        let tally = (0..chunks)
+            .into_par_iter()
+            .map(|chunk| exploration.settle_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
+            .reduce(Tally::default, |one, other| one.merge(&other));
+        exploration.check_stopped(&tally)?;
+        if exploration.overflow.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let counted = (0..chunks)
+            .into_par_iter()
+            .map(|chunk| exploration.count_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
+            .reduce(Tally::default, |one, other| one.merge(&other));
+        exploration.check_stopped(&tally)?;
+        let lassos = if counted.never > 0 || exploration.any_never() {
+            exploration.lassos()
+        } else {
+            BTreeMap::new()
+        };
+        exploration.check_stopped(&tally)?;
+        Ok(Some(FunctionAnswer {
+            states,
+            legitimate: tally.legitimate,
+            closure_violation: tally.closure_violation,
+            distances: counted.distances,
+            never: counted.never,
+            worst: counted.worst.filter(|_| counted.never == 0),
+            lassos,
+        }))
+    }
+
+    fn check_stopped(&self, tally: &Tally) -> Result<(), CheckError> {
+        if self.control.stopped() {
+            let settled = self.cells.iter().filter(|cell| cell.get() != UNKNOWN);
+            let furthest = settled
+                .clone()
+                .map(|cell| cell.get())
+                .filter(|&value| value != C::NEVER)
+                .max()
+                .map_or(0, |value| value - 1);
+            let never = settled.clone().filter(|cell| cell.get() == C::NEVER);
+            return Err(CheckError::interrupted(
+                self.control,
+                format!(
+                    "of {} states settled, {} are legitimate, {} never get there, and the \
+                     furthest is {furthest} rounds away",
+                    settled.clone().count(),
+                    tally.legitimate,
+                    never.count(),
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn settle_chunk(&self, ranks: std::ops::Range<u64>) -> Tally {
+        let mut tally = Tally::default();
+        if self.control.stopped() || self.overflow.load(Ordering::Relaxed) {
+            return tally;
+        }
+        self.control.advance(ranks.end - ranks.start);
+        let mut path = Vec::new();
+        for rank in ranks {
+            // A path from elsewhere may have been here; closure and the count of
+            // legitimate states are still this worker's to do.
+            let cell = self.cells[rank as usize].get();
+            if cell > 1 {
+                continue;
+            }
+            let state = self.model.state(rank);
+            if self.model.legitimate(&state) {
+                self.cells[rank as usize].set(1);
+                tally.legitimate += 1;
+                if !self.model.legitimate(&self.model.next(&state)) {
+                    tally.closure_violation.get_or_insert(rank);
+                }
+            } else if cell == UNKNOWN {
+                self.settle_path(rank, state, &mut path);
+            }
+        }
+        tally
+    }
+
+    /// Follows the path from an illegitimate state and writes distances back.
+    fn settle_path(&self, rank: u64, mut state: M::State, path: &mut Vec<u64>) {
+        path.clear();
+        path.push(rank);
+        let (mut landmark, mut next_power) = (rank, 1_usize);
+        let mut value = loop {
+            state = self.model.next(&state);
+            let rank = self.model.rank(&state);
+            let known = self.cells[rank as usize].get();
+            if known != UNKNOWN {
+                break known;
+            }
+            if self.model.legitimate(&state) {
+                self.cells[rank as usize].set(1);
+                break 1;
+            }
+            if rank == landmark {
+                break C::NEVER;
+            }
+            if path.len() == next_power {
+                landmark = rank;
+                next_power *= 2;
+            }
+            path.push(rank);
+        };
+        for &rank in path.iter().rev() {
+            if value != C::NEVER {
+                value += 1;
+                if value >= C::NEVER {
+                    self.overflow.store(true, Ordering::Relaxed);
+                    return;
+                }
+            }
+            self.cells[rank as usize].set(value);
+        }
+    }
+
+    fn count_chunk(&self, ranks: std::ops::Range<u64>) -> Tally {
+        let mut tally = Tally::default();
+        if self.control.stopped() {
+            return tally;
+        }
+        self.control.advance(ranks.end - ranks.start);
+        for rank in ranks {
+            let value = self.cells[rank as usize].get();
+            let distance = u64::from(value.wrapping_sub(1));
+            // Asking for the state is the costly part; most models start anywhere.
+            if !(self.model.starts_anywhere() || self.model.initial(&self.model.state(rank))) {
+                continue;
+            }
+            if value == C::NEVER {
+                tally.never += 1;
+                continue;
+            }
+            let index = distance as usize;
+            if tally.distances.len() <= index {
+                tally.distances.resize(index + 1, 0);
+            }
+            tally.distances[index] += 1;
+            if tally.worst.is_none_or(|(_, worst)| distance > worst) {
+                tally.worst = Some((rank, distance));
+            }
+        }
+        tally
+    }
+
+    fn any_never(&self) -> bool {
+        self.cells.par_iter().any(|cell| cell.get() == C::NEVER)
+    }
+
+    /// Whether a shortest counterexample may start here. Where every state is
+    /// initial it is a cycle without a stem, so that one state per cycle is enough:
+    /// the lowest, which reaches itself before any lower one.
+    fn worth_tracing(&self, from: u64) -> bool {
+        if self.control.stopped() {
+            return false;
+        }
+        let mut state = self.model.state(from);
+        if !self.model.starts_anywhere() {
+            return self.model.initial(&state);
+        }
+        let (mut landmark, mut next_power, mut steps) = (from, 1_u64, 0_u64);
+        loop {
+            state = self.model.next(&state);
+            let rank = self.model.rank(&state);
+            if rank <= from || rank == landmark {
+                return rank == from;
+            }
+            steps += 1;
+            if steps == next_power {
+                (landmark, next_power) = (rank, 2 * next_power);
+            }
+        }
+    }
+
+    /// The shortest counterexample of each property, over all initial states that
+    /// never get anywhere.
+    fn lassos(&self) -> BTreeMap<&'static str, Lasso> {
+        let mut best: BTreeMap<&'static str, Lasso> = BTreeMap::new();
+        let candidates: Vec<(&'static str, Lasso)> = (0..self.cells.len() as u64)
+            .into_par_iter()
+            .filter(|&rank| self.cells[rank as usize].get() == C::NEVER)
+            .filter(|&rank| self.worth_tracing(rank))
+            .fold(Vec::new, |mut kept: Vec<(&'static str, Lasso)>, rank| {
+                let lasso = trace(self.model, rank);
+                let cycle: Vec<M::State> = lasso
+                    .cycle
+                    .iter()
+                    .map(|&rank| self.model.state(rank))
+                    .collect();
+                let property = self.model.blame(&cycle);
+                match kept.iter_mut().find(|(name, _)| *name == property) {
+                    Some((_, old)) if old.key() <= lasso.key() => {}
+                    Some((_, old)) => *old = lasso,
+                    None => kept.push((property, lasso)),
+                }
+                kept
+            })
+            .flatten_iter()
+            .collect();
+        for (property, lasso) in candidates {
+            let better = best.get(property).is_none_or(|old| lasso.key() < old.key());
+            if better {
+                best.insert(property, lasso);
+            }
+        }
+        best
+    }
+}
+
+impl Tally {
+    fn merge(mut self, other: &Tally) -> Tally {
+        self.legitimate += other.legitimate;
+        self.never += other.never;
+        self.closure_violation = match (self.closure_violation, other.closure_violation) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        if self.distances.len() < other.distances.len() {
+            self.distances.resize(other.distances.len(), 0);
+        }
+        for (mine, theirs) in self.distances.iter_mut().zip(&other.distances) {
+            *mine += theirs;
+        }
+        self.worst = match (self.worst, other.worst) {
+            (Some((a, da)), Some((b, db))) => Some(if db > da || (db == da && b < a) {
+                (b, db)
+            } else {
+                (a, da)
+            }),
+            (a, b) => a.or(b),
+        };
+        self
+    }
+}

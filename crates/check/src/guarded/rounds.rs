@@ -1,0 +1,75 @@
+//! The worst case in rounds.
+
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::Exploration;
+use crate::control::CheckError;
+use crate::traits::Guarded;
+
+/// Pairs (state, set of processes) for which rounds are computed.
+const MOST_PAIRS: u64 = 1 << 28;
+
+impl<M: Guarded> Exploration<'_, M> {
+    /// The longest path over pairs (state, processes waited for).
+    pub(super) fn rounds(&self, longest: u32) -> Result<Option<u64>, CheckError> {
+        let (states, n) = (self.model.states(), self.model.processes());
+        let pairs = states
+            .checked_shl(n as u32)
+            .filter(|pairs| pairs >> n == states);
+        if pairs.is_none_or(|pairs| pairs > MOST_PAIRS) {
+            return Ok(None);
+        }
+        let mut by_steps: Vec<Vec<u64>> = vec![Vec::new(); longest as usize + 1];
+        for rank in 0..states {
+            by_steps[self.settled(rank).unwrap_or(0) as usize].push(rank);
+        }
+        // rounds[rank << n | waited], filled by increasing steps.
+        let rounds: Vec<AtomicU16> = (0..states << n).map(|_| AtomicU16::new(0)).collect();
+        let worst = AtomicU64::new(0);
+        let stopped = || {
+            let known = format!("every run gets there in at most {longest} steps; rounds unknown");
+            CheckError::interrupted(self.control, known)
+        };
+        for level in by_steps.iter().skip(1) {
+            if self.control.stopped() {
+                return Err(stopped());
+            }
+            level.par_iter().for_each(|&rank| {
+                if self.control.stopped() {
+                    return;
+                }
+                let state = self.model.state(rank);
+                let enabled = self.model.enabled(&state);
+                let mut steps = Vec::new();
+                self.each_step(&state, |selected, after| {
+                    let legitimate = self.model.legitimate(&after);
+                    let enabled = self.model.enabled(&after);
+                    steps.push((selected, self.model.rank(&after), enabled, legitimate));
+                });
+                let mut waited = enabled;
+                while waited != 0 {
+                    let most = steps.iter().map(|&(selected, after, enabled, legitimate)| {
+                        if legitimate {
+                            return 1;
+                        }
+                        let left = waited & !selected & enabled;
+                        let (begun, waited) = if left == 0 { (1, enabled) } else { (0, left) };
+                        begun + rounds[(after << n | waited) as usize].load(Ordering::Relaxed)
+                    });
+                    let most = most.max().unwrap_or(0);
+                    rounds[(rank << n | waited) as usize].store(most, Ordering::Relaxed);
+                    if waited == enabled {
+                        worst.fetch_max(u64::from(most), Ordering::Relaxed);
+                    }
+                    waited = (waited - 1) & enabled;
+                }
+            });
+        }
+        if self.control.stopped() {
+            return Err(stopped());
+        }
+        Ok(Some(worst.into_inner()))
+    }
+}

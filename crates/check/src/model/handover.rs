@@ -1,0 +1,299 @@
+//! One token handed over by an acknowledged message (paper, section 5.2), over
+//! channels that hold few messages, lose them and repeat them, but keep their
+//! order.
+//!
+//! The sender numbers its handovers modulo the number of values and repeats the
+//! current number until the same number comes back. The receiver takes the token
+//! when a number differs from the last one it took, and answers every message with
+//! its number. The initial state may hold any numbers anywhere: stale messages can
+//! then be taken for a token, and stale acknowledgements for its receipt.
+
+use crate::control::{CheckError, Control, Limits};
+use crate::ranking::digit;
+use crate::traits::{Actions, Model, Step};
+use crate::{Report, actions};
+
+const MOST: usize = 4;
+
+/// A channel's messages, the oldest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Channel {
+    messages: [u8; MOST],
+    len: u8,
+}
+
+impl Channel {
+    fn messages(&self) -> &[u8] {
+        &self.messages[..usize::from(self.len)]
+    }
+
+    fn head(&self) -> Option<u8> {
+        self.messages().first().copied()
+    }
+
+    fn pop(&mut self) {
+        self.messages.copy_within(1.., 0);
+        self.messages[MOST - 1] = 0;
+        self.len -= 1;
+    }
+
+    /// A message sent into a full channel is lost.
+    fn push(&mut self, message: u8, capacity: usize) {
+        if usize::from(self.len) < capacity {
+            self.messages[usize::from(self.len)] = message;
+            self.len += 1;
+        }
+    }
+}
+
+/// Both parties and both channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The number of the sender's current or last handover.
+    number: u8,
+    /// The sender has a token and has not seen the acknowledgement.
+    sending: bool,
+    /// The number that the receiver took last.
+    taken: u8,
+    messages: Channel,
+    acknowledgements: Channel,
+}
+
+/// A sender and a receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Handover {
+    values: u64,
+    capacity: usize,
+}
+
+impl Handover {
+    /// Numbers below `values`, and channels for `capacity` messages.
+    ///
+    /// # Errors
+    ///
+    /// With fewer than 2 or more than 64 values, or a capacity of 0 or above 4.
+    pub fn new(values: u32, capacity: usize) -> Result<Handover, CheckError> {
+        if !(2..=64).contains(&values) || !(1..=MOST).contains(&capacity) {
+            return Err(CheckError::instance(format!(
+                "handover: 2 to 64 values and a capacity of 1 to {MOST}"
+            )));
+        }
+        let values = u64::from(values);
+        Ok(Handover { values, capacity })
+    }
+
+    /// Contents of one channel: 1 + M + M² + …
+    fn contents(&self) -> u64 {
+        (0..=self.capacity as u32)
+            .map(|len| self.values.pow(len))
+            .sum()
+    }
+
+    fn channel(&self, mut rank: u64) -> Channel {
+        let mut channel = Channel::default();
+        let mut ways = 1;
+        while rank >= ways {
+            rank -= ways;
+            ways *= self.values;
+            channel.len += 1;
+        }
+        for message in &mut channel.messages[..usize::from(channel.len)] {
+            *message = digit(&mut rank, self.values) as u8;
+        }
+        channel
+    }
+
+    fn channel_rank(&self, channel: &Channel) -> u64 {
+        let shorter: u64 = (0..u32::from(channel.len))
+            .map(|len| self.values.pow(len))
+            .sum();
+        let messages = channel.messages().iter().rev();
+        shorter + messages.fold(0, |rank, &message| rank * self.values + u64::from(message))
+    }
+
+    fn receive(&self, state: &State, repeated: bool) -> Option<State> {
+        let number = state.messages.head()?;
+        let mut after = *state;
+        if !repeated {
+            after.messages.pop();
+        }
+        after.taken = number;
+        after.acknowledgements.push(number, self.capacity);
+        Some(after)
+    }
+
+    fn acknowledge(state: &State, repeated: bool) -> Option<State> {
+        let number = state.acknowledgements.head()?;
+        let mut after = *state;
+        if !repeated {
+            after.acknowledgements.pop();
+        }
+        after.sending &= number != state.number;
+        Some(after)
+    }
+}
+
+/// Whether the messages are some of `old`, then some of `new`.
+fn old_then_new(channel: &Channel, old: u8, new: u8) -> bool {
+    let mut rest = channel
+        .messages()
+        .iter()
+        .skip_while(|&&number| number == old);
+    rest.all(|&number| number == new)
+}
+
+/// Whether the sender still has the token: it sends, and the receiver has not
+/// taken this number.
+fn sender_has_it(state: &State) -> bool {
+    state.sending && state.taken != state.number
+}
+
+/// Checks the handover.
+///
+/// # Errors
+///
+/// As [`Handover::new`]; when too large, or when stopped.
+pub fn check(
+    values: u32,
+    capacity: usize,
+    limits: Limits,
+    control: &Control,
+) -> Result<Report, CheckError> {
+    let model = Handover::new(values, capacity)?;
+    let instance = format!("numbers modulo {values}, channels for {capacity} messages");
+    let conserved = (
+        "conserved",
+        "after stabilization no token is lost or doubled: the receiver takes one exactly when \
+         the sender ceases to have one",
+    );
+    actions::report(&model, "handover", instance, &[conserved], limits, control)
+}
+
+const NAMES: [&str; 8] = [
+    "a token arrives at the sender",
+    "send",
+    "receive",
+    "acknowledge",
+    "receive and keep a copy",
+    "acknowledge and keep a copy",
+    "lose a message",
+    "lose an acknowledgement",
+];
+
+impl Model for Handover {
+    type State = State;
+
+    fn states(&self) -> u64 {
+        self.values * 2 * self.values * self.contents() * self.contents()
+    }
+
+    fn state(&self, mut rank: u64) -> State {
+        State {
+            number: digit(&mut rank, self.values) as u8,
+            sending: digit(&mut rank, 2) == 1,
+            taken: digit(&mut rank, self.values) as u8,
+            messages: self.channel(digit(&mut rank, self.contents())),
+            acknowledgements: self.channel(rank),
+        }
+    }
+
+    fn rank(&self, state: &State) -> u64 {
+        let mut rank = self.channel_rank(&state.acknowledgements);
+        rank = rank * self.contents() + self.channel_rank(&state.messages);
+        rank = rank * self.values + u64::from(state.taken);
+        rank = rank * 2 + u64::from(state.sending);
+        rank * self.values + u64::from(state.number)
+    }
+
+    fn legitimate(&self, state: &State) -> bool {
+        let new = state.number;
+        let old = ((u64::from(new) + self.values - 1) % self.values) as u8;
+        let all = |channel: &Channel, number| channel.messages().iter().all(|&m| m == number);
+        if !state.sending {
+            return state.taken == new
+                && all(&state.messages, new)
+                && all(&state.acknowledgements, new);
+        }
+        if state.taken == new {
+            all(&state.messages, new) && old_then_new(&state.acknowledgements, old, new)
+        } else {
+            state.taken == old
+                && old_then_new(&state.messages, old, new)
+                && all(&state.acknowledgements, old)
+        }
+    }
+
+    fn show(&self, state: &State) -> String {
+        let list = |channel: &Channel| {
+            let numbers = channel.messages().iter().map(ToString::to_string);
+            format!("[{}]", numbers.collect::<Vec<_>>().join(" "))
+        };
+        format!(
+            "sender {} {}  messages {}  receiver took {}  acknowledgements {}",
+            if state.sending {
+                "sends"
+            } else {
+                "is done with"
+            },
+            state.number,
+            list(&state.messages),
+            state.taken,
+            list(&state.acknowledgements)
+        )
+    }
+}
+
+impl Actions for Handover {
+    fn actions(&self) -> Vec<&'static str> {
+        NAMES.to_vec()
+    }
+
+    fn fair(&self) -> u64 {
+        0b1111
+    }
+
+    fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {
+        let mut add = |action, state: Option<State>| {
+            steps.extend(state.map(|state| Step { action, state }));
+        };
+        add(
+            0,
+            (!state.sending).then(|| State {
+                number: ((u64::from(state.number) + 1) % self.values) as u8,
+                sending: true,
+                ..*state
+            }),
+        );
+        let room = usize::from(state.messages.len) < self.capacity;
+        add(
+            1,
+            (state.sending && room).then(|| {
+                let mut after = *state;
+                after.messages.push(state.number, self.capacity);
+                after
+            }),
+        );
+        add(2, self.receive(state, false));
+        add(3, Handover::acknowledge(state, false));
+        add(4, self.receive(state, true));
+        add(5, Handover::acknowledge(state, true));
+        let without = |lost: fn(&mut State) -> &mut Channel| {
+            let mut after = *state;
+            let channel = lost(&mut after);
+            (channel.len > 0).then(|| {
+                lost(&mut after).pop();
+                after
+            })
+        };
+        add(6, without(|state| &mut state.messages));
+        add(7, without(|state| &mut state.acknowledgements));
+    }
+
+    fn violates(&self, before: &State, step: &Step<State>) -> Option<&'static str> {
+        let after = &step.state;
+        let takes = before.taken != after.taken;
+        let had = sender_has_it(before) || step.action == 0;
+        let gives_up = had && !sender_has_it(after);
+        (takes != gives_up).then_some("conserved")
+    }
+}

@@ -1,0 +1,100 @@
+//! Who is selected in a step.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which sets of enabled processes may make their assignment in one step. All are
+/// unfair: a process may be passed over for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scheduler {
+    /// All enabled processes.
+    Synchronous,
+    /// One enabled process.
+    Central,
+    /// Enabled processes of which no two are neighbours; at least one.
+    LocallyCentral,
+    /// Any enabled processes; at least one.
+    Distributed,
+}
+
+impl Scheduler {
+    /// All schedulers.
+    pub const ALL: [Scheduler; 4] = [
+        Scheduler::Synchronous,
+        Scheduler::Central,
+        Scheduler::LocallyCentral,
+        Scheduler::Distributed,
+    ];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scheduler::Synchronous => "synchronous",
+            Scheduler::Central => "central",
+            Scheduler::LocallyCentral => "locally-central",
+            Scheduler::Distributed => "distributed",
+        }
+    }
+
+    /// Calls `f` with every set that may be selected from the enabled ones, in a
+    /// fixed order. `neighbours` gives the neighbours of a process.
+    pub fn selections(
+        self,
+        enabled: u64,
+        neighbours: impl Fn(usize) -> u64,
+        mut f: impl FnMut(u64),
+    ) {
+        if enabled == 0 {
+            return;
+        }
+        match self {
+            Scheduler::Synchronous => f(enabled),
+            Scheduler::Central => bits(enabled).for_each(|process| f(1 << process)),
+            Scheduler::LocallyCentral | Scheduler::Distributed => {
+                // All non-empty subsets, descending: s - 1 restricted to `enabled`.
+                let mut selected = enabled;
+                while selected != 0 {
+                    let apart = self == Scheduler::Distributed
+                        || bits(selected).all(|process| neighbours(process) & selected == 0);
+                    if apart {
+                        f(selected);
+                    }
+                    selected = (selected - 1) & enabled;
+                }
+            }
+        }
+    }
+}
+
+/// The members of a set, ascending.
+pub(crate) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let bit = set.trailing_zeros() as usize;
+            set &= set - 1;
+            bit
+        })
+    })
+}
+
+impl fmt::Display for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text names no scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected synchronous, central, locally-central or distributed")]
+pub struct UnknownScheduler;
+
+impl FromStr for Scheduler {
+    type Err = UnknownScheduler;
+
+    fn from_str(text: &str) -> Result<Scheduler, UnknownScheduler> {
+        Scheduler::ALL
+            .into_iter()
+            .find(|scheduler| scheduler.name() == text)
+            .ok_or(UnknownScheduler)
+    }
+}

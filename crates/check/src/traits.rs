@@ -1,0 +1,107 @@
+//! What a model has to say about itself, and nothing more.
+//!
+//! A model is a finite set of states, numbered from 0 without gaps; the number
+//! is the state's *rank*. It says which states are legitimate and how one state
+//! leads to the next, in one of three ways:
+//!
+//! * [`Deterministic`]: lock-step protocols, whose round is a function;
+//! * [`Guarded`]: processes with guarded assignments, of which a
+//!   [`Scheduler`](crate::Scheduler) selects some in every step;
+//! * [`Actions`]: anything else that has named actions, such as a channel that
+//!   may lose a message.
+
+/// A finite set of states, some of which are legitimate.
+pub trait Model: Sync {
+    /// A global state.
+    type State: Clone + PartialEq + Send + Sync;
+
+    /// How many states there are. All ranks are below.
+    fn states(&self) -> u64;
+
+    /// The state of a rank below [`Model::states`].
+    fn state(&self, rank: u64) -> Self::State;
+
+    /// The rank of a state: the inverse of [`Model::state`].
+    fn rank(&self, state: &Self::State) -> u64;
+
+    /// Whether the state is legitimate.
+    fn legitimate(&self, state: &Self::State) -> bool;
+
+    /// Whether all states are initial, as self-stabilization asks; saves asking
+    /// for each.
+    fn starts_anywhere(&self) -> bool {
+        true
+    }
+
+    /// Whether a transient fault can leave the system here. States for which it
+    /// cannot are still explored; they only start no counterexample and no worst
+    /// case.
+    fn initial(&self, _state: &Self::State) -> bool {
+        true
+    }
+
+    /// The state on one line, for counterexamples and witnesses.
+    fn show(&self, state: &Self::State) -> String;
+}
+
+/// A model in which every state has exactly one successor.
+pub trait Deterministic: Model {
+    /// The state after one round.
+    fn next(&self, state: &Self::State) -> Self::State;
+
+    /// The named property that a cycle without a legitimate state violates. A
+    /// model that can go wrong in several ways names them here, and gets the
+    /// shortest counterexample of each.
+    fn blame(&self, _cycle: &[Self::State]) -> &'static str {
+        "convergence"
+    }
+}
+
+/// A model of processes that each have at most one enabled assignment.
+pub trait Guarded: Model {
+    /// How many processes there are, at most 64.
+    fn processes(&self) -> usize;
+
+    /// The processes whose guard holds: bit i for process i.
+    fn enabled(&self, state: &Self::State) -> u64;
+
+    /// The state after all processes of a set of enabled ones have made their
+    /// assignment at once, each from the old state.
+    fn fire(&self, state: &Self::State, selected: u64) -> Self::State;
+
+    /// The neighbours of a process as a set: a locally central scheduler never
+    /// selects two neighbours at once. A ring, unless said otherwise.
+    fn neighbours(&self, process: usize) -> u64 {
+        let n = self.processes();
+        (1 << ((process + 1) % n)) | (1 << ((process + n - 1) % n))
+    }
+}
+
+/// One step of an [`Actions`] model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step<S> {
+    /// Which action, by its place in [`Actions::actions`].
+    pub action: usize,
+    /// Where it leads.
+    pub state: S,
+}
+
+/// A model whose steps are named actions, any of which may be next.
+pub trait Actions: Model {
+    /// The names of the actions, at most 64.
+    fn actions(&self) -> Vec<&'static str>;
+
+    /// The actions that happen again and again if they can happen again and
+    /// again (strong fairness): bit k for action k. All others, such as the loss
+    /// of a message, may or may not happen.
+    fn fair(&self) -> u64;
+
+    /// Adds every step that the state allows.
+    fn steps(&self, state: &Self::State, steps: &mut Vec<Step<Self::State>>);
+
+    /// What no step from a legitimate state may do: the name of the property that
+    /// this one violates, if any.
+    fn violates(&self, _before: &Self::State, _step: &Step<Self::State>) -> Option<&'static str> {
+        None
+    }
+}

@@ -1,0 +1,214 @@
+//! delay/relay: the reduced answer against the unreduced one, pinned counts,
+//! and the closed forms.
+
+use headway_check::function;
+use headway_check::model::delay_relay::{self, Explicit, Instance, reduced};
+use headway_check::{Control, Limits, Model};
+
+fn reduced_answer(instance: &Instance) -> reduced::ReducedAnswer {
+    reduced::explore(instance, Limits::default(), &Control::default()).unwrap()
+}
+
+fn explicit_answer(instance: &Instance) -> function::FunctionAnswer {
+    let model = Explicit::new(instance.clone()).unwrap();
+    function::explore(&model, Limits::default(), &Control::default()).unwrap()
+}
+
+/// Rounds until legitimate and the last rest, by running the ring.
+fn run(instance: &Instance, start: &[headway_core::Process]) -> (u64, Option<u64>) {
+    let ring = instance.ring();
+    let mut state = headway_core::Configuration {
+        processes: start.to_vec(),
+        measuring: Vec::new(),
+    };
+    let mut last_rest = None;
+    for round in 0.. {
+        if state.resting() > 0 {
+            last_rest = Some(round);
+        }
+        if ring.legitimate(&state, instance.tokens() as u64).is_ok() {
+            return (round, last_rest);
+        }
+        ring.round(&mut state);
+    }
+    unreachable!()
+}
+
+fn agree(instance: &Instance) {
+    let what = instance.describe();
+    let (reduced, explicit) = (reduced_answer(instance), explicit_answer(instance));
+    assert_eq!(reduced.states, u128::from(explicit.states), "{what}");
+    assert_eq!(
+        reduced.legitimate,
+        u128::from(explicit.legitimate),
+        "{what}"
+    );
+    assert_eq!(reduced.never, u128::from(explicit.never), "{what}");
+    let distances: Vec<u128> = explicit.distances.iter().map(|&n| u128::from(n)).collect();
+    assert_eq!(reduced.distances, distances, "{what}");
+    assert_eq!(
+        reduced.closure_violation.is_none(),
+        explicit.closure_violation.is_none(),
+        "{what}"
+    );
+    assert_eq!(
+        reduced.worst.as_ref().map(|(rounds, _)| *rounds),
+        explicit.worst.map(|(_, rounds)| rounds),
+        "{what}"
+    );
+    if let Some((rounds, state)) = &reduced.worst {
+        assert_eq!(
+            run(instance, state).0,
+            *rounds,
+            "{what}: the witness is as slow"
+        );
+    }
+    if let Some((rounds, state)) = &reduced.worst_last_rest {
+        assert_eq!(
+            run(instance, state).1,
+            Some(*rounds),
+            "{what}: it rests as late"
+        );
+        assert!(
+            delay_relay::check(instance, false, Limits::default(), &Control::default())
+                .unwrap()
+                .property("worst-last-rest")
+                .unwrap()
+                .holds,
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn reductions_agree_with_every_state_visited() {
+    for n in 1..=6_usize {
+        for m in 1..=3 {
+            for d in 1..=3_u32 {
+                for set in 1..1_u32 << n {
+                    let delays = (0..n).filter(|i| set >> i & 1 == 1);
+                    let instance = Instance::with_delays(n, m, d, delays).unwrap();
+                    if instance.states() <= 6_000 {
+                        agree(&instance);
+                    }
+                }
+            }
+        }
+    }
+    for (n, m, d) in [
+        (6, 2, 3),
+        (7, 3, 2),
+        (8, 2, 2),
+        (5, 2, 3),
+        (4, 2, 4),
+        (6, 1, 5),
+    ] {
+        agree(&Instance::uniform(n, m, d).unwrap());
+    }
+}
+
+#[test]
+fn ranks_are_a_bijection() {
+    let model = Explicit::new(Instance::with_delays(5, 3, 3, [0, 2, 3]).unwrap()).unwrap();
+    for rank in 0..model.states() {
+        assert_eq!(model.rank(&model.state(rank)), rank);
+    }
+}
+
+/// Two of the paper's sizes, pinned. States by formula: C(2n+m-1, m)·d^n.
+#[test]
+fn pinned_counts() {
+    for (n, m, d, states, legitimate, worst, last_rest) in [
+        (9, 3, 3, 1_140 * 19_683, 24, 9, 8),
+        (12, 3, 4, 2_600 * 16_777_216_u128, 256, 13, 11),
+    ] {
+        let answer = reduced_answer(&Instance::uniform(n, m, d).unwrap());
+        assert_eq!((answer.states, answer.legitimate), (states, legitimate));
+        assert_eq!(answer.worst.map(|(rounds, _)| rounds), Some(worst));
+        assert_eq!(
+            answer.worst_last_rest.map(|(rounds, _)| rounds),
+            Some(last_rest)
+        );
+        assert_eq!(answer.never, 0);
+        assert_eq!(answer.distances.iter().sum::<u128>(), states);
+    }
+    // Legitimate states in a second way, for m·d = n: d turns of the evenly spaced
+    // tokens; the process h hops before a token may count d-1-h, or be at 0, if
+    // that value is positive and less than its distance to the token behind.
+    let formula = |m: usize, d: u32| {
+        let free = (1..d).filter(|&hops| {
+            let counter = d - 1 - hops;
+            counter > 0 && d - hops > counter
+        });
+        u128::from(d) * 2_u128.pow(free.count() as u32 * m as u32)
+    };
+    for (n, m, d) in [(4, 2, 2), (6, 2, 3), (6, 3, 2), (8, 2, 4)] {
+        let explicit = explicit_answer(&Instance::uniform(n, m, d).unwrap());
+        assert_eq!(
+            u128::from(explicit.legitimate),
+            formula(m, d),
+            "n {n} m {m} d {d}"
+        );
+    }
+    assert_eq!((formula(3, 3), formula(3, 4)), (24, 256));
+}
+
+/// The closed forms of the worst case, for every placement of delays on small
+/// feasible rings.
+#[test]
+fn worst_cases_follow_the_closed_forms() {
+    let mut checked = 0;
+    for n in 1..=8_usize {
+        for m in 1..=4 {
+            for d in (1..=8_u32).filter(|&d| m * d as usize <= n) {
+                let report = delay_relay::all_placements(
+                    n,
+                    m,
+                    d,
+                    false,
+                    Limits::default(),
+                    &Control::default(),
+                )
+                .unwrap();
+                assert!(report.all_hold(), "{report:?}");
+                assert!(report.property("worst-last-rest").is_some());
+                assert!(report.property("worst-legitimate-at").is_some());
+                match report.figure("placements") {
+                    Some(headway_check::Figure::Number(placements)) => checked += placements,
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+    }
+    // Necklaces of two colours on n beads, less the one without delays, times the
+    // number of (m, d) that fit: 1, 2, 3, 5, 7, 13, 19, 35 for n = 1 to 8.
+    let necklaces = [1_usize, 2, 3, 5, 7, 13, 19, 35];
+    let fitting = |n: usize| (1..=4).map(|m| n / m).sum::<usize>();
+    let expected: usize = (1..=8).map(|n| necklaces[n - 1] * fitting(n)).sum();
+    assert_eq!(checked, expected as u128);
+}
+
+/// The state that attains the closed form in docs/check.md does.
+#[test]
+fn the_slow_counter_is_attained() {
+    for d in 4..=8_u32 {
+        for gap in 1..=d as usize - 3 {
+            for m in 1..=4 {
+                let n = m * d as usize + 1;
+                let instance = Instance::with_delays(n, m, d, [0, gap]).unwrap();
+                let mut start = vec![headway_core::Process::default(); n];
+                start[0].resting = m as u32;
+                start[0].counter = d as i32 - 2 - gap as i32;
+                start[gap].counter = d as i32 - 1;
+                let last_rest = u64::from(d) * m as u64 - 1;
+                let late = u64::from(d) - 1 - gap as u64;
+                assert_eq!(
+                    run(&instance, &start),
+                    (last_rest + late, Some(last_rest)),
+                    "{} gap {gap}",
+                    instance.describe()
+                );
+            }
+        }
+    }
+}

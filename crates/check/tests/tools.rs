@@ -1,0 +1,200 @@
+//! The exported models, run by the real tools: SPIN and Storm agree with our
+//! counts and verdicts, and reject the infeasible ring.
+//!
+//! `scripts/install-check-tools.sh` installs them; where it cannot, the test says
+//! so on a line that begins with `skipped: `.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use headway_check::export::{Language, Source, export};
+use headway_check::model::delay_relay::{self, Instance};
+use headway_check::model::k_state;
+use headway_check::{Control, Limits, Report, Scheduler};
+
+/// The path of a tool, or `None` after saying that the test is skipped.
+fn tool(name: &str) -> Option<PathBuf> {
+    static LINES: OnceLock<String> = OnceLock::new();
+    let lines = LINES.get_or_init(|| {
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install-check-tools.sh");
+        let output = Command::new("bash")
+            .arg(script)
+            .output()
+            .expect("bash runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    });
+    for line in lines.lines() {
+        if let Some(path) = line.strip_prefix(&format!("{name} ")) {
+            return Some(PathBuf::from(path));
+        }
+        if let Some(why) = line.strip_prefix(&format!("missing {name}: ")) {
+            // Not `eprintln!`, which the test harness would swallow.
+            let _ = writeln!(std::io::stderr(), "skipped: tests with {name}; {why}");
+        }
+    }
+    None
+}
+
+/// A fresh folder for one run of a tool.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder below target");
+    folder
+}
+
+fn report(source: &Source) -> Report {
+    let (limits, control) = (Limits::default(), Control::default());
+    match source {
+        Source::DelayRelay(instance) => delay_relay::check(instance, false, limits, &control),
+        &Source::KState { processes, values } => {
+            k_state::check(processes, values, Scheduler::Central, limits, &control)
+        }
+    }
+    .expect("small enough")
+}
+
+fn ring(n: usize, m: usize, d: u32, delays: &[usize]) -> Source {
+    Source::DelayRelay(Instance::with_delays(n, m, d, delays.iter().copied()).expect("a ring"))
+}
+
+fn k_state_ring(processes: usize, values: u32) -> Source {
+    Source::KState { processes, values }
+}
+
+/// What SPIN says: states stored and whether it found an error.
+fn pan(folder: &Path, compile: &[&str], run: &[&str]) -> (u64, bool) {
+    let compiled = Command::new("gcc")
+        .args(["-O2", "-w", "-DVECTORSZ=2048", "-o", "pan", "pan.c"])
+        .args(compile)
+        .current_dir(folder)
+        .status()
+        .expect("gcc runs");
+    assert!(compiled.success(), "pan.c compiles");
+    let output = Command::new("./pan")
+        .args(["-m100000"])
+        .args(run)
+        .current_dir(folder)
+        .output()
+        .expect("pan runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!text.contains("max search depth too small"), "{text}");
+    let stored = text
+        .lines()
+        .find(|line| line.contains("states, stored"))
+        .and_then(|line| line.split_whitespace().next()?.parse().ok())
+        .unwrap_or_else(|| panic!("SPIN's count of states in:\n{text}"));
+    let errors = text
+        .lines()
+        .find_map(|line| line.split("errors: ").nth(1))
+        .unwrap_or_else(|| panic!("SPIN's count of errors in:\n{text}"));
+    (stored, errors.trim() != "0")
+}
+
+#[test]
+fn spin_agrees() {
+    let Some(spin) = tool("spin") else { return };
+    let sources = [
+        ring(6, 2, 3, &[0, 1, 2, 3, 4, 5]),
+        ring(5, 2, 2, &[0, 2]),
+        ring(7, 3, 2, &[0, 3]),
+        // Infeasible: closure holds for want of legitimate states, convergence fails.
+        ring(5, 2, 3, &[0, 1, 2, 3, 4]),
+        k_state_ring(4, 4),
+        k_state_ring(4, 2),
+    ];
+    for (index, source) in sources.iter().enumerate() {
+        let ours = report(source);
+        let folder = folder(&format!("spin-{index}"));
+        std::fs::write(folder.join("model.pml"), export(source, Language::Promela)).unwrap();
+        let generated = Command::new(&spin)
+            .args(["-a", "model.pml"])
+            .current_dir(&folder)
+            .output()
+            .expect("spin runs");
+        assert!(generated.status.success(), "{source:?}: {generated:?}");
+        let (stored, closure_fails) = pan(&folder, &["-DSAFETY", "-DNOCLAIM"], &[]);
+        // One more: the start, before the initial state is chosen.
+        assert_eq!(u128::from(stored), ours.states + 1, "{source:?}");
+        assert_eq!(closure_fails, !ours.closure, "{source:?}");
+        let (_, convergence_fails) = pan(&folder, &[], &["-a", "-N", "convergence"]);
+        assert_eq!(convergence_fails, !ours.convergence, "{source:?}");
+    }
+    assert!(!report(&sources[3]).convergence);
+    assert!(
+        !report(&sources[5]).convergence,
+        "two values are too few for four processes"
+    );
+}
+
+#[test]
+fn storm_agrees_worst_case_included() {
+    let Some(python) = tool("storm") else { return };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/storm_check.py");
+    let sources = [
+        ring(4, 2, 2, &[0, 1, 2, 3]),
+        ring(5, 2, 2, &[0, 2]),
+        ring(7, 3, 2, &[0, 3]),
+        ring(6, 2, 3, &[1]),
+        // Infeasible.
+        ring(5, 2, 3, &[0, 2]),
+        k_state_ring(4, 4),
+        k_state_ring(4, 2),
+    ];
+    let folder = folder("storm");
+    for source in &sources {
+        let ours = report(source);
+        let path = folder.join("model.prism");
+        std::fs::write(&path, export(source, Language::Prism)).unwrap();
+        let output = Command::new(&python)
+            .arg(&script)
+            .arg(&path)
+            .output()
+            .expect("python runs");
+        assert!(
+            output.status.success(),
+            "{source:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let theirs = String::from_utf8_lossy(&output.stdout);
+        let theirs = theirs.lines().last().unwrap_or_default();
+        let worst = ours
+            .worst
+            .map_or("null".to_owned(), |worst| worst.steps.to_string());
+        let expected = format!(
+            "{{\"states\": {}, \"legitimate\": {}, \"closure\": {}, \"convergence\": {}, \"worst\": {worst}}}",
+            ours.states, ours.legitimate, ours.closure, ours.convergence
+        );
+        assert_eq!(theirs, expected, "{source:?}");
+    }
+    assert!(!report(&sources[4]).convergence);
+}
+
+/// TLC is not to be had from the package registries, so the TLA+ text is at least
+/// parsed by the grammar of the TLA+ community; and a broken text is not.
+#[test]
+fn tla_is_well_formed() {
+    let mut parser = tree_sitter::Parser::new();
+    parser
+        .set_language(&tree_sitter_tlaplus::LANGUAGE.into())
+        .expect("the grammar fits");
+    let mut well_formed = |text: &str| {
+        !parser
+            .parse(text, None)
+            .expect("no time limit")
+            .root_node()
+            .has_error()
+    };
+    for source in [
+        ring(6, 2, 3, &[0, 3]),
+        ring(3, 1, 1, &[0]),
+        k_state_ring(4, 3),
+    ] {
+        let text = export(&source, Language::Tla);
+        assert!(well_formed(&text), "{text}");
+        assert!(!well_formed(&text.replace("Init ==", "Init = =")));
+    }
+}

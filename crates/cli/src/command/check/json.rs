@@ -1,0 +1,77 @@
+//! The report as JSON.
+
+use std::io::{self, Write};
+
+use headway_check::{Figure, Report, Trace};
+use headway_sim::state_file;
+use serde_json::{Value, json};
+
+pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &value(report)).map_err(io::Error::from)?;
+    writeln!(out)
+}
+
+fn value(report: &Report) -> Value {
+    let properties: Vec<Value> = report
+        .properties
+        .iter()
+        .map(|property| {
+            json!({
+                "name": property.name,
+                "holds": property.holds,
+                "says": property.says,
+                "counterexample": property
+                    .counterexample
+                    .as_ref()
+                    .map(|run| trace(report.model, run)),
+            })
+        })
+        .collect();
+    let worst = report.worst;
+    let mut value = json!({
+        "model": report.model,
+        "instance": report.instance,
+        "scheduler": report.scheduler.map(|scheduler| scheduler.name()),
+        "states": number(report.states),
+        "legitimate": number(report.legitimate),
+        "closure": report.closure,
+        "convergence": report.convergence,
+        "worst_case": worst.map(|worst| worst.steps),
+        "worst_case_unit": if report.scheduler.is_some() { "steps" } else { "rounds" },
+        "worst_moves": worst.and_then(|worst| worst.moves),
+        "worst_rounds": worst.and_then(|worst| worst.rounds),
+        "witness": super::witness_of(report).map(|run| trace(report.model, run)),
+        "properties": properties,
+        "reductions": report.reductions,
+    });
+    for (name, figure) in &report.figures {
+        value[*name] = match figure {
+            Figure::Number(count) => number(*count),
+            Figure::Real(real) => json!(real),
+            Figure::List(counts) => counts.iter().map(|&count| number(count)).collect(),
+            Figure::Text(text) => json!(text),
+        };
+    }
+    value
+}
+
+/// A number; as text where JSON's readers would lose digits.
+fn number(value: u128) -> Value {
+    match u64::try_from(value) {
+        Ok(value) if value <= 1 << 53 => json!(value),
+        _ => json!(value.to_string()),
+    }
+}
+
+/// A run: its states in words, and its start as a state file where it has one.
+pub(super) fn trace(model: &str, run: &Trace) -> Value {
+    let start = run.start.as_ref().and_then(|(ring, state)| {
+        serde_json::from_str::<Value>(&state_file::render(ring, state)).ok()
+    });
+    json!({
+        "model": model,
+        "start": start,
+        "states": run.states,
+        "repeats_from": run.repeats_from,
+    })
+}

@@ -1,0 +1,98 @@
+//! `headway petri export`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_petri::{dot, svg, tina};
+
+use super::input::{
+    Plant, is_json, of_flags, read_net, ring_flag_given, with_state_file, write_pnml, write_svg,
+    write_to,
+};
+use crate::failure::{Answer, Failure};
+use crate::flags::RingFlags;
+
+/// Flags of `headway petri export`.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "\
+Examples:
+  headway petri export --processes 12 --tokens 3 --separation 4 --to pnml -o ring.pnml
+  headway petri export state.json --to tina -o ring.net
+  headway petri export plant.pnml --to dot | neato -n -Tsvg > plant.svg
+
+PNML carries the holding times in toolspecific elements. TINA's format puts them
+on transitions as intervals [1,1]; it needs all of them to be 1. An untimed tool
+that reads PNML plays the net in any order and will rightly find two tokens on
+one place: separation is a matter of time.")]
+pub(super) struct Args {
+    /// A state file of a ring in JSON, or a net in PNML; without it, the ring flags
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    ring: RingFlags,
+
+    /// In which format
+    #[arg(long, value_enum, default_value_t)]
+    to: Target,
+
+    /// Where to [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Also draw the net
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Target {
+    /// ISO/IEC 15909-2, place/transition net
+    #[default]
+    Pnml,
+    /// The .net format of TINA, a time Petri net
+    Tina,
+    /// Graphviz
+    Dot,
+}
+
+pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
+    let Plant { net, marking } = match &args.file {
+        None => of_flags(&args.ring)?,
+        Some(path) => {
+            let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+            if is_json(&bytes) {
+                of_flags(&with_state_file(&args.ring, path))?
+            } else if let Some(flag) = ring_flag_given(&args.ring) {
+                return Err(Failure::new(format!(
+                    "{flag} contradicts {}, which is a whole net",
+                    path.display()
+                ))
+                .help(format!("drop {flag}, or drop the file")));
+            } else {
+                read_net(path, None, true)?
+            }
+        }
+    };
+    let output = args.output.as_deref();
+    match args.to {
+        Target::Pnml => write_pnml(output, &net, &marking)?,
+        Target::Tina => {
+            let text = tina::to_string(&net, &marking)
+                .map_err(|error| Failure::new(error).help("use --to pnml, which keeps them"))?;
+            write_to(output, |out| out.write_all(text.as_bytes()))?;
+        }
+        Target::Dot => {
+            write_to(output, |out| {
+                out.write_all(dot::to_string(&net, &marking).as_bytes())
+            })?;
+        }
+    }
+    write_svg(
+        args.svg.as_deref(),
+        &net,
+        &marking,
+        &svg::Highlight::default(),
+    )?;
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,253 @@
+//! Reading nets and writing results, for all subcommands.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_core::{Configuration, Ring};
+use headway_petri::{Marking, Net, pnml, ring, svg};
+
+use crate::failure::{Failure, warn};
+use crate::flags::{RingFlags, Start, read_state_file};
+
+/// Which net, and its marking.
+#[derive(ClapArgs, Clone, Debug)]
+pub(super) struct NetFlags {
+    /// A net in PNML, or a state file of a ring in JSON
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+
+    /// The id of the net, if the file has several
+    #[arg(long, value_name = "ID")]
+    net: Option<String>,
+
+    /// Put another number of tokens on a place (repeatable)
+    #[arg(long = "mark", value_name = "PLACE=TOKENS")]
+    marks: Vec<Mark>,
+}
+
+/// Text or JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// `--mark`.
+#[derive(Clone, Debug)]
+pub(super) struct Mark {
+    place: String,
+    tokens: u64,
+}
+
+impl FromStr for Mark {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Mark, String> {
+        let expected = || "expected PLACE=TOKENS, as in p1=2".to_owned();
+        let (place, tokens) = text.rsplit_once('=').ok_or_else(expected)?;
+        Ok(Mark {
+            place: place.to_owned(),
+            tokens: tokens.parse().map_err(|_| expected())?,
+        })
+    }
+}
+
+/// A net that was read.
+pub(super) struct Plant {
+    pub(super) net: Net,
+    pub(super) marking: Marking,
+}
+
+impl Plant {
+    /// The ring that the net embodies, if it is one of a ring.
+    pub(super) fn ring(&self) -> Result<(Ring, Configuration), ring::NotARing> {
+        ring::from_net(&self.net, &self.marking)
+    }
+}
+
+impl NetFlags {
+    /// Reads the net; remarks go to standard error, those that are about looks
+    /// only if the net is to be written again.
+    pub(super) fn read(&self, written_again: bool) -> Result<Plant, Failure> {
+        let mut plant = read_net(&self.file, self.net.as_deref(), written_again)?;
+        for mark in &self.marks {
+            let place = plant.net.find_place(&mark.place).ok_or_else(|| {
+                Failure::new(format!(
+                    "--mark {}={}: there is no such place in {}",
+                    mark.place,
+                    mark.tokens,
+                    self.file.display()
+                ))
+                .help("give the id of a place; `headway petri play FILE --rounds 0` lists them")
+            })?;
+            plant.marking.0[place] = mark.tokens;
+        }
+        Ok(plant)
+    }
+}
+
+/// Reads a net from PNML or the net of a ring from a state file.
+pub(super) fn read_net(
+    path: &Path,
+    id: Option<&str>,
+    written_again: bool,
+) -> Result<Plant, Failure> {
+    let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+    if is_json(&bytes) {
+        if let Some(id) = id {
+            return Err(Failure::new(format!(
+                "--net {id}: {} is a state file, which describes one ring",
+                path.display()
+            ))
+            .help("drop --net"));
+        }
+        let state = read_state_file(path)?;
+        return of_ring(&state.ring, &state.configuration);
+    }
+    let nets = pnml::read(&bytes).map_err(|error| {
+        let text = String::from_utf8_lossy(&bytes);
+        let message = format!("<{}>: {}", error.element, error.what);
+        let line = text.lines().nth(error.line.saturating_sub(1)).unwrap_or("");
+        let column = 1 + line.chars().take_while(|c| c.is_whitespace()).count();
+        Failure::in_text(path, &text, error.line, column, message)
+    })?;
+    let ids: Vec<String> = nets.iter().map(|net| net.net.id.clone()).collect();
+    let several = ids.len() > 1;
+    let chosen = match id {
+        None if several => {
+            return Err(
+                Failure::new(format!("{} has {} nets", path.display(), ids.len()))
+                    .help(format!("choose one with --net: {}", ids.join(", "))),
+            );
+        }
+        None => nets.into_iter().next(),
+        Some(id) => nets.into_iter().find(|net| net.net.id == id),
+    };
+    let Some(imported) = chosen else {
+        return Err(Failure::new(format!(
+            "--net {}: there is no such net in {}",
+            id.unwrap_or_default(),
+            path.display()
+        ))
+        .help(format!("choose one of {}", ids.join(", "))));
+    };
+    let told = |remark: &&pnml::Remark| written_again || !remark.only_looks;
+    for remark in imported.remarks.iter().filter(told) {
+        warn(format!("{}: {remark}", path.display()));
+    }
+    Ok(Plant {
+        net: imported.net,
+        marking: imported.marking,
+    })
+}
+
+/// The net of the ring that flags describe.
+pub(super) fn of_flags(flags: &RingFlags) -> Result<Plant, Failure> {
+    let instance = flags.instance()?;
+    of_ring(&instance.ring, &instance.start)
+}
+
+/// A state file named as an argument stands for `--start FILE`, so that flags
+/// which contradict it are refused in the same words.
+pub(super) fn with_state_file(flags: &RingFlags, path: &Path) -> RingFlags {
+    RingFlags {
+        start: Some(Start::File(path.to_owned())),
+        ..flags.clone()
+    }
+}
+
+/// A flag that describes a ring, if any was given.
+pub(super) fn ring_flag_given(flags: &RingFlags) -> Option<&'static str> {
+    let given = [
+        ("--processes", flags.processes.is_some()),
+        ("--tokens", flags.tokens.is_some()),
+        ("--separation", flags.separation.is_some()),
+        ("--program", flags.program.is_some()),
+        ("--delays", flags.delays.is_some()),
+        ("--start", flags.start.is_some()),
+        ("--seed", flags.seed.is_some()),
+        ("--limit", flags.limit.is_some()),
+    ];
+    given
+        .iter()
+        .find(|(_, given)| *given)
+        .map(|(flag, _)| *flag)
+}
+
+fn of_ring(ring: &Ring, state: &Configuration) -> Result<Plant, Failure> {
+    let (net, marking) = ring::to_net(ring, state).map_err(|error| {
+        Failure::new(error).help("use --program fixed, and a separation that is not too large")
+    })?;
+    Ok(Plant { net, marking })
+}
+
+/// Whether a file is JSON: by its first character that is not white space.
+pub(super) fn is_json(bytes: &[u8]) -> bool {
+    bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
+}
+
+/// Writes to a file, or to standard output without one or for `-`.
+pub(super) fn write_to(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    match path.filter(|path| path.as_os_str() != "-") {
+        None => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            write(&mut out)?;
+            out.flush()?;
+        }
+        Some(path) => {
+            let failed = |error: std::io::Error| Failure::file("write", path, &error);
+            let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+            write(&mut out).map_err(failed)?;
+            out.flush().map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a net as PNML.
+pub(super) fn write_pnml(path: Option<&Path>, net: &Net, marking: &Marking) -> Result<(), Failure> {
+    write_to(path, |mut out| pnml::write(net, marking, &mut out))
+}
+
+/// Draws a net, if a picture is asked for.
+pub(super) fn write_svg(
+    path: Option<&Path>,
+    net: &Net,
+    marking: &Marking,
+    highlight: &svg::Highlight,
+) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    write_to(Some(path), |out| {
+        out.write_all(svg::draw(net, marking, highlight).as_bytes())
+    })
+}
+
+/// Ids of places, in order.
+pub(super) fn place_ids(net: &Net, places: &[usize]) -> Vec<String> {
+    places
+        .iter()
+        .map(|&place| net.place_id(place).to_owned())
+        .collect()
+}
+
+/// A list of names, cut after a dozen for people to read.
+pub(super) fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    if names.len() <= SHOWN {
+        return names.join(" ");
+    }
+    format!(
+        "{} ... ({} in all)",
+        names[..SHOWN - 1].join(" "),
+        names.len()
+    )
+}

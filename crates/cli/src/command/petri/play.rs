@@ -1,0 +1,248 @@
+//! `headway petri play`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_petri::play::{Synchronous, Timed};
+use headway_petri::{Marking, Net, svg};
+use serde_json::json;
+
+use super::input::{NetFlags, write_pnml, write_svg};
+use crate::failure::{Answer, Failure};
+use crate::flags::Format;
+use crate::report::style::{BAD, DIM, HEADING};
+
+/// Flags of `headway petri play`.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "\
+Examples:
+  headway petri play ring.pnml --rounds 12
+  headway petri play plant.pnml --mark b1=2 --mark b7=1
+  headway petri play plant.pnml --format csv > marking.csv
+  headway petri play ring.pnml --rounds 100 -o later.pnml
+
+By rounds, every transition fires as often as the tokens at the start of the round
+allow. By time, a token is usable a holding time after it was put down. With all
+holding times 1 these are the same. Where transitions compete for a token, the one
+that comes first in the file gets it.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    net: NetFlags,
+
+    /// How many rounds
+    #[arg(long, value_name = "R", default_value_t = 24)]
+    rounds: u64,
+
+    /// How to play [default: rounds if all holding times are 1, else time]
+    #[arg(long, value_enum)]
+    by: Option<By>,
+
+    /// How to print; csv is every marked place after every round
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Write the net with its last marking
+    #[arg(short, long, value_name = "FILE.pnml")]
+    output: Option<PathBuf>,
+
+    /// Draw the net with its last marking
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Maximal steps
+    Rounds,
+    /// Earliest firing with holding times
+    Time,
+}
+
+/// What happened in a round.
+struct Shown<'a> {
+    round: u64,
+    fired: &'a [(u32, u64)],
+    marking: &'a Marking,
+}
+
+pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
+    let plant = args.net.read(args.output.is_some())?;
+    let net = &plant.net;
+    let unit = net.first_not_unit().is_none();
+    let by = args.by.unwrap_or(if unit { By::Rounds } else { By::Time });
+    let mut out = anstream::stdout().lock();
+    let mut rows = Vec::new();
+    match args.format {
+        Format::Text => heading(&mut out, args, net, by)?,
+        Format::Csv => writeln!(out, "round,place,tokens")?,
+        Format::Json => {}
+    }
+    let (last, dead_from) = play(args, &plant.net, &plant.marking, by, |shown| {
+        match args.format {
+            Format::Text => text_row(&mut out, net, shown)?,
+            Format::Csv => {
+                for (place, &tokens) in shown.marking.0.iter().enumerate() {
+                    if tokens > 0 {
+                        writeln!(out, "{},{},{tokens}", shown.round, net.place_id(place))?;
+                    }
+                }
+            }
+            Format::Json => rows.push(json_row(net, shown)),
+        }
+        Ok(())
+    })?;
+    match args.format {
+        Format::Text => {
+            if let Some(round) = dead_from {
+                writeln!(
+                    out,
+                    "{BAD}Dead:{BAD:#} after round {round} nothing fires any more."
+                )?;
+            }
+        }
+        Format::Json => {
+            let value = json!({
+                "net": net.id, "by": if by == By::Rounds { "rounds" } else { "time" },
+                "rounds": rows, "dead_from": dead_from,
+            });
+            writeln!(out, "{value:#}")?;
+        }
+        Format::Csv => {}
+    }
+    drop(out);
+    if args.output.is_some() {
+        let mut net = net.clone();
+        if let Some(note) = &mut net.ring {
+            // Which tokens have just arrived is known after a round, not before.
+            note.queued.clear();
+        }
+        write_pnml(args.output.as_deref(), &net, &last)?;
+    }
+    let caption = format!("{} after {} rounds", net.id, args.rounds);
+    let highlight = svg::Highlight {
+        caption,
+        ..svg::Highlight::default()
+    };
+    write_svg(args.svg.as_deref(), net, &last, &highlight)?;
+    Ok(Answer::Yes)
+}
+
+/// Plays and shows every round; returns the last marking and whether the net died.
+fn play(
+    args: &Args,
+    net: &Net,
+    marking: &Marking,
+    by: By,
+    mut show: impl FnMut(&Shown<'_>) -> Result<(), Failure>,
+) -> Result<(Marking, Option<u64>), Failure> {
+    let adjacency = net.adjacency();
+    let unplayable = |error| {
+        Failure::new(format!("{}: {error}", args.net.file.display()))
+            .help("transitions and places are numbered from 0 in the order of the file")
+    };
+    show(&Shown {
+        round: 0,
+        fired: &[],
+        marking,
+    })?;
+    if by == By::Rounds {
+        let mut play = Synchronous::new(&adjacency, marking).map_err(unplayable)?;
+        for round in 1..=args.rounds {
+            let fired = play.round().clone();
+            if fired.is_empty() {
+                return Ok((play.marking().clone(), Some(round - 1)));
+            }
+            show(&Shown {
+                round,
+                fired: &fired,
+                marking: play.marking(),
+            })?;
+        }
+        return Ok((play.marking().clone(), None));
+    }
+    let holding: Vec<u64> = (0..net.places()).map(|place| net.holding(place)).collect();
+    let mut play = Timed::new(&adjacency, &holding, marking).map_err(unplayable)?;
+    let mut last_fired = 0;
+    while let Some(round) = play.next_time().filter(|&time| time <= args.rounds) {
+        let Some(instant) = play.step() else { break };
+        let fired = instant.fired.to_vec();
+        if !fired.is_empty() {
+            last_fired = round;
+            show(&Shown {
+                round,
+                fired: &fired,
+                marking: &play.marking(),
+            })?;
+        }
+    }
+    let dead = play.next_time().is_none();
+    Ok((play.marking(), dead.then_some(last_fired)))
+}
+
+fn heading(out: &mut impl Write, args: &Args, net: &Net, by: By) -> std::io::Result<()> {
+    let how = match by {
+        By::Rounds => "in rounds, maximal steps",
+        By::Time => "in time, earliest firing",
+    };
+    writeln!(
+        out,
+        "{HEADING}{}: {} places, {} transitions{HEADING:#}   {DIM}{how}, from {}{DIM:#}",
+        net.id,
+        net.places(),
+        net.transitions(),
+        args.net.file.display()
+    )
+}
+
+fn text_row(out: &mut impl Write, net: &Net, shown: &Shown<'_>) -> std::io::Result<()> {
+    const SHOWN: usize = 16;
+    let times = |id: &str, count: u64| match count {
+        1 => id.to_owned(),
+        more => format!("{id}*{more}"),
+    };
+    let cut = |mut names: Vec<String>| {
+        let all = names.len();
+        if all > SHOWN {
+            names.truncate(SHOWN);
+            names.push(format!("... ({all} in all)"));
+        }
+        names.join(" ")
+    };
+    let marked = shown
+        .marking
+        .0
+        .iter()
+        .enumerate()
+        .filter(|(_, tokens)| **tokens > 0);
+    let marked = marked
+        .map(|(place, &tokens)| times(net.place_id(place), tokens))
+        .collect();
+    let fired = shown.fired.iter();
+    let fired = fired
+        .map(|&(t, count)| times(net.transition_id(t as usize), count))
+        .collect();
+    let fired: String = cut(fired);
+    write!(out, "{:>6}  {}", shown.round, cut(marked))?;
+    if !fired.is_empty() {
+        write!(out, "   {DIM}fired {fired}{DIM:#}")?;
+    }
+    writeln!(out)
+}
+
+fn json_row(net: &Net, shown: &Shown<'_>) -> serde_json::Value {
+    let marking: serde_json::Map<String, serde_json::Value> = shown
+        .marking
+        .0
+        .iter()
+        .enumerate()
+        .filter(|(_, tokens)| **tokens > 0)
+        .map(|(place, &tokens)| (net.place_id(place).to_owned(), json!(tokens)))
+        .collect();
+    let fired: serde_json::Map<String, serde_json::Value> = shown
+        .fired
+        .iter()
+        .map(|&(t, times)| (net.transition_id(t as usize).to_owned(), json!(times)))
+        .collect();
+    json!({ "round": shown.round, "marking": marking, "fired": fired })
+}

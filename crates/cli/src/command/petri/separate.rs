@@ -1,0 +1,457 @@
+//! `headway petri separate`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_petri::circuit::{self, Circuit};
+use headway_petri::separate::{self, Behaviour, CannotSeparate, Method, Request, Separated};
+use headway_petri::{EventGraph, Marking, Net, maxplus, svg};
+use serde_json::{Value, json};
+
+use super::input::{Form, NetFlags, Plant, place_ids, shortened, write_pnml, write_svg};
+use crate::failure::{Answer, Failure};
+use crate::report::style::{BAD, DIM, GOOD, HEADING};
+
+/// Flags of `headway petri separate`.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "\
+Examples:
+  headway petri separate plant.pnml --ring auto
+  headway petri separate plant.pnml --ring auto --separation 4 --at m1,m7 -o controlled.pnml
+  headway petri separate plant.pnml --ring auto --separation 4 --method monitor
+
+minor-ring conjoins rings of D places with one token at transitions of the circuit:
+tokens pass there at least D rounds apart, so that they end up separated from any
+marking, and again after any fault. monitor adds a place for every D places in a
+row that lets in one token at most: bad states are forbidden outright, but the start
+has to be legal, and nodes D places apart are tied together.
+
+Exit code 1: from the marking given the tokens do not become separated, or stop.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    net: NetFlags,
+
+    /// The places of the circuit in order, by id or name, or `auto` to list circuits
+    ///
+    /// With `auto` and a single circuit of at least two tokens, that one is taken.
+    #[arg(long, value_name = "P1,P2,...", value_delimiter = ',', required = true)]
+    ring: Vec<String>,
+
+    /// D: places from one token to the next
+    #[arg(long, value_name = "D")]
+    separation: Option<u32>,
+
+    /// Transitions for minor rings, by id [default: every D-th of the circuit]
+    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',')]
+    at: Vec<String>,
+
+    /// How to separate
+    #[arg(long, value_enum, default_value_t)]
+    method: MethodChoice,
+
+    /// Where to write the net with control added
+    #[arg(short, long, value_name = "FILE.pnml")]
+    output: Option<PathBuf>,
+
+    /// Draw the net with control added
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+
+    /// How to print the report
+    #[arg(long, value_enum, default_value_t)]
+    format: Form,
+
+    /// Play at most this many rounds to see what the net does
+    #[arg(long, value_name = "R", default_value_t = 100_000)]
+    max_rounds: u64,
+
+    /// With `--ring auto`: list at most this many circuits
+    #[arg(long, value_name = "K", default_value_t = 100)]
+    list: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum MethodChoice {
+    /// Rings of D places with one token, joined at transitions
+    #[default]
+    MinorRing,
+    /// A place for every D places in a row that lets in one token
+    Monitor,
+}
+
+impl MethodChoice {
+    fn name(self) -> &'static str {
+        match self {
+            MethodChoice::MinorRing => "minor-ring",
+            MethodChoice::Monitor => "monitor",
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
+    let plant = args.net.read(args.output.is_some())?;
+    let circuit = match args.ring.as_slice() {
+        [auto] if auto == "auto" => match choose(args, &plant)? {
+            Some(circuit) => circuit,
+            None => return Ok(Answer::Yes),
+        },
+        names => {
+            let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
+            Circuit::named(&plant.net, &names).map_err(|error| {
+                Failure::new(format!("--ring: {error}"))
+                    .help("name the places in the order of the tokens' way, or use --ring auto")
+            })?
+        }
+    };
+    let Some(separation) = args.separation else {
+        return Err(Failure::new("--separation is missing")
+            .help("say how many places apart the tokens are to be: --separation D"));
+    };
+    let request = Request {
+        at: positions(args, &plant.net, &circuit)?,
+        circuit,
+        separation,
+        method: match args.method {
+            MethodChoice::MinorRing => Method::MinorRing,
+            MethodChoice::Monitor => Method::Monitor,
+        },
+    };
+    let done = separate::add(&plant.net, &plant.marking, &request)
+        .map_err(|error| refused(&error, &request, &plant.marking))?;
+    let before = Side::of(&plant.net, &plant.marking, &request, args)?;
+    let after = Side::of(&done.net, &done.marking, &request, args)?;
+    let mut out = anstream::stdout().lock();
+    match args.format {
+        Form::Text => write_text(&mut out, args, &plant, &request, &done, &before, &after)?,
+        Form::Json => {
+            let value = report(args, &plant, &request, &done, &before, &after);
+            writeln!(out, "{value:#}")?;
+        }
+    }
+    drop(out);
+    if let Some(path) = &args.output {
+        write_pnml(Some(path), &done.net, &done.marking)?;
+    }
+    let highlight = svg::Highlight {
+        places: request.circuit.places.clone(),
+        added: done.places_added.clone(),
+        caption: format!(
+            "{}: {} for separation {separation}",
+            plant.net.id,
+            args.method.name()
+        ),
+    };
+    write_svg(args.svg.as_deref(), &done.net, &done.marking, &highlight)?;
+    // Tokens that stand still for ever are not what was asked for, however far apart.
+    let stopped =
+        |side: &Side| side.behaviour.recurs.is_some() && side.behaviour.circuit_firings == 0;
+    let separated = after.behaviour.separated_from.is_some();
+    Ok((separated && (stopped(&before) || !stopped(&after))).into())
+}
+
+/// Lists circuits; the one to take, if the choice is clear and something is to
+/// be done with it.
+fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
+    let (circuits, all) = circuit::list(&plant.net, args.list);
+    let crowded = |circuit: &&Circuit| circuit.tokens(&plant.marking) >= 2;
+    let mut candidates = circuits.iter().filter(crowded);
+    let first = candidates.next();
+    let clear = all && first.is_some() && candidates.next().is_none();
+    if args.separation.is_some() && clear {
+        return Ok(first.cloned());
+    }
+    let mut out = anstream::stdout().lock();
+    match args.format {
+        Form::Json => {
+            let row = |circuit: &Circuit| {
+                json!({
+                    "places": place_ids(&plant.net, &circuit.places),
+                    "tokens": circuit.tokens(&plant.marking),
+                    "rounds": circuit.rounds(&plant.net),
+                })
+            };
+            let rows: Vec<Value> = circuits.iter().map(row).collect();
+            writeln!(out, "{:#}", json!({ "circuits": rows, "all": all }))?;
+        }
+        Form::Text => {
+            writeln!(
+                out,
+                "{HEADING}tokens  rounds  places of the circuit{HEADING:#}"
+            )?;
+            for circuit in &circuits {
+                let places = place_ids(&plant.net, &circuit.places).join(",");
+                let (tokens, rounds) = (circuit.tokens(&plant.marking), circuit.rounds(&plant.net));
+                writeln!(out, "{tokens:>6}  {rounds:>6}  {places}")?;
+            }
+            if !all {
+                writeln!(out, "{DIM}and more: --list K lists K of them{DIM:#}")?;
+            }
+        }
+    }
+    drop(out);
+    if args.separation.is_some() || args.output.is_some() {
+        return Err(Failure::new(
+            "--ring auto: there is not exactly one circuit with two tokens or more",
+        )
+        .help("choose one of those listed: --ring P1,P2,..."));
+    }
+    Ok(None)
+}
+
+fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usize>>, Failure> {
+    if args.at.is_empty() {
+        return Ok(None);
+    }
+    if args.method == MethodChoice::Monitor {
+        return Err(
+            Failure::new("--at has no meaning for monitors, which go everywhere")
+                .help("drop --at, or use --method minor-ring"),
+        );
+    }
+    let position = |name: &String| {
+        let found = circuit.transitions.iter().position(|&t| {
+            net.transition_id(t) == name.trim() || net.transition_name(t) == name.trim()
+        });
+        found.ok_or_else(|| {
+            let ids: Vec<String> = circuit
+                .transitions
+                .iter()
+                .map(|&t| net.transition_id(t).to_owned())
+                .collect();
+            Failure::new(format!("--at {name}: not a transition of the circuit"))
+                .help(format!("choose among {}", shortened(&ids)))
+        })
+    };
+    args.at
+        .iter()
+        .map(position)
+        .collect::<Result<Vec<usize>, Failure>>()
+        .map(Some)
+}
+
+fn refused(error: &CannotSeparate, request: &Request, marking: &Marking) -> Failure {
+    let failure = Failure::new(error);
+    match error {
+        CannotSeparate::NoRoom { .. } => {
+            let tokens = request.circuit.tokens(marking).max(1);
+            let most = request.circuit.places.len() as u64 / tokens;
+            failure.help(format!("give --separation {most} or less, or fewer tokens"))
+        }
+        CannotSeparate::Nothing => failure.help("give --separation 1 or more"),
+        _ => failure,
+    }
+}
+
+/// What a net does, before or after.
+struct Side {
+    cycle_time: Result<String, String>,
+    critical_circuit: Vec<String>,
+    behaviour: Behaviour,
+}
+
+impl Side {
+    fn of(net: &Net, marking: &Marking, request: &Request, args: &Args) -> Result<Side, Failure> {
+        let spectrum = EventGraph::of(net, marking)
+            .map_err(|why| why.to_string())
+            .and_then(|graph| maxplus::spectrum(&graph).map_err(|why| why.to_string()));
+        let behaviour = separate::observe(
+            net,
+            marking,
+            &request.circuit,
+            request.separation,
+            args.max_rounds,
+        )
+        .map_err(|error| Failure::new(format!("{}: {error}", args.net.file.display())))?;
+        Ok(Side {
+            critical_circuit: spectrum
+                .as_ref()
+                .map_or_else(|_| Vec::new(), |s| place_ids(net, &s.critical_circuit)),
+            cycle_time: spectrum.map(|s| s.cycle_time.to_string()),
+            behaviour,
+        })
+    }
+
+    fn json(&self) -> Value {
+        let seen = &self.behaviour;
+        json!({
+            "cycle_time": self.cycle_time.as_ref().ok(),
+            "why_no_cycle_time": self.cycle_time.as_ref().err(),
+            "critical_circuit": self.critical_circuit,
+            "separation": seen.separation,
+            "separated_from": seen.separated_from,
+            "dead_from": seen.dead_from,
+            "stands_still": seen.recurs.is_some() && seen.circuit_firings == 0,
+            "recurs_from": seen.recurs.map(|(round, _)| round),
+            "period": seen.recurs.map(|(_, period)| period),
+            "rounds_played": seen.rounds,
+        })
+    }
+
+    fn text(&self, required: u32) -> String {
+        let seen = &self.behaviour;
+        let stands = if let Some(round) = seen.dead_from {
+            format!("{BAD}dead{BAD:#}: nothing fires after round {round}")
+        } else if seen.recurs.is_some() && seen.circuit_firings == 0 {
+            format!("{BAD}the tokens stand still for ever{BAD:#}")
+        } else {
+            String::new()
+        };
+        let kept = match (seen.separation, seen.separated_from) {
+            (_, Some(0)) => format!("{GOOD}at least {required} apart from the start{GOOD:#}"),
+            (_, Some(round)) => {
+                format!("{GOOD}at least {required} apart from round {round} on{GOOD:#}")
+            }
+            (Some(0), None) => format!("{BAD}two tokens on one place, again and again{BAD:#}"),
+            (Some(kept), None) => format!("{BAD}only {kept} apart, again and again{BAD:#}"),
+            (None, None) => format!("not seen to repeat in {} rounds", seen.rounds),
+        };
+        if stands.is_empty() {
+            kept
+        } else {
+            format!("{stands}; {kept}")
+        }
+    }
+}
+
+fn report(
+    args: &Args,
+    plant: &Plant,
+    request: &Request,
+    done: &Separated,
+    before: &Side,
+    after: &Side,
+) -> Value {
+    let transition = |&position: &usize| {
+        plant
+            .net
+            .transition_id(request.circuit.transitions[position])
+            .to_owned()
+    };
+    json!({
+        "net": plant.net.id,
+        "method": args.method.name(),
+        "circuit": place_ids(&plant.net, &request.circuit.places),
+        "tokens": request.circuit.tokens(&plant.marking),
+        "separation": request.separation,
+        "at": done.at.iter().map(transition).collect::<Vec<_>>(),
+        "places_added": done.places_added.len(),
+        "transitions_added": done.transitions_added.len(),
+        "arcs_added": done.net.arcs().len() - plant.net.arcs().len(),
+        "illegal_rows_at_start": done.illegal.len(),
+        "stabilization_bound": done.bound.as_ref().ok(),
+        "why_no_bound": done.bound.as_ref().err().map(ToString::to_string),
+        "before": before.json(),
+        "after": after.json(),
+    })
+}
+
+fn write_text(
+    out: &mut impl Write,
+    args: &Args,
+    plant: &Plant,
+    request: &Request,
+    done: &Separated,
+    before: &Side,
+    after: &Side,
+) -> std::io::Result<()> {
+    let circuit = &request.circuit;
+    writeln!(
+        out,
+        "{HEADING}{}: {} tokens on a circuit of {} places, to be {} apart, by {}{HEADING:#}",
+        plant.net.id,
+        circuit.tokens(&plant.marking),
+        circuit.places.len(),
+        request.separation,
+        args.method.name()
+    )?;
+    writeln!(
+        out,
+        "{DIM}circuit: {}{DIM:#}",
+        shortened(&place_ids(&plant.net, &circuit.places))
+    )?;
+    if !done.at.is_empty() {
+        let ids: Vec<String> = done
+            .at
+            .iter()
+            .map(|&position| {
+                plant
+                    .net
+                    .transition_id(circuit.transitions[position])
+                    .to_owned()
+            })
+            .collect();
+        writeln!(out, "{DIM}minor rings at: {}{DIM:#}", shortened(&ids))?;
+    }
+    let none = || "none".to_owned();
+    let cycle = |side: &Side| side.cycle_time.clone().unwrap_or_else(|_| none());
+    let critical = |side: &Side| {
+        if side.critical_circuit.is_empty() {
+            none()
+        } else {
+            shortened(&side.critical_circuit)
+        }
+    };
+    writeln!(out, "\n{HEADING}{:<22}before{HEADING:#}", "")?;
+    writeln!(out, "  {:<20}{}", "cycle time", cycle(before))?;
+    writeln!(out, "  {:<20}{}", "critical circuit", critical(before))?;
+    writeln!(
+        out,
+        "  {:<20}{}",
+        "separation",
+        before.text(request.separation)
+    )?;
+    writeln!(out, "{HEADING}{:<22}after{HEADING:#}", "")?;
+    writeln!(out, "  {:<20}{}", "cycle time", cycle(after))?;
+    if let Err(why) = &after.cycle_time {
+        writeln!(out, "  {:<20}{DIM}{why}{DIM:#}", "")?;
+    }
+    writeln!(out, "  {:<20}{}", "critical circuit", critical(after))?;
+    writeln!(
+        out,
+        "  {:<20}{}",
+        "separation",
+        after.text(request.separation)
+    )?;
+    let bound = match &done.bound {
+        Ok(round) => format!("round {round}, from any marking of the circuit and the minor rings"),
+        Err(why) => format!("none: {why}"),
+    };
+    writeln!(out, "  {:<20}{bound}", "stabilization bound")?;
+    writeln!(
+        out,
+        "  {:<20}{} places, {} transitions, {} arcs",
+        "added",
+        done.places_added.len(),
+        done.transitions_added.len(),
+        done.net.arcs().len() - plant.net.arcs().len()
+    )?;
+    match args.method {
+        MethodChoice::MinorRing => {}
+        MethodChoice::Monitor => {
+            writeln!(
+                out,
+                "\nMonitors need a legal start and tie together nodes {} places apart; a token is given\n\
+                 back a round after it leaves a row, so that {} places are kept in effect.",
+                request.separation,
+                u64::from(request.separation) + 1
+            )?;
+            if !done.illegal.is_empty() {
+                writeln!(
+                    out,
+                    "{BAD}The start is not legal:{BAD:#} {} rows of {} places have more than one token. \
+                     Their monitors'\nsums are wrong and stay wrong whatever fires.",
+                    done.illegal.len(),
+                    request.separation
+                )?;
+            }
+        }
+    }
+    if args.output.is_none() {
+        writeln!(
+            out,
+            "\n{DIM}Nothing was written; -o FILE.pnml writes the net.{DIM:#}"
+        )?;
+    }
+    Ok(())
+}

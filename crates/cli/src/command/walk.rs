@@ -1,0 +1,406 @@
+//! `headway walk`: a ring over a network.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_walk::formats::{Format as NetworkFormat, ReadError};
+use headway_walk::generators::Generator;
+use headway_walk::kept::{self, Offsets};
+use headway_walk::search::{self, Found, Method, Request};
+use headway_walk::svg::{self, Picture, Theme};
+use headway_walk::{Network, Walk, bound, file, hamiltonian};
+use serde_json::Value;
+
+use crate::failure::{Answer, Failure, warn};
+use crate::flags::Seed;
+use crate::report::print_json;
+use crate::report::progress::Progress;
+
+mod rings;
+mod text;
+
+/// Flags of `headway walk`.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "\
+Examples:
+  headway walk --generate grid:4x5 --tokens 3
+  headway walk network.graphml --tokens 2 --separation 3 -o walk.json --svg walk.svg
+  headway walk --generate star:6 --tokens 3          what cannot be done, and why
+  headway walk --generate figure7 --tokens 3 --method exact --longest 20
+  headway walk --generate grid:3x5 --tokens 2 --method rings
+  headway run --walk walk.json                       run the protocol on the walk
+
+A network file is GraphML, DOT, an edge list or node-link JSON (as networkx writes),
+by its ending. Exit code 1 when the distance wanted is not reached.")]
+pub(crate) struct Args {
+    /// The network: a .graphml, .dot, .edges or .json file
+    #[arg(value_name = "NETWORK")]
+    network: Option<PathBuf>,
+
+    /// Make the network instead: grid:RxC, torus:RxC, star:N, line:N, ring:N, tree:N,
+    /// hypercube:D, complete:N, geometric:N, geometric:N:RADIUS or figure7
+    #[arg(long, value_name = "WHAT", conflicts_with = "network")]
+    generate: Option<Generator>,
+
+    /// The network file's format, when its ending does not tell
+    #[arg(long, value_name = "FORMAT", value_parser = ["graphml", "dot", "edges", "json"])]
+    from: Option<String>,
+
+    /// Number of tokens
+    #[arg(long, value_name = "M", default_value_t = 2)]
+    tokens: usize,
+
+    /// Distance wanted between tokens in the network; more is not looked for, a shorter
+    /// walk is
+    #[arg(long, value_name = "D")]
+    separation: Option<u32>,
+
+    /// How to look for a walk
+    #[arg(long, value_enum, default_value_t)]
+    method: MethodChoice,
+
+    /// With --method exact: the longest walk to consider [default: twice the nodes]
+    #[arg(long, value_name = "STEPS")]
+    longest: Option<usize>,
+
+    /// Say what is kept on this walk instead of looking for one: a walk file, or a JSON
+    /// list of node names
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "longest"])]
+    along: Option<PathBuf>,
+
+    /// With --method rings: time these rings, a JSON list of lists of node names
+    #[arg(long, value_name = "FILE")]
+    rings: Option<PathBuf>,
+
+    /// With --method rings: tokens may rest up to this many rounds at every node of a ring
+    #[arg(long, value_name = "ROUNDS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=6))]
+    slowest: u32,
+
+    /// Seed of every random choice
+    #[arg(long, value_name = "S")]
+    seed: Option<Seed>,
+
+    /// How hard to look: 10 takes about ten times as long as 1
+    #[arg(long, value_name = "E", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    effort: u32,
+
+    /// Table what every number of tokens keeps, on a network of any size
+    ///
+    /// Usually only up to 2000 nodes, because it takes all distances.
+    #[arg(long)]
+    capacity: bool,
+
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: OutputFormat,
+
+    /// Also write the walk file, JSON that `headway run --walk` takes
+    #[arg(long, short, value_name = "FILE.json")]
+    output: Option<PathBuf>,
+
+    /// Also draw the network, the walk and the tokens
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+
+    /// The ground of the drawing
+    #[arg(long, value_enum, default_value_t)]
+    theme: ThemeChoice,
+
+    /// Also write the network, in the format of the ending
+    #[arg(long, value_name = "FILE")]
+    write_network: Option<PathBuf>,
+}
+
+/// How to look for a walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum MethodChoice {
+    /// Everything below, and the best of what is found
+    #[default]
+    Best,
+    /// The tour of a spanning tree
+    Tree,
+    /// A short tour by 2-opt or Or-opt
+    Short,
+    /// A walk that visits every node exactly once
+    Hamiltonian,
+    /// A short tour, changed a little at a time so that tokens keep more
+    Refine,
+    /// A walk made for separation
+    Formation,
+    /// The best walk up to a length, with proof; small networks
+    Exact,
+    /// Several rings that meet instead of one walk
+    Rings,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ThemeChoice {
+    /// As the viewer prefers
+    #[default]
+    Auto,
+    /// Light
+    Light,
+    /// Dark
+    Dark,
+}
+
+/// Up to this many nodes the table of capacities costs little.
+const TABLED_NODES: usize = 2000;
+
+/// Looks and reports.
+pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    let seed = args.seed.unwrap_or_default().0;
+    let network = args.the_network(seed)?;
+    for note in network.notes() {
+        warn(note);
+    }
+    if let Some(path) = &args.write_network {
+        write_network(&network, path)?;
+    }
+    check_tokens(args.tokens, &network)?;
+    if args.method == MethodChoice::Rings {
+        return rings::run(args, &network, seed);
+    }
+    if args.rings.is_some() {
+        return Err(
+            Failure::new("--rings only has a meaning for --method rings")
+                .help("add --method rings, or drop --rings"),
+        );
+    }
+    let request = Request {
+        tokens: args.tokens,
+        wanted: args.separation,
+        method: args.method.method(),
+        longest: args.longest,
+        seed,
+        effort: args.effort,
+    };
+    let found = match &args.along {
+        Some(path) => Some(given(&network, path, &request)?),
+        None => {
+            let mut progress = Progress::new(None, "");
+            search::walk(&network, &request, &mut |doing| progress.say(doing))
+        }
+    };
+    let Some(found) = found else {
+        return nothing_found(args, &network, seed);
+    };
+    let capacity = args.capacity || network.len() <= TABLED_NODES;
+    let mut json = file::write(&network, &request, &found, capacity);
+    if args.along.is_some() {
+        json["method"] = "given".into();
+    }
+    if let Some(path) = &args.output {
+        write_file(path, &format!("{json:#}\n"))?;
+    }
+    if let Some(path) = &args.svg {
+        let picture = Picture {
+            network: &network,
+            walk: &found.walk,
+            tokens: args.tokens,
+            nearest: found.nearest,
+            bound: found.bound.as_ref().map(|bound| bound.distance),
+            theme: match args.theme {
+                ThemeChoice::Auto => Theme::Auto,
+                ThemeChoice::Light => Theme::Light,
+                ThemeChoice::Dark => Theme::Dark,
+            },
+        };
+        write_file(path, &svg::draw(&picture))?;
+    }
+    print(args.format, &json, |out| {
+        text::write(out, args, &network, &request, &found, &json)
+    })?;
+    let enough = match (args.separation, found.distance()) {
+        (Some(wanted), Some(kept)) => kept >= wanted,
+        _ => true,
+    };
+    Ok(enough.into())
+}
+
+impl Args {
+    fn the_network(&self, seed: u64) -> Result<Network, Failure> {
+        match (&self.network, self.generate) {
+            (_, Some(generator)) => generator.network(seed).map_err(|error| {
+                Failure::new(format!("--generate: {error}"))
+                    .help("give a larger radius: geometric:N:RADIUS")
+            }),
+            (Some(path), None) => read_network(path, self.from.as_deref()),
+            (None, None) => {
+                Err(Failure::new("no network")
+                    .help("give a file, or make one: --generate grid:4x5"))
+            }
+        }
+    }
+}
+
+impl MethodChoice {
+    fn method(self) -> Method {
+        match self {
+            MethodChoice::Best | MethodChoice::Rings => Method::Best,
+            MethodChoice::Tree => Method::Tree,
+            MethodChoice::Short => Method::Short,
+            MethodChoice::Hamiltonian => Method::Hamiltonian,
+            MethodChoice::Refine => Method::Refine,
+            MethodChoice::Formation => Method::Formation,
+            MethodChoice::Exact => Method::Exact,
+        }
+    }
+}
+
+fn check_tokens(tokens: usize, network: &Network) -> Result<(), Failure> {
+    if tokens == 0 {
+        return Err(
+            Failure::new("--tokens 0: nothing would ever move").help("give --tokens 1 or more")
+        );
+    }
+    if tokens > network.len() {
+        return Err(Failure::new(format!(
+            "--tokens {tokens}: the network has {} nodes, so two tokens would always be at one node",
+            network.len()
+        ))
+        .help(format!("give at most --tokens {}", network.len())));
+    }
+    Ok(())
+}
+
+fn read_network(path: &Path, from: Option<&str>) -> Result<Network, Failure> {
+    let format = match from {
+        Some(name) => name.parse().map_err(Failure::new)?,
+        None => NetworkFormat::of_path(path).ok_or_else(|| {
+            Failure::new(format!(
+                "{}: the ending does not tell the format of this network",
+                path.display()
+            ))
+            .help("name it .graphml, .dot, .edges or .json, or add --from FORMAT")
+        })?,
+    };
+    let text = read_file(path)?;
+    format.read(&text).map_err(|error| match error {
+        ReadError::At { line, message } => Failure::in_text(path, &text, line, 1, message),
+        other => Failure::new(format!("{}: {other}", path.display())),
+    })
+}
+
+fn write_network(network: &Network, path: &Path) -> Result<(), Failure> {
+    let format = NetworkFormat::of_path(path).ok_or_else(|| {
+        Failure::new(format!(
+            "--write-network {}: the ending does not tell a format",
+            path.display()
+        ))
+        .help("name it .graphml, .dot, .edges or .json")
+    })?;
+    let text = format.write(network).map_err(Failure::new)?;
+    write_file(path, &text)
+}
+
+/// The walk of a file, as if it had been found.
+fn given(network: &Network, path: &Path, request: &Request) -> Result<Found, Failure> {
+    let wrong = |message: String| Failure::new(format!("{}: {message}", path.display()));
+    let value = read_json(path)?;
+    let list = value.get("walk").unwrap_or(&value);
+    let walk = Walk::new(network, nodes(network, list).map_err(wrong)?)
+        .map_err(|error| wrong(error.to_string()))?;
+    let offsets = Offsets::furthest(walk.len(), request.tokens);
+    Ok(Found {
+        nearest: kept::nearest(network, &walk, &offsets),
+        bound: bound::upper(network, request.tokens),
+        walk,
+        method: Method::Best,
+        proved_up_to: None,
+        hamiltonian: None,
+    })
+}
+
+/// Nodes by their names in a JSON list.
+fn nodes(network: &Network, list: &Value) -> Result<Vec<u32>, String> {
+    let known: HashMap<&str, u32> = network
+        .names()
+        .iter()
+        .map(String::as_str)
+        .zip(network.nodes())
+        .collect();
+    list.as_array()
+        .ok_or("expected a list of node names")?
+        .iter()
+        .enumerate()
+        .map(|(index, name)| {
+            name.as_str()
+                .and_then(|name| known.get(name).copied())
+                .ok_or_else(|| format!("[{index}]: {name} is not the name of a node"))
+        })
+        .collect()
+}
+
+/// Says why a method has no walk to offer.
+fn nothing_found(args: &Args, network: &Network, seed: u64) -> Result<Answer, Failure> {
+    let reason = match args.method {
+        MethodChoice::Hamiltonian => match hamiltonian::cycle(network, seed, 20_000) {
+            hamiltonian::Verdict::None(reason) => {
+                format!("no walk visits every node exactly once: {reason}")
+            }
+            _ => "no walk that visits every node exactly once was found, nor excluded".to_owned(),
+        },
+        MethodChoice::Formation if args.tokens < 2 => {
+            "formations are of two tokens or more".to_owned()
+        }
+        MethodChoice::Formation => {
+            let bound = bound::upper(network, args.tokens);
+            match bound {
+                Some(bound) if bound.distance == 0 => {
+                    format!("tokens must meet: {}", bound.reason)
+                }
+                _ => "no formation was found that visits every node".to_owned(),
+            }
+        }
+        _ => "the exact search found no walk of this length, or gave up; try a smaller network, \
+              --longest or a larger --effort"
+            .to_owned(),
+    };
+    let json = serde_json::json!({ "walk": null, "because": reason, "seed": seed });
+    print(args.format, &json, |out| writeln!(out, "{reason}"))?;
+    Ok(Answer::No)
+}
+
+fn print(
+    format: OutputFormat,
+    json: &Value,
+    text: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    match format {
+        OutputFormat::Text => text(&mut anstream::stdout().lock())?,
+        OutputFormat::Json => print_json(json)?,
+    }
+    Ok(())
+}
+
+fn read_json(path: &Path) -> Result<Value, Failure> {
+    let text = read_file(path)?;
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::in_text(
+            path,
+            &text,
+            error.line(),
+            error.column(),
+            format!("not JSON: {error}"),
+        )
+    })
+}
+
+fn read_file(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))
+}
+
+fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| Failure::file("write", path, &error))
+}

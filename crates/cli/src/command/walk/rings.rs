@@ -1,0 +1,131 @@
+//! `headway walk --method rings`.
+
+use headway_walk::rings::{self, Rings, Timing};
+use headway_walk::{Network, Node};
+use serde_json::{Value, json};
+
+use super::{Args, nodes, print, read_json, text, write_file};
+use crate::failure::{Answer, Failure};
+use crate::report::count;
+use crate::report::progress::Progress;
+use crate::report::style::{BAD, DIM, GOOD, HEADING, screen};
+
+pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, Failure> {
+    if args.svg.is_some() {
+        return Err(Failure::new("--svg draws a walk, not several rings")
+            .help("drop --svg, or drop --method rings"));
+    }
+    let (rings, timing) = match &args.rings {
+        Some(path) => {
+            let wrong = |message: String| Failure::new(format!("{}: {message}", path.display()));
+            let cycles = read_json(path)?
+                .as_array()
+                .ok_or_else(|| wrong("expected a list of rings, each a list of names".to_owned()))?
+                .iter()
+                .enumerate()
+                .map(|(index, ring)| {
+                    nodes(network, ring).map_err(|message| wrong(format!("[{index}]{message}")))
+                })
+                .collect::<Result<Vec<Vec<Node>>, Failure>>()?;
+            let rings = Rings::new(network, cycles).map_err(|error| wrong(error.to_string()))?;
+            let timing = rings
+                .timed(network, args.tokens, args.slowest)
+                .map_err(|error| Failure::new(error).help("give more --tokens, or fewer rings"))?;
+            (rings, timing)
+        }
+        None => {
+            let mut progress = Progress::new(None, "");
+            progress.say("covering the network with rings");
+            let found = rings::best(network, args.tokens, args.slowest, seed, args.effort);
+            found.ok_or_else(|| {
+                Failure::new(format!(
+                    "no {} of at most {} found that cover{} the network",
+                    if args.tokens == 1 { "ring" } else { "rings" },
+                    args.tokens,
+                    if args.tokens == 1 { "s" } else { "" }
+                ))
+                .help(format!(
+                    "every ring needs a token: give more --tokens, or a larger --effort (networks of \
+                     up to {} nodes)",
+                    rings::MOST_NODES
+                ))
+            })?
+        }
+    };
+    let json = to_json(args, network, &rings, &timing, seed);
+    if let Some(path) = &args.output {
+        write_file(path, &format!("{json:#}\n"))?;
+    }
+    let enough = args
+        .separation
+        .is_none_or(|wanted| timing.distance >= wanted);
+    print(args.format, &json, |out| {
+        writeln!(
+            out,
+            "{HEADING}{} on {} over {}{HEADING:#}{DIM}; seed {seed}{DIM:#}\n",
+            count(args.tokens as u64, "token"),
+            count(rings.rings().len() as u64, "ring"),
+            count(network.len() as u64, "node"),
+        )?;
+        for (index, ring) in rings.rings().iter().enumerate() {
+            let starts: Vec<String> = timing
+                .tokens
+                .iter()
+                .filter(|&&(owner, _)| owner == index)
+                .map(|&(_, phase)| phase.to_string())
+                .collect();
+            writeln!(
+                out,
+                "Ring {}, {}, {} at every node, tokens with phase {}:",
+                index + 1,
+                count(ring.len() as u64, "node"),
+                count(u64::from(timing.paces[index]), "round"),
+                starts.join(", ")
+            )?;
+            text::names(out, network, ring, screen().0.min(100))?;
+        }
+        let colour = if timing.distance > 0 && enough {
+            GOOD
+        } else {
+            BAD
+        };
+        writeln!(
+            out,
+            "\n{colour}Distance kept: {}{colour:#}; {}.",
+            timing.distance,
+            timing.in_words(network, &rings)
+        )?;
+        if timing.paces.iter().any(|&pace| pace > 1) {
+            writeln!(out, "Tokens that rest at every node give up D3 for it.")?;
+        }
+        Ok(())
+    })?;
+    Ok(enough.into())
+}
+
+fn to_json(args: &Args, network: &Network, rings: &Rings, timing: &Timing, seed: u64) -> Value {
+    let names =
+        |nodes: &[Node]| -> Vec<&str> { nodes.iter().map(|&node| network.name(node)).collect() };
+    json!({
+        "format": "headway-rings/1",
+        "tokens": args.tokens,
+        "distance_kept": timing.distance,
+        "distance_wanted": args.separation,
+        "proved_best_for_these_rings": timing.proved,
+        "because": timing.in_words(network, rings),
+        "seed": seed,
+        "rings": rings.rings().iter().map(|ring| names(ring)).collect::<Vec<_>>(),
+        "rounds_at_every_node": timing.paces,
+        "token_starts": timing
+            .tokens
+            .iter()
+            .map(|&(ring, phase)| json!({ "ring": ring, "phase": phase }))
+            .collect::<Vec<_>>(),
+        "shared_nodes": names(&rings.shared()),
+        "clash": timing.clash.as_ref().map(|clash| json!({
+            "rings": [clash.rings.0, clash.rings.1],
+            "distance_at_most": clash.distance,
+            "relative_phases": clash.phases,
+        })),
+    })
+}

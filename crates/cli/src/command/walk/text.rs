@@ -1,0 +1,277 @@
+//! A walk for people.
+
+use std::io::{self, Write};
+
+use headway_walk::fairness;
+use headway_walk::hamiltonian::Verdict;
+use headway_walk::search::{Found, Request};
+use headway_walk::{Network, Node};
+use serde_json::Value;
+
+use super::Args;
+use crate::report::count;
+use crate::report::style::{BAD, DIM, GOOD, HEADING, screen};
+
+/// Writes the whole report.
+pub(super) fn write(
+    out: &mut dyn Write,
+    args: &Args,
+    network: &Network,
+    request: &Request,
+    found: &Found,
+    json: &Value,
+) -> io::Result<()> {
+    let links = network.links().count() as u64;
+    writeln!(
+        out,
+        "{HEADING}{} on a network of {} and {}{HEADING:#}{DIM}; seed {}{DIM:#}\n",
+        count(request.tokens as u64, "token"),
+        count(network.len() as u64, "node"),
+        count(links, "link"),
+        request.seed
+    )?;
+    the_walk(out, args, network, request, found)?;
+    distance(out, network, request, found)?;
+    writeln!(out)?;
+    visits(out, network, request, found)?;
+    capacity(out, json)?;
+    try_next(out, args)
+}
+
+fn the_walk(
+    out: &mut dyn Write,
+    args: &Args,
+    network: &Network,
+    request: &Request,
+    found: &Found,
+) -> io::Result<()> {
+    let how = match args.along {
+        Some(_) => "as given".to_owned(),
+        None => format!("found by {}", found.method),
+    };
+    writeln!(
+        out,
+        "Walk of {HEADING}{}{HEADING:#}, {how}; tokens {} apart on it:",
+        count(found.walk.len() as u64, "step"),
+        found.separation(request.tokens)
+    )?;
+    let (columns, _) = screen();
+    names(out, network, found.walk.positions(), columns.min(100))
+}
+
+/// Names on a few lines.
+pub(super) fn names(
+    out: &mut dyn Write,
+    network: &Network,
+    nodes: &[Node],
+    columns: usize,
+) -> io::Result<()> {
+    const LINES: usize = 5;
+    let mut line = String::from("  ");
+    let mut lines = 1;
+    for (index, &node) in nodes.iter().enumerate() {
+        let name = network.name(node);
+        if line.chars().count() + name.chars().count() + 1 > columns && line.len() > 2 {
+            writeln!(out, "{line}")?;
+            line = String::from("  ");
+            lines += 1;
+            if lines > LINES {
+                let left = nodes.len() - index;
+                return writeln!(out, "  {DIM}… and {left} more (-o FILE for all){DIM:#}");
+            }
+        }
+        line.push_str(name);
+        line.push(' ');
+    }
+    writeln!(out, "{}", line.trim_end())
+}
+
+fn distance(
+    out: &mut dyn Write,
+    network: &Network,
+    request: &Request,
+    found: &Found,
+) -> io::Result<()> {
+    let (Some(nearest), Some(bound)) = (found.nearest, &found.bound) else {
+        return writeln!(out, "\nOne token alone is never near another.");
+    };
+    let kept = nearest.distance;
+    let colour = if kept == 0 || request.wanted.is_some_and(|wanted| kept < wanted) {
+        BAD
+    } else {
+        GOOD
+    };
+    let (one, other) = nearest.positions;
+    let (one, other) = (
+        network.name(found.walk.at(one as usize)),
+        network.name(found.walk.at(other as usize)),
+    );
+    if kept == 0 {
+        writeln!(
+            out,
+            "\n{colour}Distance kept in the network: 0{colour:#}: two tokens meet at {one}."
+        )?;
+    } else {
+        writeln!(
+            out,
+            "\n{colour}Distance kept in the network: {kept}{colour:#}, for ever {DIM}(nearest: \
+             {one} and {other}){DIM:#}"
+        )?;
+    }
+    if kept == bound.distance {
+        writeln!(out, "No walk of any length keeps more: {}.", bound.reason)?;
+    } else {
+        writeln!(
+            out,
+            "No walk keeps more than {}: {}. The gap is {}.",
+            bound.distance,
+            bound.reason,
+            bound.distance - kept
+        )?;
+    }
+    if let Some(longest) = found.proved_up_to {
+        writeln!(
+            out,
+            "Proved: no closed walk of up to {longest} steps over all nodes keeps {} tokens more \
+             than {kept} apart.",
+            request.tokens
+        )?;
+    }
+    if let Some(wanted) = request.wanted {
+        match kept {
+            _ if kept >= wanted => writeln!(out, "Wanted {wanted}: {GOOD}kept{GOOD:#}.")?,
+            _ if bound.distance < wanted => {
+                writeln!(out, "Wanted {wanted}: {BAD}impossible{BAD:#}, on any walk.")?;
+            }
+            _ => writeln!(
+                out,
+                "Wanted {wanted}: {BAD}not found{BAD:#}; try --effort 10."
+            )?,
+        }
+    }
+    Ok(())
+}
+
+fn visits(
+    out: &mut dyn Write,
+    network: &Network,
+    request: &Request,
+    found: &Found,
+) -> io::Result<()> {
+    let visits = found.walk.visits(network);
+    let least = visits.iter().copied().min().unwrap_or(0);
+    let most = visits.iter().copied().max().unwrap_or(0);
+    if least == most {
+        writeln!(
+            out,
+            "Every node is visited {} in a turn: D4 holds.",
+            times(most)
+        )?;
+    } else {
+        let often: Vec<Node> = network
+            .nodes()
+            .filter(|&node| visits[node as usize] == most)
+            .collect();
+        writeln!(
+            out,
+            "Visits in a turn: {least} to {most} per node (most at {}): D4 does not hold.",
+            few(network, &often)
+        )?;
+    }
+    let between = found
+        .walk
+        .rounds_between_visits(network, &found.walk.even_tokens(request.tokens));
+    writeln!(
+        out,
+        "From one visit to the next a node waits {} to {} rounds.",
+        between.iter().map(|gap| gap.0).min().unwrap_or(0),
+        between.iter().map(|gap| gap.1).max().unwrap_or(0)
+    )?;
+    if let Some(words) = fairness::equal_visits(network).in_words(network) {
+        writeln!(out, "{words}.")?;
+    }
+    match &found.hamiltonian {
+        Some(Verdict::None(reason)) => {
+            writeln!(out, "No walk visits every node exactly once: {reason}.")
+        }
+        Some(Verdict::Unknown) => writeln!(
+            out,
+            "A walk that visits every node exactly once was neither found nor excluded."
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn times(number: u32) -> String {
+    match number {
+        1 => "once".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
+fn few(network: &Network, nodes: &[Node]) -> String {
+    let mut names: Vec<&str> = nodes
+        .iter()
+        .take(4)
+        .map(|&node| network.name(node))
+        .collect();
+    if nodes.len() > names.len() {
+        names.push("…");
+    }
+    names.join(", ")
+}
+
+fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
+    let rows = |name: &str| json.get(name).and_then(Value::as_array).cloned();
+    let (Some(by_distance), Some(by_tokens)) = (rows("capacity"), rows("kept_by_tokens")) else {
+        return writeln!(
+            out,
+            "{DIM}(--capacity tables what other numbers of tokens keep on this walk.){DIM:#}"
+        );
+    };
+    let number = |row: &Value, name: &str| row[name].as_u64().unwrap_or(0);
+    if by_distance.len() > 1 {
+        writeln!(
+            out,
+            "\n{HEADING}Any number of tokens, on this walk{HEADING:#}"
+        )?;
+        writeln!(
+            out,
+            "{DIM}  at least so far apart   keep distance   so many fit{DIM:#}"
+        )?;
+        for row in by_distance.iter().skip(1) {
+            writeln!(
+                out,
+                "  {:>21} {:>15} {:>13}",
+                number(row, "separation_on_walk"),
+                number(row, "distance"),
+                number(row, "tokens")
+            )?;
+        }
+    }
+    writeln!(
+        out,
+        "\n{HEADING}Tokens spread evenly, on this walk{HEADING:#}"
+    )?;
+    writeln!(out, "{DIM}   tokens   apart   keep distance{DIM:#}")?;
+    for row in &by_tokens {
+        writeln!(
+            out,
+            "  {:>7} {:>7} {:>15}",
+            number(row, "tokens"),
+            number(row, "separation_on_walk"),
+            number(row, "distance_kept")
+        )?;
+    }
+    Ok(())
+}
+
+fn try_next(out: &mut dyn Write, args: &Args) -> io::Result<()> {
+    if args.output.is_none() {
+        return writeln!(
+            out,
+            "\n{DIM}Add -o walk.json, then: headway run --walk walk.json{DIM:#}"
+        );
+    }
+    Ok(())
+}

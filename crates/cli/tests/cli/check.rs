@@ -1,0 +1,263 @@
+//! `headway check` and `headway export`, as a person would use them.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn headway(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_headway"));
+    command.args(args).env("NO_COLOR", "1");
+    command
+}
+
+fn output(args: &[&str], code: i32) -> (String, String) {
+    let result = headway(args).assert().code(code);
+    let output = result.get_output();
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+fn json(args: &[&str], code: i32) -> Value {
+    let args = [args, &["--format", "json"]].concat();
+    serde_json::from_str(&output(&args, code).0).expect("one JSON object")
+}
+
+#[test]
+fn the_default_instance_is_settled_and_reads_as_a_verdict() {
+    let (text, _) = output(&["check", "delay-relay"], 0);
+    for part in [
+        "43,620,761,600 states, 256 of them legitimate",
+        "✓ closure",
+        "✓ convergence",
+        "Worst case, exactly: 13 rounds",
+        "Reductions used",
+        "rotation",
+        "--witness FILE.json",
+        "Every property holds",
+    ] {
+        assert!(text.contains(part), "{part} in:\n{text}");
+    }
+}
+
+#[test]
+fn json_has_the_promised_fields() {
+    let report = json(
+        &["check", "delay-relay", "--processes", "6", "--tokens", "2"],
+        0,
+    );
+    assert_eq!(report["states"], 56_862);
+    assert_eq!(report["legitimate"], 12);
+    assert_eq!(report["closure"], true);
+    assert_eq!(report["convergence"], true);
+    assert_eq!(report["worst_case"], 6);
+    assert_eq!(report["worst_case_unit"], "rounds");
+    assert_eq!(report["worst_last_rest"], 5);
+    assert_eq!(report["witness"]["start"]["separation"], 3);
+    let unreduced = json(
+        &[
+            "check",
+            "delay-relay",
+            "--processes",
+            "6",
+            "--tokens",
+            "2",
+            "--unreduced",
+        ],
+        0,
+    );
+    for field in [
+        "states",
+        "legitimate",
+        "closure",
+        "convergence",
+        "worst_case",
+        "distribution",
+    ] {
+        assert_eq!(report[field], unreduced[field], "{field}");
+    }
+}
+
+#[test]
+fn a_witness_is_a_state_file_that_run_replays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slow.json");
+    let path = path.to_str().unwrap();
+    let (text, _) = output(
+        &[
+            "check",
+            "delay-relay",
+            "--delays",
+            "at:0",
+            "--witness",
+            path,
+        ],
+        0,
+    );
+    let replay = format!("headway run --start {path}");
+    assert!(text.contains(&replay), "{text}");
+    let worst = json(&["check", "delay-relay", "--delays", "at:0"], 0)["worst_case"].clone();
+    let run = headway(&["run", "--start", path, "--format", "json"])
+        .assert()
+        .success();
+    let run: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    assert_eq!(run["legitimate_at"], worst);
+}
+
+#[test]
+fn the_infeasible_ring_is_rejected_and_its_counterexample_replays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jam.json");
+    let path = path.to_str().unwrap();
+    let ring = [
+        "check",
+        "delay-relay",
+        "--processes",
+        "5",
+        "--tokens",
+        "2",
+        "--separation",
+        "3",
+    ];
+    let (text, _) = output(&[&ring[..], &["--witness", path]].concat(), 1);
+    assert!(
+        text.contains("✗ convergence") && text.contains("for ever"),
+        "{text}"
+    );
+    let report = json(&ring, 1);
+    assert_eq!(report["convergence"], false);
+    assert_eq!(report["worst_case"], Value::Null);
+    assert!(report["witness"]["repeats_from"].is_u64());
+    headway(&["run", "--start", path, "--rounds", "50"])
+        .assert()
+        .code(1);
+}
+
+#[test]
+fn the_printed_program_fails_in_both_ways() {
+    let report = json(
+        &[
+            "check",
+            "measure-as-printed",
+            "--processes",
+            "6",
+            "--tokens",
+            "2",
+        ],
+        1,
+    );
+    let failed: Vec<&str> = report["properties"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|property| property["holds"] == false && property["counterexample"].is_object())
+        .filter_map(|property| property["name"].as_str())
+        .collect();
+    for name in ["no-deadlock", "full-separation"] {
+        assert!(failed.contains(&name), "{failed:?}");
+    }
+    json(
+        &["check", "measure", "--processes", "6", "--tokens", "2"],
+        0,
+    );
+}
+
+#[test]
+fn every_model_has_a_default_that_holds() {
+    for model in [
+        "measure",
+        "k-state",
+        "definitional",
+        "phase-clock",
+        "asynchronous",
+        "handover",
+        "monitor",
+    ] {
+        let report = json(&["check", model, "--threads", "2"], 0);
+        assert_eq!(report["model"], model);
+        assert_eq!(report["closure"], true, "{model}");
+        assert_eq!(report["convergence"], true, "{model}");
+        assert!(report["states"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn wrong_input_says_what_to_do() {
+    for (args, message) in [
+        (
+            &["check", "monitor", "--pace", "3"][..],
+            "--pace has no meaning for monitor",
+        ),
+        (&["check", "k-state", "--values", "1"], "2 to 255 values"),
+        (
+            &["check", "delay-relay", "--tokens", "0"],
+            "at least one token",
+        ),
+        (
+            &["check", "delay-relay", "--delays", "at:99"],
+            "there is no process 99",
+        ),
+        (&["check", "delay-relay", "--delays", "3"], "which ones?"),
+        (&["check", "delay-relay", "--processes", "0"], "error"),
+        (
+            &[
+                "check",
+                "delay-relay",
+                "--processes",
+                "40",
+                "--tokens",
+                "8",
+                "--separation",
+                "5",
+            ],
+            "too large",
+        ),
+        (
+            &[
+                "check",
+                "delay-relay",
+                "--processes",
+                "9",
+                "--unreduced",
+                "--memory",
+                "1",
+            ],
+            "too large",
+        ),
+        (
+            &["check", "handover", "--witness", "w.json"],
+            "no single slowest run",
+        ),
+        (
+            &["check", "k-state", "--scheduler", "fair"],
+            "expected synchronous",
+        ),
+        (
+            &["export", "promela", "--model", "monitor"],
+            "cannot be exported",
+        ),
+        (&["export", "dot"], "expected promela, prism or tla"),
+    ] {
+        let (_, error) = output(args, 2);
+        assert!(error.contains(message), "{args:?}: {error}");
+        assert!(!error.contains("panicked"), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn exports_go_to_standard_output_or_a_file() {
+    let (text, _) = output(
+        &["export", "promela", "--processes", "5", "--tokens", "2"],
+        0,
+    );
+    assert!(text.contains("ltl convergence"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.prism");
+    headway(&["export", "prism", "--model", "k-state", "--output"])
+        .arg(&path)
+        .assert()
+        .success();
+    assert!(std::fs::read_to_string(path).unwrap().contains("endmodule"));
+    let (text, _) = output(&["export", "tla", "--delays", "at:0,2"], 0);
+    assert!(text.contains("Delays == {0, 2}"));
+}

@@ -1,0 +1,136 @@
+//! All of the critical part: the places on circuits whose ratio is λ.
+//!
+//! With a potential, a circuit has ratio λ exactly if each of its places is
+//! *tight* (the inequality of the potential is an equation there). So the
+//! critical places are those tight ones that lie on a circuit of tight ones.
+
+use std::collections::VecDeque;
+
+use super::Certificate;
+use super::fraction::gcd;
+use crate::graph::{ArcsByNode, Components, EventGraph};
+
+pub(super) struct Part {
+    pub(super) nodes: Vec<usize>,
+    pub(super) arcs: Vec<usize>,
+    pub(super) cyclicity: u128,
+}
+
+pub(super) fn part(graph: &EventGraph, certificate: &Certificate) -> Part {
+    let potential = &certificate.potential;
+    let tight: Vec<u32> = (0..graph.arcs().len() as u32)
+        .filter(|&place| {
+            let arc = graph.arc(place as usize);
+            let gain = certificate.cycle_time.weigh(arc.time, arc.tokens);
+            potential[arc.from as usize] + gain == potential[arc.to as usize]
+        })
+        .collect();
+    let leaving = ArcsByNode::new(
+        graph.nodes(),
+        tight.iter().map(|&place| graph.arc(place as usize).from),
+    );
+    let target = |tight_arc: usize| graph.arc(tight[tight_arc] as usize).to as usize;
+    let components = Components::of(graph.nodes(), &leaving, target);
+    let inside = |place: usize| {
+        let arc = graph.arc(place);
+        components.component(arc.from as usize) == components.component(arc.to as usize)
+    };
+    let mut critical = vec![false; graph.nodes()];
+    let mut arcs = Vec::new();
+    for &place in &tight {
+        if inside(place as usize) {
+            arcs.push(place as usize);
+            critical[graph.arc(place as usize).from as usize] = true;
+        }
+    }
+    let cyclicity = cyclicity(graph, &critical, &leaving, &tight, inside);
+    Part {
+        nodes: (0..graph.nodes()).filter(|&node| critical[node]).collect(),
+        arcs,
+        cyclicity,
+    }
+}
+
+/// Tokens counted along any way from one node of a critical component to
+/// another agree up to multiples of the divisor sought.
+fn cyclicity(
+    graph: &EventGraph,
+    critical: &[bool],
+    leaving: &ArcsByNode,
+    tight: &[u32],
+    inside: impl Fn(usize) -> bool,
+) -> u128 {
+    let mut level: Vec<Option<i128>> = vec![None; graph.nodes()];
+    let mut queue = VecDeque::new();
+    let mut multiple = 1_u128;
+    for root in 0..graph.nodes() {
+        if !critical[root] || level[root].is_some() {
+            continue;
+        }
+        let mut divisor = 0_u128;
+        level[root] = Some(0);
+        queue.push_back((root, 0_i128));
+        while let Some((node, here)) = queue.pop_front() {
+            for &tight_arc in leaving.of(node) {
+                let place = tight[tight_arc as usize] as usize;
+                if !inside(place) {
+                    continue;
+                }
+                let arc = graph.arc(place);
+                let there = here + i128::from(arc.tokens);
+                match level[arc.to as usize] {
+                    None => {
+                        level[arc.to as usize] = Some(there);
+                        queue.push_back((arc.to as usize, there));
+                    }
+                    Some(known) => divisor = gcd_or(divisor, known.abs_diff(there)),
+                }
+            }
+        }
+        let divisor = divisor.max(1);
+        multiple = multiple.saturating_mul(divisor / gcd(multiple, divisor));
+    }
+    multiple
+}
+
+fn gcd_or(one: u128, other: u128) -> u128 {
+    match (one, other) {
+        (0, other) => other,
+        (one, 0) => one,
+        (one, other) => gcd(one, other),
+    }
+}
+
+/// The heaviest way from the critical nodes to each node, starting from their
+/// potentials: an eigenvector, with nothing where no critical node leads.
+pub(super) fn eigenvector(
+    graph: &EventGraph,
+    certificate: &Certificate,
+    critical: &Part,
+) -> Vec<Option<i128>> {
+    let leaving = graph.leaving();
+    let mut values: Vec<Option<i128>> = vec![None; graph.nodes()];
+    let mut queued = vec![false; graph.nodes()];
+    let mut queue: VecDeque<usize> = critical.nodes.iter().copied().collect();
+    for &node in &critical.nodes {
+        values[node] = Some(certificate.potential[node]);
+        queued[node] = true;
+    }
+    while let Some(node) = queue.pop_front() {
+        queued[node] = false;
+        let Some(here) = values[node] else { continue };
+        for &place in leaving.of(node) {
+            let arc = graph.arc(place as usize);
+            let there = Some(here + certificate.cycle_time.weigh(arc.time, arc.tokens));
+            let to = arc.to as usize;
+            if there > values[to] {
+                values[to] = there;
+                if !queued[to] {
+                    queued[to] = true;
+                    queue.push_back(to);
+                }
+            }
+        }
+    }
+    values
+}

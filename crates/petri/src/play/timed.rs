@@ -1,0 +1,243 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::synchronous::refuse_sources;
+use super::{Fired, Unplayable};
+use crate::graph::{ArcsByNode, Components};
+use crate::net::{Adjacency, Marking};
+
+/// Earliest-firing play with holding times.
+///
+/// ```
+/// use headway_petri::{net::{Direction::*, Marking, Net}, play::Timed};
+/// let mut net = Net::new("clock");
+/// let place = net.add_place("p", 3);
+/// let tick = net.add_transition("tick");
+/// net.add_arc(place, tick, PlaceToTransition, 1);
+/// net.add_arc(place, tick, TransitionToPlace, 1);
+/// let adjacency = net.adjacency();
+/// let mut play = Timed::new(&adjacency, &[3], &Marking(vec![1])).unwrap();
+/// let ticks: Vec<u64> = (0..4).map(|_| play.step().unwrap().time).collect();
+/// assert_eq!(ticks, [3, 6, 9, 12]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Timed<'a> {
+    adjacency: &'a Adjacency,
+    holding: &'a [u64],
+    usable: Vec<u64>,
+    /// Usable or not yet.
+    tokens: Vec<u64>,
+    /// Tokens that become usable: by time, in the order of being put down.
+    coming: BTreeMap<u64, Vec<(u32, u64)>>,
+    /// Spent lists, kept for their memory.
+    spare: Vec<Vec<(u32, u64)>>,
+    candidates: BTreeSet<u32>,
+    dense_candidates: Vec<u32>,
+    fired: Fired,
+    instant_takes_time: bool,
+}
+
+/// What happens at one time.
+#[derive(Clone, Copy, Debug)]
+pub struct Instant<'a> {
+    /// The round.
+    pub time: u64,
+    /// Transitions that fire, ascending, and how often.
+    pub fired: &'a [(u32, u64)],
+}
+
+impl<'a> Timed<'a> {
+    /// Begins at a marking, put down in round 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Unplayable`] when a transition has no input, or a circuit takes no time.
+    ///
+    /// # Panics
+    ///
+    /// When holding times or marking are not those of this net.
+    pub fn new(
+        adjacency: &'a Adjacency,
+        holding: &'a [u64],
+        marking: &Marking,
+    ) -> Result<Timed<'a>, Unplayable> {
+        assert_eq!(adjacency.places(), holding.len());
+        assert_eq!(adjacency.places(), marking.0.len());
+        refuse_sources(adjacency)?;
+        let instant_takes_time = holding.iter().all(|&rounds| rounds > 0);
+        if !instant_takes_time {
+            refuse_timeless(adjacency, holding)?;
+        }
+        let mut coming: BTreeMap<u64, Vec<(u32, u64)>> = BTreeMap::new();
+        for (place, &tokens) in marking.0.iter().enumerate() {
+            if tokens > 0 {
+                let batch = coming.entry(holding[place]).or_default();
+                batch.push((place as u32, tokens));
+            }
+        }
+        Ok(Timed {
+            adjacency,
+            holding,
+            usable: vec![0; holding.len()],
+            tokens: marking.0.clone(),
+            coming,
+            spare: Vec::new(),
+            candidates: BTreeSet::new(),
+            dense_candidates: Vec::new(),
+            fired: Fired::new(),
+            instant_takes_time,
+        })
+    }
+
+    /// When tokens become usable next; `None` when none ever will.
+    pub fn next_time(&self) -> Option<u64> {
+        self.coming.keys().next().copied()
+    }
+
+    /// Plays the next time at which tokens become usable; `None` when there is
+    /// none. Nothing may fire then.
+    pub fn step(&mut self) -> Option<Instant<'_>> {
+        let (time, batch) = self.coming.pop_first()?;
+        self.fired.clear();
+        if self.instant_takes_time {
+            self.fire_once(time, &batch);
+        } else {
+            self.fire_until_quiet(time, &batch);
+        }
+        self.spare.push(batch);
+        Some(Instant {
+            time,
+            fired: &self.fired,
+        })
+    }
+
+    /// All tokens, usable or not yet.
+    pub fn marking(&self) -> Marking {
+        Marking(self.tokens.clone())
+    }
+
+    /// The tokens of one place, usable or not yet.
+    pub fn tokens(&self, place: usize) -> u64 {
+        self.tokens[place]
+    }
+
+    /// Everything that the future depends on, relative to `now`: usable tokens
+    /// by place, then (rounds to wait, place, tokens).
+    pub(crate) fn state(&self, now: u64) -> (Vec<u64>, Vec<(u64, u32, u64)>) {
+        let mut coming: Vec<(u64, u32, u64)> = Vec::new();
+        for (&time, batch) in &self.coming {
+            let first = coming.len();
+            coming.extend(
+                batch
+                    .iter()
+                    .map(|&(place, tokens)| (time - now, place, tokens)),
+            );
+            coming[first..].sort_unstable();
+        }
+        (self.usable.clone(), coming)
+    }
+
+    /// What fires puts nothing down that is usable at once.
+    fn fire_once(&mut self, time: u64, batch: &[(u32, u64)]) {
+        self.dense_candidates.clear();
+        for &(place, tokens) in batch {
+            let place = place as usize;
+            self.usable[place] = self.usable[place].saturating_add(tokens);
+            let consumers = self.adjacency.consumers(place).iter();
+            self.dense_candidates
+                .extend(consumers.map(|&(consumer, _)| consumer));
+        }
+        self.dense_candidates.sort_unstable();
+        self.dense_candidates.dedup();
+        let candidates = std::mem::take(&mut self.dense_candidates);
+        for &transition in &candidates {
+            let times = self.fire(transition, time);
+            if times > 0 {
+                self.fired.push((transition, times));
+            }
+        }
+        self.dense_candidates = candidates;
+    }
+
+    /// Places without holding time may enable more in the same instant.
+    fn fire_until_quiet(&mut self, time: u64, batch: &[(u32, u64)]) {
+        let mut arriving: Vec<(u32, u64)> = batch.to_vec();
+        let mut total: BTreeMap<u32, u64> = BTreeMap::new();
+        loop {
+            for (place, tokens) in arriving.drain(..) {
+                let place = place as usize;
+                self.usable[place] = self.usable[place].saturating_add(tokens);
+                let consumers = self.adjacency.consumers(place).iter();
+                self.candidates
+                    .extend(consumers.map(|&(consumer, _)| consumer));
+            }
+            let Some(transition) = self.candidates.pop_first() else {
+                break;
+            };
+            let times = self.fire(transition, time);
+            if times > 0 {
+                *total.entry(transition).or_default() += times;
+                arriving.extend(self.coming.remove(&time).into_iter().flatten());
+            }
+        }
+        self.fired.extend(total);
+    }
+
+    fn fire(&mut self, transition: u32, time: u64) -> u64 {
+        let inputs = self.adjacency.inputs(transition as usize);
+        let times = inputs
+            .iter()
+            .map(|&(place, weight)| self.usable[place as usize] / weight)
+            .min()
+            .unwrap_or(0);
+        if times == 0 {
+            return 0;
+        }
+        for &(place, weight) in inputs {
+            self.usable[place as usize] -= weight * times;
+            self.tokens[place as usize] -= weight * times;
+        }
+        for &(place, weight) in self.adjacency.outputs(transition as usize) {
+            let put_down = weight.saturating_mul(times);
+            let tokens = &mut self.tokens[place as usize];
+            *tokens = tokens.saturating_add(put_down);
+            let when = time.saturating_add(self.holding[place as usize]);
+            let batch = self
+                .coming
+                .entry(when)
+                .or_insert_with(|| emptied(self.spare.pop()));
+            batch.push((place, put_down));
+        }
+        times
+    }
+}
+
+fn emptied(spare: Option<Vec<(u32, u64)>>) -> Vec<(u32, u64)> {
+    let mut list = spare.unwrap_or_default();
+    list.clear();
+    list
+}
+
+/// Refuses a circuit through places that all hold tokens for no time.
+fn refuse_timeless(adjacency: &Adjacency, holding: &[u64]) -> Result<(), Unplayable> {
+    let mut ends: Vec<(u32, u32, usize)> = Vec::new();
+    for (place, _) in holding
+        .iter()
+        .enumerate()
+        .filter(|&(_, &rounds)| rounds == 0)
+    {
+        for &(from, _) in adjacency.producers(place) {
+            for &(to, _) in adjacency.consumers(place) {
+                ends.push((from, to, place));
+            }
+        }
+    }
+    let transitions = adjacency.transitions();
+    let leaving = ArcsByNode::new(transitions, ends.iter().map(|&(from, ..)| from));
+    let components = Components::of(transitions, &leaving, |arc| ends[arc].1 as usize);
+    let same = |&&(from, to, _): &&(u32, u32, usize)| {
+        components.component(from as usize) == components.component(to as usize)
+    };
+    ends.iter()
+        .find(same)
+        .map_or(Ok(()), |&(.., place)| Err(Unplayable::NoTime { place }))
+}

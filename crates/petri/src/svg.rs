@@ -1,0 +1,334 @@
+//! A net as a picture.
+//!
+//! Nodes are drawn where the net says; a net without positions is laid out on
+//! one circle, each transition after the place that feeds it. The picture
+//! follows the viewer's light or dark setting.
+
+use std::f64::consts::TAU;
+use std::fmt::Write as _;
+
+use quick_xml::escape::escape;
+
+use crate::net::{Direction, Marking, Net, Position};
+
+/// What to point out.
+#[derive(Clone, Debug, Default)]
+pub struct Highlight {
+    /// Places in the colour of the critical part.
+    pub places: Vec<usize>,
+    /// Places in the colour of what was added.
+    pub added: Vec<usize>,
+    /// A line of text below the picture.
+    pub caption: String,
+}
+
+/// Labels are left out above this many nodes: they would cover the picture.
+const LABELLED: usize = 160;
+
+const PLACE_RADIUS: f64 = 13.0;
+const BAR: (f64, f64) = (20.0, 7.0);
+
+/// A net and its marking as an SVG file.
+///
+/// ```
+/// use headway_core::{Configuration, Ring, Separation};
+/// use headway_petri::{ring, svg};
+/// let ring = Ring::with_delays(Separation::new(3).unwrap(), 6, [0]).unwrap();
+/// let (net, marking) = ring::to_net(&ring, &Configuration::piled(&ring, 2, 2)).unwrap();
+/// let picture = svg::draw(&net, &marking, &svg::Highlight::default());
+/// assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+/// ```
+pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
+    let at = Layout::of(net);
+    let (left, top, width, height) = at.frame();
+    let caption_room = if highlight.caption.is_empty() {
+        0.0
+    } else {
+        30.0
+    };
+    let title = if net.name.is_empty() {
+        &net.id
+    } else {
+        &net.name
+    };
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{left:.1} {top:.1} {width:.1} {:.1}\" \
+         width=\"{:.0}\" role=\"img\" aria-label=\"Petri net: {}\">",
+        height + caption_room,
+        width.clamp(240.0, 1400.0),
+        escape(title.as_str())
+    );
+    text.push_str(STYLE);
+    let mut class = vec![""; net.places()];
+    for &place in &highlight.added {
+        class[place] = "added";
+    }
+    for &place in &highlight.places {
+        class[place] = "critical";
+    }
+    arcs(&mut text, net, &at, &class);
+    let labelled = net.places() + net.transitions() <= LABELLED;
+    let inner = inner_transitions(net, &class);
+    for (transition, &inner) in inner.iter().enumerate() {
+        let Position { x, y } = at.transitions[transition];
+        let angle = at.bar_angle(net, transition);
+        let _ = writeln!(
+            text,
+            "<rect class=\"bar\" x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"{}\" rx=\"1.5\" \
+             transform=\"rotate({angle:.0} {x:.1} {y:.1})\"/>",
+            x - BAR.0 / 2.0,
+            y - BAR.1 / 2.0,
+            BAR.0,
+            BAR.1
+        );
+        if labelled && !inner {
+            label(
+                &mut text,
+                at.transitions[transition],
+                net.transition_id(transition),
+            );
+        }
+    }
+    for (place, &class) in class.iter().enumerate() {
+        let Position { x, y } = at.places[place];
+        let _ = writeln!(
+            text,
+            "<circle class=\"place {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{PLACE_RADIUS}\"/>"
+        );
+        tokens(&mut text, at.places[place], marking.0[place]);
+        if labelled && class != "added" {
+            let id = net.place_id(place);
+            let name = match net.holding(place) {
+                1 => id.to_owned(),
+                rounds => format!("{id} ({rounds})"),
+            };
+            label(&mut text, at.places[place], &name);
+        }
+    }
+    if !highlight.caption.is_empty() {
+        let _ = writeln!(
+            text,
+            "<text class=\"caption\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            left + width / 2.0,
+            top + height + 14.0,
+            escape(highlight.caption.as_str())
+        );
+    }
+    text.push_str("</svg>\n");
+    text
+}
+
+/// Transitions between added places only; like those they go without a label.
+fn inner_transitions(net: &Net, class: &[&str]) -> Vec<bool> {
+    let mut inner = vec![true; net.transitions()];
+    for arc in net.arcs() {
+        inner[arc.transition as usize] &= class[arc.place as usize] == "added";
+    }
+    inner
+}
+
+const STYLE: &str = "<style>
+svg { background: #fff; font-family: system-ui, sans-serif; }
+.place { fill: #fff; stroke: #334; stroke-width: 1.4; }
+.place.critical { stroke: #c2410c; stroke-width: 2.4; }
+.place.added { stroke: #0f766e; stroke-width: 2; stroke-dasharray: 4 2; }
+.bar { fill: #334; }
+.arc { stroke: #778; stroke-width: 1.1; fill: none; marker-end: url(#head); }
+.arc.critical { stroke: #c2410c; stroke-width: 1.8; marker-end: url(#hot); }
+.arc.added { stroke: #0f766e; }
+.head { fill: #778; } .hot { fill: #c2410c; }
+.token { fill: #111; }
+text { font-size: 9px; fill: #445; text-anchor: middle; dominant-baseline: central; }
+text.count { font-size: 11px; font-weight: 600; fill: #111; }
+text.caption { font-size: 13px; fill: #223; }
+@media (prefers-color-scheme: dark) {
+svg { background: #14161a; }
+.place { fill: #1d2026; stroke: #c8ccd6; }
+.place.critical { stroke: #fb923c; } .place.added { stroke: #5eead4; }
+.bar { fill: #c8ccd6; } .arc { stroke: #8a90a0; } .arc.critical { stroke: #fb923c; }
+.arc.added { stroke: #5eead4; } .head { fill: #8a90a0; } .hot { fill: #fb923c; }
+.token { fill: #f4f5f7; } text { fill: #b6bcc8; } text.count { fill: #f4f5f7; } text.caption { fill: #e4e7ec; }
+}
+</style>
+<defs>
+<marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path class=\"head\" d=\"M0 0.8 8 4 0 7.2z\"/></marker>
+<marker id=\"hot\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"5\" markerHeight=\"5\" orient=\"auto\"><path class=\"hot\" d=\"M0 0.8 8 4 0 7.2z\"/></marker>
+</defs>
+";
+
+struct Layout {
+    places: Vec<Position>,
+    transitions: Vec<Position>,
+}
+
+impl Layout {
+    fn of(net: &Net) -> Layout {
+        let places: Option<Vec<_>> = (0..net.places()).map(|p| net.place_position(p)).collect();
+        let transitions = (0..net.transitions()).map(|t| net.transition_position(t));
+        let transitions: Option<Vec<_>> = transitions.collect();
+        match (places, transitions) {
+            (Some(places), Some(transitions)) => Layout {
+                places,
+                transitions,
+            },
+            _ => Layout::circle(net),
+        }
+    }
+
+    /// Depth-first along the arcs, so that a circuit comes out as one.
+    fn circle(net: &Net) -> Layout {
+        let adjacency = net.adjacency();
+        let places = net.places();
+        let nodes = places + net.transitions();
+        let mut met = vec![false; nodes];
+        let mut order = Vec::with_capacity(nodes);
+        for root in 0..nodes {
+            let mut open = vec![root];
+            while let Some(node) = open.pop() {
+                if std::mem::replace(&mut met[node], true) {
+                    continue;
+                }
+                order.push(node);
+                let next = if node < places {
+                    adjacency.consumers(node)
+                } else {
+                    adjacency.outputs(node - places)
+                };
+                let shift = if node < places { places } else { 0 };
+                open.extend(next.iter().rev().map(|&(other, _)| other as usize + shift));
+            }
+        }
+        let radius = (nodes as f64 * 46.0 / TAU).max(60.0);
+        let mut at = vec![Position::default(); nodes];
+        for (step, &node) in order.iter().enumerate() {
+            let angle = TAU * step as f64 / nodes as f64 - TAU / 4.0;
+            at[node] = Position {
+                x: radius * angle.cos(),
+                y: radius * angle.sin(),
+            };
+        }
+        Layout {
+            transitions: at.split_off(places),
+            places: at,
+        }
+    }
+
+    /// Left, top, width and height with a margin.
+    fn frame(&self) -> (f64, f64, f64, f64) {
+        let all = || self.places.iter().chain(&self.transitions);
+        let least = |of: fn(&Position) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
+        let most = |of: fn(&Position) -> f64| all().map(of).fold(f64::NEG_INFINITY, f64::max);
+        if self.places.is_empty() && self.transitions.is_empty() {
+            return (0.0, 0.0, 240.0, 60.0);
+        }
+        let (left, top) = (least(|p| p.x) - 45.0, least(|p| p.y) - 35.0);
+        (
+            left,
+            top,
+            most(|p| p.x) + 45.0 - left,
+            most(|p| p.y) + 40.0 - top,
+        )
+    }
+
+    /// A bar lies across the way from its input places to its output places.
+    fn bar_angle(&self, net: &Net, transition: usize) -> f64 {
+        if net.arcs().len() > 4 * LABELLED {
+            return 0.0;
+        }
+        let own = self.transitions[transition];
+        let (mut dx, mut dy) = (0.0, 0.0);
+        for arc in net
+            .arcs()
+            .iter()
+            .filter(|arc| arc.transition as usize == transition)
+        {
+            let place = self.places[arc.place as usize];
+            let sign = match arc.direction {
+                Direction::TransitionToPlace => 1.0,
+                Direction::PlaceToTransition => -1.0,
+            };
+            dx += sign * (place.x - own.x);
+            dy += sign * (place.y - own.y);
+        }
+        dy.atan2(dx).to_degrees() + 90.0
+    }
+}
+
+fn arcs(text: &mut String, net: &Net, at: &Layout, class: &[&str]) {
+    for arc in net.arcs() {
+        let place = at.places[arc.place as usize];
+        let transition = at.transitions[arc.transition as usize];
+        let (from, to, trim_from, trim_to) = match arc.direction {
+            Direction::PlaceToTransition => (place, transition, PLACE_RADIUS, 5.0),
+            Direction::TransitionToPlace => (transition, place, 4.0, PLACE_RADIUS + 1.0),
+        };
+        let (dx, dy) = (to.x - from.x, to.y - from.y);
+        let length = dx.hypot(dy).max(1.0);
+        let (ux, uy) = (dx / length, dy / length);
+        let start = (from.x + ux * trim_from, from.y + uy * trim_from);
+        let end = (to.x - ux * trim_to, to.y - uy * trim_to);
+        let both_ways = net.arcs().len() <= 4 * LABELLED
+            && net.arcs().iter().any(|other| {
+                other.place == arc.place
+                    && other.transition == arc.transition
+                    && other.direction != arc.direction
+            });
+        let bend = if both_ways { 9.0 } else { 0.0 };
+        let middle = (
+            (start.0 + end.0) / 2.0 - uy * bend,
+            (start.1 + end.1) / 2.0 + ux * bend,
+        );
+        let _ = writeln!(
+            text,
+            "<path class=\"arc {}\" d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\"/>",
+            class[arc.place as usize], start.0, start.1, middle.0, middle.1, end.0, end.1
+        );
+        if arc.weight > 1 {
+            let _ = writeln!(
+                text,
+                "<text class=\"count\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                middle.0 - uy * 8.0,
+                middle.1 + ux * 8.0,
+                arc.weight
+            );
+        }
+    }
+}
+
+fn tokens(text: &mut String, at: Position, count: u64) {
+    let spots: &[(f64, f64)] = match count {
+        0 => return,
+        1 => &[(0.0, 0.0)],
+        2 => &[(-4.5, 0.0), (4.5, 0.0)],
+        3 => &[(0.0, -4.5), (-4.5, 3.5), (4.5, 3.5)],
+        4 => &[(-4.0, -4.0), (4.0, -4.0), (-4.0, 4.0), (4.0, 4.0)],
+        _ => {
+            let _ = writeln!(
+                text,
+                "<text class=\"count\" x=\"{:.1}\" y=\"{:.1}\">{count}</text>",
+                at.x, at.y
+            );
+            return;
+        }
+    };
+    for (dx, dy) in spots {
+        let _ = writeln!(
+            text,
+            "<circle class=\"token\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"/>",
+            at.x + dx,
+            at.y + dy
+        );
+    }
+}
+
+fn label(text: &mut String, at: Position, name: &str) {
+    let _ = writeln!(
+        text,
+        "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+        at.x,
+        at.y + PLACE_RADIUS + 8.0,
+        escape(name)
+    );
+}

@@ -1,0 +1,359 @@
+//! Files checked by tools that nobody here wrote: jing and xmllint validate
+//! against the PNML grammar, pm4py and SNAKES read the same net.
+//!
+//! This test has its own `main`, because a test that is skipped must not be
+//! counted as passed. The tools are installed by scripts/install-petri-tools.sh,
+//! which it calls. The grammar is not part of this project: the environment
+//! variable HEADWAY_PNML_GRAMMAR names its entry file, `ptnet.pntd`, or the
+//! folder with it.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use headway_core::{Configuration, Process, Program, Ring, Separation};
+use headway_petri::circuit::Circuit;
+use headway_petri::net::{Direction, Marking, Net};
+use headway_petri::separate::{Method, Request, add};
+use headway_petri::{EventGraph, invariant, pnml, ring};
+use serde_json::{Value, json};
+
+enum Outcome {
+    Passed,
+    Skipped(String),
+}
+
+type Test = (&'static str, fn(&Path) -> Result<Outcome, String>);
+
+const TESTS: &[Test] = &[
+    ("jing_accepts_what_is_written", jing),
+    ("xmllint_accepts_what_is_written", xmllint),
+    ("pm4py_and_snakes_read_the_same_net", pm4py_and_snakes),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    let wanted = |name: &str| {
+        let mut filters = arguments
+            .iter()
+            .filter(|argument| !argument.starts_with('-'))
+            .peekable();
+        filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    println!("\nrunning {} tests", TESTS.len());
+    let (mut passed, mut failed) = (0, 0);
+    if TESTS.iter().any(|(name, _)| wanted(name)) {
+        // What it cannot have, each test tells by itself.
+        let installer = root.join("scripts/install-petri-tools.sh");
+        let _ = Command::new(installer).stdout(Stdio::null()).status();
+    }
+    for (name, test) in TESTS.iter().filter(|(name, _)| wanted(name)) {
+        match test(&root) {
+            Ok(Outcome::Passed) => {
+                passed += 1;
+                println!("test {name} ... ok");
+            }
+            Ok(Outcome::Skipped(why)) => println!("skipped: {name}: {why}"),
+            Err(why) => {
+                failed += 1;
+                println!("test {name} ... FAILED\n{why}");
+            }
+        }
+    }
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    println!(
+        "\ntest result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out\n"
+    );
+    ExitCode::from(u8::from(failed > 0))
+}
+
+/// Nets of all kinds that this crate writes. Ids and names agree in all, because
+/// readers differ in which of the two they show.
+fn specimens() -> Vec<(Net, Marking)> {
+    let mut nets = Vec::new();
+    for (processes, hops, delays) in [
+        (1, 1, 1),
+        (1, 4, 1),
+        (2, 3, 0),
+        (5, 2, 2),
+        (8, 3, 8),
+        (13, 1, 4),
+    ] {
+        let separation = Separation::new(hops).expect("at least 1");
+        let programs = (0..processes)
+            .map(|process| {
+                if process < delays {
+                    Program::Delay
+                } else {
+                    Program::Relay
+                }
+            })
+            .collect();
+        let ring = Ring::new(separation, programs).expect("not empty");
+        let mut state = Configuration::piled(&ring, 3, 0);
+        let last = processes - 1;
+        state.processes[last] = Process {
+            queued: 2,
+            ..state.processes[last]
+        };
+        nets.push(ring::to_net(&ring, &state).expect("nobody measures"));
+    }
+    let plant = circle();
+    let mut start = Marking(vec![0; plant.places()]);
+    start.0[0] = 2;
+    for method in [Method::MinorRing, Method::Monitor] {
+        let circuit = Circuit {
+            places: (0..7).collect(),
+            transitions: (0..7).collect(),
+        };
+        let request = Request {
+            circuit,
+            separation: 3,
+            at: None,
+            method,
+        };
+        let done = add(&plant, &start, &request).expect("there is room");
+        nets.push((done.net, done.marking));
+    }
+    nets
+}
+
+fn circle() -> Net {
+    let mut net = Net::new("circle");
+    for place in 0..7 {
+        net.add_place(&format!("p{place}"), 1);
+        net.add_transition(&format!("t{place}"));
+    }
+    for place in 0..7 {
+        net.add_arc(place, place, Direction::PlaceToTransition, 1);
+        net.add_arc((place + 1) % 7, place, Direction::TransitionToPlace, 1);
+    }
+    net
+}
+
+/// What only a validator is to see: odd ids, weights, huge numbers, extras.
+fn oddities() -> Vec<(Net, Marking)> {
+    let mut net = Net::new("1 odd net");
+    net.name = "a < b & \"c\"".to_owned();
+    net.add_place("1", 0);
+    net.add_place("é ü", 1 << 40);
+    net.name_last_place("<é>");
+    net.add_transition("page");
+    net.add_arc(0, 0, Direction::PlaceToTransition, u64::MAX);
+    net.add_arc(1, 0, Direction::TransitionToPlace, 2);
+    let mut odd = vec![(net, Marking(vec![u64::MAX, 0]))];
+    let text = format!(
+        "<x:pnml xmlns:x=\"{}\"><x:net id=\"n\" type=\"{}\"><x:page id=\"g\"><x:place id=\"p\">\
+         <x:toolspecific tool=\"zoo\" version=\"1\" xmlns:z=\"urn:z\"><z:ape><b/></z:ape></x:toolspecific>\
+         </x:place><x:referencePlace id=\"r\" ref=\"p\"/><x:transition id=\"t\"/>\
+         <x:arc id=\"k\" source=\"r\" target=\"t\"/></x:page></x:net></x:pnml>",
+        pnml::NAMESPACE,
+        pnml::NET_TYPE
+    );
+    let read = pnml::read(text.as_bytes()).expect("valid").remove(0);
+    odd.push((read.net, read.marking));
+    odd
+}
+
+fn grammar() -> Result<PathBuf, String> {
+    let Some(path) = std::env::var_os("HEADWAY_PNML_GRAMMAR").map(PathBuf::from) else {
+        return Err(
+            "set HEADWAY_PNML_GRAMMAR to ptnet.pntd of the PNML grammar (RELAX NG), which is not \
+             part of this project"
+                .to_owned(),
+        );
+    };
+    let path = if path.is_dir() {
+        path.join("ptnet.pntd")
+    } else {
+        path
+    };
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(format!(
+            "HEADWAY_PNML_GRAMMAR: there is no file {}",
+            path.display()
+        ))
+    }
+}
+
+fn jing(_: &Path) -> Result<Outcome, String> {
+    validate(
+        "jing",
+        "jing",
+        |grammar| vec!["-i".into(), grammar.into()],
+        &[],
+    )
+}
+
+fn xmllint(_: &Path) -> Result<Outcome, String> {
+    let before = |grammar: &Path| vec!["--noout".into(), "--relaxng".into(), grammar.into()];
+    validate("xmllint", "libxml2-utils", before, &[])
+}
+
+/// Every specimen is valid, and a spoilt one is not.
+fn validate(
+    tool: &str,
+    package: &str,
+    before: impl Fn(&Path) -> Vec<std::ffi::OsString>,
+    after: &[&str],
+) -> Result<Outcome, String> {
+    let grammar = match grammar() {
+        Ok(grammar) => grammar,
+        Err(why) => return Ok(Outcome::Skipped(why)),
+    };
+    if Command::new(tool).arg("--version").output().is_err() {
+        return Ok(Outcome::Skipped(format!(
+            "install the package {package} for {tool}"
+        )));
+    }
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let check = |name: &str, text: &str| -> Result<(bool, String), String> {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).map_err(|error| error.to_string())?;
+        let output = Command::new(tool)
+            .args(before(&grammar))
+            .arg(&path)
+            .args(after)
+            .output()
+            .map_err(|error| format!("{tool}: {error}"))?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok((
+            output.status.success(),
+            String::from_utf8_lossy(&said).into_owned(),
+        ))
+    };
+    for (index, (net, marking)) in specimens().into_iter().chain(oddities()).enumerate() {
+        let text = pnml::to_string(&net, &marking);
+        let (valid, said) = check(&format!("{index}.pnml"), &text)?;
+        if !valid {
+            return Err(format!(
+                "specimen {index} ({}) is not valid: {said}",
+                net.id
+            ));
+        }
+        let spoilt = text.replacen("<page ", "<leaf/><page ", 1);
+        if check("spoilt.pnml", &spoilt)?.0 {
+            return Err(format!(
+                "{tool} accepts a spoilt file; is the grammar the right one?"
+            ));
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+fn pm4py_and_snakes(root: &Path) -> Result<Outcome, String> {
+    let python = root.join("target/petri-tools/venv/bin/python");
+    if !python.is_file() {
+        return Ok(Outcome::Skipped(
+            "install python3 with venv and pip, then run scripts/install-petri-tools.sh (it \
+             installs pm4py and SNAKES)"
+                .to_owned(),
+        ));
+    }
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let mut tasks = Vec::new();
+    let nets = specimens();
+    for (index, (net, marking)) in nets.iter().enumerate() {
+        let file = folder.path().join(format!("{index}.pnml"));
+        std::fs::write(&file, pnml::to_string(net, marking)).map_err(|error| error.to_string())?;
+        let graph = EventGraph::of(net, marking).map_err(|error| error.to_string())?;
+        let ids = |i: &invariant::Invariant| -> Vec<String> {
+            i.places
+                .iter()
+                .map(|&place| net.place_id(place).to_owned())
+                .collect()
+        };
+        let invariants: Vec<_> = invariant::generators(&graph).iter().map(ids).collect();
+        tasks.push(json!({"file": file, "invariants": invariants}));
+    }
+    // A false invariant and a changed marking must be noticed.
+    let mut false_task = tasks[3].clone();
+    false_task["invariants"][0].as_array_mut().map(Vec::pop);
+    tasks.push(false_task);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/read.py");
+    let mut child = Command::new(python)
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let input = child.stdin.take();
+    let sent = input.map(|mut input| input.write_all(json!(tasks).to_string().as_bytes()));
+    let output = child
+        .wait_with_output()
+        .map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || !matches!(sent, Some(Ok(()))) {
+        return Err(format!("the Python script failed: {said}"));
+    }
+    let answers: Vec<Value> =
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("{error}: {said}"))?;
+    for ((net, marking), (answer, task)) in nets.iter().zip(answers.iter().zip(&tasks)) {
+        for tool in ["pm4py", "SNAKES"] {
+            compare(net, marking, &answer[tool])
+                .map_err(|why| format!("{tool}, {}: {why}", net.id))?;
+        }
+        let own = answer["pm4py"]["own_invariants"].as_u64();
+        let ours = task["invariants"].as_array().map(|list| list.len() as u64);
+        if own != ours {
+            return Err(format!("pm4py finds {own:?} P-invariants, we {ours:?}"));
+        }
+    }
+    let noticed = answers
+        .last()
+        .is_some_and(|answer| answer["SNAKES"]["invariants_hold"] == false);
+    let (net, marking) = &nets[3];
+    let mut changed = marking.clone();
+    changed.0[0] += 1;
+    if !noticed || compare(net, &changed, &answers[3]["pm4py"]).is_ok() {
+        return Err("a false invariant or marking goes unnoticed".to_owned());
+    }
+    Ok(Outcome::Passed)
+}
+
+fn compare(net: &Net, marking: &Marking, seen: &Value) -> Result<(), String> {
+    let places: BTreeMap<&str, u64> = (0..net.places())
+        .map(|place| (net.place_id(place), marking.0[place]))
+        .collect();
+    let mut transitions: Vec<&str> = (0..net.transitions())
+        .map(|transition| net.transition_id(transition))
+        .collect();
+    transitions.sort_unstable();
+    let mut arcs: Vec<(&str, &str, u64)> = net
+        .arcs()
+        .iter()
+        .map(|arc| {
+            let place = net.place_id(arc.place as usize);
+            let transition = net.transition_id(arc.transition as usize);
+            match arc.direction {
+                Direction::PlaceToTransition => (place, transition, arc.weight),
+                Direction::TransitionToPlace => (transition, place, arc.weight),
+            }
+        })
+        .collect();
+    arcs.sort_unstable();
+    for (what, ours) in [
+        ("places", json!(places)),
+        ("transitions", json!(transitions)),
+        ("arcs", json!(arcs)),
+        ("invariants_hold", json!(true)),
+        ("invariants_span", json!(true)),
+    ] {
+        if seen[what] != ours {
+            return Err(format!(
+                "{what} differ:\n  we write {ours}\n  it reads {}",
+                seen[what]
+            ));
+        }
+    }
+    Ok(())
+}

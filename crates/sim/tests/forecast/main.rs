@@ -1,0 +1,6 @@
+//! The forecast against lock-step, field by field and state by state.
+
+mod closed_form;
+mod exhaustive;
+mod lock_step;
+mod random;

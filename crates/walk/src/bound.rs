@@ -1,0 +1,279 @@
+//! What no walk can exceed: upper bounds on the distance that m tokens can keep.
+
+use std::fmt;
+
+use crate::distance::{Reach, hops_from};
+use crate::formation;
+use crate::network::{Network, Node};
+
+/// A distance that m tokens cannot exceed, on any walk of any length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The most that can be hoped for.
+    pub distance: u32,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a distance cannot be exceeded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// While a token is at this node, no other node is further away.
+    Radius {
+        /// A centre of the network.
+        centre: String,
+    },
+    /// While a token is at this node, the others would be that far from it and
+    /// from each other, for which there is no room.
+    Room {
+        /// The node.
+        node: String,
+        /// All tokens.
+        tokens: usize,
+    },
+    /// Looking at all formations of this many of the tokens: none that are further
+    /// apart can keep moving and visit every node.
+    Formations {
+        /// How many tokens were looked at.
+        tokens: usize,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Radius { centre } => {
+                write!(
+                    f,
+                    "no node is further from {centre}, which a token must visit"
+                )
+            }
+            Reason::Room { node, tokens } => write!(
+                f,
+                "while a token visits {node} there is no room for the {} others",
+                tokens - 1
+            ),
+            Reason::Formations { tokens } => write!(
+                f,
+                "no {tokens} tokens further apart can keep moving and visit every node"
+            ),
+        }
+    }
+}
+
+/// As many formations, and steps from them, are looked at for a bound.
+const MOST_FORMATIONS: usize = 1_500_000;
+const MOST_STEPS: usize = 100_000_000;
+/// Up to this many nodes, the surroundings of each are counted for a bound.
+const MOST_SURROUNDINGS: usize = 20_000;
+
+/// The best bound known for m tokens; `None` when there are no two.
+///
+/// ```
+/// use headway_walk::{bound, generators::Generator};
+/// let star = Generator::Star(6).network(0).unwrap();
+/// assert_eq!(bound::upper(&star, 2).unwrap().distance, 1);
+/// // One of three would have to leave its leaf for the centre with another one.
+/// assert_eq!(bound::upper(&star, 3).unwrap().distance, 0);
+/// ```
+pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
+    if tokens < 2 {
+        return None;
+    }
+    let (centre, radius) = radius(network);
+    let mut bound = Bound {
+        distance: radius,
+        reason: Reason::Radius {
+            centre: network.name(centre).to_owned(),
+        },
+    };
+    if tokens > 2 && network.is_symmetric() {
+        if network.len() <= MOST_SURROUNDINGS {
+            crowd(network, tokens, &mut bound);
+        }
+        room(network, centre, tokens, &mut bound);
+    }
+    let links: usize = network
+        .nodes()
+        .map(|node| network.neighbours(node).len())
+        .sum();
+    let looked_at = (2..=tokens.min(6)).rev().find(|&looked_at| {
+        let formations = network.len().checked_pow(looked_at as u32);
+        // All steps from all formations: every token takes every link.
+        let steps = links.checked_pow(looked_at as u32);
+        formations.is_some_and(|formations| formations <= MOST_FORMATIONS)
+            && steps.is_some_and(|steps| steps <= MOST_STEPS)
+    });
+    if let Some(looked_at) = looked_at {
+        // The largest conceivable distance, by bisection: less is always easier.
+        let conceivable = |distance| {
+            formation::conceivable(network, looked_at, distance, MOST_FORMATIONS) != Some(false)
+        };
+        let (mut can, mut beyond) = (0, bound.distance + 1);
+        while can + 1 < beyond {
+            let middle = can + (beyond - can) / 2;
+            if conceivable(middle) {
+                can = middle;
+            } else {
+                beyond = middle;
+            }
+        }
+        if can < bound.distance {
+            bound = Bound {
+                distance: can,
+                reason: Reason::Formations { tokens: looked_at },
+            };
+        }
+    }
+    Some(bound)
+}
+
+/// A node from which the furthest other one is as near as possible, and how near.
+fn radius(network: &Network) -> (Node, u32) {
+    if !network.is_symmetric() {
+        // Tokens are as far apart as the shorter way between them.
+        let reversed = network.reversed();
+        return network
+            .nodes()
+            .take(MOST_SURROUNDINGS)
+            .map(|node| {
+                let there = hops_from(network, node);
+                let back = hops_from(&reversed, node);
+                let furthest = there.iter().zip(&back).map(|(&a, &b)| a.min(b)).max();
+                (node, furthest.unwrap_or(0))
+            })
+            .min_by_key(|&(node, furthest)| (furthest, node))
+            .expect("a network has nodes");
+    }
+    // Nodes that may still beat the best are tried, most promising first; every
+    // search also tells something about all others (Takes and Kosters, 2011).
+    let mut at_least = vec![0u32; network.len()];
+    let mut open: Vec<Node> = network.nodes().collect();
+    let mut best = (0, u32::MAX);
+    // Any node's furthest is a bound; on huge networks the best of some has to do.
+    let links: usize = network
+        .nodes()
+        .map(|node| network.neighbours(node).len())
+        .sum();
+    let mut searches = (1_000_000_000 / (network.len() + links)).max(16);
+    while let Some(&node) = open
+        .iter()
+        .min_by_key(|&&node| (at_least[node as usize], node))
+    {
+        if searches == 0 {
+            break;
+        }
+        searches -= 1;
+        let hops = hops_from(network, node);
+        let furthest = hops.iter().copied().max().unwrap_or(0);
+        best = if furthest < best.1 {
+            (node, furthest)
+        } else {
+            best
+        };
+        at_least[node as usize] = u32::MAX;
+        open.retain(|&other| {
+            let hops = hops[other as usize];
+            let known = &mut at_least[other as usize];
+            *known = (*known).max(hops).max(furthest - hops);
+            *known < best.1
+        });
+    }
+    best
+}
+
+/// Lowers the bound to where the surroundings of tokens that keep it still fit: what
+/// is within (d-1)/2 of one token is within it of no other.
+fn crowd(network: &Network, tokens: usize, bound: &mut Bound) {
+    let mut reach = Reach::new(network.len());
+    let mut fits = |distance: u32| -> Result<(), Node> {
+        let (mut fewest, mut most) = (usize::MAX, (0, 0));
+        for node in network.nodes() {
+            let mut around = 0;
+            reach.search(network, node, (distance - 1) / 2, |_, _| {
+                around += 1;
+                false
+            });
+            fewest = fewest.min(around);
+            most = most.max((around, node));
+        }
+        // Some token visits the node with the most around it.
+        if most.0 + (tokens - 1) * fewest <= network.len() {
+            Ok(())
+        } else {
+            Err(most.1)
+        }
+    };
+    let (mut can, mut beyond) = (0, bound.distance + 1);
+    while can + 1 < beyond {
+        let middle = can + (beyond - can) / 2;
+        match fits(middle) {
+            Ok(()) => can = middle,
+            Err(node) => {
+                beyond = middle;
+                *bound = Bound {
+                    distance: middle - 1,
+                    reason: Reason::Room {
+                        node: network.name(node).to_owned(),
+                        tokens,
+                    },
+                };
+            }
+        }
+    }
+}
+
+/// Lowers the bound while the nodes far from some node fall into too few clusters,
+/// each too narrow for two tokens.
+fn room(network: &Network, centre: Node, tokens: usize, bound: &mut Bound) {
+    let mut reach = Reach::new(network.len());
+    let mut around: Vec<Node> = Vec::new();
+    let checked = if network.len() <= 300 { usize::MAX } else { 8 };
+    reach.search(network, centre, u32::MAX, |node, _| {
+        around.push(node);
+        around.len() >= checked
+    });
+    'lower: while bound.distance > 0 {
+        let distance = bound.distance;
+        for &node in &around {
+            let mut far: Vec<bool> = hops_from(network, node)
+                .iter()
+                .map(|&hops| hops >= distance)
+                .collect();
+            let mut clusters = 0;
+            // Two nodes within (d-1)/2 of a third are less than d apart.
+            for seed in network.nodes() {
+                if far[seed as usize] {
+                    clusters += 1;
+                    if clusters + 1 >= tokens {
+                        break;
+                    }
+                    // A middle some way off covers more than the node itself.
+                    let half = (distance - 1) / 2;
+                    let mut middle = seed;
+                    reach.search(network, seed, half, |other, hops| {
+                        if hops == half {
+                            middle = other;
+                        }
+                        hops == half
+                    });
+                    reach.search(network, middle, half, |other, _| {
+                        far[other as usize] = false;
+                        false
+                    });
+                }
+            }
+            if clusters + 1 < tokens {
+                *bound = Bound {
+                    distance: distance - 1,
+                    reason: Reason::Room {
+                        node: network.name(node).to_owned(),
+                        tokens,
+                    },
+                };
+                continue 'lower;
+            }
+        }
+        return;
+    }
+}

@@ -1,0 +1,373 @@
+//! A network: named nodes and the links along which a token can move.
+
+use std::collections::HashMap;
+
+use petgraph::graph::DiGraph;
+use thiserror::Error;
+
+/// The place of a node in [`Network::names`].
+pub type Node = u32;
+
+/// A connected network without self-loops and duplicate links.
+///
+/// Directed links are honoured: a token moves only along them. Every node can be
+/// reached from every other one, otherwise no closed walk could visit them all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    names: Vec<String>,
+    /// Invariant: `targets[starts[v]..starts[v + 1]]` are the nodes to which v
+    /// has a link, ascending; `starts` has one entry more than there are nodes.
+    starts: Vec<u32>,
+    targets: Vec<Node>,
+    /// Every link goes both ways.
+    symmetric: bool,
+    coordinates: Option<Vec<(f64, f64)>>,
+    notes: Vec<String>,
+}
+
+impl Network {
+    /// The names of all nodes; their order numbers the nodes.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: Node) -> &str {
+        &self.names[node as usize]
+    }
+
+    /// V, at least 2.
+    #[expect(clippy::len_without_is_empty, reason = "a network is never empty")]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// All nodes, in order.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + use<> {
+        0..self.names.len() as Node
+    }
+
+    /// The node of that name.
+    pub fn node(&self, name: &str) -> Option<Node> {
+        self.names
+            .iter()
+            .position(|other| other == name)
+            .map(|index| index as Node)
+    }
+
+    /// Where a token at `node` can go, ascending.
+    pub fn neighbours(&self, node: Node) -> &[Node] {
+        let node = node as usize;
+        &self.targets[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+
+    /// Whether a token can move from `from` to `to` in one step.
+    pub fn linked(&self, from: Node, to: Node) -> bool {
+        self.neighbours(from).binary_search(&to).is_ok()
+    }
+
+    /// Every link, as a pair (from, to); a two-way link once, smaller node first.
+    pub fn links(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
+        self.nodes().flat_map(move |from| {
+            self.neighbours(from)
+                .iter()
+                .map(move |&to| (from, to))
+                .filter(move |&(from, to)| from < to || !self.linked(to, from))
+        })
+    }
+
+    /// Whether every link goes both ways.
+    pub fn is_symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    /// Where the nodes are to be drawn, when the source of the network says.
+    pub fn coordinates(&self) -> Option<&[(f64, f64)]> {
+        self.coordinates.as_deref()
+    }
+
+    /// What was tolerated while reading: self-loops and duplicate links.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// All links turned round.
+    #[must_use]
+    pub fn reversed(&self) -> Network {
+        let mut builder = Builder::default();
+        for name in &self.names {
+            builder.node(name);
+        }
+        for from in self.nodes() {
+            for &to in self.neighbours(from) {
+                builder.arc(to, from);
+            }
+        }
+        builder.finish().expect("as connected as the original")
+    }
+}
+
+/// Collects nodes and links; [`Builder::finish`] makes the network of them.
+///
+/// ```
+/// use headway_walk::network::Builder;
+/// let mut triangle = Builder::default();
+/// let [a, b, c] = ["a", "b", "c"].map(|name| triangle.node(name));
+/// triangle.link(a, b);
+/// triangle.arc(b, c);
+/// triangle.arc(c, a);
+/// let triangle = triangle.finish().unwrap();
+/// assert_eq!(triangle.neighbours(b), [a, c]);
+/// assert!(!triangle.is_symmetric());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    names: Vec<String>,
+    by_name: HashMap<String, Node>,
+    arcs: Vec<(Node, Node)>,
+    coordinates: HashMap<Node, (f64, f64)>,
+    self_loops: Vec<Node>,
+}
+
+impl Builder {
+    /// The node of that name, new if it was not there.
+    pub fn node(&mut self, name: &str) -> Node {
+        if let Some(&node) = self.by_name.get(name) {
+            return node;
+        }
+        let node = self.names.len() as Node;
+        self.names.push(name.to_owned());
+        self.by_name.insert(name.to_owned(), node);
+        node
+    }
+
+    /// The node of that name, if it is there.
+    pub fn find(&self, name: &str) -> Option<Node> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Nodes so far.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is no node yet.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// A link in both directions.
+    pub fn link(&mut self, one: Node, other: Node) {
+        if one == other {
+            self.self_loops.push(one);
+        } else {
+            self.arcs.push((one, other));
+            self.arcs.push((other, one));
+        }
+    }
+
+    /// A link in one direction.
+    pub fn arc(&mut self, from: Node, to: Node) {
+        if from == to {
+            self.self_loops.push(from);
+        } else {
+            self.arcs.push((from, to));
+        }
+    }
+
+    /// Where to draw a node: x to the right, y downwards.
+    pub fn place(&mut self, node: Node, x: f64, y: f64) {
+        if x.is_finite() && y.is_finite() {
+            self.coordinates.insert(node, (x, y));
+        }
+    }
+
+    /// The network.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer than two nodes, or not every node can be reached from
+    /// every other one.
+    pub fn finish(mut self) -> Result<Network, NetworkError> {
+        if self.names.len() < 2 {
+            return Err(NetworkError::TooSmall {
+                nodes: self.names.len(),
+            });
+        }
+        let mut notes = Vec::new();
+        if !self.self_loops.is_empty() {
+            self.self_loops.sort_unstable();
+            self.self_loops.dedup();
+            notes.push(format!(
+                "ignored self-loops at {}: a token that stays does not move",
+                listed(self.self_loops.iter().map(|&v| &self.names[v as usize]))
+            ));
+        }
+        self.arcs.sort_unstable();
+        let before = self.arcs.len();
+        self.arcs.dedup();
+        let duplicates = before - self.arcs.len();
+        if duplicates > 0 {
+            notes.push(format!(
+                "ignored {duplicates} duplicate directed links (a two-way link counts as two)"
+            ));
+        }
+        let mut starts = vec![0u32; self.names.len() + 1];
+        for &(from, _) in &self.arcs {
+            starts[from as usize + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let symmetric = self
+            .arcs
+            .iter()
+            .all(|&(from, to)| self.arcs.binary_search(&(to, from)).is_ok());
+        self.check_connected(symmetric)?;
+        let coordinates = (self.coordinates.len() == self.names.len()).then(|| {
+            (0..self.names.len() as Node)
+                .map(|node| self.coordinates[&node])
+                .collect()
+        });
+        Ok(Network {
+            targets: self.arcs.iter().map(|&(_, to)| to).collect(),
+            names: self.names,
+            starts,
+            symmetric,
+            coordinates,
+            notes,
+        })
+    }
+
+    fn check_connected(&self, symmetric: bool) -> Result<(), NetworkError> {
+        let mut graph = DiGraph::<(), (), Node>::with_capacity(self.names.len(), self.arcs.len());
+        for _ in &self.names {
+            graph.add_node(());
+        }
+        for &(from, to) in &self.arcs {
+            graph.add_edge(from.into(), to.into(), ());
+        }
+        let mut components: Vec<Vec<Node>> = petgraph::algo::kosaraju_scc(&graph)
+            .into_iter()
+            .map(|component| {
+                let mut component: Vec<Node> =
+                    component.iter().map(|node| node.index() as Node).collect();
+                component.sort_unstable();
+                component
+            })
+            .collect();
+        if components.len() == 1 {
+            return Ok(());
+        }
+        components.sort_unstable();
+        let components = components
+            .into_iter()
+            .map(|component| {
+                component
+                    .into_iter()
+                    .map(|node| self.names[node as usize].clone())
+                    .collect()
+            })
+            .collect();
+        Err(if symmetric {
+            NetworkError::Disconnected { components }
+        } else {
+            NetworkError::NotStronglyConnected { components }
+        })
+    }
+}
+
+/// Why nodes and links do not make a network that a token can tour.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NetworkError {
+    /// A token must be able to move.
+    #[error("{nodes} nodes: a network needs at least 2 for a token to move")]
+    TooSmall {
+        /// Nodes there are.
+        nodes: usize,
+    },
+    /// In several pieces.
+    #[error(
+        "the network is not connected: it falls into {} components:{}",
+        components.len(),
+        itemized(components)
+    )]
+    Disconnected {
+        /// The names in each.
+        components: Vec<Vec<String>>,
+    },
+    /// Connected, but some links can not be travelled back.
+    #[error(
+        "the network is not strongly connected, so no closed walk along its directed links visits \
+         all nodes; its strong components are:{}",
+        itemized(components)
+    )]
+    NotStronglyConnected {
+        /// The names in each.
+        components: Vec<Vec<String>>,
+    },
+}
+
+/// As many names as fit a line, then how many more.
+pub(crate) fn listed<T: AsRef<str>>(names: impl ExactSizeIterator<Item = T>) -> String {
+    const SHOWN: usize = 8;
+    let more = names.len().saturating_sub(SHOWN);
+    let mut text = names
+        .take(SHOWN)
+        .map(|name| name.as_ref().to_owned())
+        .collect::<Vec<_>>()
+        .join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
+
+fn itemized(components: &[Vec<String>]) -> String {
+    const SHOWN: usize = 12;
+    let mut text = String::new();
+    for component in components.iter().take(SHOWN) {
+        text.push_str(&format!("\n  - {}", listed(component.iter())));
+    }
+    if components.len() > SHOWN {
+        text.push_str(&format!("\n  - and {} more", components.len() - SHOWN));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn self_loops_and_duplicates_are_noted() {
+        let mut builder = Builder::default();
+        let (a, b) = (builder.node("a"), builder.node("b"));
+        builder.link(a, b);
+        builder.link(b, a);
+        builder.link(a, a);
+        let network = builder.finish().unwrap();
+        assert_eq!(network.notes().len(), 2);
+        assert_eq!(network.links().collect::<Vec<_>>(), [(a, b)]);
+    }
+
+    #[test]
+    fn components_are_listed() {
+        let mut builder = Builder::default();
+        let nodes = ["a", "b", "c", "d"].map(|name| builder.node(name));
+        builder.link(nodes[0], nodes[2]);
+        builder.link(nodes[1], nodes[3]);
+        let error = builder.clone().finish().unwrap_err();
+        assert_eq!(
+            error,
+            NetworkError::Disconnected {
+                components: vec![vec!["a".into(), "c".into()], vec!["b".into(), "d".into()]]
+            }
+        );
+        builder.arc(nodes[0], nodes[1]);
+        let error = builder.clone().finish().unwrap_err();
+        assert!(matches!(error, NetworkError::NotStronglyConnected { .. }));
+        builder.arc(nodes[3], nodes[2]);
+        assert!(!builder.finish().unwrap().is_symmetric());
+    }
+}
