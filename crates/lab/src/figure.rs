@@ -68,11 +68,14 @@ pub fn draw(sweep: &Sweep, figure: &Figure, results: &[CellResult]) -> Result<Pi
     })
 }
 
+/// x, y, and the confidence interval of y.
+type Point = (f64, f64, Option<(f64, f64)>);
+
 /// A line: what the legend calls it, and its points with their bands.
 struct Line {
     key: Vec<Value>,
     label: String,
-    points: Vec<(f64, f64, Option<(f64, f64)>)>,
+    points: Vec<Point>,
 }
 
 fn lines(

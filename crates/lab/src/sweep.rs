@@ -265,7 +265,7 @@ impl Collector<'_> {
             current.samples.extend(done.samples);
             let cell = self.cells[self.next / self.units_per_cell];
             self.next += 1;
-            if self.next % self.units_per_cell == 0
+            if self.next.is_multiple_of(self.units_per_cell)
                 && let Some(finished) = self.current.take()
             {
                 let summaries = finished.tallies.iter();

@@ -389,11 +389,11 @@ fn stopped() -> &'static AtomicBool {
         // Without a handler Ctrl-C ends the program at once; finished cells are
         // on disk even then.
         let _ = ctrlc::set_handler(|| {
-            if let Some(stopped) = STOPPED.get() {
-                if stopped.swap(true, Ordering::Relaxed) {
-                    // Asked twice: now.
-                    std::process::exit(1);
-                }
+            if let Some(stopped) = STOPPED.get()
+                && stopped.swap(true, Ordering::Relaxed)
+            {
+                // Asked twice: now.
+                std::process::exit(1);
             }
         });
         AtomicBool::new(false)
