@@ -17,6 +17,7 @@
 //!     measure = ["legitimate_at"]
 //!     [[grid]]
 //!     processes = 50
+//!     tokens = 10
 //!     delays = [1, 50]
 //! "#).unwrap();
 //! let results = sweep::run_all(&sweep, 2).unwrap();
