@@ -7,6 +7,7 @@
 //! `target/bench/table.json` and `target/bench/table.md`.
 
 mod check;
+mod experiments;
 mod forecast;
 mod petri;
 mod ring;
@@ -21,6 +22,7 @@ type Area = (&'static str, fn(&mut Table));
 const AREAS: &[Area] = &[
     ("ring", ring::measure),
     ("forecast", forecast::measure),
+    ("experiments", experiments::measure),
     ("petri", petri::measure),
     ("walk", walk::measure),
     ("check", check::measure),

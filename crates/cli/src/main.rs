@@ -25,6 +25,7 @@ Examples:
   headway run --start worst --delays 1     the slowest start there is
   headway forecast --at 1000000000000      the state after a million million rounds
   headway chain                            the open system that explains the idea
+  headway experiment paper                 the paper's graphs, with verdicts
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
   headway check delay-relay                every initial state, the exact worst case
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
@@ -50,6 +51,10 @@ enum Command {
     Worst(Box<command::worst::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
+    /// Reproduce the paper's evaluation, or run another experiment
+    Experiment(command::experiment::Args),
+    /// Measure any grid of rings: statistics, tables, pictures
+    Sweep(Box<command::sweep::Args>),
     /// Petri nets: exchange, play, exact analysis, and separation added to a plant
     Petri(command::petri::Args),
     /// Lay a ring over a network so that tokens stay apart in it
@@ -79,6 +84,8 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Forecast(args)) => command::forecast::run(&args),
         Some(Command::Worst(args)) => command::worst::run(&args),
         Some(Command::Chain(args)) => command::chain::run(&args),
+        Some(Command::Experiment(args)) => command::experiment::run(&args),
+        Some(Command::Sweep(args)) => command::sweep::run(&args),
         Some(Command::Petri(args)) => command::petri::run(&args),
         Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Check(args)) => command::check::run(&args),

@@ -64,11 +64,12 @@ impl Random {
     /// When `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "nothing is below 0");
-        // The largest multiple of the bound, less 1, that a word can hold.
-        let largest = u64::MAX - (u64::MAX % bound + 1) % bound;
         loop {
             let word = self.0.next_u64();
-            if word <= largest {
+            // Words beyond the largest multiple of the bound are refused; it is
+            // less than a bound away from the end, so most words are seen to be
+            // good without a further division.
+            if word <= u64::MAX - bound || word <= u64::MAX - (u64::MAX % bound + 1) % bound {
                 return word % bound;
             }
         }
@@ -102,6 +103,20 @@ impl Random {
     /// larger), every such set equally likely. Robert Floyd's algorithm: `count`
     /// draws.
     pub fn distinct(&mut self, count: usize, len: usize) -> Vec<usize> {
+        // A set of marks where that is smaller than the tree would be.
+        if len <= 64 * count.max(1) {
+            let mut marked = vec![false; len];
+            for top in len.saturating_sub(count)..len {
+                let drawn = self.index(top + 1);
+                let place = if marked[drawn] { top } else { drawn };
+                marked[place] = true;
+            }
+            let marks = marked.iter().enumerate();
+            return marks
+                .filter(|(_, marked)| **marked)
+                .map(|(index, _)| index)
+                .collect();
+        }
         let mut chosen = std::collections::BTreeSet::new();
         for top in len.saturating_sub(count)..len {
             let drawn = self.index(top + 1);

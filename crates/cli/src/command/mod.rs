@@ -2,10 +2,12 @@
 
 pub(crate) mod chain;
 pub(crate) mod check;
+pub(crate) mod experiment;
 pub(crate) mod export;
 pub(crate) mod forecast;
 pub(crate) mod generate;
 pub(crate) mod petri;
 pub(crate) mod run;
+pub(crate) mod sweep;
 pub(crate) mod walk;
 pub(crate) mod worst;

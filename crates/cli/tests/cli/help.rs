@@ -2,12 +2,14 @@
 
 use crate::common::{headway, headway_in};
 
-const COMMANDS: [&str; 7] = [
+const COMMANDS: [&str; 9] = [
     "",
     "run",
     "forecast",
     "worst",
     "chain",
+    "experiment",
+    "sweep",
     "walk",
     "completions",
 ];
@@ -35,6 +37,11 @@ fn examples_work() {
         headway_in(folder.path(), "worst --state state.json").code,
         0
     );
+    std::fs::write(
+        folder.path().join("my.toml"),
+        "name = \"mine\"\nmeasure = [\"waits\"]\n[[grid]]\ntokens = [1, 2]\n",
+    )
+    .unwrap();
     let network = "walk --generate grid:5x5 -o walk.json --write-network network.graphml";
     assert_eq!(headway_in(folder.path(), network).code, 0);
     let mut tried = 0;

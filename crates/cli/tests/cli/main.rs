@@ -6,4 +6,5 @@ mod help;
 mod mistakes;
 mod petri;
 mod run;
+mod sweep;
 mod walk;

@@ -1,0 +1,95 @@
+//! Sweeps: the forecast against lock-step, threads, memory.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use headway_lab::model::Engine;
+use headway_lab::sweep::{Options, run};
+use headway_lab::{Sweep, shipped};
+
+use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
+
+pub(crate) fn measure(table: &mut Table) {
+    paper(table);
+    threads(table);
+    memory(table);
+}
+
+fn timed(sweep: &Sweep, engine: Engine, threads: usize) -> Duration {
+    let options = Options {
+        threads: NonZeroUsize::new(threads),
+        engine,
+        cells: None,
+    };
+    let start = Instant::now();
+    let done = run(sweep, &options, &AtomicBool::new(false), |_| Ok(()));
+    assert_eq!(done, Ok(true), "the sweep runs to its end");
+    start.elapsed()
+}
+
+fn the_paper(samples: u64) -> Sweep {
+    let text = shipped::named("paper").expect("the paper's experiment");
+    let mut sweep = Sweep::parse(text).expect("a sweep");
+    sweep.samples = samples;
+    sweep
+}
+
+/// Both on one thread, so that the ratio is one of work. The long run is measured
+/// on a twentieth of its samples and multiplied.
+fn paper(table: &mut Table) {
+    let part = timed(&the_paper(5_000), Engine::Auto, 1);
+    let whole = part * 20;
+    let lock_step = timed(&the_paper(300), Engine::LockStep, 1);
+    table.add(Row {
+        work: "experiment paper, 100,000 samples a point (5,000 measured, times 20)".to_owned(),
+        ours: format!("forecast {}", time(whole)),
+        baseline: format!("dense lock-step at 300 samples {}", time(lock_step)),
+        ratio: ratio(lock_step, whole),
+        goal: Goal::AtLeast(1.0),
+    });
+    let per_sample = ratio(lock_step / 300, part / 5_000);
+    table.add(Row {
+        work: "a sample of experiment paper".to_owned(),
+        ours: format!("forecast {}", time(part / 5_000 / 469)),
+        baseline: format!("dense lock-step {}", time(lock_step / 300 / 469)),
+        ratio: per_sample,
+        goal: Goal::AtLeast(5.0),
+    });
+}
+
+fn threads(table: &mut Table) {
+    // Take turns, because other work on the machine hits both.
+    let sweep = the_paper(5_000);
+    let mut best = [Duration::MAX; 2];
+    for _ in 0..3 {
+        for threads in 1..=2 {
+            let took = timed(&sweep, Engine::Auto, threads);
+            best[threads - 1] = best[threads - 1].min(took);
+        }
+    }
+    table.add(Row {
+        work: "experiment paper, 5,000 samples a point".to_owned(),
+        ours: format!("two threads {}", time(best[1])),
+        baseline: format!("one thread {}", time(best[0])),
+        ratio: ratio(best[0], best[1]),
+        goal: Goal::AtLeast(1.8),
+    });
+}
+
+fn memory(table: &mut Table) {
+    let bytes = |samples: u64| {
+        let mut sweep = the_paper(samples);
+        sweep.cells.truncate(20);
+        peak_bytes(|| timed(&sweep, Engine::Auto, 2)).1 as f64
+    };
+    // Both long enough for the buffer between threads to have been full.
+    let (few, many) = (bytes(10_000), bytes(100_000));
+    table.add(Row {
+        work: "memory of a sweep, 100,000 samples a cell".to_owned(),
+        ours: format!("{:.0} kB", many / 1e3),
+        baseline: format!("10,000 samples a cell {:.0} kB", few / 1e3),
+        ratio: many / few,
+        goal: Goal::AtMost(1.5),
+    });
+}

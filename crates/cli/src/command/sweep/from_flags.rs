@@ -1,0 +1,177 @@
+//! A sweep described by flags: they are written down as a sweep file, so that
+//! there is one way to read a sweep, and the folder of results holds the file.
+
+use std::fmt::Write as _;
+
+use clap::Args as ClapArgs;
+use headway_lab::Sweep;
+
+use crate::failure::Failure;
+
+/// The grid, what to measure, what to draw.
+#[derive(ClapArgs, Clone, Debug, Default)]
+pub(crate) struct GridFlags {
+    /// Numbers of processes [default: 24]
+    #[arg(long, value_name = "N", num_args = 1.., help_heading = "Axes")]
+    processes: Vec<String>,
+
+    /// Numbers of tokens [default: 2]
+    #[arg(long, value_name = "M", num_args = 1.., help_heading = "Axes")]
+    tokens: Vec<String>,
+
+    /// Hops to keep between successive tokens [default: n/m]
+    #[arg(long, value_name = "D", num_args = 1.., help_heading = "Axes")]
+    separation: Vec<String>,
+
+    /// Which processes delay: all, a number, every:K, at:0,5,9 [default: all]
+    #[arg(long, value_name = "WHICH", num_args = 1.., help_heading = "Axes")]
+    delays: Vec<String>,
+
+    /// Initial states: random, piled, spaced, worst [default: random]
+    #[arg(long, value_name = "STATE", num_args = 1.., help_heading = "Axes")]
+    start: Vec<String>,
+
+    /// What delays run: fixed, measure, measure-as-printed [default: fixed]
+    #[arg(long, value_name = "PROGRAM", num_args = 1.., help_heading = "Axes")]
+    program: Vec<String>,
+
+    /// Faults such as scramble:25%@0, or none [default: none]
+    #[arg(long, value_name = "FAULT", num_args = 1.., help_heading = "Axes")]
+    fault: Vec<String>,
+
+    /// What to measure [default: legitimate_at last_rest]
+    #[arg(long, value_name = "WHAT", num_args = 1.., help_heading = "Results")]
+    measure: Vec<String>,
+
+    /// Percentiles to keep
+    #[arg(long, value_name = "P", num_args = 1.., help_heading = "Results")]
+    percentiles: Vec<String>,
+
+    /// Also write a row for every sample
+    #[arg(long, help_heading = "Results")]
+    every_sample: bool,
+
+    /// Draw the first measure against this axis or measure
+    #[arg(long, value_name = "AXIS", help_heading = "Results")]
+    x: Option<String>,
+
+    /// One line for every combination of values of these axes
+    #[arg(long, value_name = "AXIS", num_args = 1.., requires = "x", help_heading = "Results")]
+    series: Vec<String>,
+
+    /// Name of the results
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "sweep",
+        help_heading = "Results"
+    )]
+    name: String,
+}
+
+impl GridFlags {
+    fn axes(&self) -> [(&'static str, &[String]); 7] {
+        [
+            ("processes", &self.processes),
+            ("tokens", &self.tokens),
+            ("separation", &self.separation),
+            ("delays", &self.delays),
+            ("start", &self.start),
+            ("program", &self.program),
+            ("fault", &self.fault),
+        ]
+    }
+
+    /// A flag that describes the sweep, if there is any.
+    pub(super) fn first_given(&self) -> Option<String> {
+        let others = [
+            ("measure", !self.measure.is_empty()),
+            ("percentiles", !self.percentiles.is_empty()),
+            ("every-sample", self.every_sample),
+            ("x", self.x.is_some()),
+        ];
+        let axes = self.axes();
+        let mut given = axes
+            .iter()
+            .map(|(name, values)| (*name, !values.is_empty()));
+        let axis = given.find(|(_, given)| *given);
+        axis.or_else(|| others.into_iter().find(|(_, given)| *given))
+            .map(|(name, _)| format!("--{name}"))
+    }
+
+    /// The sweep file, the sweep, and the command that says the same.
+    pub(super) fn sweep(&self) -> Result<(String, Sweep, String), Failure> {
+        let text = self.toml();
+        let sweep = Sweep::parse(&text).map_err(|error| {
+            let key = error.key.trim_start_matches("grid.").replace("figure.", "");
+            Failure::new(format!("--{}: {}", key.replace('_', "-"), error.message))
+        })?;
+        let mut command = "headway sweep".to_owned();
+        for (name, values) in self.axes() {
+            if !values.is_empty() {
+                let _ = write!(command, " --{name} {}", values.join(" "));
+            }
+        }
+        if !self.measure.is_empty() {
+            let _ = write!(command, " --measure {}", self.measure.join(" "));
+        }
+        Ok((text, sweep, command))
+    }
+
+    fn toml(&self) -> String {
+        let list = |values: &[String]| {
+            let quoted: Vec<String> = values.iter().map(|value| quote(value)).collect();
+            format!("[{}]", quoted.join(", "))
+        };
+        let measures = if self.measure.is_empty() {
+            vec!["legitimate_at".to_owned(), "last_rest".to_owned()]
+        } else {
+            self.measure.clone()
+        };
+        let mut text = format!(
+            "name = {}\nmeasure = {}\n",
+            quote(&self.name),
+            list(&measures)
+        );
+        if !self.percentiles.is_empty() {
+            let _ = writeln!(text, "percentiles = {}", list(&self.percentiles));
+        }
+        if self.every_sample {
+            text.push_str("rows = \"sample\"\n");
+        }
+        text.push_str("\n[[grid]]\n");
+        for (name, values) in self.axes() {
+            if !values.is_empty() {
+                let _ = writeln!(text, "{name} = {}", list(values));
+            }
+        }
+        if let Some(x) = &self.x {
+            let first = measures.iter().find(|measure| *measure != x);
+            let y = first.unwrap_or(&measures[0]);
+            let _ = writeln!(
+                text,
+                "\n[[figure]]\nname = \"figure\"\nx = {}\ny = {}\nseries = {}",
+                quote(x),
+                quote(y),
+                list(&self.series)
+            );
+        }
+        text
+    }
+}
+
+/// A TOML basic string.
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,159 @@
+//! `headway sweep` and `headway experiment`.
+
+use std::path::Path;
+
+use crate::common::{headway, headway_in};
+
+fn read(folder: &Path, file: &str) -> String {
+    std::fs::read_to_string(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The rows of a table, as fields by column.
+fn rows(csv: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+    let mut lines = csv.lines().map(|line| line.split(','));
+    let names: Vec<&str> = lines.next().unwrap().collect();
+    let row = |fields: std::str::Split<'_, char>| {
+        let named = names.iter().map(|name| (*name).to_owned());
+        named.zip(fields.map(str::to_owned)).collect()
+    };
+    lines.map(row).collect()
+}
+
+#[test]
+fn the_paper_in_one_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = headway_in(folder.path(), "experiment paper");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let results = folder.path().join("headway-paper");
+    assert_eq!(rows(&read(&results, "cells.csv")).len(), 469);
+    for graph in 1..=4 {
+        for suffix in [".svg", "-dark.svg", ".png", "-dark.png"] {
+            assert!(results.join(format!("graph-{graph}{suffix}")).is_file());
+        }
+    }
+    let report = read(&results, "report.html");
+    assert_eq!(report.matches("<picture>").count(), 4);
+    assert_eq!(report.matches("class=\"verdict\"").count(), 5);
+    assert!(
+        !report.contains("src=\"http") && !report.contains("<link"),
+        "self-contained"
+    );
+    let same = headway_in(
+        folder.path(),
+        "experiment paper --out again --threads 1 --engine lock-step",
+    );
+    assert_eq!(same.code, 0, "{}", same.err);
+    assert_eq!(
+        read(&results, "cells.csv"),
+        read(&folder.path().join("again"), "cells.csv"),
+        "lock-step on one thread gives the same file"
+    );
+}
+
+#[test]
+fn a_sample_is_replayed_by_its_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = headway_in(
+        folder.path(),
+        "sweep --processes 40 --tokens 3 --separation 9 --delays 4 --samples 5 --every-sample",
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let samples = rows(&read(&folder.path().join("headway-sweep"), "samples.csv"));
+    assert_eq!(samples.len(), 5);
+    for sample in samples {
+        let replayed = crate::common::json(&format!(
+            "run --processes 40 --tokens 3 --separation 9 --delays 4 --format json --seed {}",
+            sample["seed"]
+        ));
+        let legitimate_at = replayed["legitimate_at"].to_string();
+        assert_eq!(legitimate_at, sample["legitimate_at"], "{replayed}");
+    }
+}
+
+#[test]
+fn parts_resume_and_merge() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "sweep --tokens 1 2 3 --delays 1 all --samples 20";
+    for part in [
+        "--out whole",
+        "--shard 1/2 --out one",
+        "--shard 2/2 --out two",
+    ] {
+        assert_eq!(
+            headway_in(folder.path(), &format!("{sweep} {part}")).code,
+            0
+        );
+    }
+    let merged = headway_in(folder.path(), "sweep merge one two --out joined");
+    assert_eq!(merged.code, 0, "{}", merged.err);
+    let csv = |name: &str| read(&folder.path().join(name), "cells.csv");
+    assert_eq!(csv("joined"), csv("whole"));
+
+    let lonely = headway_in(folder.path(), "sweep merge one --out lonely");
+    assert_eq!(lonely.code, 2);
+    assert!(
+        lonely.err.contains("3 of 6 cells are missing"),
+        "{}",
+        lonely.err
+    );
+    let again = headway_in(folder.path(), "sweep merge one two --out joined");
+    assert_eq!(again.code, 2);
+    assert!(again.err.contains("holds results already"), "{}", again.err);
+
+    // A journal that was cut off: refused as it is, finished with --resume.
+    let journal = folder.path().join("whole/cells.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let cut: Vec<&str> = text.lines().take(3).collect();
+    std::fs::write(&journal, format!("{}\n{{\"ce", cut.join("\n"))).unwrap();
+    let refused = headway_in(folder.path(), &format!("{sweep} --out whole"));
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("--resume"), "{}", refused.err);
+    let other = headway_in(
+        folder.path(),
+        &format!("{sweep} --seed 7 --resume --out whole"),
+    );
+    assert_eq!(other.code, 2);
+    assert!(
+        other.err.contains("its seed is 2009, not 7"),
+        "{}",
+        other.err
+    );
+    let before = csv("joined");
+    assert_eq!(
+        headway_in(folder.path(), &format!("{sweep} --resume --out whole")).code,
+        0
+    );
+    assert_eq!(csv("whole"), before);
+}
+
+#[test]
+fn mistakes_say_where() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("wrong.toml"),
+        "name = \"w\"\nmeasure = [\"waits\"]\n[[grid]]\ntokens = \"x/2\"\n",
+    )
+    .unwrap();
+    let ran = headway_in(folder.path(), "experiment wrong.toml");
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("wrong.toml:4:10: grid.tokens: 'x/2'"),
+        "{}",
+        ran.err
+    );
+    for (arguments, says) in [
+        ("experiment nothing", "there is no experiment 'nothing'"),
+        ("experiment nowhere.toml", "cannot read nowhere.toml"),
+        ("sweep --separation 0", "--separation: 0 is out of range"),
+        ("sweep --measure joy", "--measure: there is no 'joy'"),
+        ("sweep --shard 3/2", "I from 1 to K"),
+        ("sweep --x height", "--x: expected an axis"),
+        ("sweep wrong.toml --tokens 3", "--tokens contradicts"),
+        ("sweep merge nowhere --out x", "holds no results"),
+    ] {
+        let ran = headway_in(folder.path(), arguments);
+        assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
+        assert!(ran.err.contains(says), "{arguments}: {}", ran.err);
+    }
+    assert_eq!(headway("experiment").code, 0);
+}

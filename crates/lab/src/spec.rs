@@ -1,0 +1,412 @@
+//! A sweep: which grids, how many samples, what to measure, what to draw.
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+
+use crate::cell::{Cell, Value};
+use crate::formula;
+use crate::model::{Axis, AxisKind, Engine, Model, Problem};
+
+mod reader;
+
+/// Above this a sweep is refused: nobody means it.
+const MOST_CELLS: usize = 1_000_000;
+
+/// A sweep, ready to be run.
+pub struct Sweep {
+    /// Its name: letters, digits and hyphens, because files are named after it.
+    pub name: String,
+    /// A title for people.
+    pub title: String,
+    /// What it is about, in a paragraph.
+    pub about: String,
+    /// What is swept.
+    pub model: &'static dyn Model,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// Samples per cell.
+    pub samples: u64,
+    /// What is measured: indices into the model's measures.
+    pub measures: Vec<usize>,
+    /// Percentiles to keep, 0 to 100.
+    pub percentiles: Vec<f64>,
+    /// Whether every sample gets a row of its own as well.
+    pub sample_rows: bool,
+    /// The cells, grid by grid, the first axis slowest.
+    pub cells: Vec<Cell>,
+    /// What is drawn.
+    pub figures: Vec<Figure>,
+    /// The sweep file, if it came from one.
+    pub text: Option<String>,
+}
+
+/// The values of an axis as written: numbers, formulas, ranges, words.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// As written.
+    pub text: String,
+    /// Where in the sweep file.
+    pub at: usize,
+}
+
+/// A grid as written.
+#[derive(Clone, Debug, Default)]
+pub struct Grid {
+    /// Its name; figures refer to it.
+    pub name: String,
+    /// Axis by axis. An axis that is not here has its default.
+    pub axes: Vec<(String, Vec<Entry>)>,
+    /// Where in the sweep file.
+    pub at: usize,
+}
+
+/// A figure to draw.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Files are named after it.
+    pub name: String,
+    /// Above the picture.
+    pub title: String,
+    /// Lines or a heat map.
+    pub kind: FigureKind,
+    /// Which grids; all when empty.
+    pub grids: Vec<String>,
+    /// An axis or a measure.
+    pub x: String,
+    /// Lines: measures, one line each. Heat map: one axis.
+    pub y: Vec<String>,
+    /// Lines: axes, one line for each combination of their values; `grid` stands
+    /// for the grid's name.
+    pub series: Vec<String>,
+    /// Heat map: the measure that gives the colour.
+    pub colour: String,
+    /// Which number of a tally.
+    pub statistic: Statistic,
+    /// Below the picture.
+    pub x_label: String,
+    /// Beside the picture.
+    pub y_label: String,
+    /// Logarithmic axes.
+    pub log: (bool, bool),
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureKind {
+    /// Lines with 95% confidence bands.
+    Lines,
+    /// A colour for each pair of axis values.
+    HeatMap,
+}
+
+/// Which number of a tally is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Statistic {
+    /// The mean, with its confidence band.
+    Mean,
+    /// The smallest sample.
+    Min,
+    /// The largest sample.
+    Max,
+    /// A percentile that the sweep keeps.
+    Percentile(f64),
+}
+
+/// A sweep that cannot be run. Nothing was done.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{key}: {message}")]
+pub struct SpecError {
+    /// The key at fault, such as `grid.separation` or `measure`.
+    pub key: String,
+    /// What is wrong and what was expected.
+    pub message: String,
+    /// Where in the sweep file, in bytes.
+    pub at: usize,
+}
+
+impl SpecError {
+    pub(crate) fn new(key: impl Into<String>, at: usize, message: impl Into<String>) -> SpecError {
+        SpecError {
+            key: key.into(),
+            message: message.into(),
+            at,
+        }
+    }
+
+    /// Line and column of the place in `text`, from 1.
+    pub fn line_and_column(&self, text: &str) -> (usize, usize) {
+        let before = text.get(..self.at).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (line, before[start..].chars().count() + 1)
+    }
+}
+
+impl Sweep {
+    /// Reads a sweep file.
+    ///
+    /// ```
+    /// use headway_lab::Sweep;
+    /// let sweep = Sweep::parse(r#"
+    ///     name = "small"
+    ///     samples = 20
+    ///     measure = ["legitimate_at"]
+    ///     [[grid]]
+    ///     processes = 12
+    ///     tokens = [2, 3]
+    ///     delays = "1..12"
+    /// "#).unwrap();
+    /// assert_eq!(sweep.cells.len(), 24);
+    /// assert_eq!(sweep.cells[0].number("separation"), 6, "n/m unless it is given");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, under which key, and where.
+    pub fn parse(text: &str) -> Result<Sweep, SpecError> {
+        reader::read(text)
+    }
+
+    /// Adds the cells of a grid.
+    ///
+    /// # Errors
+    ///
+    /// When an axis is unknown, or a value does not belong on it.
+    pub fn add_grid(&mut self, grid: &Grid) -> Result<(), SpecError> {
+        for (index, (name, entries)) in grid.axes.iter().enumerate() {
+            let at = entries.first().map_or(grid.at, |entry| entry.at);
+            if !self.model.axes().iter().any(|axis| axis.name == name) {
+                return Err(SpecError::new(
+                    format!("grid.{name}"),
+                    at,
+                    format!(
+                        "the model '{}' has no such axis; expected {}",
+                        self.model.name(),
+                        list(self.model.axes().iter().map(|axis| axis.name))
+                    ),
+                ));
+            }
+            if grid.axes[..index].iter().any(|(other, _)| other == name) {
+                return Err(SpecError::new(format!("grid.{name}"), at, "is given twice"));
+            }
+            if entries.is_empty() {
+                return Err(SpecError::new(
+                    format!("grid.{name}"),
+                    at,
+                    "is an empty list; give at least one value",
+                ));
+            }
+        }
+        let mut seen = BTreeSet::new();
+        self.expand(grid, &mut Vec::new(), &mut seen)
+    }
+
+    /// Fixes the axes from left to right, because formulas look left.
+    fn expand(
+        &mut self,
+        grid: &Grid,
+        fixed: &mut Vec<(&'static str, Value)>,
+        seen: &mut BTreeSet<Vec<Value>>,
+    ) -> Result<(), SpecError> {
+        let Some(axis) = self.model.axes().get(fixed.len()) else {
+            let values: Vec<Value> = fixed.iter().map(|(_, value)| value.clone()).collect();
+            if !seen.insert(values) {
+                return Ok(());
+            }
+            return self.add_cell(grid, fixed.clone());
+        };
+        let given = grid.axes.iter().find(|(name, _)| name == axis.name);
+        let default = [Entry {
+            text: axis.default.to_owned(),
+            at: grid.at,
+        }];
+        let entries = given.map_or(&default[..], |(_, entries)| entries);
+        for entry in entries {
+            for value in values_of(axis, entry, fixed, self.model.axes())? {
+                fixed.push((axis.name, value));
+                self.expand(grid, fixed, seen)?;
+                fixed.pop();
+            }
+        }
+        Ok(())
+    }
+
+    fn add_cell(
+        &mut self,
+        grid: &Grid,
+        values: Vec<(&'static str, Value)>,
+    ) -> Result<(), SpecError> {
+        if self.cells.len() >= MOST_CELLS {
+            return Err(SpecError::new(
+                "grid",
+                grid.at,
+                format!("the sweep has more than {MOST_CELLS} cells; give fewer values"),
+            ));
+        }
+        let cell = Cell {
+            index: self.cells.len() as u32,
+            grid: grid.name.clone(),
+            values,
+        };
+        self.model
+            .sampler(&cell, &self.measures, Engine::Auto)
+            .map_err(|Problem { axis, message }| {
+                let given = grid.axes.iter().find(|(name, _)| name == axis);
+                let at = given.and_then(|(_, entries)| entries.first());
+                SpecError::new(
+                    format!("grid.{axis}"),
+                    at.map_or(grid.at, |entry| entry.at),
+                    message,
+                )
+            })?;
+        self.cells.push(cell);
+        Ok(())
+    }
+
+    /// The names of what is measured.
+    pub fn measure_names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.measures
+            .iter()
+            .map(|&index| self.model.measures()[index].name)
+    }
+
+    /// Sets what is measured.
+    ///
+    /// # Errors
+    ///
+    /// When the model has no such measure.
+    pub fn set_measures(&mut self, names: &[Entry]) -> Result<(), SpecError> {
+        let known = self.model.measures();
+        self.measures.clear();
+        for name in names {
+            let index = known
+                .iter()
+                .position(|measure| measure.name == name.text)
+                .ok_or_else(|| {
+                    let all = list(known.iter().map(|measure| measure.name));
+                    let message = format!("there is no '{}'; expected {all}", name.text);
+                    SpecError::new("measure", name.at, message)
+                })?;
+            if !self.measures.contains(&index) {
+                self.measures.push(index);
+            }
+        }
+        if self.measures.is_empty() {
+            return Err(SpecError::new("measure", 0, "is empty; measure something"));
+        }
+        Ok(())
+    }
+
+    /// The seed of a sample. `headway run` with the cell's ring and this seed
+    /// replays it.
+    pub fn sample_seed(&self, cell: &Cell, sample: u64) -> u64 {
+        use headway_sim::seed::{Purpose, Random};
+        // Below 2^63, so that adding the sample's number does not wrap.
+        let base = Random::new(self.seed, Purpose::Other(cell.index)).below(1 << 63);
+        base.wrapping_add(sample)
+    }
+
+    /// A number for everything that decides the results. Parts with different
+    /// fingerprints do not belong together.
+    pub fn fingerprint(&self) -> u64 {
+        let mut text = format!(
+            "{}|{}|{}|{}|{:?}|{:?}|{}",
+            self.name,
+            self.model.name(),
+            self.seed,
+            self.samples,
+            self.measures,
+            self.percentiles,
+            self.sample_rows
+        );
+        for cell in &self.cells {
+            text.push_str(&format!("|{}", cell.grid));
+            for (axis, value) in &cell.values {
+                text.push_str(&format!(",{axis}={value}"));
+            }
+        }
+        // FNV-1a: a check against mistakes, not against malice.
+        text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+}
+
+/// `a, b or c`.
+pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        Some((last, _)) => (*last).to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The values that an entry stands for.
+fn values_of(
+    axis: &Axis,
+    entry: &Entry,
+    fixed: &[(&'static str, Value)],
+    axes: &[Axis],
+) -> Result<Vec<Value>, SpecError> {
+    let wrong = |message: String| SpecError::new(format!("grid.{}", axis.name), entry.at, message);
+    let lookup = |name: &str| {
+        let axis = axes
+            .iter()
+            .find(|axis| axis.symbol == name || axis.name == name)?;
+        match fixed.iter().find(|(fixed, _)| *fixed == axis.name)? {
+            (_, Value::Number(number)) => Some(*number),
+            _ => None,
+        }
+    };
+    let text = entry.text.trim();
+    if let AxisKind::Word(words) = axis.kind {
+        if words.contains(&text) {
+            return Ok(vec![Value::Word(text.to_owned())]);
+        }
+        let expected = list(words.iter().copied());
+        return Err(wrong(format!("there is no '{text}'; expected {expected}")));
+    }
+    let (low, high) = match axis.kind {
+        AxisKind::Number(low, high) => (low, high),
+        _ => (0, i64::MAX),
+    };
+    let numbers = match text.split_once("..") {
+        Some((first, rest)) => {
+            let (last, step) = rest.split_once(':').unwrap_or((rest, "1"));
+            let part = |text: &str| {
+                formula::value(text, lookup)
+                    .map_err(|error| wrong(format!("'{}': {error}", entry.text)))
+            };
+            let (first, last, step) = (part(first)?, part(last)?, part(step)?);
+            if step < 1 || first > last {
+                let form = "expected FIRST..LAST or FIRST..LAST:STEP, ascending";
+                return Err(wrong(format!("'{}': {form}", entry.text)));
+            }
+            if (last - first) / step >= MOST_CELLS as i64 {
+                return Err(wrong(format!("'{}' has too many values", entry.text)));
+            }
+            (first..=last).step_by(step as usize).collect()
+        }
+        None => match formula::value(text, lookup) {
+            Ok(number) => vec![number],
+            Err(_) if axis.kind == AxisKind::Mixed => {
+                return Ok(vec![Value::Word(text.to_owned())]);
+            }
+            Err(error) => {
+                return Err(wrong(format!(
+                    "'{}': {error}; expected a number, a range such as 1..50 or 10..190:10, or a \
+                     formula such as n/m",
+                    entry.text
+                )));
+            }
+        },
+    };
+    if let Some(number) = numbers.iter().find(|&&n| n < low || n > high) {
+        return Err(wrong(format!(
+            "{number} is out of range: expected {low} to {high}"
+        )));
+    }
+    Ok(numbers.into_iter().map(Value::Number).collect())
+}

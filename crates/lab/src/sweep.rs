@@ -1,0 +1,283 @@
+//! Running a sweep on all cores.
+//!
+//! The work is cut into units of at most [`UNIT`] samples of one cell. Threads
+//! take units in order; one collector joins their exact tallies and hands out
+//! finished cells in order. Neither the number of threads nor the size of a unit
+//! can change a result, and memory does not grow with the number of samples
+//! unless every sample is to have a row.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::model::{Engine, Sampler};
+use crate::spec::Sweep;
+use crate::tally::{Summary, Tally};
+
+/// Samples that a thread takes at a time.
+pub const UNIT: u64 = 256;
+
+/// A finished cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellResult {
+    /// Its number in the sweep.
+    pub index: u32,
+    /// One for each measure of the sweep.
+    pub summaries: Vec<Summary>,
+    /// Every sample, in order, if the sweep wants rows for them: its seed and
+    /// what was measured.
+    pub samples: Vec<(u64, Vec<Option<i64>>)>,
+}
+
+/// How to run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How many threads; `None`: one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// How ring samples are made.
+    pub engine: Engine,
+    /// The cells to do, ascending; `None`: all.
+    pub cells: Option<Vec<u32>>,
+}
+
+/// Why a sweep stopped. Finished cells have been handed out.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum SweepError {
+    /// A sample could not be made.
+    #[error("cell {cell}, sample {sample} (seed {seed}): {message}")]
+    Sample {
+        /// Which cell.
+        cell: u32,
+        /// Which sample of it.
+        sample: u64,
+        /// Its seed.
+        seed: u64,
+        /// Why.
+        message: String,
+    },
+    /// The receiver of finished cells wants no more of them.
+    #[error("{0}")]
+    Receiver(String),
+}
+
+/// What a running sweep tells.
+#[derive(Debug)]
+pub enum Event {
+    /// So many samples more are done.
+    Samples(u64),
+    /// A cell is finished; cells come in order.
+    Cell(CellResult),
+}
+
+/// Runs the whole sweep and returns its cells.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_all(sweep: &Sweep, threads: usize) -> Result<Vec<CellResult>, SweepError> {
+    let options = Options {
+        threads: NonZeroUsize::new(threads),
+        ..Options::default()
+    };
+    let mut cells = Vec::new();
+    run(sweep, &options, &AtomicBool::new(false), |event| {
+        if let Event::Cell(cell) = event {
+            cells.push(cell);
+        }
+        Ok(())
+    })?;
+    Ok(cells)
+}
+
+/// Runs until all cells are done or `stop` is set; `tell` hears of every finished
+/// cell. Returns whether all were done.
+///
+/// # Errors
+///
+/// When a sample cannot be made, or `tell` fails.
+pub fn run(
+    sweep: &Sweep,
+    options: &Options,
+    stop: &AtomicBool,
+    mut tell: impl FnMut(Event) -> Result<(), String>,
+) -> Result<bool, SweepError> {
+    let cells: Vec<u32> = match &options.cells {
+        Some(cells) => cells.clone(),
+        None => (0..sweep.cells.len() as u32).collect(),
+    };
+    let units_per_cell = usize::try_from(sweep.samples.div_ceil(UNIT)).unwrap_or(usize::MAX);
+    let units = cells.len().saturating_mul(units_per_cell);
+    let threads = options
+        .threads
+        .or_else(|| std::thread::available_parallelism().ok())
+        .map_or(1, NonZeroUsize::get)
+        .min(units.max(1));
+    let next = AtomicUsize::new(0);
+    // Units joined so far: nobody may be further ahead of it than a window, or one
+    // slow unit would let finished ones pile up behind it.
+    let joined = AtomicUsize::new(0);
+    let window = 16 * threads;
+    let halt = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(4 * threads);
+        for _ in 0..threads {
+            let sender = sender.clone();
+            let (cells, next, joined, halt) = (&cells, &next, &joined, &halt);
+            scope.spawn(move || {
+                let mut worker = Worker {
+                    sweep,
+                    engine: options.engine,
+                    sampler: None,
+                };
+                while !stop.load(Ordering::Relaxed) && !halt.load(Ordering::Relaxed) {
+                    let unit = next.fetch_add(1, Ordering::Relaxed);
+                    if unit >= units {
+                        break;
+                    }
+                    while unit >= joined.load(Ordering::Relaxed) + window
+                        && !halt.load(Ordering::Relaxed)
+                        && !stop.load(Ordering::Relaxed)
+                    {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    let first = (unit % units_per_cell) as u64 * UNIT;
+                    let done = worker.unit(cells[unit / units_per_cell], first);
+                    if sender.send((unit, done)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut collector = Collector {
+            sweep,
+            cells: &cells,
+            units_per_cell,
+            waiting: BTreeMap::new(),
+            next: 0,
+            current: None,
+        };
+        let mut outcome = Ok(());
+        // Until the last worker has left, even after a failure: none may block.
+        for (unit, done) in receiver {
+            if outcome.is_ok() {
+                outcome = done.and_then(|done| collector.receive(unit, done, &mut tell));
+                joined.store(collector.next, Ordering::Relaxed);
+                halt.store(outcome.is_err(), Ordering::Relaxed);
+            }
+        }
+        outcome.map(|()| collector.next == units)
+    })
+}
+
+/// The samples of one unit.
+struct Unit {
+    tallies: Vec<Tally>,
+    samples: Vec<(u64, Vec<Option<i64>>)>,
+    count: u64,
+}
+
+struct Worker<'a> {
+    sweep: &'a Sweep,
+    engine: Engine,
+    /// That of the cell worked on last.
+    sampler: Option<(u32, Box<dyn Sampler>)>,
+}
+
+impl Worker<'_> {
+    fn unit(&mut self, index: u32, first: u64) -> Result<Unit, SweepError> {
+        let sweep = self.sweep;
+        let cell = &sweep.cells[index as usize];
+        let failed = |sample, seed, message| SweepError::Sample {
+            cell: index,
+            sample,
+            seed,
+            message,
+        };
+        let sampler = match &self.sampler {
+            Some((of, sampler)) if *of == index => sampler,
+            _ => {
+                let sampler = sweep
+                    .model
+                    .sampler(cell, &sweep.measures, self.engine)
+                    .map_err(|problem| failed(first, 0, problem.message))?;
+                &self.sampler.insert((index, sampler)).1
+            }
+        };
+        let base = sweep.sample_seed(cell, 0);
+        let last = sweep.samples.min(first + UNIT);
+        let mut unit = new_unit(sweep);
+        let mut measured = vec![None; sweep.measures.len()];
+        for sample in first..last {
+            let seed = base.wrapping_add(sample);
+            sampler
+                .sample(seed, &mut measured)
+                .map_err(|message| failed(sample, seed, message))?;
+            for (tally, &value) in unit.tallies.iter_mut().zip(&measured) {
+                tally.add(value);
+            }
+            if sweep.sample_rows {
+                unit.samples.push((seed, measured.clone()));
+            }
+        }
+        unit.count = last - first;
+        Ok(unit)
+    }
+}
+
+fn new_unit(sweep: &Sweep) -> Unit {
+    let tally = Tally::new(!sweep.percentiles.is_empty());
+    Unit {
+        tallies: vec![tally; sweep.measures.len()],
+        samples: Vec::new(),
+        count: 0,
+    }
+}
+
+/// Puts units back in order and joins them to cells.
+struct Collector<'a> {
+    sweep: &'a Sweep,
+    cells: &'a [u32],
+    units_per_cell: usize,
+    waiting: BTreeMap<usize, Unit>,
+    next: usize,
+    current: Option<Unit>,
+}
+
+impl Collector<'_> {
+    fn receive(
+        &mut self,
+        unit: usize,
+        done: Unit,
+        tell: &mut impl FnMut(Event) -> Result<(), String>,
+    ) -> Result<(), SweepError> {
+        tell(Event::Samples(done.count)).map_err(SweepError::Receiver)?;
+        self.waiting.insert(unit, done);
+        while let Some(done) = self.waiting.remove(&self.next) {
+            let current = self.current.get_or_insert_with(|| new_unit(self.sweep));
+            for (tally, more) in current.tallies.iter_mut().zip(&done.tallies) {
+                tally.join(more);
+            }
+            current.samples.extend(done.samples);
+            let cell = self.cells[self.next / self.units_per_cell];
+            self.next += 1;
+            if self.next.is_multiple_of(self.units_per_cell)
+                && let Some(finished) = self.current.take()
+            {
+                let summaries = finished.tallies.iter();
+                let percentiles = &self.sweep.percentiles;
+                tell(Event::Cell(CellResult {
+                    index: cell,
+                    summaries: summaries.map(|t| t.summary(percentiles)).collect(),
+                    samples: finished.samples,
+                }))
+                .map_err(SweepError::Receiver)?;
+            }
+        }
+        Ok(())
+    }
+}

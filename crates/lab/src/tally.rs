@@ -1,0 +1,220 @@
+//! What is kept of many samples.
+//!
+//! Samples are whole numbers (shares are counted in millionths), and all sums are
+//! exact, so that a tally does not depend on the order in which samples come, nor
+//! on how many threads they come from.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Counts samples of one measure.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    count: u64,
+    missing: u64,
+    sum: i128,
+    squares: u128,
+    min: i64,
+    max: i64,
+    /// Only when percentiles are asked for. Three significant digits: exact
+    /// below 2048.
+    histogram: Option<Histogram<u64>>,
+}
+
+impl Tally {
+    /// An empty tally.
+    pub fn new(percentiles: bool) -> Tally {
+        Tally {
+            count: 0,
+            missing: 0,
+            sum: 0,
+            squares: 0,
+            min: i64::MAX,
+            max: i64::MIN,
+            // Three digits are in the range that the library accepts.
+            histogram: percentiles.then(|| Histogram::new(3).ok()).flatten(),
+        }
+    }
+
+    /// One more sample; `None` when there is nothing to measure (a ring that
+    /// never becomes legitimate has no `legitimate_at`).
+    pub fn add(&mut self, sample: Option<i64>) {
+        let Some(sample) = sample else {
+            self.missing += 1;
+            return;
+        };
+        self.count += 1;
+        self.sum += i128::from(sample);
+        self.squares += u128::from(sample.unsigned_abs()).pow(2);
+        self.min = self.min.min(sample);
+        self.max = self.max.max(sample);
+        if let Some(histogram) = &mut self.histogram {
+            // It grows with its values, so recording cannot fail.
+            let _ = histogram.record(sample.max(0).unsigned_abs());
+        }
+    }
+
+    /// Joins two tallies of the same measure.
+    pub fn join(&mut self, other: &Tally) {
+        self.count += other.count;
+        self.missing += other.missing;
+        self.sum += other.sum;
+        self.squares += other.squares;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        if let (Some(histogram), Some(more)) = (&mut self.histogram, &other.histogram) {
+            // Resizes itself, so adding cannot fail.
+            let _ = histogram.add(more);
+        }
+    }
+
+    /// What is kept: no samples, no histogram.
+    pub fn summary(&self, percentiles: &[f64]) -> Summary {
+        let percentiles = match &self.histogram {
+            Some(histogram) if self.count > 0 => percentiles
+                .iter()
+                .map(|&percentile| histogram.value_at_percentile(percentile))
+                .collect(),
+            _ => Vec::new(),
+        };
+        Summary {
+            count: self.count,
+            missing: self.missing,
+            sum: self.sum,
+            squares: self.squares,
+            min: (self.count > 0).then_some(self.min),
+            max: (self.count > 0).then_some(self.max),
+            percentiles,
+        }
+    }
+}
+
+/// A finished tally, in the measure's own units.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Samples that had a value.
+    pub count: u64,
+    /// Samples that had none.
+    pub missing: u64,
+    #[serde(with = "as_text")]
+    sum: i128,
+    #[serde(with = "as_text")]
+    squares: u128,
+    /// The smallest sample.
+    pub min: Option<i64>,
+    /// The largest sample.
+    pub max: Option<i64>,
+    /// As asked for, in that order.
+    pub percentiles: Vec<u64>,
+}
+
+impl Summary {
+    /// The mean.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The standard deviation of a sample (divided by count - 1).
+    pub fn deviation(&self) -> Option<f64> {
+        if self.count < 2 {
+            return None;
+        }
+        let count = i128::from(self.count);
+        // count·Σx² - (Σx)², exact, so that nothing cancels.
+        let spread = count
+            .checked_mul(i128::try_from(self.squares).ok()?)?
+            .checked_sub(self.sum.checked_mul(self.sum)?)?;
+        let spread = spread as f64 / (self.count as f64 * (self.count - 1) as f64);
+        Some(spread.max(0.0).sqrt())
+    }
+
+    /// The 95% confidence interval of the mean, by Student's t.
+    pub fn confidence(&self) -> Option<(f64, f64)> {
+        let (mean, deviation) = (self.mean()?, self.deviation()?);
+        let freedom = (self.count - 1) as f64;
+        let t = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.975);
+        let half = t * deviation / (self.count as f64).sqrt();
+        Some((mean - half, mean + half))
+    }
+}
+
+/// 128-bit numbers as text, because JSON readers disagree about large numbers.
+mod as_text {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<T: Display, S: Serializer>(
+        value: &T,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'de, T: FromStr, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse()
+            .map_err(|_| D::Error::custom(format!("'{text}' is not a whole number")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(samples: &[i64]) -> Tally {
+        let mut tally = Tally::new(true);
+        samples.iter().for_each(|&sample| tally.add(Some(sample)));
+        tally
+    }
+
+    #[test]
+    fn order_and_grouping_do_not_matter() {
+        let samples: Vec<i64> = (0..1000).map(|k| k * k % 977).collect();
+        let whole = tally(&samples).summary(&[50.0, 99.0]);
+        let mut joined = tally(&samples[700..]);
+        joined.join(&tally(&samples[..300]));
+        joined.join(&tally(&samples[300..700]));
+        assert_eq!(joined.summary(&[50.0, 99.0]), whole);
+    }
+
+    #[test]
+    fn textbook_numbers() {
+        let summary = tally(&[2, 4, 4, 4, 5, 5, 7, 9]).summary(&[50.0]);
+        assert_eq!(summary.mean(), Some(5.0));
+        let deviation = summary.deviation().unwrap();
+        assert!((deviation - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        // t(0.975, 7) = 2.364624 in the tables.
+        let (low, high) = summary.confidence().unwrap();
+        let half = 2.364_624 * deviation / 8.0f64.sqrt();
+        assert!((high - 5.0 - half).abs() < 1e-4 && (5.0 - low - half).abs() < 1e-4);
+    }
+
+    #[test]
+    fn percentiles_of_large_values_are_near_the_truth() {
+        let samples: Vec<i64> = (0..1000).map(|k| k * 1000).collect();
+        let summary = tally(&samples).summary(&[50.0, 90.0]);
+        for (&found, truth) in summary.percentiles.iter().zip([499_000.0, 899_000.0]) {
+            assert!(
+                (found as f64 / truth - 1.0).abs() < 2e-3,
+                "{found} for {truth}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_measured_is_nothing() {
+        let mut tally = Tally::new(false);
+        tally.add(None);
+        let summary = tally.summary(&[50.0]);
+        assert_eq!(
+            (summary.missing, summary.mean(), summary.min),
+            (1, None, None)
+        );
+        assert_eq!(summary.confidence(), None);
+    }
+}

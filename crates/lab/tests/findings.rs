@@ -1,0 +1,115 @@
+//! What the experiments find, at a size that a test can afford; and that the
+//! verdicts can say no.
+
+use headway_lab::sweep::{self, CellResult};
+use headway_lab::tally::Tally;
+use headway_lab::{Sweep, report, shipped};
+
+fn run(text: &str) -> (Sweep, Vec<CellResult>) {
+    let sweep = Sweep::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let results = sweep::run_all(&sweep, 2).unwrap();
+    (sweep, results)
+}
+
+#[test]
+fn the_papers_statements_hold_and_doctored_data_are_noticed() {
+    let text = shipped::named("paper")
+        .unwrap()
+        .replace("samples = 300", "samples = 1500");
+    let (sweep, mut results) = run(&text);
+    let hold: Vec<Option<bool>> = report::verdicts(&sweep, &results)
+        .iter()
+        .map(|v| v.holds)
+        .collect();
+    assert_eq!(hold, [Some(true); 5]);
+
+    let doctored = |value: i64| {
+        let mut tally = Tally::new(false);
+        for value in [value - 1, value, value + 1] {
+            tally.add(Some(value));
+        }
+        tally.summary(&[])
+    };
+    for result in &mut results {
+        let cell = &sweep.cells[result.index as usize];
+        result.summaries[0] = match cell.grid.as_str() {
+            "graph-4" => doctored(cell.number("processes").pow(2)),
+            _ => doctored(100 + cell.number("delays") * 10),
+        };
+    }
+    let hold: Vec<Option<bool>> = report::verdicts(&sweep, &results)
+        .iter()
+        .map(|v| v.holds)
+        .collect();
+    assert_eq!(hold, [Some(false); 5]);
+}
+
+#[test]
+fn without_lock_step_the_promised_distance_is_kept_and_no_more() {
+    let (sweep, results) = run("name = \"x\"\nmodel = \"asynchrony\"\nsamples = 60\n\
+         measure = [\"true_distance\", \"promised\", \"logical_distance\"]\n[[grid]]\n\
+         gap = [2, 3, 4, 5, 6]\npace = [1, 2, 4]\nschedule = [\"bursts\", \"random\"]\n");
+    for result in &results {
+        let cell = &sweep.cells[result.index as usize];
+        let [seen, promised, logical] = &result.summaries[..] else {
+            panic!("three measures")
+        };
+        assert!(seen.min >= promised.min, "{cell:?}");
+        if cell.text("schedule") == "bursts" {
+            assert_eq!(seen.min, promised.min, "the bound is met: {cell:?}");
+        }
+        assert_eq!(logical.min, Some(cell.number("gap")), "{cell:?}");
+    }
+}
+
+#[test]
+fn definitional_tokens_always_settle_and_cost_more() {
+    let (sweep, results) = run(
+        "name = \"x\"\nmodel = \"definitional\"\nsamples = 40\nmeasure = [\"rounds\"]\n[[grid]]\n\
+         processes = [6, 12, 20]\ntokens = [1, 2, 3]\nseparation = [\"n/m\", 2]\n\
+         approach = [\"abstract\", \"definitional\"]\n",
+    );
+    for pair in results.chunks(2) {
+        assert!(pair.iter().all(|result| result.summaries[0].missing == 0));
+        let (plain, safe) = (&pair[0].summaries[0], &pair[1].summaries[0]);
+        let cell = &sweep.cells[pair[0].index as usize];
+        assert!(plain.mean() < safe.mean(), "{cell:?}");
+    }
+}
+
+#[test]
+fn a_sensor_network_without_loss_is_flawless_once_it_has_recovered() {
+    let (_, results) = run("name = \"x\"\nmodel = \"sensor-network\"\nsamples = 10\n\
+         measure = [\"any_fails\", \"recovery\", \"d1_fails\"]\n[[grid]]\n\
+         loss_percent = [0, 30]\nretransmissions = [0, 3]\n");
+    let mean = |cell: usize, measure: usize| results[cell].summaries[measure].mean();
+    for lossless in &results[..2] {
+        assert_eq!(lossless.summaries[0].mean(), Some(0.0));
+        assert_eq!(lossless.summaries[1].missing, 0, "always recovers");
+    }
+    assert!(mean(2, 0) > mean(3, 0), "retransmissions help");
+    assert!(mean(3, 0) > mean(1, 0), "losses harm");
+    assert_eq!(mean(2, 2), Some(0.0), "no token is ever lost or forged");
+}
+
+#[test]
+fn tokens_share_the_duty_where_a_fixed_schedule_does_not() {
+    let (_, results) = run("name = \"x\"\nmodel = \"duty-cycle\"\nsamples = 5\n\
+         measure = [\"energy\", \"energy_most\", \"longest_gap\", \"lifetime\"]\n[[grid]]\n\
+         schedule = [\"tokens\", \"random\", \"fixed\"]\nfield = [\"line\"]\n");
+    let mean = |cell: usize, measure: usize| results[cell].summaries[measure].mean().unwrap();
+    let share = 4.0 / 64.0 * 1e6;
+    for cell in 0..3 {
+        assert!(
+            (mean(cell, 0) - share).abs() < 1.0,
+            "the same energy on average"
+        );
+    }
+    assert!(
+        (mean(0, 1) - share).abs() < 1.0,
+        "tokens: every sensor alike (D4)"
+    );
+    assert!(mean(1, 1) > 1.2 * share && mean(2, 1) == 1e6);
+    assert!(mean(0, 2) < mean(1, 2) && mean(1, 2) < mean(2, 2));
+    assert!(mean(0, 3) > mean(1, 3) && mean(1, 3) > mean(2, 3));
+}
