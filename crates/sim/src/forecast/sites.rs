@@ -219,27 +219,31 @@ fn scan_dense(
             arriving = process.queued;
             index += 1;
             at += 1;
-            if arriving == 0 {
-                let plain = plain_delays(&processes[index..], &programs[index..]);
-                if plain > 0 {
-                    visitor.delays(at, &processes[index..index + plain]);
-                    index += plain;
-                    at += plain as u64;
+            // Where nothing arrives, long stretches without tokens are passed quickly.
+            while arriving == 0 {
+                let delays = plain(&processes[index..], &programs[index..], Program::Delay);
+                if delays > 0 {
+                    visitor.delays(at, &processes[index..index + delays]);
+                }
+                index += delays;
+                let relays = plain(&processes[index..], &programs[index..], Program::Relay);
+                index += relays;
+                at += (delays + relays) as u64;
+                if delays + relays == 0 {
+                    break;
                 }
             }
         }
     }
 }
 
-/// How many of the first processes are delays without tokens.
-fn plain_delays(processes: &[Process], programs: &[Program]) -> usize {
-    let plain = |(process, &program): (&Process, &Program)| {
-        process.queued | process.resting == 0 && program == Program::Delay
+/// How many of the first processes run this program and have no tokens.
+fn plain(processes: &[Process], programs: &[Program], program: Program) -> usize {
+    let differs = |(process, &other): (&Process, &Program)| {
+        process.queued | process.resting != 0 || other != program
     };
-    let both = || processes.iter().zip(programs);
-    both()
-        .position(|pair| !plain(pair))
-        .unwrap_or(processes.len())
+    let mut both = processes.iter().zip(programs);
+    both.position(differs).unwrap_or(processes.len())
 }
 
 fn scan_sparse(ring: &SparseRing, from: u64, visitor: &mut impl Visitor) {
