@@ -219,8 +219,11 @@ fn scan_dense(
             arriving = process.queued;
             index += 1;
             at += 1;
+            if arriving > 0 {
+                continue;
+            }
             // Where nothing arrives, long stretches without tokens are passed quickly.
-            while arriving == 0 {
+            loop {
                 let delays = plain(&processes[index..], &programs[index..], Program::Delay);
                 if delays > 0 {
                     visitor.delays(at, &processes[index..index + delays]);
