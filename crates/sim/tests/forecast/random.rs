@@ -7,7 +7,7 @@ use headway_sim::forecast::Forecast;
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::{Run, start};
 
-use crate::lock_step::{compare, settling_differs, settling_horizon};
+use crate::lock_step::{compare, compare_every, settling_differs, settling_horizon};
 
 /// A ring and state of any shape, small enough to compare every state.
 pub(crate) fn any_ring(random: &mut Random, largest: u64) -> (Ring, Configuration) {
@@ -59,6 +59,26 @@ pub(crate) fn any_ring(random: &mut Random, largest: u64) -> (Ring, Configuratio
         _ => {}
     }
     (ring, state)
+}
+
+/// Every field, every wait, and states at random rounds, of a million rings.
+#[test]
+fn everything_about_a_million_random_rings() {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                for seed in (thread..1_000_000).step_by(threads as usize) {
+                    let mut random = Random::new(seed, Purpose::Other(5));
+                    let (ring, state) = any_ring(&mut random, 24);
+                    let (stride, offset) = (19 + random.index(20), random.index(19));
+                    if let Err(difference) = compare_every(&ring, &state, stride, offset) {
+                        panic!("seed {seed}: {difference}\n{ring:?}\n{state:?}");
+                    }
+                }
+            });
+        }
+    });
 }
 
 #[test]
