@@ -73,13 +73,13 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let instance = flags.instance()?;
     let forecast = Forecast::of(&instance.ring, &instance.start)
         .map_err(|error| Failure::new(error).help("use `headway run` for rings that measure"))?;
-    let outcome = forecast.outcome(args.rounds);
+    let line = forecast.timeline();
+    let outcome = line.outcome(args.rounds);
     if let Some(path) = &args.svg {
         let title = text::title(&instance);
-        std::fs::write(path, forecast.svg(outcome.rounds, &title))
+        std::fs::write(path, line.svg(outcome.rounds, &title))
             .map_err(|error| Failure::file("write", path, &error))?;
     }
-    let line = forecast.timeline();
     match args.format {
         Format::Json => print_json(&in_json(args, &instance, &forecast, &line, &outcome))?,
         Format::Csv => {
@@ -114,7 +114,7 @@ fn in_json(
 ) -> Value {
     let mut fields: Map<String, Value> = report::json::outcome(instance, &[], outcome);
     fields.insert("cycle_time".to_owned(), json!(cycle_time(forecast)));
-    if let Some(jam) = forecast.jam() {
+    if let Some(jam) = line.jam() {
         let queue = |queue: &headway_sim::forecast::Queue| json!({ "process": queue.process, "rounds": queue.rounds });
         let queues: Vec<Value> = jam.queues.iter().map(queue).collect();
         let jam = json!({ "from": jam.from, "period": jam.period, "queues": queues });
@@ -155,7 +155,7 @@ fn in_text(
         text::distances(&mut out, instance, outcome)?;
     }
     reason(&mut out, instance, forecast)?;
-    if let Some(jam) = forecast.jam() {
+    if let Some(jam) = line.jam() {
         write_jam(&mut out, &jam)?;
     }
     if args.waits {

@@ -28,8 +28,15 @@ pub struct Queue {
     pub rounds: u64,
 }
 
+impl Timeline<'_> {
+    /// How the ring jams; `None` when it does not.
+    pub fn jam(&self) -> Option<Jam> {
+        (!self.shape().settles()).then(|| find(self))
+    }
+}
+
 /// A token waits where the maximum of β over the turn behind it rises.
-pub(super) fn find(line: &Timeline<'_>) -> Jam {
+fn find(line: &Timeline<'_>) -> Jam {
     let Shape { pace, .. } = *line.shape();
     let blocks = line.delays.len() as i128;
     let mut queues = Vec::new();

@@ -232,11 +232,6 @@ impl<'a> Forecast<'a> {
         Timeline::new(self)
     }
 
-    /// How the ring jams; `None` when it does not.
-    pub fn jam(&self) -> Option<Jam> {
-        (!self.settles()).then(|| jam::find(&self.timeline()))
-    }
-
     /// Fewest and most visits of a process in `rounds` rounds after the ring has
     /// become legitimate; `None` if it never does.
     pub fn visits(&self, rounds: u64) -> Option<(u64, u64)> {

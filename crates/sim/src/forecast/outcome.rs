@@ -6,19 +6,19 @@ use headway_core::{Round, Separation};
 use super::{Forecast, Timeline};
 use crate::run::Outcome;
 
-impl Forecast<'_> {
+impl Timeline<'_> {
     /// What [`crate::run()`] finds in a run of so many rounds without faults; by
     /// default as many as it would do.
     pub fn outcome(&self, rounds: Option<Round>) -> Outcome {
-        let n = self.shape.processes;
-        let end = rounds.unwrap_or_else(|| match self.legitimate_at {
+        let forecast = self.forecast;
+        let n = forecast.shape.processes;
+        let end = rounds.unwrap_or_else(|| match forecast.legitimate_at {
             Some(round) => round.saturating_add(n),
-            None => self.horizon(),
+            None => forecast.horizon(),
         });
-        let legitimate_at = self.legitimate_at.filter(|&round| round <= end);
-        let line = self.timeline();
-        let visits = legitimate_at.and_then(|round| self.visits(end - round));
-        let equally = match (legitimate_at, visits, self.separation()) {
+        let legitimate_at = forecast.legitimate_at.filter(|&round| round <= end);
+        let visits = legitimate_at.and_then(|round| forecast.visits(end - round));
+        let equally = match (legitimate_at, visits, forecast.separation()) {
             (Some(round), Some(visits), Some(d)) => visited_equally(visits, end - round, n, d),
             _ => false,
         };
@@ -26,13 +26,13 @@ impl Forecast<'_> {
         Outcome {
             rounds: end,
             legitimate_at,
-            last_rest: self.last_rest_until(&line, end),
+            last_rest: forecast.last_rest_until(self, end),
             min_distance_before: match legitimate_at {
                 Some(0) => None,
-                Some(round) => line.min_distance(0..=round - 1),
-                None => line.min_distance(0..=end),
+                Some(round) => self.min_distance(0..=round - 1),
+                None => self.min_distance(0..=end),
             },
-            min_distance_after: legitimate_at.and_then(|_| self.settled_distance()),
+            min_distance_after: legitimate_at.and_then(|_| forecast.settled_distance()),
             visits,
             desiderata: verdicts([true, settled, settled, equally, settled]),
             recoveries: vec![Recovery {
@@ -42,7 +42,9 @@ impl Forecast<'_> {
             legitimate: settled,
         }
     }
+}
 
+impl Forecast<'_> {
     fn separation(&self) -> Option<Separation> {
         Separation::new(self.shape.separation as u32)
     }

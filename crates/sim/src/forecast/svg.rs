@@ -41,14 +41,13 @@ const STYLE: &str = "\
   }
 ";
 
-impl Forecast<'_> {
+impl Timeline<'_> {
     /// Draws the rounds from 0 to `last`. The text above says what it shows.
     ///
     /// The picture has a fixed width; lines get thinner as the ring gets larger, so
     /// that 1,000 processes by 2,000 rounds can still be read.
     pub fn svg(&self, last: Round, title: &str) -> String {
-        let line = self.timeline();
-        Picture::new(self, &line, last).draw(title)
+        Picture::new(self, last).draw(title)
     }
 }
 
@@ -62,7 +61,8 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    fn new(forecast: &'a Forecast<'a>, line: &'a Timeline<'a>, last: Round) -> Picture<'a> {
+    fn new(line: &'a Timeline<'a>, last: Round) -> Picture<'a> {
+        let forecast = line.forecast;
         let processes = forecast.shape.processes as f64;
         let per_process = PLOT_WIDTH / processes;
         // Square cells where they fit, else squeezed to at most two widths high.

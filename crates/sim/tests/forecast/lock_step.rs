@@ -139,7 +139,7 @@ pub(crate) fn compare_every(
             &theirs,
         )?;
     }
-    if let Some(jam) = forecast.jam() {
+    if let Some(jam) = line.jam() {
         // Every delay releases every d rounds, and the queues take up m·d - n.
         let period = jam.period;
         let late = line.configuration_at(jam.from);

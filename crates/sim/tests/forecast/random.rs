@@ -118,7 +118,7 @@ fn outcomes_are_those_of_a_run() {
             run.rounds = rounds;
             let ran = headway_sim::run(&run, |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(
-                forecast.outcome(rounds),
+                forecast.timeline().outcome(rounds),
                 ran,
                 "seed {seed}, rounds {rounds:?}"
             );
