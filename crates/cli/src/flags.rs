@@ -449,3 +449,13 @@ pub(crate) enum Format {
     /// A table of comma-separated values
     Csv,
 }
+
+/// How results that are no table are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextOrJson {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+}

@@ -15,7 +15,7 @@ use headway_core::ring::default_limit;
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure};
-use crate::flags::available_memory_bytes;
+use crate::flags::{TextOrJson, available_memory_bytes};
 
 mod instance;
 mod json;
@@ -109,17 +109,7 @@ pub(crate) struct Args {
 
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-/// How to print.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A verdict for people
-    #[default]
-    Text,
-    /// One JSON object
-    Json,
+    format: TextOrJson,
 }
 
 /// The models.
@@ -182,8 +172,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     }
     let mut out = anstream::stdout().lock();
     match args.format {
-        Format::Text => text::write(&mut out, &report, elapsed, args.witness.as_deref())?,
-        Format::Json => json::write(&mut out, &report)?,
+        TextOrJson::Text => text::write(&mut out, &report, elapsed, args.witness.as_deref())?,
+        TextOrJson::Json => json::write(&mut out, &report)?,
     }
     Ok(report.all_hold().into())
 }

@@ -13,7 +13,7 @@ use headway_walk::{Network, Walk, bound, file, hamiltonian};
 use serde_json::Value;
 
 use crate::failure::{Answer, Failure, warn};
-use crate::flags::Seed;
+use crate::flags::{Seed, TextOrJson};
 use crate::report::print_json;
 use crate::report::progress::Progress;
 
@@ -93,7 +93,7 @@ pub(crate) struct Args {
 
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: OutputFormat,
+    format: TextOrJson,
 
     /// Also write the walk file, JSON that `headway run --walk` takes
     #[arg(long, short, value_name = "FILE.json")]
@@ -132,15 +132,6 @@ enum MethodChoice {
     Exact,
     /// Several rings that meet instead of one walk
     Rings,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    /// For people
-    #[default]
-    Text,
-    /// One JSON object
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -373,13 +364,13 @@ fn nothing_found(args: &Args, network: &Network, seed: u64) -> Result<Answer, Fa
 }
 
 fn print(
-    format: OutputFormat,
+    format: TextOrJson,
     json: &Value,
     text: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
     match format {
-        OutputFormat::Text => text(&mut anstream::stdout().lock())?,
-        OutputFormat::Json => print_json(json)?,
+        TextOrJson::Text => text(&mut anstream::stdout().lock())?,
+        TextOrJson::Json => print_json(json)?,
     }
     Ok(())
 }

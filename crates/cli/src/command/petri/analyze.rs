@@ -11,8 +11,9 @@ use headway_petri::{EventGraph, bound, invariant, ring, structure, svg};
 use headway_sim::forecast::Forecast;
 use serde_json::{Value, json};
 
-use super::input::{Form, NetFlags, Plant, place_ids, shortened, write_svg};
+use super::input::{NetFlags, Plant, place_ids, shortened, write_svg};
 use crate::failure::{Answer, Failure};
+use crate::flags::TextOrJson;
 use crate::report::style::{DIM, HEADING, tick};
 
 /// Flags of `headway petri analyze`.
@@ -31,7 +32,7 @@ pub(super) struct Args {
 
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Form,
+    format: TextOrJson,
 
     /// Draw the net, critical part coloured
     #[arg(long, value_name = "FILE.svg")]
@@ -80,8 +81,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let analysis = Analysis::of(&plant, args.max_rounds);
     let mut out = anstream::stdout().lock();
     match args.format {
-        Form::Text => analysis.write_text(&mut out, &plant)?,
-        Form::Json => writeln!(out, "{:#}", analysis.json(&plant))?,
+        TextOrJson::Text => analysis.write_text(&mut out, &plant)?,
+        TextOrJson::Json => writeln!(out, "{:#}", analysis.json(&plant))?,
     }
     drop(out);
     if let Some(path) = &args.svg {

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring, svg};
 
@@ -26,16 +26,6 @@ pub(super) struct NetFlags {
     /// Put another number of tokens on a place (repeatable)
     #[arg(long = "mark", value_name = "PLACE=TOKENS")]
     marks: Vec<Mark>,
-}
-
-/// Text or JSON.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Form {
-    /// For people
-    #[default]
-    Text,
-    /// One JSON object
-    Json,
 }
 
 /// `--mark`.

@@ -9,8 +9,9 @@ use headway_petri::separate::{self, Behaviour, CannotSeparate, Method, Request, 
 use headway_petri::{EventGraph, Marking, Net, maxplus, svg};
 use serde_json::{Value, json};
 
-use super::input::{Form, NetFlags, Plant, place_ids, shortened, write_pnml, write_svg};
+use super::input::{NetFlags, Plant, place_ids, shortened, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
+use crate::flags::TextOrJson;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
 
 /// Flags of `headway petri separate`.
@@ -60,7 +61,7 @@ pub(super) struct Args {
 
     /// How to print the report
     #[arg(long, value_enum, default_value_t)]
-    format: Form,
+    format: TextOrJson,
 
     /// Play at most this many rounds to see what the net does
     #[arg(long, value_name = "R", default_value_t = 100_000)]
@@ -123,8 +124,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let after = Side::of(&done.net, &done.marking, &request, args)?;
     let mut out = anstream::stdout().lock();
     match args.format {
-        Form::Text => write_text(&mut out, args, &plant, &request, &done, &before, &after)?,
-        Form::Json => {
+        TextOrJson::Text => write_text(&mut out, args, &plant, &request, &done, &before, &after)?,
+        TextOrJson::Json => {
             let value = report(args, &plant, &request, &done, &before, &after);
             writeln!(out, "{value:#}")?;
         }
@@ -163,7 +164,7 @@ fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
     }
     let mut out = anstream::stdout().lock();
     match args.format {
-        Form::Json => {
+        TextOrJson::Json => {
             let row = |circuit: &Circuit| {
                 json!({
                     "places": place_ids(&plant.net, &circuit.places),
@@ -174,7 +175,7 @@ fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
             let rows: Vec<Value> = circuits.iter().map(row).collect();
             writeln!(out, "{:#}", json!({ "circuits": rows, "all": all }))?;
         }
-        Form::Text => {
+        TextOrJson::Text => {
             writeln!(
                 out,
                 "{HEADING}tokens  rounds  places of the circuit{HEADING:#}"
