@@ -298,13 +298,11 @@ impl Sweep {
         Ok(())
     }
 
-    /// The seed of a sample. `headway run` with the cell's ring and this seed
-    /// replays it.
-    pub fn sample_seed(&self, cell: &Cell, sample: u64) -> u64 {
+    /// The seed of a cell, from which all its samples are made.
+    pub fn cell_seed(&self, cell: &Cell) -> u64 {
         use headway_sim::seed::{Purpose, Random};
-        // Below 2^63, so that adding the sample's number does not wrap.
-        let base = Random::new(self.seed, Purpose::Other(cell.index)).below(1 << 63);
-        base.wrapping_add(sample)
+        // Below 2^63, so that adding a sample's number does not wrap.
+        Random::new(self.seed, Purpose::Other(cell.index)).below(1 << 63)
     }
 
     /// A number for everything that decides the results. Parts with different

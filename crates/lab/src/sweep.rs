@@ -28,9 +28,9 @@ pub struct CellResult {
     pub index: u32,
     /// One for each measure of the sweep.
     pub summaries: Vec<Summary>,
-    /// Every sample, in order, if the sweep wants rows for them: its seed and
-    /// what was measured.
-    pub samples: Vec<(u64, Vec<Option<i64>>)>,
+    /// What was measured in every sample, in order, if the sweep wants rows for
+    /// them.
+    pub samples: Vec<Vec<Option<i64>>>,
 }
 
 /// How to run.
@@ -48,14 +48,12 @@ pub struct Options {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SweepError {
     /// A sample could not be made.
-    #[error("cell {cell}, sample {sample} (seed {seed}): {message}")]
+    #[error("cell {cell}, sample {sample}: {message}")]
     Sample {
         /// Which cell.
         cell: u32,
         /// Which sample of it.
         sample: u64,
-        /// Its seed.
-        seed: u64,
         /// Why.
         message: String,
     },
@@ -132,6 +130,7 @@ pub fn run(
                     sweep,
                     engine: options.engine,
                     sampler: None,
+                    columns: Vec::new(),
                 };
                 while !stop.load(Ordering::Relaxed) && !halt.load(Ordering::Relaxed) {
                     let unit = next.fetch_add(1, Ordering::Relaxed);
@@ -177,7 +176,7 @@ pub fn run(
 /// The samples of one unit.
 struct Unit {
     tallies: Vec<Tally>,
-    samples: Vec<(u64, Vec<Option<i64>>)>,
+    samples: Vec<Vec<Option<i64>>>,
     count: u64,
 }
 
@@ -186,43 +185,42 @@ struct Worker<'a> {
     engine: Engine,
     /// That of the cell worked on last.
     sampler: Option<(u32, Box<dyn Sampler>)>,
+    /// What was measured, a column for each measure.
+    columns: Vec<Vec<Option<i64>>>,
 }
 
 impl Worker<'_> {
     fn unit(&mut self, index: u32, first: u64) -> Result<Unit, SweepError> {
         let sweep = self.sweep;
         let cell = &sweep.cells[index as usize];
-        let failed = |sample, seed, message| SweepError::Sample {
+        let failed = |sample, message| SweepError::Sample {
             cell: index,
             sample,
-            seed,
             message,
         };
-        let sampler = match &self.sampler {
+        let sampler = match &mut self.sampler {
             Some((of, sampler)) if *of == index => sampler,
-            _ => {
+            other => {
                 let sampler = sweep
                     .model
                     .sampler(cell, &sweep.measures, self.engine)
-                    .map_err(|problem| failed(first, 0, problem.message))?;
-                &self.sampler.insert((index, sampler)).1
+                    .map_err(|problem| failed(first, problem.message))?;
+                &mut other.insert((index, sampler)).1
             }
         };
-        let base = sweep.sample_seed(cell, 0);
         let last = sweep.samples.min(first + UNIT);
+        self.columns.resize(sweep.measures.len(), Vec::new());
+        self.columns.iter_mut().for_each(Vec::clear);
+        sampler
+            .samples(sweep.cell_seed(cell), first..last, &mut self.columns)
+            .map_err(|(sample, message)| failed(sample, message))?;
         let mut unit = new_unit(sweep);
-        let mut measured = vec![None; sweep.measures.len()];
-        for sample in first..last {
-            let seed = base.wrapping_add(sample);
-            sampler
-                .sample(seed, &mut measured)
-                .map_err(|message| failed(sample, seed, message))?;
-            for (tally, &value) in unit.tallies.iter_mut().zip(&measured) {
-                tally.add(value);
-            }
-            if sweep.sample_rows {
-                unit.samples.push((seed, measured.clone()));
-            }
+        for (tally, column) in unit.tallies.iter_mut().zip(&self.columns) {
+            column.iter().for_each(|&value| tally.add(value));
+        }
+        if sweep.sample_rows {
+            let row = |number: usize| self.columns.iter().map(|column| column[number]).collect();
+            unit.samples = (0..(last - first) as usize).map(row).collect();
         }
         unit.count = last - first;
         Ok(unit)

@@ -91,8 +91,8 @@ pub fn cell_row(sweep: &Sweep, result: &CellResult) -> Vec<Datum> {
 /// The columns of the table of samples.
 pub fn sample_columns(sweep: &Sweep) -> Columns {
     let mut columns = leading_columns(sweep);
-    columns.push(("sample".to_owned(), Kind::Whole));
     columns.push(("seed".to_owned(), Kind::Text));
+    columns.push(("sample".to_owned(), Kind::Whole));
     for &measure in &sweep.measures {
         let Measure { name, scale, .. } = sweep.model.measures()[measure];
         let kind = if scale == 1 {
@@ -115,10 +115,10 @@ pub fn sample_rows<'a>(
         .samples
         .iter()
         .enumerate()
-        .map(move |(index, (seed, values))| {
+        .map(move |(index, values)| {
             let mut row = head.clone();
+            row.push(Datum::Text(sweep.seed.to_string()));
             row.push(Datum::Whole(index as i64));
-            row.push(Datum::Text(seed.to_string()));
             for (&measure, value) in sweep.measures.iter().zip(values) {
                 let scale = sweep.model.measures()[measure].scale;
                 row.push(match value {

@@ -70,6 +70,30 @@ proptest! {
     }
 
     #[test]
+    fn so_they_do_for_sheets_of_rings_at_once(
+        n in 2u32..70,
+        m in 1u32..12,
+        tenths in 1u32..11,
+        delays in 1u32..70,
+        seed in any::<u32>(),
+    ) {
+        // From hardly any separation to all that there is room for.
+        let d = (n * tenths / 10 / m).max(1);
+        let delays = delays.min(n);
+        let text = format!(
+            "name = \"sheets\"\nsamples = 150\nrows = \"sample\"\nseed = {seed}\n\
+             measure = [\"legitimate_at\", \"last_rest\", \"recovery\", \"worst_last_rest\",\n\
+             \"of_worst\", \"at_worst\", \"widest_gap\", \"turns\"]\n[[grid]]\n\
+             processes = {n}\ntokens = {m}\nseparation = {d}\ndelays = {delays}\n"
+        );
+        let sweep = parse(&text);
+        prop_assert_eq!(
+            run_with(&sweep, Engine::Auto, 1),
+            run_with(&sweep, Engine::LockStep, 1)
+        );
+    }
+
+    #[test]
     fn so_they_do_after_a_fault_to_the_initial_state(
         n in 6u32..30,
         m in 1u32..5,

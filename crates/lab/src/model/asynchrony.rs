@@ -11,7 +11,7 @@ use headway_core::{Process, Program, Ring, Separation};
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 
-use super::{Axis, AxisKind, Engine, Measure, Model, Problem, Sampler, share};
+use super::{Axis, AxisKind, Engine, Measure, Model, Problem, BySeed, Sampler, share};
 use crate::cell::Cell;
 
 /// The ring under an asynchronous scheduler.
@@ -120,7 +120,7 @@ enum Schedule {
     Straggler,
 }
 
-impl Sampler for AsynchronySampler {
+impl BySeed for AsynchronySampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
         let mut ring = AsynchronousRing::new(self)?;
         let mut random = Random::new(seed, Purpose::Other(0));
