@@ -19,7 +19,7 @@ use crate::spec::Sweep;
 use crate::tally::{Summary, Tally};
 
 /// Samples that a thread takes at a time.
-pub const UNIT: u64 = 256;
+pub const UNIT: u64 = 4096;
 
 /// A finished cell.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use crate::cell::Cell;
 
 mod many;
 mod one;
+mod row;
 mod settle;
 mod sheet;
 

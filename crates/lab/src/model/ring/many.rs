@@ -6,7 +6,8 @@ use headway_core::{Configuration, Ring};
 
 use super::one::RingSampler;
 use super::settle::Settled;
-use super::sheet::{LANES, Shape, Sheet};
+use super::row::LANES;
+use super::sheet::{Shape, Sheet};
 use super::{AT_WORST, LAST_REST, LEGITIMATE_AT, OF_WORST, RECOVERY, TURNS, WIDEST_GAP, WORST};
 use crate::model::{Sampler, share};
 
@@ -64,7 +65,8 @@ impl SheetSampler {
     }
 
     fn draw(&mut self, cell_seed: u64, sheet: u64) {
-        self.sheet.draw(cell_seed.wrapping_add(sheet));
+        let seed = cell_seed.wrapping_add(sheet);
+        pulp::Arch::new().dispatch(Draw { seed, sheet: &mut self.sheet });
     }
 
     fn one_by_one(
@@ -91,9 +93,9 @@ impl SheetSampler {
         lanes: Range<usize>,
         columns: &mut [Vec<Option<i64>>],
     ) {
-        let legitimate_at = |lane: usize| Some(i64::from(settled.legitimate_at[lane]));
-        let last_rest = |lane: usize| u64::try_from(settled.last_rest[lane]).ok();
-        let gap = |lane: usize| settled.widest_gap[lane] as usize;
+        let legitimate_at = |lane: usize| Some(i64::from(settled.legitimate_at.0[lane]));
+        let last_rest = |lane: usize| u64::try_from(settled.last_rest.0[lane]).ok();
+        let gap = |lane: usize| settled.widest_gap.0[lane] as usize;
         let worst = |lane: usize| self.worst[gap(lane)];
         let count = |value: Option<u64>| value.map(|value| value as i64);
         let n = self.shape.processes as u64;
@@ -111,7 +113,7 @@ impl SheetSampler {
                     lanes.map(|lane| share(u64::from(last_rest(lane) == worst(lane)), 1)),
                 ),
                 TURNS => column.extend(
-                    lanes.map(|lane| share(settled.legitimate_at[lane] as u64, n)),
+                    lanes.map(|lane| share(settled.legitimate_at.0[lane] as u64, n)),
                 ),
                 _ => column.extend(lanes.map(|_| None)),
             }
@@ -136,7 +138,9 @@ impl Sampler for SheetSampler {
             self.draw(cell_seed, sheet);
             match self.settled.take() {
                 Some(mut settled) => {
-                    settled.settle(self.shape, &self.sheet);
+                    let (shape, sheet) = (self.shape, &self.sheet);
+                    let settled_ref = &mut settled;
+                    pulp::Arch::new().dispatch(Settle { shape, sheet, settled: settled_ref });
                     self.closed_form(&settled, lanes, columns);
                     self.settled = Some(settled);
                 }
@@ -152,5 +156,34 @@ impl Sampler for SheetSampler {
     fn state(&mut self, cell_seed: u64, number: u64) -> Option<(Ring, Configuration)> {
         self.draw(cell_seed, number / LANES as u64);
         self.sheet.ring((number % LANES as u64) as usize).ok()
+    }
+}
+
+struct Settle<'a> {
+    shape: Shape,
+    sheet: &'a Sheet,
+    settled: &'a mut Settled,
+}
+
+impl pulp::WithSimd for Settle<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.settled.settle(self.shape, self.sheet);
+    }
+}
+
+struct Draw<'a> {
+    seed: u64,
+    sheet: &'a mut Sheet,
+}
+
+impl pulp::WithSimd for Draw<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.sheet.draw(self.seed);
     }
 }

@@ -7,7 +7,8 @@
 //! is met, because the tokens between the two start on their way to it: until then
 //! `own` is the largest key of the stretch that it ends.
 
-use super::sheet::{LANES, Row, Shape, Sheet};
+use super::row::Row;
+use super::sheet::{Shape, Sheet};
 
 /// Less than any key, with room below it.
 const NONE: i16 = -16_000;
@@ -30,75 +31,62 @@ impl Settled {
     /// Room for the answers about sheets of a shape.
     pub(super) fn new(shape: Shape) -> Settled {
         Settled {
-            last_rest: [0; LANES],
-            legitimate_at: [0; LANES],
-            widest_gap: [0; LANES],
-            y_ahead: vec![[0; LANES]; shape.processes],
+            last_rest: Row::of(0),
+            legitimate_at: Row::of(0),
+            widest_gap: Row::of(0),
+            y_ahead: vec![Row::of(0); shape.processes],
         }
     }
 
     /// Settles a sheet whose tokens fit, m·d ≤ n, with d ≥ 2.
     #[inline(always)]
     pub(super) fn settle(&mut self, shape: Shape, sheet: &Sheet) {
-        let mut pass = Pass::new(shape);
-        pass.turn::<false>(sheet, &mut self.y_ahead);
-        pass.turn::<true>(sheet, &mut self.y_ahead);
+        let pass = Pass::new(shape);
+        let pass = pass.turn::<false>(shape, sheet, &mut self.y_ahead);
+        let pass = pass.turn::<true>(shape, sheet, &mut self.y_ahead);
         self.last_rest = pass.last_rest;
         self.widest_gap = pass.widest_gap;
-        let wrong_until = self.wrong_until(shape, sheet, &pass.y_next);
-        for lane in 0..LANES {
-            let moving = self.last_rest[lane] + 1;
-            self.legitimate_at[lane] = moving.max(pass.stale_until[lane]).max(wrong_until[lane]);
-        }
+        let wrong_until = self.wrong_until(shape, sheet, pass.y_next);
+        let moving = self.last_rest + Row::of(1);
+        self.legitimate_at = moving.max(pass.stale_until).max(wrong_until);
     }
 
     /// Initial counters that outlast the last rest, and counters beside tokens
     /// that are queued: see `Counters` in `forecast/mod.rs`.
     #[inline(always)]
-    fn wrong_until(&self, shape: Shape, sheet: &Sheet, y_first: &Row) -> Row {
-        let mut wrong_until = [0; LANES];
+    fn wrong_until(&self, shape: Shape, sheet: &Sheet, y_first: Row) -> Row {
         let n = shape.processes;
         let top = shape.separation.top() as i16;
-        let earliest = self.last_rest.iter().min().map_or(0, |rest| rest + 1);
+        let mut wrong_until = Row::of(0);
+        let settled = self.last_rest + Row::of(1);
+        let earliest = settled.min();
         if earliest >= top {
             return wrong_until;
         }
+        let y_wrapped = y_first - Row::of(n as i16);
         for x in 0..n {
-            let (delays, counters) = (&sheet.delays[x], &sheet.counters[x]);
-            let y_ahead = &self.y_ahead[x];
-            let due = -top - x as i16;
-            for lane in 0..LANES {
-                let ahead = match y_ahead[lane] {
-                    NONE => y_first[lane] - n as i16,
-                    y => y,
-                };
-                let counter = counters[lane];
-                let wrong = (delays[lane] == 1)
-                    & (counter > self.last_rest[lane] + 1)
-                    & (ahead != due + counter);
-                let until = if wrong { counter } else { 0 };
-                wrong_until[lane] = wrong_until[lane].max(until);
-            }
+            let counter = sheet.counters[x];
+            let y = self.y_ahead[x];
+            let y = y.is(Row::of(NONE)).choose(y_wrapped, y);
+            let due = counter - Row::of(top + x as i16);
+            let wrong = sheet.delays[x] & counter.above(settled) & !y.is(due);
+            wrong_until = wrong_until.max(wrong.choose(counter, Row::of(0)));
         }
         if earliest == 0 {
+            let nothing_rests = settled.is(Row::of(0));
             for x in 0..n {
-                let (delays, counters) = (&sheet.delays[x], &sheet.counters[x]);
-                let queued = &sheet.tokens[2 * x + 1];
-                for lane in 0..LANES {
-                    let wrong = (self.last_rest[lane] < 0)
-                        & (delays[lane] == 1)
-                        & (queued[lane] > 0)
-                        & (counters[lane] != top);
-                    wrong_until[lane] = wrong_until[lane].max(i16::from(wrong));
-                }
+                let queued = sheet.tokens[2 * x + 1].above(Row::of(0));
+                let unset = !sheet.counters[x].is(Row::of(top));
+                let wrong = nothing_rests & sheet.delays[x] & queued & unset;
+                wrong_until = wrong_until.max(wrong.choose(Row::of(1), Row::of(0)));
             }
         }
         wrong_until
     }
 }
 
+#[derive(Clone, Copy)]
 struct Pass {
-    shape: Shape,
     /// d for every token that starts at or before the current position.
     tokens_d: Row,
     /// The delay that ends the current stretch, and the largest key of it from the
@@ -123,86 +111,68 @@ impl Pass {
     fn new(shape: Shape) -> Pass {
         let all = (2 * shape.tokens) as i16 * shape.separation.hops() as i16;
         Pass {
-            shape,
-            tokens_d: [all; LANES],
-            ends: [0; LANES],
-            own: [NONE; LANES],
-            best: [NONE; LANES],
-            best_at: [0; LANES],
-            best_previous: [0; LANES],
-            between: [NONE; LANES],
-            y_next: [NONE; LANES],
-            last_rest: [-1; LANES],
-            stale_until: [0; LANES],
-            widest_gap: [0; LANES],
+            tokens_d: Row::of(all),
+            ends: Row::of(0),
+            own: Row::of(NONE),
+            best: Row::of(NONE),
+            best_at: Row::of(0),
+            best_previous: Row::of(0),
+            between: Row::of(NONE),
+            y_next: Row::of(NONE),
+            last_rest: Row::of(-1),
+            stale_until: Row::of(0),
+            widest_gap: Row::of(0),
         }
     }
 
     /// One turn backwards: the one ahead, for what waits there for tokens of this
     /// one, or this one.
     #[inline(always)]
-    fn turn<const THIS: bool>(&mut self, sheet: &Sheet, y_ahead: &mut [Row]) {
-        let n = self.shape.processes;
-        let d = self.shape.separation.hops() as i16;
+    fn turn<const THIS: bool>(mut self, shape: Shape, sheet: &Sheet, y_ahead: &mut [Row]) -> Pass {
+        let n = shape.processes;
+        let d = shape.separation.hops() as i16;
         for x in (0..n).rev() {
-            let position = if THIS { x } else { x + n } as i16;
-            let delays = &sheet.delays[x];
-            let counters = &sheet.counters[x];
-            let resting = &sheet.tokens[2 * x];
-            let arriving = &sheet.tokens[if x > 0 { 2 * x - 1 } else { 2 * n - 1 }];
+            let position = Row::of(if THIS { x } else { x + n } as i16);
+            let delay = sheet.delays[x];
+            let resting = sheet.tokens[2 * x];
+            let arriving = sheet.tokens[if x > 0 { 2 * x - 1 } else { 2 * n - 1 }];
+            let count = resting + arriving;
+            let group = count.above(Row::of(0));
+
+            let first = delay & !self.best.above(self.own);
+            let met = delay.choose(self.own, Row::of(NONE));
+            self.between = first.choose(Row::of(NONE), self.between.max(met));
+            self.best = self.best.max(met);
+            self.best_at = first.choose(self.ends, self.best_at);
+            self.best_previous = first.choose(position, self.best_previous);
             if THIS {
+                let gap = delay.choose(self.ends - position, Row::of(0));
+                self.widest_gap = self.widest_gap.max(gap);
                 y_ahead[x] = self.y_next;
             }
-            for lane in 0..LANES {
-                let delay = delays[lane] == 1;
-                let own = self.own[lane];
-                let first = delay & (own >= self.best[lane]);
-                let met = if delay { own } else { NONE };
-                let between = self.between[lane].max(met);
-                let between = if first { NONE } else { between };
-                self.between[lane] = between;
-                let best = self.best[lane].max(met);
-                self.best[lane] = best;
-                let ends = self.ends[lane];
-                let best_at = if first { ends } else { self.best_at[lane] };
-                self.best_at[lane] = best_at;
-                let best_previous = if first {
-                    position
-                } else {
-                    self.best_previous[lane]
-                };
-                self.best_previous[lane] = best_previous;
-                if THIS {
-                    let gap = if delay { ends - position } else { 0 };
-                    self.widest_gap[lane] = self.widest_gap[lane].max(gap);
-                }
-                let ends = if delay { position } else { ends };
-                self.ends[lane] = ends;
-                let start = self.tokens_d[lane] + 1 - position;
-                let own = if delay { start + counters[lane] } else { own };
-                let count = resting[lane] + arriving[lane];
-                let group = count > 0;
-                let own = own.max(if group { start } else { NONE });
-                self.own[lane] = own;
-                let tokens_d = self.tokens_d[lane] - count * d;
-                self.tokens_d[lane] = tokens_d;
-                if THIS {
-                    // The last token of the group waits longest.
-                    let later = best > own;
-                    let y = own.max(best) - tokens_d - d;
-                    let waits = y > 1 - position;
-                    let at = if later { best_at } else { ends };
-                    let unmoved = if resting[lane] > 0 { 0 } else { -1 };
-                    let rest = if waits { y + at - 1 } else { unmoved };
-                    let rest = if group { rest } else { -1 };
-                    self.last_rest[lane] = self.last_rest[lane].max(rest);
-                    // The delay before the last wait counts from d - 1 down to 0.
-                    let stale = own.max(between) - tokens_d + best_previous - 1;
-                    let stale = if group & waits & later { stale } else { 0 };
-                    self.stale_until[lane] = self.stale_until[lane].max(stale);
-                    self.y_next[lane] = if group { y } else { self.y_next[lane] };
-                }
+            self.ends = delay.choose(position, self.ends);
+            let start = self.tokens_d - position + Row::of(1);
+            self.own = delay.choose(start + sheet.counters[x], self.own);
+            self.own = self.own.max(group.choose(start, Row::of(NONE)));
+            self.tokens_d = self.tokens_d - count.times(d);
+
+            if THIS {
+                // The last token of the group waits longest.
+                let later = self.best.above(self.own);
+                let y = self.own.max(self.best) - self.tokens_d - Row::of(d);
+                let waits = y.above(Row::of(1) - position);
+                let at = later.choose(self.best_at, self.ends);
+                let unmoved = resting.above(Row::of(0)).choose(Row::of(0), Row::of(-1));
+                let rest = waits.choose(y + at - Row::of(1), unmoved);
+                self.last_rest = self.last_rest.max(group.choose(rest, Row::of(-1)));
+                // The delay before the last wait counts from d - 1 down to 0.
+                let before = self.own.max(self.between) - self.tokens_d;
+                let stale = before + self.best_previous - Row::of(1);
+                let stale = (group & waits & later).choose(stale, Row::of(0));
+                self.stale_until = self.stale_until.max(stale);
+                self.y_next = group.choose(y, self.y_next);
             }
         }
+        self
     }
 }
