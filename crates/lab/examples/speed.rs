@@ -3,7 +3,7 @@ use std::{num::NonZeroUsize, sync::atomic::AtomicBool, time::Instant};
 fn main() {
     let mut sweep = Sweep::parse(shipped::named("paper").unwrap()).unwrap();
     sweep.samples = std::env::args().nth(1).map_or(5000, |s| s.parse().unwrap());
-    for _ in 0..3 {
+    for _ in 0..8 {
     let t = Instant::now();
     let o = Options { engine: if std::env::args().nth(2).is_some() { headway_lab::model::Engine::LockStep } else { Default::default() }, threads: NonZeroUsize::new(1), ..Options::default() };
     run(&sweep, &o, &AtomicBool::new(false), |_| Ok(())).unwrap();

@@ -19,7 +19,10 @@ use crate::spec::Sweep;
 use crate::tally::{Summary, Tally};
 
 /// Samples that a thread takes at a time.
-pub const UNIT: u64 = 4096;
+pub const UNIT: u64 = 8192;
+
+/// Samples that are asked for at once.
+const BLOCK: u64 = 256;
 
 /// A finished cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,18 +212,25 @@ impl Worker<'_> {
             }
         };
         let last = sweep.samples.min(first + UNIT);
+        let seed = sweep.cell_seed(cell);
         self.columns.resize(sweep.measures.len(), Vec::new());
-        self.columns.iter_mut().for_each(Vec::clear);
-        sampler
-            .samples(sweep.cell_seed(cell), first..last, &mut self.columns)
-            .map_err(|(sample, message)| failed(sample, message))?;
         let mut unit = new_unit(sweep);
-        for (tally, column) in unit.tallies.iter_mut().zip(&self.columns) {
-            column.iter().for_each(|&value| tally.add(value));
-        }
-        if sweep.sample_rows {
-            let row = |number: usize| self.columns.iter().map(|column| column[number]).collect();
-            unit.samples = (0..(last - first) as usize).map(row).collect();
+        let mut next = first;
+        while next < last {
+            let end = last.min(next + BLOCK);
+            self.columns.iter_mut().for_each(Vec::clear);
+            sampler
+                .samples(seed, next..end, &mut self.columns)
+                .map_err(|(sample, message)| failed(sample, message))?;
+            for (tally, column) in unit.tallies.iter_mut().zip(&self.columns) {
+                tally.add_all(column);
+            }
+            if sweep.sample_rows {
+                let columns = &self.columns;
+                let row = |number: usize| columns.iter().map(|column| column[number]).collect();
+                unit.samples.extend((0..(end - next) as usize).map(row));
+            }
+            next = end;
         }
         unit.count = last - first;
         Ok(unit)

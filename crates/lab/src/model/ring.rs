@@ -8,8 +8,8 @@ mod one;
 mod row;
 mod settle;
 mod sheet;
+mod words;
 
-use many::SheetSampler;
 use one::RingSampler;
 
 /// Rings of delays and relays, or with a measuring process.
@@ -137,10 +137,6 @@ impl Model for RingModel {
         wanted: &[usize],
         engine: Engine,
     ) -> Result<Box<dyn Sampler>, Problem> {
-        let one = RingSampler::new(cell, wanted, engine)?;
-        Ok(match SheetSampler::new(one) {
-            Ok(many) => Box::new(many),
-            Err(one) => Box::new(*one),
-        })
+        RingSampler::new(cell, wanted, engine).map(many::sampler)
     }
 }

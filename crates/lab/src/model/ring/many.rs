@@ -6,41 +6,53 @@ use headway_core::{Configuration, Ring};
 
 use super::one::RingSampler;
 use super::settle::Settled;
-use super::row::LANES;
+use super::row::{LANES, Lane};
 use super::sheet::{Shape, Sheet};
 use super::{AT_WORST, LAST_REST, LEGITIMATE_AT, OF_WORST, RECOVERY, TURNS, WIDEST_GAP, WORST};
 use crate::model::{Sampler, share};
 
 /// Sample k of a cell is lane k mod [`LANES`] of the sheet whose seed is that of the
 /// cell plus k / [`LANES`].
-pub(super) struct SheetSampler {
+pub(super) struct SheetSampler<T> {
     one: RingSampler,
     shape: Shape,
-    sheet: Sheet,
+    sheet: Sheet<T>,
     /// Where the closed form answers what is wanted; else rings are looked at one
     /// by one.
-    settled: Option<Settled>,
+    settled: Option<Settled<T>>,
     /// [`RingSampler::worst`] by gap.
     worst: Vec<Option<u64>>,
 }
 
-impl SheetSampler {
-    /// Takes over from `one` if its samples are such that sheets can be drawn; else
-    /// gives it back. The measures and the engine have no part in this, because what
-    /// a sample is must not depend on them.
-    pub(super) fn new(one: RingSampler) -> Result<SheetSampler, Box<RingSampler>> {
-        let most = Shape::MOST_PROCESSES;
-        let (tokens, separation) = (one.tokens as usize, one.separation.hops() as usize);
-        let small = one.processes <= most && tokens <= most && separation <= most;
-        let Some(delays) = one.random_delays().filter(|&delays| small && delays > 0) else {
-            return Err(Box::new(one));
-        };
-        let shape = Shape {
-            processes: one.processes,
-            tokens,
-            separation: one.separation,
-            delays,
-        };
+/// Samples of `one`, in sheets if they can be drawn. The measures and the engine
+/// have no part in this, because what a sample is must not depend on them.
+pub(super) fn sampler(one: RingSampler) -> Box<dyn Sampler> {
+    let Some(shape) = shape(&one) else {
+        return Box::new(one);
+    };
+    if shape.largest() <= i8::LARGEST {
+        Box::new(SheetSampler::<i8>::new(one, shape))
+    } else {
+        Box::new(SheetSampler::<i16>::new(one, shape))
+    }
+}
+
+/// The shape of the sheets of a cell: rings that are not large, delays at random or
+/// everywhere, a random start, nothing that happens afterwards.
+fn shape(one: &RingSampler) -> Option<Shape> {
+    let shape = Shape {
+        processes: one.processes,
+        tokens: one.tokens as usize,
+        separation: one.separation,
+        delays: one.random_delays().filter(|&delays| delays > 0)?,
+    };
+    let most = Shape::MOST;
+    let small = one.processes <= most && shape.tokens <= most && one.separation.hops() <= most as u32;
+    (small && shape.largest() <= i16::LARGEST).then_some(shape)
+}
+
+impl<T: Lane> SheetSampler<T> {
+    fn new(one: RingSampler, shape: Shape) -> SheetSampler<T> {
         let answered = [
             LEGITIMATE_AT,
             LAST_REST,
@@ -52,16 +64,16 @@ impl SheetSampler {
             TURNS,
         ];
         let closed_form = one.by_forecast
-            && separation >= 2
-            && tokens * separation <= one.processes
+            && one.separation.hops() >= 2
+            && one.separation.fits(one.processes as u64, one.tokens.into())
             && one.wanted.iter().all(|wanted| answered.contains(wanted));
-        Ok(SheetSampler {
+        SheetSampler {
             shape,
             sheet: Sheet::new(shape),
             settled: closed_form.then(|| Settled::new(shape)),
             worst: (0..=one.processes as u64).map(|gap| one.worst(gap)).collect(),
             one,
-        })
+        }
     }
 
     fn draw(&mut self, cell_seed: u64, sheet: u64) {
@@ -89,13 +101,13 @@ impl SheetSampler {
 
     fn closed_form(
         &self,
-        settled: &Settled,
+        settled: &Settled<T>,
         lanes: Range<usize>,
         columns: &mut [Vec<Option<i64>>],
     ) {
-        let legitimate_at = |lane: usize| Some(i64::from(settled.legitimate_at.0[lane]));
-        let last_rest = |lane: usize| u64::try_from(settled.last_rest.0[lane]).ok();
-        let gap = |lane: usize| settled.widest_gap.0[lane] as usize;
+        let legitimate_at = |lane: usize| Some(i64::from(settled.legitimate_at.0[lane].number()));
+        let last_rest = |lane: usize| u64::try_from(settled.last_rest.0[lane].number()).ok();
+        let gap = |lane: usize| settled.widest_gap.0[lane].number() as usize;
         let worst = |lane: usize| self.worst[gap(lane)];
         let count = |value: Option<u64>| value.map(|value| value as i64);
         let n = self.shape.processes as u64;
@@ -113,7 +125,7 @@ impl SheetSampler {
                     lanes.map(|lane| share(u64::from(last_rest(lane) == worst(lane)), 1)),
                 ),
                 TURNS => column.extend(
-                    lanes.map(|lane| share(settled.legitimate_at.0[lane] as u64, n)),
+                    lanes.map(|lane| share(settled.legitimate_at.0[lane].number() as u64, n)),
                 ),
                 _ => column.extend(lanes.map(|_| None)),
             }
@@ -121,7 +133,7 @@ impl SheetSampler {
     }
 }
 
-impl Sampler for SheetSampler {
+impl<T: Lane> Sampler for SheetSampler<T> {
     fn samples(
         &mut self,
         cell_seed: u64,
@@ -159,13 +171,13 @@ impl Sampler for SheetSampler {
     }
 }
 
-struct Settle<'a> {
+struct Settle<'a, T> {
     shape: Shape,
-    sheet: &'a Sheet,
-    settled: &'a mut Settled,
+    sheet: &'a Sheet<T>,
+    settled: &'a mut Settled<T>,
 }
 
-impl pulp::WithSimd for Settle<'_> {
+impl<T: Lane> pulp::WithSimd for Settle<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -174,12 +186,12 @@ impl pulp::WithSimd for Settle<'_> {
     }
 }
 
-struct Draw<'a> {
+struct Draw<'a, T> {
     seed: u64,
-    sheet: &'a mut Sheet,
+    sheet: &'a mut Sheet<T>,
 }
 
-impl pulp::WithSimd for Draw<'_> {
+impl<T: Lane> pulp::WithSimd for Draw<'_, T> {
     type Output = ();
 
     #[inline(always)]
