@@ -1,13 +1,13 @@
 //! Running a sweep on all cores.
 //!
-//! The work is cut into units of at most [`UNIT`] samples of one cell. Threads
-//! take units in order; one collector joins their exact tallies and hands out
+//! The work is cut into units of samples of one cell. Threads take units in order; one collector joins their exact tallies and hands out
 //! finished cells in order. Neither the number of threads nor the size of a unit
 //! can change a result, and memory does not grow with the number of samples
 //! unless every sample is to have a row.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -18,11 +18,12 @@ use crate::model::{Engine, Sampler};
 use crate::spec::Sweep;
 use crate::tally::{Summary, Tally};
 
-/// Samples that a thread takes at a time.
-pub const UNIT: u64 = 8192;
+/// The most samples that a thread takes at a time.
+const MOST: u64 = 8192;
 
-/// Samples that are asked for at once.
-const BLOCK: u64 = 256;
+/// Samples that are asked for at once; units are a multiple of it. Between two of
+/// these, a thread sees that it is to stop.
+const BLOCK: u64 = 64;
 
 /// A finished cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,13 +111,15 @@ pub fn run(
         Some(cells) => cells.clone(),
         None => (0..sweep.cells.len() as u32).collect(),
     };
-    let units_per_cell = usize::try_from(sweep.samples.div_ceil(UNIT)).unwrap_or(usize::MAX);
-    let units = cells.len().saturating_mul(units_per_cell);
     let threads = options
         .threads
         .or_else(|| std::thread::available_parallelism().ok())
-        .map_or(1, NonZeroUsize::get)
-        .min(units.max(1));
+        .map_or(1, NonZeroUsize::get);
+    let unit_samples = unit_samples(sweep.samples, cells.len(), threads);
+    let units_per_cell = usize::try_from(sweep.samples.div_ceil(unit_samples));
+    let units_per_cell = units_per_cell.unwrap_or(usize::MAX);
+    let units = cells.len().saturating_mul(units_per_cell);
+    let threads = threads.min(units.max(1));
     let next = AtomicUsize::new(0);
     // Units joined so far: nobody may be further ahead of it than a window, or one
     // slow unit would let finished ones pile up behind it.
@@ -146,8 +149,12 @@ pub fn run(
                     {
                         std::thread::sleep(Duration::from_millis(1));
                     }
-                    let first = (unit % units_per_cell) as u64 * UNIT;
-                    let done = worker.unit(cells[unit / units_per_cell], first);
+                    let first = (unit % units_per_cell) as u64 * unit_samples;
+                    let last = sweep.samples.min(first + unit_samples);
+                    let cell = cells[unit / units_per_cell];
+                    let Some(done) = worker.unit(cell, first..last, stop).transpose() else {
+                        break;
+                    };
                     if sender.send((unit, done)).is_err() {
                         break;
                     }
@@ -176,6 +183,13 @@ pub fn run(
     })
 }
 
+/// Large units have less to be told about; but there are to be many for each thread,
+/// so that all of them are at work to the end.
+fn unit_samples(samples: u64, cells: usize, threads: usize) -> u64 {
+    let fair = samples.saturating_mul(cells as u64) / (64 * threads as u64);
+    (fair / BLOCK * BLOCK).clamp(BLOCK, MOST)
+}
+
 /// The samples of one unit.
 struct Unit {
     tallies: Vec<Tally>,
@@ -193,7 +207,13 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn unit(&mut self, index: u32, first: u64) -> Result<Unit, SweepError> {
+    /// `None` when it has been stopped.
+    fn unit(
+        &mut self,
+        index: u32,
+        samples: Range<u64>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Unit>, SweepError> {
         let sweep = self.sweep;
         let cell = &sweep.cells[index as usize];
         let failed = |sample, message| SweepError::Sample {
@@ -207,17 +227,19 @@ impl Worker<'_> {
                 let sampler = sweep
                     .model
                     .sampler(cell, &sweep.measures, self.engine)
-                    .map_err(|problem| failed(first, problem.message))?;
+                    .map_err(|problem| failed(samples.start, problem.message))?;
                 &mut other.insert((index, sampler)).1
             }
         };
-        let last = sweep.samples.min(first + UNIT);
         let seed = sweep.cell_seed(cell);
         self.columns.resize(sweep.measures.len(), Vec::new());
         let mut unit = new_unit(sweep);
-        let mut next = first;
-        while next < last {
-            let end = last.min(next + BLOCK);
+        let mut next = samples.start;
+        while next < samples.end {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let end = samples.end.min(next + BLOCK);
             self.columns.iter_mut().for_each(Vec::clear);
             sampler
                 .samples(seed, next..end, &mut self.columns)
@@ -232,8 +254,8 @@ impl Worker<'_> {
             }
             next = end;
         }
-        unit.count = last - first;
-        Ok(unit)
+        unit.count = samples.end - samples.start;
+        Ok(Some(unit))
     }
 }
 
