@@ -2,8 +2,8 @@
 //!
 //! The work is cut into units of samples of one cell. Threads take units in order; one collector joins their exact tallies and hands out
 //! finished cells in order. Neither the number of threads nor the size of a unit
-//! can change a result, and memory does not grow with the number of samples
-//! unless every sample is to have a row.
+//! can change a result, and memory does not grow with the number of samples: rows
+//! for every sample are handed out as they come.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -32,9 +32,6 @@ pub struct CellResult {
     pub index: u32,
     /// One for each measure of the sweep.
     pub summaries: Vec<Summary>,
-    /// What was measured in every sample, in order, if the sweep wants rows for
-    /// them.
-    pub samples: Vec<Vec<Option<i64>>>,
 }
 
 /// How to run.
@@ -71,8 +68,22 @@ pub enum SweepError {
 pub enum Event {
     /// So many samples more are done.
     Samples(u64),
+    /// Samples of the next cell, if the sweep wants rows for them; they come in
+    /// order, all of them before their cell.
+    Rows(SampleRows),
     /// A cell is finished; cells come in order.
     Cell(CellResult),
+}
+
+/// What was measured in some successive samples of a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleRows {
+    /// The cell's number in the sweep.
+    pub cell: u32,
+    /// The number of the first of these samples.
+    pub first: u64,
+    /// One value for each measure, sample by sample.
+    pub rows: Vec<Vec<Option<i64>>>,
 }
 
 /// Runs the whole sweep and returns its cells.
@@ -193,7 +204,8 @@ fn unit_samples(samples: u64, cells: usize, threads: usize) -> u64 {
 /// The samples of one unit.
 struct Unit {
     tallies: Vec<Tally>,
-    samples: Vec<Vec<Option<i64>>>,
+    rows: Vec<Vec<Option<i64>>>,
+    first: u64,
     count: u64,
 }
 
@@ -250,10 +262,11 @@ impl Worker<'_> {
             if sweep.sample_rows {
                 let columns = &self.columns;
                 let row = |number: usize| columns.iter().map(|column| column[number]).collect();
-                unit.samples.extend((0..(end - next) as usize).map(row));
+                unit.rows.extend((0..(end - next) as usize).map(row));
             }
             next = end;
         }
+        unit.first = samples.start;
         unit.count = samples.end - samples.start;
         Ok(Some(unit))
     }
@@ -263,7 +276,8 @@ fn new_unit(sweep: &Sweep) -> Unit {
     let tally = Tally::new(!sweep.percentiles.is_empty());
     Unit {
         tallies: vec![tally; sweep.measures.len()],
-        samples: Vec::new(),
+        rows: Vec::new(),
+        first: 0,
         count: 0,
     }
 }
@@ -288,12 +302,19 @@ impl Collector<'_> {
         tell(Event::Samples(done.count)).map_err(SweepError::Receiver)?;
         self.waiting.insert(unit, done);
         while let Some(done) = self.waiting.remove(&self.next) {
+            let cell = self.cells[self.next / self.units_per_cell];
+            if !done.rows.is_empty() {
+                let rows = SampleRows {
+                    cell,
+                    first: done.first,
+                    rows: done.rows,
+                };
+                tell(Event::Rows(rows)).map_err(SweepError::Receiver)?;
+            }
             let current = self.current.get_or_insert_with(|| new_unit(self.sweep));
             for (tally, more) in current.tallies.iter_mut().zip(&done.tallies) {
                 tally.join(more);
             }
-            current.samples.extend(done.samples);
-            let cell = self.cells[self.next / self.units_per_cell];
             self.next += 1;
             if self.next.is_multiple_of(self.units_per_cell)
                 && let Some(finished) = self.current.take()
@@ -303,7 +324,6 @@ impl Collector<'_> {
                 tell(Event::Cell(CellResult {
                     index: cell,
                     summaries: summaries.map(|t| t.summary(percentiles)).collect(),
-                    samples: finished.samples,
                 }))
                 .map_err(SweepError::Receiver)?;
             }

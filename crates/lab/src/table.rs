@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::cell::Value;
 use crate::model::Measure;
 use crate::spec::Sweep;
-use crate::sweep::CellResult;
+use crate::sweep::{CellResult, SampleRows};
 use crate::{Cell, VERSION};
 
 /// What a field holds.
@@ -105,30 +105,26 @@ pub fn sample_columns(sweep: &Sweep) -> Columns {
     columns
 }
 
-/// The rows of a cell's samples.
+/// The rows of some samples.
 pub fn sample_rows<'a>(
     sweep: &'a Sweep,
-    result: &'a CellResult,
+    samples: &'a SampleRows,
 ) -> impl Iterator<Item = Vec<Datum>> + 'a {
-    let head = leading(sweep, &sweep.cells[result.index as usize]);
-    result
-        .samples
-        .iter()
-        .enumerate()
-        .map(move |(index, values)| {
-            let mut row = head.clone();
-            row.push(Datum::Text(sweep.seed.to_string()));
-            row.push(Datum::Whole(index as i64));
-            for (&measure, value) in sweep.measures.iter().zip(values) {
-                let scale = sweep.model.measures()[measure].scale;
-                row.push(match value {
-                    None => Datum::Empty,
-                    Some(value) if scale == 1 => Datum::Whole(*value),
-                    Some(value) => Datum::Decimal(*value as f64 / scale as f64),
-                });
-            }
-            row
-        })
+    let mut head = leading(sweep, &sweep.cells[samples.cell as usize]);
+    head.push(Datum::Text(sweep.seed.to_string()));
+    (samples.first..).zip(&samples.rows).map(move |(number, values)| {
+        let mut row = head.clone();
+        row.push(Datum::Whole(number as i64));
+        for (&measure, value) in sweep.measures.iter().zip(values) {
+            let scale = sweep.model.measures()[measure].scale;
+            row.push(match value {
+                None => Datum::Empty,
+                Some(value) if scale == 1 => Datum::Whole(*value),
+                Some(value) => Datum::Decimal(*value as f64 / scale as f64),
+            });
+        }
+        row
+    })
 }
 
 fn leading_columns(sweep: &Sweep) -> Columns {

@@ -53,9 +53,9 @@ pub(super) fn read(text: &str) -> Result<Sweep, SpecError> {
         measures: Vec::new(),
         percentiles: top.decimals("percentiles")?,
         sample_rows: match top.text("rows")?.as_deref() {
-            None | Some("cell") => false,
-            Some("sample") => true,
-            Some(_) => return Err(top.wrong("rows", "expected \"cell\" or \"sample\"")),
+            None | Some("cells") => false,
+            Some("samples") => true,
+            Some(_) => return Err(top.wrong("rows", "expected \"cells\" or \"samples\"")),
         },
         cells: Vec::new(),
         figures: Vec::new(),
