@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use headway_core::{Configuration, Ring};
 use thiserror::Error;
 
 use crate::model::{Engine, Sampler};
@@ -20,6 +21,8 @@ use crate::tally::{Summary, Tally};
 
 /// The most samples that a thread takes at a time.
 const MOST: u64 = 8192;
+/// The same where each leaves a row, of which some dozen units may wait.
+const MOST_WITH_ROWS: u64 = 1024;
 
 /// Samples that are asked for at once; units are a multiple of it. Between two of
 /// these, a thread sees that it is to stop.
@@ -126,7 +129,7 @@ pub fn run(
         .threads
         .or_else(|| std::thread::available_parallelism().ok())
         .map_or(1, NonZeroUsize::get);
-    let unit_samples = unit_samples(sweep.samples, cells.len(), threads);
+    let unit_samples = unit_samples(sweep, cells.len(), threads);
     let units_per_cell = usize::try_from(sweep.samples.div_ceil(unit_samples));
     let units_per_cell = units_per_cell.unwrap_or(usize::MAX);
     let units = cells.len().saturating_mul(units_per_cell);
@@ -196,9 +199,21 @@ pub fn run(
 
 /// Large units have less to be told about; but there are to be many for each thread,
 /// so that all of them are at work to the end.
-fn unit_samples(samples: u64, cells: usize, threads: usize) -> u64 {
-    let fair = samples.saturating_mul(cells as u64) / (64 * threads as u64);
-    (fair / BLOCK * BLOCK).clamp(BLOCK, MOST)
+fn unit_samples(sweep: &Sweep, cells: usize, threads: usize) -> u64 {
+    let fair = sweep.samples.saturating_mul(cells as u64) / (64 * threads as u64);
+    let most = if sweep.sample_rows { MOST_WITH_ROWS } else { MOST };
+    (fair / BLOCK * BLOCK).clamp(BLOCK, most)
+}
+
+/// The ring and the initial state of a sample; `None` if the sweep has no such
+/// sample, or its model no such state.
+pub fn state(sweep: &Sweep, cell: u32, sample: u64) -> Option<(Ring, Configuration)> {
+    let cell = sweep.cells.get(cell as usize)?;
+    if sample >= sweep.samples {
+        return None;
+    }
+    let sampler = sweep.model.sampler(cell, &sweep.measures, Engine::Auto);
+    sampler.ok()?.state(sweep.cell_seed(cell), sample)
 }
 
 /// The samples of one unit.

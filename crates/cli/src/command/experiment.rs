@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         sweep.samples
     );
     command.push_str(&format!(" --seed {}", sweep.seed));
-    sweep::execute(&sweep, &args.running, &command)
+    sweep::execute(sweep, &args.running, command)
 }
 
 fn find(experiment: &str) -> Result<(String, PathBuf), Failure> {
