@@ -134,7 +134,10 @@ fn metadata(sweep: &Sweep) -> Vec<KeyValue> {
     ];
     let measures = sweep.measures.iter().map(|&measure| {
         let measure = sweep.model.measures()[measure];
-        KeyValue::new(format!("measure {}", measure.name), measure.about.to_owned())
+        KeyValue::new(
+            format!("measure {}", measure.name),
+            measure.about.to_owned(),
+        )
     });
     let entries = entries.map(|(key, value)| KeyValue::new(key.to_owned(), value));
     entries.into_iter().chain(measures).collect()

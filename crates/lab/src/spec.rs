@@ -1,6 +1,7 @@
 //! A sweep: which grids, how many samples, what to measure, what to draw.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use thiserror::Error;
 
@@ -81,8 +82,8 @@ pub struct Figure {
     pub series: Vec<String>,
     /// Heat map: the measure that gives the colour.
     pub colour: String,
-    /// Which number of a tally.
-    pub statistic: Statistic,
+    /// Which numbers of a tally: one line each. A heat map shows the first.
+    pub statistics: Vec<Statistic>,
     /// Below the picture.
     pub x_label: String,
     /// Beside the picture.
@@ -111,6 +112,18 @@ pub enum Statistic {
     Max,
     /// A percentile that the sweep keeps.
     Percentile(f64),
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Statistic::Mean => f.write_str("mean"),
+            Statistic::Min => f.write_str("smallest"),
+            Statistic::Max => f.write_str("largest"),
+            Statistic::Percentile(percentile) if *percentile == 50.0 => f.write_str("median"),
+            Statistic::Percentile(percentile) => write!(f, "{percentile}% are below"),
+        }
+    }
 }
 
 /// A sweep that cannot be run. Nothing was done.

@@ -201,7 +201,11 @@ pub fn run(
 /// so that all of them are at work to the end.
 fn unit_samples(sweep: &Sweep, cells: usize, threads: usize) -> u64 {
     let fair = sweep.samples.saturating_mul(cells as u64) / (64 * threads as u64);
-    let most = if sweep.sample_rows { MOST_WITH_ROWS } else { MOST };
+    let most = if sweep.sample_rows {
+        MOST_WITH_ROWS
+    } else {
+        MOST
+    };
     (fair / BLOCK * BLOCK).clamp(BLOCK, most)
 }
 

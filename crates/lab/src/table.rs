@@ -112,19 +112,21 @@ pub fn sample_rows<'a>(
 ) -> impl Iterator<Item = Vec<Datum>> + 'a {
     let mut head = leading(sweep, &sweep.cells[samples.cell as usize]);
     head.push(Datum::Text(sweep.seed.to_string()));
-    (samples.first..).zip(&samples.rows).map(move |(number, values)| {
-        let mut row = head.clone();
-        row.push(Datum::Whole(number as i64));
-        for (&measure, value) in sweep.measures.iter().zip(values) {
-            let scale = sweep.model.measures()[measure].scale;
-            row.push(match value {
-                None => Datum::Empty,
-                Some(value) if scale == 1 => Datum::Whole(*value),
-                Some(value) => Datum::Decimal(*value as f64 / scale as f64),
-            });
-        }
-        row
-    })
+    (samples.first..)
+        .zip(&samples.rows)
+        .map(move |(number, values)| {
+            let mut row = head.clone();
+            row.push(Datum::Whole(number as i64));
+            for (&measure, value) in sweep.measures.iter().zip(values) {
+                let scale = sweep.model.measures()[measure].scale;
+                row.push(match value {
+                    None => Datum::Empty,
+                    Some(value) if scale == 1 => Datum::Whole(*value),
+                    Some(value) => Datum::Decimal(*value as f64 / scale as f64),
+                });
+            }
+            row
+        })
 }
 
 fn leading_columns(sweep: &Sweep) -> Columns {

@@ -1,5 +1,4 @@
 //! Parquet files hold what the CSV files hold, and say where it comes from.
-#![cfg(feature = "parquet")]
 
 use std::fs::File;
 use std::path::Path;
@@ -52,7 +51,11 @@ fn read(path: &Path) -> Vec<Vec<String>> {
     for row in reader.get_row_iter(None).unwrap() {
         let row = row.unwrap();
         if table.is_empty() {
-            table.push(row.get_column_iter().map(|(name, _)| name.clone()).collect());
+            table.push(
+                row.get_column_iter()
+                    .map(|(name, _)| name.clone())
+                    .collect(),
+            );
         }
         let field = |field: &Field| match field {
             Field::Null => String::new(),
@@ -61,13 +64,19 @@ fn read(path: &Path) -> Vec<Vec<String>> {
             Field::Double(number) => number.to_string(),
             other => panic!("{other:?}"),
         };
-        table.push(row.get_column_iter().map(|(_, value)| field(value)).collect());
+        table.push(
+            row.get_column_iter()
+                .map(|(_, value)| field(value))
+                .collect(),
+        );
     }
     table
 }
 
 fn read_csv(text: &[u8]) -> Vec<Vec<String>> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text);
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(text);
     let records = reader.records().map(|record| record.unwrap());
     records
         .map(|record| record.iter().map(str::to_owned).collect())

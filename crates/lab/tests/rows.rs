@@ -38,7 +38,11 @@ fn run_with(sweep: &Sweep, engine: Engine, threads: usize) -> Results {
         Ok(())
     });
     assert_eq!(done, Ok(true));
-    let rows = if sweep.sample_rows { cells.len() as u64 * sweep.samples } else { 0 };
+    let rows = if sweep.sample_rows {
+        cells.len() as u64 * sweep.samples
+    } else {
+        0
+    };
     assert_eq!(samples.len() as u64, rows);
     (cells, samples)
 }

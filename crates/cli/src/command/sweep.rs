@@ -103,12 +103,7 @@ pub(crate) struct Running {
     shard: Option<Shard>,
 
     /// What has a row of its own in a table: cells, or samples as well
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        help_heading = "Running"
-    )]
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Running")]
     rows: Option<Rows>,
 
     /// Only print the initial state of a sample, for `headway run --start`

@@ -11,7 +11,7 @@ use headway_core::{Process, Program, Ring, Separation};
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 
-use super::{Axis, AxisKind, Engine, Measure, Model, Problem, BySeed, Sampler, share};
+use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
 use crate::cell::Cell;
 
 /// The ring under an asynchronous scheduler.

@@ -7,7 +7,7 @@ use headway_sim::forecast::Forecast;
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 
-use super::{Axis, AxisKind, Engine, Measure, Model, Problem, BySeed, Sampler, share};
+use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
 use crate::cell::Cell;
 
 /// Rounds to m tokens at least d apart, by what tokens are made of.

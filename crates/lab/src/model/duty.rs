@@ -6,7 +6,7 @@ use headway_sim::engine::{Dense, Engine as _};
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 
-use super::{Axis, AxisKind, Engine, Measure, Model, Problem, BySeed, Sampler, share};
+use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
 use crate::cell::Cell;
 
 /// A field watched by sensors, a few of which are on at a time.

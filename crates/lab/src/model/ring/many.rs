@@ -5,8 +5,8 @@ use std::ops::Range;
 use headway_core::{Configuration, Ring};
 
 use super::one::RingSampler;
-use super::settle::Settled;
 use super::row::{LANES, Lane};
+use super::settle::Settled;
 use super::sheet::{Shape, Sheet};
 use super::{AT_WORST, LAST_REST, LEGITIMATE_AT, OF_WORST, RECOVERY, TURNS, WIDEST_GAP, WORST};
 use crate::model::{Sampler, share};
@@ -47,7 +47,8 @@ fn shape(one: &RingSampler) -> Option<Shape> {
         delays: one.random_delays().filter(|&delays| delays > 0)?,
     };
     let most = Shape::MOST;
-    let small = one.processes <= most && shape.tokens <= most && one.separation.hops() <= most as u32;
+    let small =
+        one.processes <= most && shape.tokens <= most && one.separation.hops() <= most as u32;
     (small && shape.largest() <= i16::LARGEST).then_some(shape)
 }
 
@@ -71,14 +72,19 @@ impl<T: Lane> SheetSampler<T> {
             shape,
             sheet: Sheet::new(shape),
             settled: closed_form.then(|| Settled::new(shape)),
-            worst: (0..=one.processes as u64).map(|gap| one.worst(gap)).collect(),
+            worst: (0..=one.processes as u64)
+                .map(|gap| one.worst(gap))
+                .collect(),
             one,
         }
     }
 
     fn draw(&mut self, cell_seed: u64, sheet: u64) {
         let seed = cell_seed.wrapping_add(sheet);
-        pulp::Arch::new().dispatch(Draw { seed, sheet: &mut self.sheet });
+        pulp::Arch::new().dispatch(Draw {
+            seed,
+            sheet: &mut self.sheet,
+        });
     }
 
     fn one_by_one(
@@ -121,9 +127,8 @@ impl<T: Lane> SheetSampler<T> {
                 OF_WORST => column.extend(lanes.map(|lane| {
                     worst(lane).and_then(|worst| share(last_rest(lane).unwrap_or(0), worst))
                 })),
-                AT_WORST => column.extend(
-                    lanes.map(|lane| share(u64::from(last_rest(lane) == worst(lane)), 1)),
-                ),
+                AT_WORST => column
+                    .extend(lanes.map(|lane| share(u64::from(last_rest(lane) == worst(lane)), 1))),
                 TURNS => column.extend(
                     lanes.map(|lane| share(settled.legitimate_at.0[lane].number() as u64, n)),
                 ),
@@ -152,7 +157,11 @@ impl<T: Lane> Sampler for SheetSampler<T> {
                 Some(mut settled) => {
                     let (shape, sheet) = (self.shape, &self.sheet);
                     let settled_ref = &mut settled;
-                    pulp::Arch::new().dispatch(Settle { shape, sheet, settled: settled_ref });
+                    pulp::Arch::new().dispatch(Settle {
+                        shape,
+                        sheet,
+                        settled: settled_ref,
+                    });
                     self.closed_form(&settled, lanes, columns);
                     self.settled = Some(settled);
                 }

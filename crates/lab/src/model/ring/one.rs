@@ -54,7 +54,11 @@ struct Seen {
 }
 
 impl RingSampler {
-    pub(super) fn new(cell: &Cell, wanted: &[usize], engine: Engine) -> Result<RingSampler, Problem> {
+    pub(super) fn new(
+        cell: &Cell,
+        wanted: &[usize],
+        engine: Engine,
+    ) -> Result<RingSampler, Problem> {
         let processes = cell.number("processes") as usize;
         // The axis allows no more than 2^31.
         let separation = Separation::new(cell.number("separation") as u32)

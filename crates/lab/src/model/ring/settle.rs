@@ -54,7 +54,13 @@ impl<T: Lane> Settled<T> {
     /// that are queued: see `Counters` in `forecast/mod.rs`. Nothing rests from
     /// round `settled` on.
     #[inline(always)]
-    fn wrong_until(&self, shape: Shape, sheet: &Sheet<T>, settled: Row<T>, y_first: Row<T>) -> Row<T> {
+    fn wrong_until(
+        &self,
+        shape: Shape,
+        sheet: &Sheet<T>,
+        settled: Row<T>,
+        y_first: Row<T>,
+    ) -> Row<T> {
         let n = shape.processes;
         let top = shape.separation.top() as i16;
         let mut wrong_until = Row::of(0);
@@ -134,7 +140,12 @@ impl<T: Lane> Pass<T> {
     /// One turn backwards: the one ahead, for what waits there for tokens of this
     /// one, or this one.
     #[inline(always)]
-    fn turn<const THIS: bool>(mut self, shape: Shape, sheet: &Sheet<T>, y_ahead: &mut [Row<T>]) -> Pass<T> {
+    fn turn<const THIS: bool>(
+        mut self,
+        shape: Shape,
+        sheet: &Sheet<T>,
+        y_ahead: &mut [Row<T>],
+    ) -> Pass<T> {
         let n = shape.processes;
         let d = shape.separation.hops() as i16;
         for x in (0..n).rev() {

@@ -161,3 +161,91 @@ impl<T: Lane> Sheet<T> {
         Ok((Ring::new(self.shape.separation, programs)?, state))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn shape(processes: usize, tokens: usize, separation: u32, delays: usize) -> Shape {
+        Shape {
+            processes,
+            tokens,
+            separation: Separation::new(separation).unwrap(),
+            delays,
+        }
+    }
+
+    /// How often each thing was met among `rings` rings.
+    fn counted<K: Ord>(
+        shape: Shape,
+        rings: usize,
+        of: impl Fn(&Ring, &Configuration) -> K,
+    ) -> BTreeMap<K, usize> {
+        let mut sheet = Sheet::<i8>::new(shape);
+        let mut counts = BTreeMap::new();
+        for seed in 0..(rings / LANES) as u64 {
+            sheet.draw(seed);
+            for lane in 0..LANES {
+                let (ring, state) = sheet.ring(lane).unwrap();
+                *counts.entry(of(&ring, &state)).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Within five standard deviations of equally often.
+    fn assert_uniform<K: Ord + std::fmt::Debug>(counts: &BTreeMap<K, usize>, kinds: usize) {
+        assert_eq!(counts.len(), kinds, "{counts:?}");
+        let total: usize = counts.values().sum();
+        let expected = total as f64 / kinds as f64;
+        for (kind, &count) in counts {
+            let off = (count as f64 - expected).abs();
+            assert!(
+                off < 5.0 * expected.sqrt(),
+                "{kind:?}: {count}, not {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_choice_of_delays_is_equally_likely() {
+        // The last is one; 2 of the 6 others, or all but 2 of them: 15 choices.
+        for delays in [3, 5] {
+            let choices = counted(shape(7, 1, 2, delays), 32_000, |ring, _| {
+                ring.delays().collect::<Vec<_>>()
+            });
+            assert_uniform(&choices, 15);
+            assert!(
+                choices
+                    .keys()
+                    .all(|chosen| chosen.len() == delays && chosen.contains(&6))
+            );
+        }
+        let across_words = counted(shape(130, 1, 2, 2), 64_000, |ring, _| ring.delays().next());
+        assert_uniform(&across_words, 129);
+    }
+
+    #[test]
+    fn every_place_and_every_counter_is_equally_likely() {
+        let places = counted(shape(5, 2, 3, 5), 64_000, |_, state| {
+            let tokens = |p: &Process| (p.resting, p.queued);
+            state.processes.iter().map(tokens).collect::<Vec<_>>()
+        });
+        // 10 places for each of two tokens that are alike: pairs are twice as common.
+        let (both, apart): (BTreeMap<_, _>, BTreeMap<_, _>) = places
+            .into_iter()
+            .partition(|(tokens, _)| tokens.iter().any(|&(r, q)| r == 2 || q == 2));
+        assert_uniform(&both, 10);
+        assert_uniform(&apart, 45);
+        let counters = counted(shape(3, 1, 3, 3), 54_000, |_, state| {
+            state
+                .processes
+                .iter()
+                .map(|p| p.counter)
+                .collect::<Vec<_>>()
+        });
+        assert_uniform(&counters, 27);
+    }
+}
