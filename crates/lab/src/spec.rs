@@ -121,7 +121,7 @@ impl fmt::Display for Statistic {
             Statistic::Min => f.write_str("smallest"),
             Statistic::Max => f.write_str("largest"),
             Statistic::Percentile(percentile) if *percentile == 50.0 => f.write_str("median"),
-            Statistic::Percentile(percentile) => write!(f, "{percentile}% are below"),
+            Statistic::Percentile(percentile) => write!(f, "{percentile}% at most"),
         }
     }
 }

@@ -107,6 +107,8 @@ impl Tally {
             Some(histogram) if self.count > 0 => percentiles
                 .iter()
                 .map(|&percentile| histogram.value_at_percentile(percentile))
+                // It rounds up, but never beyond what there was.
+                .map(|value| value.min(self.max.max(0).unsigned_abs()))
                 .collect(),
             _ => Vec::new(),
         };
@@ -250,6 +252,12 @@ mod tests {
                 "{found} for {truth}"
             );
         }
+    }
+
+    #[test]
+    fn no_percentile_is_beyond_the_largest_sample() {
+        let summary = tally(&[3, 1_000_000, 1_000_000]).summary(&[10.0, 50.0, 100.0]);
+        assert_eq!(summary.percentiles, [3, 1_000_000, 1_000_000]);
     }
 
     #[test]

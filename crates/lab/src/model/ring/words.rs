@@ -89,7 +89,7 @@ impl Words {
 /// place.
 #[inline(always)]
 fn digit<T: Lane>(fractions: &mut [u16; LANES], bound: u16) -> Row<T> {
-    let whole = |word: u16| (u32::from(word) * u32::from(bound) >> 16) as i16;
+    let whole = |word: u16| ((u32::from(word) * u32::from(bound)) >> 16) as i16;
     let row = Row::from_words(fractions, whole);
     for fraction in fractions {
         *fraction = fraction.wrapping_mul(bound);
