@@ -74,8 +74,8 @@ fn threads(table: &mut Table) {
         }
     }
     table.add(Row {
-        work: "experiment paper, 100,000 samples a point".to_owned(),
-        ours: format!("two threads {}", time(best[1])),
+        work: "the same on two threads".to_owned(),
+        ours: time(best[1]),
         baseline: format!("one thread {}", time(best[0])),
         ratio: ratio(best[0], best[1]),
         goal: Goal::AtLeast(1.8),
