@@ -34,6 +34,9 @@ pub trait Application {
         None
     }
 
+    /// The node was crashed by [`Command::Crash`]: what it held is no longer used.
+    fn crashed(&mut self, _now: Duration, _node: &Machine) {}
+
     /// Called before datagrams leave that tell a state: the place to save it.
     /// `false` keeps them from leaving, which is as if they were lost.
     fn before_transmit(&mut self, _now: Duration, _node: &Machine) -> bool {
@@ -57,6 +60,10 @@ pub enum Command {
     },
     /// Anything else, done by the node's thread.
     Call(Call),
+    /// For experiments: the node is dead from now on, and what is sent to it is lost.
+    Crash,
+    /// For experiments: the node is another one from now on, and alive.
+    Restart(Box<Machine>),
     /// The loop ends.
     Stop,
 }
@@ -70,6 +77,8 @@ impl std::fmt::Debug for Command {
                 .field("fence", fence)
                 .finish_non_exhaustive(),
             Command::Call(_) => formatter.write_str("Call(..)"),
+            Command::Crash => formatter.write_str("Crash"),
+            Command::Restart(_) => formatter.write_str("Restart(..)"),
             Command::Stop => formatter.write_str("Stop"),
         }
     }
@@ -201,6 +210,7 @@ pub struct Driver<T, A> {
     /// There are events that were not told yet.
     events_left: bool,
     running: bool,
+    alive: bool,
     errors: u64,
     latest_error: Option<io::Error>,
 }
@@ -228,6 +238,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
             wish: None,
             events_left: false,
             running: true,
+            alive: true,
             errors: 0,
             latest_error: None,
         }
@@ -253,6 +264,10 @@ impl<T: Transport, A: Application> Driver<T, A> {
         if !self.running {
             return false;
         }
+        if !self.alive {
+            self.ignore(most);
+            return false;
+        }
         let now = self.now();
         self.wish = self.application.turn(now, &mut self.machine);
         // A command or the application may have changed something: said first, so
@@ -275,6 +290,9 @@ impl<T: Transport, A: Application> Driver<T, A> {
 
     /// When it has to have its next turn if nothing arrives.
     pub fn deadline(&self) -> Duration {
+        if !self.alive {
+            return Duration::MAX;
+        }
         let timeout = self.machine.poll_timeout();
         self.wish.map_or(timeout, |wish| wish.min(timeout))
     }
@@ -287,6 +305,11 @@ impl<T: Transport, A: Application> Driver<T, A> {
     /// Whether it was not told to stop.
     pub const fn running(&self) -> bool {
         self.running
+    }
+
+    /// Whether it was not crashed.
+    pub const fn alive(&self) -> bool {
+        self.alive
     }
 
     /// The machine.
@@ -336,6 +359,15 @@ impl<T: Transport, A: Application> Driver<T, A> {
                     let now = self.now();
                     call(now, &mut self.machine);
                 }
+                Ok(Command::Crash) => {
+                    let now = self.now();
+                    self.application.crashed(now, &self.machine);
+                    self.alive = false;
+                }
+                Ok(Command::Restart(machine)) => {
+                    self.machine = *machine;
+                    self.alive = true;
+                }
                 Ok(Command::Stop) => self.running = false,
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
             }
@@ -365,6 +397,14 @@ impl<T: Transport, A: Application> Driver<T, A> {
             wait = Duration::ZERO;
         }
         heard
+    }
+
+    /// What a dead node does.
+    fn ignore(&mut self, most: Duration) {
+        let mut wait = most;
+        while let Ok(Some(_)) = self.transport.receive(&mut self.arrived, wait) {
+            wait = Duration::ZERO;
+        }
     }
 
     fn tell_events(&mut self, now: Duration) {

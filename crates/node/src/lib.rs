@@ -27,11 +27,15 @@ extern crate alloc;
 mod auth;
 mod config;
 #[cfg(feature = "std")]
+pub mod crew;
+#[cfg(feature = "std")]
 pub mod driver;
 mod flaw;
 mod join;
 mod link;
 mod machine;
+#[cfg(feature = "std")]
+pub mod observer;
 mod permit;
 mod plan;
 mod release;
