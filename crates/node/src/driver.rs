@@ -27,8 +27,9 @@ pub trait Application {
     /// [`Remote::work_done`] or in [`Application::turn`].
     fn event(&mut self, now: Duration, event: Event, node: &mut Machine);
 
-    /// Called once in every turn of the loop, before events: the place for timers
-    /// and for looking at the node. When to be called again at the latest, if that
+    /// Called once in every turn of the loop, after events: the place for timers, and
+    /// for looking whether the node still agrees (a corrupted one may have forgotten
+    /// a permit, and [`Machine::held`] tells). When to be called again at the latest, if that
     /// matters.
     fn turn(&mut self, _now: Duration, _node: &mut Machine) -> Option<Duration> {
         None
@@ -269,6 +270,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
             return false;
         }
         let now = self.now();
+        self.tell_events(now);
         self.wish = self.application.turn(now, &mut self.machine);
         // A command or the application may have changed something: said first, so
         // that nobody waits for it.

@@ -30,6 +30,8 @@ mod config;
 pub mod crew;
 #[cfg(feature = "std")]
 pub mod driver;
+#[cfg(feature = "udp")]
+pub mod fleet;
 mod flaw;
 mod join;
 mod link;

@@ -87,7 +87,7 @@ impl Network {
     /// # Panics
     ///
     /// When there is no such node, or it has a bell already.
-    pub fn together(&self, nodes: impl IntoIterator<Item = u32>) -> (Vec<Endpoint>, impl Doorbell) {
+    pub fn together(&self, nodes: impl IntoIterator<Item = u32>) -> (Vec<Endpoint>, MemoryBell) {
         let bell = Arc::new(Bell::default());
         let endpoints = nodes.into_iter().map(|index| {
             let endpoint = self.endpoint(index);
@@ -95,11 +95,15 @@ impl Network {
             assert!(hung.is_ok(), "node {index} has a bell already");
             endpoint
         });
-        (endpoints.collect(), bell)
+        (endpoints.collect(), MemoryBell(bell))
     }
 }
 
-/// Rings for several inboxes.
+/// Waits for several inboxes at once.
+#[derive(Debug)]
+pub struct MemoryBell(Arc<Bell>);
+
+/// Rung for several inboxes.
 #[derive(Debug, Default)]
 struct Bell {
     rung: AtomicBool,
@@ -117,13 +121,14 @@ impl Bell {
     }
 }
 
-impl Doorbell for Arc<Bell> {
+impl Doorbell for MemoryBell {
     fn wait(&mut self, most: Duration) -> io::Result<()> {
-        let sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
-        let quiet = |(): &mut ()| !self.rung.load(Ordering::SeqCst);
+        let bell = &self.0;
+        let sleeping = bell.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let quiet = |(): &mut ()| !bell.rung.load(Ordering::SeqCst);
         let most = most.min(LONGEST);
-        drop(self.ringing.wait_timeout_while(sleeping, most, quiet));
-        self.rung.store(false, Ordering::SeqCst);
+        drop(bell.ringing.wait_timeout_while(sleeping, most, quiet));
+        bell.rung.store(false, Ordering::SeqCst);
         Ok(())
     }
 }
