@@ -38,6 +38,8 @@ mod scramble;
 mod snapshot;
 mod verdict;
 pub mod wire;
+#[cfg(feature = "std")]
+pub mod world;
 
 pub use auth::{Key, MAC_BYTES};
 pub use config::{Config, ConfigError, Grant, RingId, Role, Timing};
