@@ -32,6 +32,7 @@ mod link;
 mod machine;
 mod permit;
 mod plan;
+mod recovery;
 mod release;
 mod rings;
 mod scramble;
@@ -49,6 +50,7 @@ pub use flaw::Flaw;
 use flaw::Flaw;
 pub use machine::{Event, Held, Machine, Transmit};
 pub use plan::{MOST_NODES, MOST_TOKENS, Plan, PlanError, true_separation};
+pub use recovery::{recovery_bound, recovery_rounds};
 pub use snapshot::RestoreError;
 pub use wire::Rejected;
 

@@ -161,7 +161,14 @@ impl World {
             queue: BinaryHeap::new(),
             events: 0,
             timers: vec![Micros::MAX; n],
-            buffer: vec![0; machines.iter().map(|m| m.config().datagram_bytes()).max().unwrap_or(0)],
+            buffer: vec![
+                0;
+                machines
+                    .iter()
+                    .map(|m| m.config().datagram_bytes())
+                    .max()
+                    .unwrap_or(0)
+            ],
             under_way: Vec::new(),
             unused: Vec::new(),
             observer: Observer::new(n as u32, separation.wanted()),

@@ -32,8 +32,9 @@ pub struct Observer {
     last_at: Micros,
     violations: u64,
     permits: Vec<u64>,
-    /// The highest fencing number of each token, and how often one was not higher.
-    fences: Vec<u64>,
+    /// The highest fencing number of each token and who had it, and how often one
+    /// was not higher. The same node may be granted the same again, after a restart.
+    fences: Vec<(u64, u32)>,
     fences_back: u64,
 }
 
@@ -86,12 +87,17 @@ impl Observer {
         }
         let index = token as usize;
         if self.fences.len() <= index {
-            self.fences.resize(index + 1, 0);
+            self.fences.resize(index + 1, (0, node));
         }
-        self.fences_back += u64::from(fence <= self.fences[index]);
-        self.fences[index] = self.fences[index].max(fence);
+        let (highest, holder) = self.fences[index];
+        let back = fence < highest || (fence == highest && node != holder);
+        self.fences_back += u64::from(back);
+        if fence > highest {
+            self.fences[index] = (fence, node);
+        }
         self.permits[node as usize] += 1;
-        self.working.retain(|other| (other.node, other.token) != (node, token));
+        self.working
+            .retain(|other| (other.node, other.token) != (node, token));
         self.working.push(Working { node, token, fence });
     }
 
