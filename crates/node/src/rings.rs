@@ -114,7 +114,7 @@ impl Payloads {
             return &[];
         }
         let place = &self.bytes[self.place(token)];
-        &place[1..=usize::from(place[0])]
+        &place[1..=usize::from(place[0].min(self.most))]
     }
 
     /// Replaces a payload; one that is too long is cut.
