@@ -30,9 +30,9 @@ mod config;
 pub mod crew;
 #[cfg(feature = "std")]
 pub mod driver;
+mod flaw;
 #[cfg(feature = "udp")]
 pub mod fleet;
-mod flaw;
 mod join;
 mod link;
 mod machine;

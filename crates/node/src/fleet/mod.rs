@@ -19,7 +19,7 @@ use crate::transport::faulty::{Faulty, Weather};
 use crate::transport::memory::Network;
 use crate::transport::udp::{Udp, UdpBell};
 use crate::transport::{Doorbell, Transport};
-use crate::{Config, ConfigError, Key, Machine, Plan, Rejected, RestoreError, Timing};
+use crate::{Config, ConfigError, Key, Machine, Plan, Rejected, RestoreError, Role, Timing};
 
 mod worker;
 
@@ -92,6 +92,7 @@ pub struct Fleet {
     observer: Arc<Mutex<Observer>>,
     random: ChaCha8Rng,
     threads: Vec<JoinHandle<()>>,
+    recovery_rounds: Vec<(Duration, u64)>,
 }
 
 #[derive(Debug)]
@@ -135,6 +136,7 @@ impl Fleet {
             observer: Arc::new(Mutex::new(Observer::new(&plan))),
             random: ChaCha8Rng::seed_from_u64(options.seed),
             threads: Vec::new(),
+            recovery_rounds: Vec::new(),
             options,
         };
         let nodes: Vec<u32> = (0..plan.nodes()).collect();
@@ -174,6 +176,7 @@ impl Fleet {
             let config = Config {
                 timing,
                 payload,
+                role: Role::usual(index, plan.nodes()),
                 ..Config::new(Config::identity(b"fleet", &plan, payload), index, plan)
             };
             let incarnation = self.random.next_u64();
@@ -227,11 +230,22 @@ impl Fleet {
                 && sample.settled
                 && sample.rounds > node.rounds_at_fault.saturating_add(turn)
         });
-        if settled {
+        if settled && !self.observer().is_settled() {
             let now = self.now();
             self.observer().settled(now);
+            let passed = self.nodes.iter().zip(&nodes);
+            let passed =
+                passed.map(|(node, sample)| sample.rounds.saturating_sub(node.rounds_at_fault));
+            let rounds = passed.max().unwrap_or_default();
+            self.recovery_rounds.push((now, rounds));
         }
         nodes
+    }
+
+    /// When it was found settled, and how many rounds that took since the latest
+    /// corruption or the start.
+    pub fn recovery_rounds(&self) -> &[(Duration, u64)] {
+        &self.recovery_rounds
     }
 
     /// How many datagrams were rejected, for each reason.

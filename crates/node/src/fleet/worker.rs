@@ -154,16 +154,15 @@ impl Worker {
     /// told.
     fn agree(&mut self, now: Duration, node: &mut Machine) {
         let has = |node: &Machine, work: Work| {
-            node.held().any(|held| {
-                held.permit && held.token == work.token && held.fence == work.fence
-            })
+            node.held()
+                .any(|held| held.permit && held.token == work.token && held.fence == work.fence)
         };
         while let Some(at) = self.works.iter().position(|&work| !has(node, work)) {
             self.end(now, at, node);
         }
-        let unknown = node.held().find(|held| {
-            held.permit && self.find(held.token, held.fence).is_none()
-        });
+        let unknown = node
+            .held()
+            .find(|held| held.permit && self.find(held.token, held.fence).is_none());
         if let Some(held) = unknown {
             node.handle_work_done(now, held.token, held.fence, None);
         }
