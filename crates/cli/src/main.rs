@@ -30,7 +30,7 @@ Examples:
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
   headway check delay-relay                every initial state, the exact worst case
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
-  headway ring --transport udp --loss 0.2  real nodes on real sockets, a bad network
+  headway ring --for 5s --transport udp    real nodes on real sockets, with permits
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";

@@ -28,9 +28,9 @@ use session::Session;
 #[command(after_help = "\
 Examples:
   headway ring --for 3s
-  headway ring --for 3s --transport udp --loss 0.2 --reorder 0.1
-  headway ring --for 3s --fault 1s:scramble=all --format json
-  headway ring --for 3s --nodes 12 --tokens 3 --fault 1s:crash=4 --fault 1500ms:restart=4
+  headway ring --for 6s --transport udp --loss 0.2 --reorder 0.1
+  headway ring --for 5s --fault 1s:scramble=all --format json
+  headway ring --for 5s --nodes 12 --tokens 3 --fault 2s:crash=4 --fault 3s:restart=4
 
 Faults, each at a time after the start, as AT:KIND; without the time, typed while
 it runs, with a space instead of =:
