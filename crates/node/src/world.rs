@@ -220,6 +220,33 @@ impl World {
             }
             self.scramble(node);
         }
+        // Now and then the most stubborn of all wrong clocks: each in step with its
+        // neighbours, and all together wound round the ring.
+        if self.random.next_u32().is_multiple_of(4) {
+            self.wind();
+        }
+    }
+
+    fn wind(&mut self) {
+        let n = self.machines.len() as u64;
+        let modulus = self.machines[0].clock.modulus as u64;
+        let first = self.random.next_u64() % modulus;
+        // A tick from each node to the next, or as many as close the circle.
+        let (rise, run) = match self.random.next_u32() % 2 {
+            0 => (1, 1),
+            _ => (modulus, n),
+        };
+        let phase = |node: u64| ((first + (node % n) * rise / run) % modulus) as i32;
+        for node in 0..n {
+            let machine = &mut self.machines[node as usize];
+            machine.joined = true;
+            machine.phase = phase(node);
+            for link in &mut machine.links {
+                link.known = true;
+                link.joining = false;
+                link.phase = phase(u64::from(link.node));
+            }
+        }
     }
 
     /// Switches a node off. Its application stops at once.
@@ -248,6 +275,20 @@ impl World {
         Ok(())
     }
 
+    /// Switches a node on again that was told something else: another program at the
+    /// same address.
+    ///
+    /// # Errors
+    ///
+    /// When what it was told is wrong.
+    pub fn restart_as(&mut self, node: u32, config: Config) -> Result<(), ConfigError> {
+        let incarnation = self.random.next_u64();
+        self.machines[node as usize] = Machine::new(config, self.key.clone(), incarnation)?;
+        self.down[node as usize] = false;
+        self.call_at(node, self.now);
+        Ok(())
+    }
+
     /// Cuts the way from one node to another, in that direction.
     pub fn cut(&mut self, from: u32, to: u32) {
         self.cut.push((from, to));
@@ -267,6 +308,12 @@ impl World {
     pub fn inject(&mut self, to: u32, bytes: &[u8]) {
         let at = self.now + 1;
         self.put(u32::MAX, to, bytes, at);
+    }
+
+    /// The datagrams that are under way: for whom, and what.
+    pub fn under_way(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let live = self.under_way.iter().filter(|datagram| datagram.live);
+        live.map(|datagram| (datagram.to, &datagram.bytes[..]))
     }
 
     /// The nodes.

@@ -26,3 +26,13 @@ fn restarts() {
 fn amnesia() {
     every_seed("amnesia", 10_000, promises::amnesia);
 }
+
+#[test]
+fn intrusion() {
+    every_seed("intrusion", 5_000, promises::intrusion);
+}
+
+#[test]
+fn stranger() {
+    every_seed("stranger", 5_000, promises::stranger);
+}

@@ -20,6 +20,8 @@ pub(crate) struct Scenario {
     pub(crate) payload: u8,
     pub(crate) key: Key,
     pub(crate) random: ChaCha8Rng,
+    #[cfg(feature = "flaws")]
+    pub(crate) flaw: Option<headway_node::Flaw>,
 }
 
 impl Scenario {
@@ -40,10 +42,14 @@ impl Scenario {
             .collect();
         let sure = below(nodes) as usize;
         roles[sure] = if measure { Role::Measure } else { Role::Delay };
-        let least = Duration::from_micros(u64::from(1 + below(200)));
+        let least = Duration::from_micros(u64::from(3 + below(200)));
         let network = Network {
             delay_least: least,
-            delay_most: least + Duration::from_micros(u64::from(below(2000))),
+            // One in four is as regular as lock-step.
+            delay_most: match below(4) {
+                0 => least,
+                _ => least + Duration::from_micros(u64::from(below(2000))),
+            },
             ..Network::default()
         };
         let work = Work {
@@ -65,12 +71,16 @@ impl Scenario {
             payload,
             key,
             random,
+            #[cfg(feature = "flaws")]
+            flaw: None,
         }
     }
 
     pub(crate) fn configs(&self) -> Vec<Config> {
         let ring = Config::identity(b"seeded", &self.plan, self.payload);
         let config = |(index, &role): (usize, &Role)| Config {
+            #[cfg(feature = "flaws")]
+            flaw: self.flaw,
             role,
             payload: self.payload,
             timing: self.timing(),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use headway_node::world::World;
+use headway_node::{Config, Key};
 
 use crate::common::Scenario;
 
@@ -51,31 +52,37 @@ pub(crate) fn convergence_of(mut scenario: Scenario) -> Result<f64, String> {
         world.scramble_all();
     }
     let (start, bound) = (world.now(), scenario.bound());
-    world.run_for(bound);
-    if !world.settled() {
-        let nodes = world.machines().iter();
-        let nodes: Vec<String> = nodes
-            .map(|node| format!("{}:{}", node.phase(), node.settled()))
-            .collect();
-        return Err(format!(
-            "not settled after {bound:?} ({}): {}",
-            nodes.join(" "),
-            scenario.describe()
-        ));
+    let before: Vec<u64> = world.machines().iter().map(|node| node.rounds()).collect();
+    let turns = u64::from(2 * scenario.plan.nodes() + 2);
+    loop {
+        world.run_for(bound / 100);
+        // A corrupted memory may say settled and be wrong; after two turns it has
+        // seen for itself. By then nobody works under a permit of before, either.
+        let over = world.now() - start > scenario.work.most;
+        let mut nodes = world.machines().iter().zip(&before);
+        if over && world.settled() && nodes.all(|(node, before)| node.rounds() >= before + turns) {
+            break;
+        }
+        if world.now() - start > bound {
+            let nodes = world.machines().iter();
+            let nodes: Vec<String> = nodes
+                .map(|node| format!("{}:{}", node.phase(), node.settled()))
+                .collect();
+            return Err(format!(
+                "not settled after {bound:?} ({}): {}",
+                nodes.join(" "),
+                scenario.describe()
+            ));
+        }
     }
-    // A corrupted memory may say settled and be wrong, for a turn at most.
-    let last = world.observer().last_violation_at().unwrap_or(0);
-    let last = Duration::from_micros(last).saturating_sub(start);
-    let took = bound.saturating_sub(world.settled_for()).max(last);
-    world.observe_anew();
     let settled_at = world.now();
+    world.observe_anew();
     fair(&mut world, &scenario)?;
     safe(&world, &scenario)?;
-    let watched = world.now() - settled_at;
-    if world.settled_for() < watched {
+    if world.settled_for() < world.now() - settled_at {
         return Err(format!("unsettled again: {}", scenario.describe()));
     }
-    Ok(took.as_secs_f64() / bound.as_secs_f64())
+    Ok((settled_at - start).as_secs_f64() / bound.as_secs_f64())
 }
 
 /// Nodes killed at any moment and started again with the state that they had saved:
@@ -101,6 +108,88 @@ pub(crate) fn restarts(seed: u64) -> Result<f64, String> {
     safe(&world, &scenario)?;
     if world.settled_for() < watched {
         return Err(format!("a restart was a fault: {}", scenario.describe()));
+    }
+    Ok(0.0)
+}
+
+/// Datagrams that are copied and sent again, changed, made with another key, or made
+/// for another ring with the same key: none of it makes a difference.
+pub(crate) fn intrusion(seed: u64) -> Result<f64, String> {
+    intrusion_of(Scenario::draw(seed))
+}
+
+pub(crate) fn intrusion_of(mut scenario: Scenario) -> Result<f64, String> {
+    scenario.key = Key::new(b"the key that the intruder lacks").expect("long enough");
+    let mut world = scenario.world();
+    wait_until_settled(&mut world, &scenario)?;
+    let settled_at = world.now();
+    let mut elsewhere = scenario.configs();
+    let other = Config::identity(b"another ring", &scenario.plan, scenario.payload);
+    elsewhere.iter_mut().for_each(|config| config.ring = other);
+    let (key, network, work) = (&scenario.key, scenario.network, scenario.work);
+    let mut elsewhere = World::new(elsewhere, key, network, work, scenario.seed)
+        .map_err(|error| error.to_string())?;
+    let mut copied: Vec<(u32, Vec<u8>)> = Vec::new();
+    for _ in 0..40 {
+        world.run_for(scenario.bound() / 400);
+        elsewhere.run_for(Duration::from_micros(500));
+        let seen = |(to, bytes): (u32, &[u8])| (to, bytes.to_vec());
+        copied.extend(world.under_way().map(seen));
+        let foreign: Vec<_> = elsewhere.under_way().map(seen).collect();
+        for (to, bytes) in foreign {
+            world.inject(to, &bytes);
+        }
+        for _ in 0..8 {
+            let Some(chosen) = copied.len().checked_sub(1) else {
+                break;
+            };
+            let chosen = scenario.below(chosen as u32 + 1) as usize;
+            let (to, mut bytes) = copied[chosen].clone();
+            match scenario.below(3) {
+                0 => {}
+                1 => {
+                    // Another phase, and other values.
+                    let at = 64 + scenario.below(24) as usize;
+                    let at = at.min(bytes.len() - 33);
+                    bytes[at] ^= 1 << scenario.below(8);
+                }
+                _ => bytes.truncate(scenario.below(bytes.len() as u32) as usize),
+            }
+            world.inject(to, &bytes);
+        }
+    }
+    fair(&mut world, &scenario)?;
+    safe(&world, &scenario)?;
+    if world.settled_for() < world.now() - settled_at {
+        return Err(format!("unsettled by an intruder: {}", scenario.describe()));
+    }
+    Ok(0.0)
+}
+
+/// A node that is replaced by one of another ring, at the same address and with the
+/// same key: nobody listens to it, and the ring stops.
+pub(crate) fn stranger(seed: u64) -> Result<f64, String> {
+    stranger_of(Scenario::draw(seed))
+}
+
+pub(crate) fn stranger_of(mut scenario: Scenario) -> Result<f64, String> {
+    let mut world = scenario.world();
+    wait_until_settled(&mut world, &scenario)?;
+    let node = scenario.below(scenario.plan.nodes());
+    let mut config = scenario.configs()[node as usize];
+    config.ring = Config::identity(b"another ring", &scenario.plan, scenario.payload);
+    world.crash(node);
+    world
+        .restart_as(node, config)
+        .map_err(|error| error.to_string())?;
+    let rounds = |world: &World| -> u64 { world.machines().iter().map(|node| node.rounds()).sum() };
+    let before = rounds(&world);
+    world.run_for(scenario.bound());
+    safe(&world, &scenario)?;
+    // Everybody may be as far ahead of a dead node as they are away from it.
+    let n = u64::from(scenario.plan.nodes());
+    if rounds(&world) - before > n * n {
+        return Err(format!("a stranger was let in: {}", scenario.describe()));
     }
     Ok(0.0)
 }
