@@ -33,7 +33,11 @@ fn every_flaw_is_caught() {
     for flaw in Flaw::ALL {
         match caught(flaw) {
             Some((promise, seeds, how)) => {
-                let how = how.split([':', ',', '(']).next().unwrap_or_default().to_owned();
+                let how = how
+                    .split([':', ',', '('])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
                 println!("| {flaw:?} | {promise} | {seeds} | {how} |");
             }
             None => missed.push(flaw),
