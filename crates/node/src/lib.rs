@@ -26,11 +26,19 @@ extern crate alloc;
 
 mod auth;
 mod config;
+#[cfg(feature = "std")]
+pub mod crew;
+#[cfg(feature = "std")]
+pub mod driver;
 mod flaw;
+#[cfg(feature = "udp")]
+pub mod fleet;
 mod join;
 mod link;
 mod local;
 mod machine;
+#[cfg(feature = "std")]
+pub mod observer;
 mod permit;
 mod plan;
 mod recovery;
@@ -38,6 +46,8 @@ mod release;
 mod rings;
 mod scramble;
 mod snapshot;
+#[cfg(feature = "std")]
+pub mod transport;
 mod verdict;
 pub mod wire;
 #[cfg(feature = "std")]
