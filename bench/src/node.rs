@@ -11,9 +11,10 @@ use headway_node::crew::Crew;
 use headway_node::driver::{Application, Driver};
 use headway_node::transport::memory::Network;
 use headway_node::transport::udp::{Udp, UdpBell};
+use headway_node::transport::{Doorbell, Transport};
 use headway_node::{Config, Event, Key, Machine, Plan, Role};
 
-use crate::table::{Goal, Row, Table, peak_bytes, time};
+use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
 
 /// Called with this, the program is the other end of a ping-pong.
 pub(crate) const ECHO: &str = "--udp-echo";
@@ -55,10 +56,11 @@ impl Bare {
         }
     }
 
-    /// Every node once.
+    /// Every node once: every other one first, as a crew does.
     fn sweep(&mut self) {
         let now = self.epoch.elapsed();
-        for index in 0..self.nodes.len() {
+        let count = self.nodes.len();
+        for index in (0..count).step_by(2).chain((1..count).step_by(2)) {
             let node = &mut self.nodes[index];
             if node.poll_timeout() <= now {
                 node.handle_timeout(now);
@@ -85,17 +87,10 @@ impl Bare {
     fn hops(&self) -> u64 {
         self.nodes.iter().map(Machine::hops).sum()
     }
-
-    fn rounds(&self) -> u64 {
-        self.nodes.iter().map(Machine::rounds).min().unwrap_or(0)
-    }
 }
 
 /// The least time per unit of several windows: noise only ever adds.
-fn least_per_unit(
-    windows: u32,
-    mut window: impl FnMut() -> (Duration, u64),
-) -> Duration {
+fn least_per_unit(windows: u32, mut window: impl FnMut() -> (Duration, u64)) -> Duration {
     let each = (0..windows).map(|_| {
         let (time, units) = window();
         time.div_f64(units.max(1) as f64)
@@ -104,34 +99,52 @@ fn least_per_unit(
 }
 
 fn hop_of_the_machine(table: &mut Table) {
-    for (nodes, tokens, separation) in [(8, 4, 1), (24, 6, 2)] {
-        for key in [Key::none(), keyed()] {
-            let plan = Plan::new(nodes, tokens, separation).expect("it fits");
-            let mut ring = Bare::new(plan, &key);
-            ring.settle();
-            let hop = least_per_unit(20, || {
-                let (start, before) = (ThreadTime::now(), ring.hops());
-                for _ in 0..2000 {
-                    ring.sweep();
-                }
-                (start.elapsed(), ring.hops() - before)
-            });
-            let rounds = hop * tokens / nodes;
-            println!("{nodes} {tokens} auth {}: per hop {} per node-round {}", key.authenticates(), time(hop), time(rounds));
-        }
-    }
-    let _ = table;
+    let plan = Plan::new(8, 4, 1).expect("it fits");
+    let [hop, authenticated] = [Key::none(), keyed()].map(|key| {
+        let mut ring = Bare::new(plan, &key);
+        ring.settle();
+        least_per_unit(20, || {
+            let (start, before) = (ThreadTime::now(), ring.hops());
+            for _ in 0..2000 {
+                ring.sweep();
+            }
+            (start.elapsed(), ring.hops() - before)
+        })
+    });
+    let most = Duration::from_micros(2);
+    table.add(Row {
+        work: "a hop of a token, machines only: CPU of all 8 nodes over hops of all 4 tokens"
+            .to_owned(),
+        ours: format!("{}; authenticated {}", time(hop), time(authenticated)),
+        baseline: time(most),
+        ratio: ratio(hop, most),
+        goal: Goal::AtMost(1.0),
+    });
 }
 
 fn memory_of_the_machine(table: &mut Table) {
-    let _ = table;
-    for tokens in [1, 2, 4, 16, 64] {
+    let key = keyed();
+    let measured = [1, 2, 4, 16, 64].map(|tokens| {
         let plan = Plan::new(1000, tokens, 2).expect("it fits");
-        let (_node, heap) = peak_bytes(|| Box::new(machine(0, plan, &keyed())));
-        println!("{tokens}: {heap} bytes, allowed {}, struct {}", 1024 + 64 * tokens, size_of::<Machine>());
-    }
+        let (_node, bytes) = peak_bytes(|| Box::new(machine(0, plan, &key)));
+        let allowed = 1024 + 64 * tokens as usize;
+        (tokens, bytes, bytes as f64 / allowed as f64)
+    });
+    let worst = measured.iter().map(|&(_, _, ratio)| ratio);
+    let bytes: Vec<String> = measured
+        .iter()
+        .map(|(tokens, bytes, _)| format!("{tokens}: {bytes}"))
+        .collect();
+    table.add(Row {
+        work: "memory of a node's machine, bytes by tokens".to_owned(),
+        ours: bytes.join(", "),
+        baseline: "1 KiB and 64 bytes per token".to_owned(),
+        ratio: worst.fold(0.0, f64::max),
+        goal: Goal::AtMost(1.0),
+    });
 }
 
+/// Ends all work at once.
 struct AtOnce;
 
 impl Application for AtOnce {
@@ -142,75 +155,111 @@ impl Application for AtOnce {
     }
 }
 
-fn sockets(count: u32, bells: &[UdpBell]) -> Vec<Udp> {
+/// Sockets of a ring, each knowing its neighbours.
+fn sockets(count: usize, bell: &UdpBell) -> Vec<Udp> {
     let any = ([127, 0, 0, 1], 0).into();
-    let per = (count as usize).div_ceil(bells.len());
-    let mut sockets: Vec<Udp> = (0..count as usize)
-        .map(|i| Udp::bind_at(any, &bells[i / per]).expect("a socket"))
+    let mut sockets: Vec<Udp> = (0..count)
+        .map(|_| Udp::bind_at(any, bell).expect("a socket"))
         .collect();
-    let addresses: Vec<_> = sockets.iter().map(|s| s.address().expect("bound")).collect();
+    let addresses: Vec<_> = sockets
+        .iter()
+        .map(|socket| socket.address().expect("bound"))
+        .collect();
     for (index, socket) in sockets.iter_mut().enumerate() {
-        for other in [index + 1, index + count as usize - 1] {
-            let other = other % count as usize;
-            socket.set_peer(other as u32, addresses[other]);
+        for neighbour in [(index + 1) % count, (index + count - 1) % count] {
+            socket.set_peer(neighbour as u32, addresses[neighbour]);
         }
     }
     sockets
 }
 
+/// A whole ring in one thread.
+fn crew<T: Transport, B: Doorbell>(
+    plan: Plan,
+    key: &Key,
+    transports: Vec<T>,
+    bell: B,
+) -> Crew<T, AtOnce, B> {
+    let epoch = Instant::now();
+    let nodes = (0..)
+        .zip(transports)
+        .map(|(index, transport)| Driver::new(machine(index, plan, key), transport, AtOnce, epoch));
+    Crew::new(nodes.collect(), bell)
+}
+
+fn rounds<T: Transport, B: Doorbell>(crew: &Crew<T, AtOnce, B>) -> u64 {
+    let rounds = crew.nodes.iter().map(|node| node.machine().rounds());
+    rounds.min().unwrap_or(0)
+}
+
 fn hop_over_udp(table: &mut Table) {
-    let _ = table;
-    let ping = ping_pong();
-    println!("one way {}", time(ping));
-    for key in [Key::none(), keyed()] {
-        let plan = Plan::new(8, 4, 1).expect("it fits");
-        let bell = [UdpBell::new().expect("a bell")];
-        let epoch = Instant::now();
-        let nodes: Vec<_> = (0..8).zip(sockets(8, &bell)).map(|(i, s)| Driver::new(machine(i, plan, &key), s, AtOnce, epoch)).collect();
-        let [bell] = bell;
-        let mut crew = Crew::new(nodes, bell);
-        while !crew.nodes.iter().all(|n| n.machine().settled()) { crew.turn(); }
-        let round = least_per_unit(20, || {
-            let start = Instant::now();
-            let before = crew.nodes[0].machine().rounds();
-            while start.elapsed() < Duration::from_millis(50) { crew.turn(); }
-            (start.elapsed(), crew.nodes[0].machine().rounds() - before)
-        });
-        println!("udp one thread auth {}: per round {} per hop {} ratio {:.2} {:.2}", key.authenticates(), time(round), time(round/4), round.as_secs_f64()/ping.as_secs_f64(), round.as_secs_f64()/ping.as_secs_f64()/4.0);
-    }
+    let (nodes, tokens) = (8, 4);
+    let plan = Plan::new(nodes, tokens, 1).expect("it fits");
+    let bytes = machine(0, plan, &Key::none()).config().datagram_bytes();
+    let one_way = ping_pong(bytes);
+    let [round, authenticated] = [Key::none(), keyed()].map(|key| {
+        let bell = UdpBell::new().expect("a bell");
+        let mut ring = crew(plan, &key, sockets(nodes as usize, &bell), bell);
+        while !ring.nodes.iter().all(|node| node.machine().settled()) {
+            ring.turn();
+        }
+        // Windows so short that some are not disturbed.
+        least_per_unit(1000, || {
+            let (start, before) = (Instant::now(), rounds(&ring));
+            for _ in 0..20 {
+                ring.turn();
+            }
+            (start.elapsed(), rounds(&ring) - before)
+        })
+    });
+    let hop = round / tokens;
+    table.add(Row {
+        work: "a hop over loopback UDP, 8 nodes in one thread, 4 tokens, no dwell: time over hops \
+               of all tokens"
+            .to_owned(),
+        ours: format!(
+            "{}; authenticated {}; a round, in which each token hops once: {}",
+            time(hop),
+            time(authenticated / tokens),
+            time(round)
+        ),
+        baseline: format!("ping-pong of two processes, one way {}", time(one_way)),
+        ratio: ratio(hop, one_way),
+        goal: Goal::AtMost(2.0),
+    });
 }
 
 fn many_nodes(table: &mut Table) {
-    let _ = table;
-    for key in [Key::none(), keyed()] {
-        let plan = Plan::new(10_000, 4, 2).expect("it fits");
-        let mut ring = Bare::new(plan, &key);
-        for _ in 0..50 { ring.sweep(); }
-        let round = least_per_unit(5, || {
-            let (start, before) = (ThreadTime::now(), ring.rounds());
-            for _ in 0..40 { ring.sweep(); }
-            (start.elapsed(), ring.rounds() - before)
+    let count = 10_000;
+    let plan = Plan::new(count, 4, 2).expect("it fits");
+    let per_second = [Key::none(), keyed()].map(|key| {
+        let (endpoints, bell) = Network::new(count).together(0..count);
+        let mut ring = crew(plan, &key, endpoints, bell);
+        for _ in 0..50 {
+            ring.turn();
+        }
+        let round = least_per_unit(8, || {
+            let (start, before) = (ThreadTime::now(), rounds(&ring));
+            for _ in 0..20 {
+                ring.turn();
+            }
+            (start.elapsed(), rounds(&ring) - before)
         });
-        println!("bare 10000 auth {}: {:.1} rounds/s", key.authenticates(), 1.0/round.as_secs_f64());
-        let network = Network::new(10_000);
-        let (endpoints, bell) = network.together(0..10_000);
-        let epoch = Instant::now();
-        let nodes: Vec<_> = (0..).zip(endpoints).map(|(i, s)| Driver::new(machine(i, plan, &key), s, AtOnce, epoch)).collect();
-        let mut crew = Crew::new(nodes, bell);
-        for _ in 0..50 { crew.turn(); }
-        let round = least_per_unit(5, || {
-            let start = ThreadTime::now();
-            let before = crew.nodes.iter().map(|n| n.machine().rounds()).min().unwrap();
-            for _ in 0..40 { crew.turn(); }
-            (start.elapsed(), crew.nodes.iter().map(|n| n.machine().rounds()).min().unwrap() - before)
-        });
-        println!("memory 10000 auth {}: {:.1} rounds/s", key.authenticates(), 1.0/round.as_secs_f64());
-    }
+        1.0 / round.as_secs_f64()
+    });
+    table.add(Row {
+        work: "rounds of 10,000 nodes in one program, memory transport, in a second of one core"
+            .to_owned(),
+        ours: format!("{:.0}; authenticated {:.0}", per_second[0], per_second[1]),
+        baseline: "100".to_owned(),
+        ratio: per_second[0] / 100.0,
+        goal: Goal::AtLeast(1.0),
+    });
 }
 
-/// The time that a datagram as long as a node's takes one way, there and back
-/// between two processes.
-fn ping_pong() -> Duration {
+/// The time that a datagram as long as a node's takes one way: half of there and
+/// back, between two processes.
+fn ping_pong(bytes: usize) -> Duration {
     let this = std::env::current_exe().expect("a path");
     let mut child = Command::new(this)
         .arg(ECHO)
@@ -224,15 +273,15 @@ fn ping_pong() -> Duration {
     let port: u16 = line.trim().parse().expect("a port");
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     socket.connect(("127.0.0.1", port)).expect("a peer");
-    let datagram = vec![7; 156];
+    let datagram = vec![7; bytes];
     let mut buffer = [0; 2000];
-    let both_ways = least_per_unit(20, || {
+    let both_ways = least_per_unit(1000, || {
         let start = Instant::now();
-        for _ in 0..1000 {
+        for _ in 0..20 {
             socket.send(&datagram).expect("sent");
             socket.recv(&mut buffer).expect("received");
         }
-        (start.elapsed(), 1000)
+        (start.elapsed(), 20)
     });
     drop(child.stdin.take());
     child.kill().expect("it ends");
