@@ -14,7 +14,7 @@ mod remote;
 pub use remote::{Call, Command, Refused, Remote};
 
 /// How many commands wait for a node at most.
-pub const MOST_COMMANDS: usize = 256;
+pub const MOST_COMMANDS: usize = 64;
 
 /// How many datagrams are listened to before the node speaks. Both neighbours may
 /// have told several states; only their latest matters.
@@ -182,7 +182,10 @@ impl<T: Transport, A: Application> Driver<T, A> {
             return Duration::MAX;
         }
         let timeout = self.machine.poll_timeout();
-        self.wish.map_or(timeout, |wish| wish.min(timeout))
+        let due = self.transport.due();
+        let due = due.map(|due| due.saturating_duration_since(self.epoch));
+        let others = self.wish.into_iter().chain(due);
+        others.fold(timeout, Duration::min)
     }
 
     /// Time since the epoch.
