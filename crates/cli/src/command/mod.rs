@@ -7,6 +7,7 @@ pub(crate) mod export;
 pub(crate) mod forecast;
 pub(crate) mod generate;
 pub(crate) mod petri;
+pub(crate) mod ring;
 pub(crate) mod run;
 pub(crate) mod sweep;
 pub(crate) mod walk;

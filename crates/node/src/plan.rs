@@ -1,0 +1,252 @@
+//! From what is wanted to what the protocol is told.
+//!
+//! Logical rounds are exactly synchronous, so a separation g set in the protocol
+//! holds exactly in logical time. In real time neighbours may be one tick apart,
+//! and a token may be ahead of the one in front of it by some rounds. With a round
+//! every p-th tick, two tokens are truly never closer than
+//!
+//! ```text
+//! g - floor((g + p) / (p + 1))
+//! ```
+//!
+//! hops. A true separation d can be had with g = 2d at full speed (p = 1), or with
+//! g = d + 1 at the slowest pace (p = g); what is between trades speed for room. A
+//! [`Plan`] takes the quickest pace at which the tokens fit.
+
+use thiserror::Error;
+
+/// What a ring is to keep up, and the parameters that keep it up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
+    nodes: u32,
+    tokens: u32,
+    wanted: u32,
+    separation: u32,
+    pace: u32,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// Fewer than two nodes, or too many.
+    #[error("a ring has 2 to {MOST_NODES} nodes, not {0}")]
+    Nodes(u32),
+    /// No token, or too many for one datagram.
+    #[error("a ring has 1 to {MOST_TOKENS} tokens, not {0}")]
+    Tokens(u32),
+    /// A separation of 0 separates nothing.
+    #[error("a separation is at least 1 hop, not 0")]
+    Separation,
+    /// The tokens do not fit at that separation, at whatever pace.
+    #[error(
+        "{tokens} tokens truly {wanted} hops apart need {} nodes, and there are {nodes}: \
+         take at most {capacity} tokens, or a separation of at most {furthest}",
+        u64::from(*tokens) * (u64::from(*wanted) + 1)
+    )]
+    Infeasible {
+        /// Nodes in the ring.
+        nodes: u32,
+        /// Tokens asked for.
+        tokens: u32,
+        /// The true separation asked for.
+        wanted: u32,
+        /// How many tokens fit at that separation; 1 always does.
+        capacity: u32,
+        /// The largest true separation that as many tokens can have.
+        furthest: u32,
+    },
+}
+
+/// The largest ring: phases and values are 31 bits on the wire, and the clock
+/// wants a few times as many phases as there are nodes.
+pub const MOST_NODES: u32 = 1 << 28;
+
+/// The most tokens: their number is 16 bits on the wire, and 65535 means none.
+pub const MOST_TOKENS: u32 = 1 << 15;
+
+impl Plan {
+    /// The quickest plan that keeps `tokens` tokens truly `separation` hops apart
+    /// on a ring of `nodes`.
+    ///
+    /// ```
+    /// use headway_node::Plan;
+    /// let plan = Plan::new(24, 4, 2).unwrap();
+    /// assert_eq!((plan.separation(), plan.pace(), plan.capacity()), (4, 1, 6));
+    /// // Seven tokens do not fit four apart; three apart they do, at a slower pace.
+    /// let plan = Plan::new(24, 7, 2).unwrap();
+    /// assert_eq!((plan.separation(), plan.pace(), plan.capacity()), (3, 2, 8));
+    /// assert_eq!(plan.true_separation(), 2);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the numbers are out of range or the tokens do not fit.
+    pub fn new(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
+        if !(2..=MOST_NODES).contains(&nodes) {
+            return Err(PlanError::Nodes(nodes));
+        }
+        if !(1..=MOST_TOKENS).contains(&tokens) {
+            return Err(PlanError::Tokens(tokens));
+        }
+        if separation == 0 {
+            return Err(PlanError::Separation);
+        }
+        // A single token is apart from nothing.
+        if tokens == 1 {
+            return Ok(Plan {
+                nodes,
+                tokens,
+                wanted: separation,
+                separation: 1,
+                pace: 1,
+            });
+        }
+        let room = nodes / tokens;
+        let plan = |(separation_set, pace)| Plan {
+            nodes,
+            tokens,
+            wanted: separation,
+            separation: separation_set,
+            pace,
+        };
+        quickest(separation, room)
+            .map(plan)
+            .ok_or_else(|| PlanError::Infeasible {
+                nodes,
+                tokens,
+                wanted: separation,
+                capacity: (nodes / separation.saturating_add(1)).max(1),
+                furthest: room.saturating_sub(1),
+            })
+    }
+
+    /// A plan with the protocol's own parameters: logical separation g and pace p.
+    /// For studies; what it keeps up in real time is [`Plan::true_separation`].
+    ///
+    /// # Errors
+    ///
+    /// When the numbers are out of range or more than g times the tokens do not fit.
+    pub fn logical(nodes: u32, tokens: u32, separation: u32, pace: u32) -> Result<Plan, PlanError> {
+        if !(2..=MOST_NODES).contains(&nodes) {
+            return Err(PlanError::Nodes(nodes));
+        }
+        if !(1..=MOST_TOKENS).contains(&tokens) {
+            return Err(PlanError::Tokens(tokens));
+        }
+        if separation == 0 || pace == 0 {
+            return Err(PlanError::Separation);
+        }
+        let kept = true_separation(separation, pace);
+        if u64::from(tokens) * u64::from(separation) > u64::from(nodes) {
+            return Err(PlanError::Infeasible {
+                nodes,
+                tokens,
+                wanted: kept,
+                capacity: (nodes / separation).max(1),
+                furthest: (nodes / tokens).saturating_sub(1),
+            });
+        }
+        Ok(Plan {
+            nodes,
+            tokens,
+            wanted: kept,
+            separation,
+            pace,
+        })
+    }
+
+    /// Nodes in the ring.
+    pub const fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// Tokens in the ring.
+    pub const fn tokens(&self) -> u32 {
+        self.tokens
+    }
+
+    /// The true separation that was asked for.
+    pub const fn wanted(&self) -> u32 {
+        self.wanted
+    }
+
+    /// g, the separation in logical time: what the protocol is told.
+    pub const fn separation(&self) -> u32 {
+        self.separation
+    }
+
+    /// p: a round is executed in every p-th tick of the clock.
+    pub const fn pace(&self) -> u32 {
+        self.pace
+    }
+
+    /// The true distance that is kept, which may be more than was asked for. With
+    /// a single token there is no other to be away from: the whole ring.
+    pub const fn true_separation(&self) -> u32 {
+        if self.tokens == 1 {
+            self.nodes
+        } else {
+            true_separation(self.separation, self.pace)
+        }
+    }
+
+    /// How many tokens the ring could hold at this separation and pace.
+    pub const fn capacity(&self) -> u32 {
+        self.nodes / self.separation
+    }
+}
+
+/// What tokens g apart in logical time are apart in real time, at least, with a
+/// round every p-th tick.
+///
+/// ```
+/// assert_eq!(headway_node::true_separation(6, 1), 3);
+/// assert_eq!(headway_node::true_separation(6, 6), 5);
+/// ```
+pub const fn true_separation(separation: u32, pace: u32) -> u32 {
+    let (g, p) = (separation as u64, pace as u64);
+    (g - (g + p) / (p + 1)) as u32
+}
+
+/// The least pace, and with it the least logical separation up to `room`, that
+/// keep tokens truly `wanted` apart.
+fn quickest(wanted: u32, room: u32) -> Option<(u32, u32)> {
+    // g - floor((g+p)/(p+1)) = floor(g·p/(p+1)), so the least g for a pace is
+    // ceil(wanted·(p+1)/p) = wanted + ceil(wanted/p).
+    let spare = room.checked_sub(wanted).filter(|&spare| spare > 0)?;
+    let pace = wanted.div_ceil(spare);
+    Some((wanted + wanted.div_ceil(pace), pace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_is_the_quickest_by_trying_all() {
+        for wanted in 1..=12 {
+            for room in 1..=30 {
+                let tried = (1..=40)
+                    .flat_map(|pace| (1..=room).map(move |separation| (separation, pace)))
+                    .find(|&(separation, pace)| true_separation(separation, pace) >= wanted);
+                assert_eq!(quickest(wanted, room), tried, "{wanted} in {room}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_what_would_fit() {
+        let refused = Plan::new(10, 4, 2).unwrap_err();
+        let text = std::format!("{refused}");
+        assert!(text.contains("at most 3 tokens"), "{text}");
+        assert!(text.contains("separation of at most 1"), "{text}");
+        assert!(Plan::new(10, 3, 2).is_ok() && Plan::new(10, 4, 1).is_ok());
+    }
+
+    #[test]
+    fn one_token_always_fits() {
+        let plan = Plan::new(5, 1, 100).unwrap();
+        assert_eq!((plan.separation(), plan.pace()), (1, 1));
+        assert_eq!(plan.true_separation(), 5);
+    }
+}

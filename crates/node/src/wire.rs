@@ -1,0 +1,350 @@
+//! The datagram, byte by byte.
+//!
+//! Numbers are big-endian. m is the number of tokens, P the most bytes of payload
+//! that a token carries; both are fixed for a ring, and so is the length.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0..2 | `HW` |
+//! | 2 | version, 1 |
+//! | 3 | flags: 1 = joining (the sender has no state yet); the others are 0 |
+//! | 4..6 | length of the datagram |
+//! | 6..8 | m |
+//! | 8..24 | ring identity |
+//! | 24..28 | sender's index |
+//! | 28..32 | receiver's index |
+//! | 32..40 | sender's incarnation |
+//! | 40..48 | sequence number |
+//! | 48..56 | challenge to the receiver |
+//! | 56..64 | echo of the receiver's latest challenge |
+//! | 64..68 | phase, signed |
+//! | 68..70 | the token released by the latest tick, 65535 for none |
+//! | 70 | P |
+//! | 71 | 0 |
+//! | 72..76 | the value of that token's ring before that tick |
+//! | then m times 12 | value (4), fencing number (8) |
+//! | then m times 1 + P | length of the payload (1), payload, zeros |
+//! | last 32 | HMAC-SHA-256 of everything before, with the ring's key |
+//!
+//! The previous tick's state is the current one but for one value, because a round
+//! releases at most one token; hence the six bytes at 68 and 72.
+//!
+//! A datagram is looked at in this order, and nothing changes before all of it has
+//! passed: length, letters, version, authentication, ring, sender, receiver,
+//! domains, freshness.
+
+use thiserror::Error;
+
+use crate::Key;
+use crate::auth::MAC_BYTES;
+use crate::config::RingId;
+
+/// The version that this code speaks.
+pub const VERSION: u8 = 1;
+
+/// Bytes before the tokens.
+pub const HEADER_BYTES: usize = 76;
+
+const TOKEN_BYTES: usize = 12;
+const NONE: u16 = u16::MAX;
+const JOINING: u8 = 1;
+
+/// What determines where things are in a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// m.
+    pub tokens: u32,
+    /// P.
+    pub payload: u8,
+}
+
+/// Everything in a datagram but the tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Which ring.
+    pub ring: RingId,
+    /// Who sends.
+    pub sender: u32,
+    /// For whom.
+    pub receiver: u32,
+    /// The sender has just started and has no state to tell.
+    pub joining: bool,
+    /// Drawn at random when the sender started.
+    pub incarnation: u64,
+    /// Grows with every datagram of an incarnation.
+    pub sequence: u64,
+    /// To be echoed.
+    pub challenge: u64,
+    /// The latest challenge that the sender knows of.
+    pub echo: u64,
+    /// The sender's clock.
+    pub phase: i32,
+    /// What the latest tick changed.
+    pub released: Option<Released>,
+}
+
+/// A token that was released by a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Released {
+    /// Which one.
+    pub token: u16,
+    /// Its ring's value before.
+    pub previous: u32,
+}
+
+/// Why a datagram was not listened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Error)]
+pub enum Rejected {
+    /// Not as long as all datagrams of the ring.
+    #[error("wrong length")]
+    Length,
+    /// Not a datagram of this protocol, or of another version.
+    #[error("not this protocol or version")]
+    Version,
+    /// The sender does not know the key, or it was changed on the way.
+    #[error("not authenticated")]
+    Unauthenticated,
+    /// Another ring, or another configuration of this one.
+    #[error("another ring")]
+    Ring,
+    /// Not from a neighbour.
+    #[error("not from a neighbour")]
+    Sender,
+    /// For somebody else.
+    #[error("for another node")]
+    Receiver,
+    /// A field is out of its domain.
+    #[error("a field is out of range")]
+    Domain,
+    /// Older than what is known, a copy, or of an incarnation that has not
+    /// answered a challenge.
+    #[error("stale")]
+    Stale,
+}
+
+impl Rejected {
+    /// All reasons, in the order in which they are looked for.
+    pub const ALL: [Rejected; 8] = [
+        Rejected::Length,
+        Rejected::Version,
+        Rejected::Unauthenticated,
+        Rejected::Ring,
+        Rejected::Sender,
+        Rejected::Receiver,
+        Rejected::Domain,
+        Rejected::Stale,
+    ];
+
+    /// A name for labels and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rejected::Length => "length",
+            Rejected::Version => "version",
+            Rejected::Unauthenticated => "unauthenticated",
+            Rejected::Ring => "ring",
+            Rejected::Sender => "sender",
+            Rejected::Receiver => "receiver",
+            Rejected::Domain => "domain",
+            Rejected::Stale => "stale",
+        }
+    }
+}
+
+impl Layout {
+    /// The length of every datagram.
+    pub const fn bytes(self) -> usize {
+        self.macs_at() + MAC_BYTES
+    }
+
+    /// How many tokens with `payload` bytes fit into `bytes`.
+    pub fn tokens_in(bytes: usize, payload: u8) -> usize {
+        bytes.saturating_sub(HEADER_BYTES + MAC_BYTES) / (TOKEN_BYTES + 1 + payload as usize)
+    }
+
+    /// How much payload fits with so many tokens.
+    pub fn payload_in(bytes: usize, tokens: u32) -> Option<u8> {
+        let room = bytes.checked_sub(HEADER_BYTES + MAC_BYTES)?;
+        let each = room.checked_div(tokens as usize)?;
+        let payload = each.checked_sub(TOKEN_BYTES + 1)?;
+        Some(payload.min(255) as u8)
+    }
+
+    const fn payloads_at(self) -> usize {
+        HEADER_BYTES + self.tokens as usize * TOKEN_BYTES
+    }
+
+    const fn macs_at(self) -> usize {
+        self.payloads_at() + self.tokens as usize * (1 + self.payload as usize)
+    }
+
+    /// Writes a datagram into `buffer`, which has to have room for it, and returns
+    /// its length. `tokens` gives value, fencing number and payload of each.
+    ///
+    /// # Panics
+    ///
+    /// When the buffer is too short or a payload too long.
+    pub fn write<'t>(
+        self,
+        header: &Header,
+        tokens: impl Iterator<Item = (u32, u64, &'t [u8])>,
+        key: &Key,
+        buffer: &mut [u8],
+    ) -> usize {
+        let bytes = self.bytes();
+        let buffer = &mut buffer[..bytes];
+        buffer[0..2].copy_from_slice(b"HW");
+        buffer[2] = VERSION;
+        buffer[3] = if header.joining { JOINING } else { 0 };
+        buffer[4..6].copy_from_slice(&(bytes as u16).to_be_bytes());
+        buffer[6..8].copy_from_slice(&(self.tokens as u16).to_be_bytes());
+        buffer[8..24].copy_from_slice(&header.ring.0);
+        buffer[24..28].copy_from_slice(&header.sender.to_be_bytes());
+        buffer[28..32].copy_from_slice(&header.receiver.to_be_bytes());
+        buffer[32..40].copy_from_slice(&header.incarnation.to_be_bytes());
+        buffer[40..48].copy_from_slice(&header.sequence.to_be_bytes());
+        buffer[48..56].copy_from_slice(&header.challenge.to_be_bytes());
+        buffer[56..64].copy_from_slice(&header.echo.to_be_bytes());
+        buffer[64..68].copy_from_slice(&header.phase.to_be_bytes());
+        let (token, previous) = match header.released {
+            Some(released) => (released.token, released.previous),
+            None => (NONE, 0),
+        };
+        buffer[68..70].copy_from_slice(&token.to_be_bytes());
+        buffer[70] = self.payload;
+        buffer[71] = 0;
+        buffer[72..76].copy_from_slice(&previous.to_be_bytes());
+        let (state, rest) = buffer[HEADER_BYTES..].split_at_mut(self.tokens as usize * TOKEN_BYTES);
+        let (payloads, mac) = rest.split_at_mut(self.tokens as usize * (1 + self.payload as usize));
+        let places = state
+            .chunks_exact_mut(TOKEN_BYTES)
+            .zip(payloads.chunks_exact_mut(1 + self.payload as usize));
+        for ((place, carried), (value, fence, payload)) in places.zip(tokens) {
+            place[0..4].copy_from_slice(&value.to_be_bytes());
+            place[4..12].copy_from_slice(&fence.to_be_bytes());
+            carried[0] = payload.len() as u8;
+            let (used, unused) = carried[1..].split_at_mut(payload.len());
+            used.copy_from_slice(payload);
+            unused.fill(0);
+        }
+        mac.fill(0);
+        if key.authenticates() {
+            let signed = self.macs_at();
+            let code = key.sign(&buffer[..signed]);
+            buffer[signed..].copy_from_slice(&code);
+        }
+        bytes
+    }
+
+    /// Reads a datagram: length, letters and authentication. Whether it is for the
+    /// reader, and fresh, is for the reader to say.
+    ///
+    /// # Errors
+    ///
+    /// When it is not a datagram of this layout or not authentic.
+    pub fn read<'d>(self, datagram: &'d [u8], key: &Key) -> Result<Datagram<'d>, Rejected> {
+        if datagram.len() != self.bytes() {
+            return Err(Rejected::Length);
+        }
+        if datagram[0..2] != *b"HW" || datagram[2] != VERSION {
+            return Err(Rejected::Version);
+        }
+        let (signed, mac) = datagram.split_at(self.macs_at());
+        if !key.verify(signed, mac) {
+            return Err(Rejected::Unauthenticated);
+        }
+        self.parse(datagram)
+    }
+
+    /// Reads a datagram that was written by somebody with the key, or is of a ring
+    /// without one.
+    pub(crate) fn parse(self, datagram: &[u8]) -> Result<Datagram<'_>, Rejected> {
+        if datagram.len() != self.bytes() {
+            return Err(Rejected::Length);
+        }
+        let consistent = usize::from(be16(datagram, 4)) == datagram.len()
+            && u32::from(be16(datagram, 6)) == self.tokens
+            && datagram[70] == self.payload
+            && datagram[3] & !JOINING == 0;
+        if !consistent {
+            return Err(Rejected::Version);
+        }
+        let token = be16(datagram, 68);
+        let mut ring = RingId([0; 16]);
+        ring.0.copy_from_slice(&datagram[8..24]);
+        let header = Header {
+            ring,
+            sender: be32(datagram, 24),
+            receiver: be32(datagram, 28),
+            joining: datagram[3] & JOINING != 0,
+            incarnation: be64(datagram, 32),
+            sequence: be64(datagram, 40),
+            challenge: be64(datagram, 48),
+            echo: be64(datagram, 56),
+            phase: be32(datagram, 64) as i32,
+            released: (token != NONE).then(|| Released {
+                token,
+                previous: be32(datagram, 72),
+            }),
+        };
+        Ok(Datagram {
+            header,
+            state: &datagram[HEADER_BYTES..self.payloads_at()],
+            payloads: &datagram[self.payloads_at()..self.macs_at()],
+            layout: self,
+        })
+    }
+}
+
+/// A datagram that was read.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram<'d> {
+    /// Everything but the tokens.
+    pub header: Header,
+    state: &'d [u8],
+    payloads: &'d [u8],
+    layout: Layout,
+}
+
+impl<'d> Datagram<'d> {
+    /// Value, fencing number and payload of each token, in order. A payload that
+    /// claims to be longer than it can be is cut.
+    pub fn tokens(&self) -> impl Iterator<Item = (u32, u64, &'d [u8])> + use<'d> {
+        let carried = 1 + self.layout.payload as usize;
+        self.state
+            .chunks_exact(TOKEN_BYTES)
+            .zip(self.payloads.chunks_exact(carried))
+            .map(|(token, payload)| {
+                let length = usize::from(payload[0]).min(payload.len() - 1);
+                (be32(token, 0), be64(token, 4), &payload[1..=length])
+            })
+    }
+
+    /// Whether every value is below `values`, every phase is one of the clock's,
+    /// and every length is possible.
+    pub fn in_domain(&self, values: u32, phases: core::ops::Range<i32>) -> bool {
+        let released = self.header.released.is_none_or(|released| {
+            u32::from(released.token) < self.layout.tokens && released.previous < values
+        });
+        let carried = 1 + self.layout.payload as usize;
+        let lengths = self
+            .payloads
+            .chunks_exact(carried)
+            .all(|payload| payload[0] <= self.layout.payload);
+        released
+            && lengths
+            && phases.contains(&self.header.phase)
+            && self.tokens().all(|(value, _, _)| value < values)
+    }
+}
+
+fn be16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn be32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn be64(bytes: &[u8], at: usize) -> u64 {
+    u64::from(be32(bytes, at)) << 32 | u64::from(be32(bytes, at + 4))
+}
