@@ -1,0 +1,126 @@
+//! The guides in `docs/guides` do what they say: every `console` block is run, in order,
+//! in one directory a guide, and prints what stands under it. `...` stands for anything:
+//! alone on a line for any lines, at the end of a line for its rest. `? 1` is an exit code.
+//!
+//! `HEADWAY_GUIDE_PRINT=1` prints what each command prints, to write guides with.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn every_command_of_every_guide() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut guides: Vec<PathBuf> = std::fs::read_dir(root.join("docs/guides"))
+        .expect("docs/guides")
+        .map(|entry| entry.expect("a file").path())
+        .collect();
+    guides.sort();
+    let mut commands = 0;
+    for guide in &guides {
+        let text = std::fs::read_to_string(guide).expect("a guide");
+        let directory = tempfile::tempdir().expect("a directory");
+        std::os::unix::fs::symlink(root.join("examples"), directory.path().join("examples"))
+            .expect("a link");
+        for step in steps(&text) {
+            commands += 1;
+            let name = guide.file_name().unwrap_or_default().to_string_lossy();
+            if let Err(why) = step.run(directory.path()) {
+                panic!("{name}, line {}: $ {}\n{why}", step.line, step.command);
+            }
+        }
+    }
+    assert!(commands >= 10, "{commands} commands in {} guides", guides.len());
+}
+
+/// One command of a guide.
+struct Step {
+    line: usize,
+    command: String,
+    expected: Vec<String>,
+    code: i32,
+}
+
+fn steps(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut inside = false;
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+        } else if !inside {
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            steps.push(Step {
+                line: index + 1,
+                command: command.to_owned(),
+                expected: Vec::new(),
+                code: 0,
+            });
+        } else if let Some(step) = steps.last_mut() {
+            match line.strip_prefix("? ") {
+                Some(code) => step.code = code.parse().expect("an exit code"),
+                None => step.expected.push(line.to_owned()),
+            }
+        }
+    }
+    steps
+}
+
+impl Step {
+    fn run(&self, directory: &Path) -> Result<(), String> {
+        let mut words = self.command.split_whitespace();
+        assert_eq!(words.next(), Some("headway"), "only headway is run");
+        let output = Command::new(env!("CARGO_BIN_EXE_headway"))
+            .args(words)
+            .current_dir(directory)
+            .env("NO_COLOR", "1")
+            .output()
+            .map_err(|error| error.to_string())?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        if std::env::var_os("HEADWAY_GUIDE_PRINT").is_some() {
+            println!("$ {}\n{printed}? {:?}", self.command, output.status.code());
+        }
+        if output.status.code() != Some(self.code) {
+            let told = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("exit code {:?}: {told}", output.status.code()));
+        }
+        let lines: Vec<&str> = printed.trim_end().lines().collect();
+        if fits(&self.expected, &lines) {
+            Ok(())
+        } else {
+            Err(format!(
+                "expected\n{}\nbut it prints\n{printed}",
+                self.expected.join("\n")
+            ))
+        }
+    }
+}
+
+/// Whether lines are as expected, where `...` stands for anything.
+fn fits(expected: &[String], lines: &[&str]) -> bool {
+    let Some((first, rest)) = expected.split_first() else {
+        return lines.is_empty();
+    };
+    if first == "..." {
+        return (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..]));
+    }
+    let Some((line, others)) = lines.split_first() else {
+        return false;
+    };
+    let same = match first.strip_suffix("...") {
+        Some(start) => line.starts_with(start),
+        None => line.trim_end() == first.trim_end(),
+    };
+    same && fits(rest, others)
+}
+
+#[test]
+fn a_guide_that_is_wrong_is_found_out() {
+    let expected = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let lines = ["one", "two", "three 3.1 s"];
+    assert!(fits(&expected("one\n...\nthree ..."), &lines));
+    assert!(!fits(&expected("one\n...\nfour"), &lines));
+    assert!(!fits(&expected("one\ntwo"), &lines));
+    let wrong = steps("```console\n$ headway --version\nheadway 9.9.9\n```");
+    assert!(wrong[0].run(Path::new(".")).is_err());
+    let right = steps("```console\n$ headway --version\nheadway ...\n```");
+    assert_eq!(right[0].run(Path::new(".")), Ok(()));
+}
