@@ -8,6 +8,7 @@ pub(crate) mod forecast;
 pub(crate) mod generate;
 pub(crate) mod petri;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod sweep;
 pub(crate) mod walk;
 pub(crate) mod worst;

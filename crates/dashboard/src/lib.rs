@@ -1,0 +1,15 @@
+//! The web page of Headway and its server.
+#![forbid(unsafe_code)]
+
+mod api;
+mod assets;
+mod error;
+mod guard;
+mod limits;
+mod server;
+
+pub use assets::{PageWeight, page_weight};
+pub use error::{ErrorBody, Problem};
+pub use guard::Token;
+pub use limits::Limits;
+pub use server::{Options, Server};
