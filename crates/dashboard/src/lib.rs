@@ -6,6 +6,7 @@ mod assets;
 mod error;
 mod guard;
 mod limits;
+pub mod runs;
 mod server;
 
 pub use assets::{PageWeight, page_weight};

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::HeaderMap;
-use axum::http::Uri;
-use axum::response::Response;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -20,8 +19,10 @@ use tokio::task::JoinSet;
 
 use crate::api;
 use crate::assets::Assets;
+use crate::error::ApiError;
 use crate::guard::{self, Guard, Peer, Token};
 use crate::limits::{Limits, Rates};
+use crate::runs::Runs;
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -66,6 +67,10 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
     pub(crate) rates: Mutex<Rates>,
+    pub(crate) runs: Runs,
+    pub(crate) viewers: Arc<Semaphore>,
+    /// How much is worked out at one time.
+    pub(crate) work: Semaphore,
     assets: Assets,
 }
 
@@ -110,6 +115,9 @@ impl Server {
         };
         let app = App(Arc::new(Shared {
             rates: Mutex::new(Rates::new(&options.limits)),
+            runs: Runs::new(&options.limits),
+            viewers: Arc::new(Semaphore::new(options.limits.viewers)),
+            work: Semaphore::new(parallel_work()),
             limits: options.limits,
             guard,
             assets: Assets::new(options.page),
@@ -133,6 +141,7 @@ impl Server {
         let limit = Arc::new(Semaphore::new(self.app.limits.connections));
         let (stopping, stopped) = watch::channel(());
         let mut connections = JoinSet::new();
+        let mut cleaning = tokio::time::interval(Duration::from_secs(60));
         tokio::pin!(stop);
         loop {
             let permit = tokio::select! {
@@ -141,6 +150,10 @@ impl Server {
             };
             let accepted = tokio::select! {
                 () = &mut stop => break,
+                _ = cleaning.tick() => {
+                    self.app.runs.drop_idle();
+                    continue;
+                }
                 accepted = self.listener.accept() => accepted,
             };
             let (Ok(permit), Ok((stream, peer))) = (permit, accepted) else {
@@ -181,7 +194,14 @@ impl Server {
 
 impl App {
     /// Ends what would go on by itself.
-    fn stop(&self) {}
+    fn stop(&self) {
+        self.runs.clear();
+    }
+}
+
+/// Working out an answer keeps a core busy.
+fn parallel_work() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 /// Tells the service where its requests come from.
@@ -211,11 +231,20 @@ fn router(app: App) -> Router {
     Router::new()
         .merge(api::router())
         .fallback(page)
+        .method_not_allowed_fallback(wrong_method)
         .layer(limit)
         .layer(checks)
         .with_state(app)
 }
 
-async fn page(State(app): State<App>, uri: Uri, headers: HeaderMap, _: Request) -> Response {
+async fn page(State(app): State<App>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if method != Method::GET && method != Method::HEAD {
+        return wrong_method().await.into_response();
+    }
     app.assets.answer(uri.path(), &headers)
+}
+
+async fn wrong_method() -> ApiError {
+    let message = "this path does not take this method; /api/docs lists what there is";
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
 }

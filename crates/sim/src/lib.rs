@@ -9,6 +9,7 @@
 //! * [`fault`]: what can strike a run;
 //! * [`run`](mod@run): a run with monitors, faults and a stop condition;
 //! * [`forecast`]: the same without running: every wait, any round, exactly;
+//! * [`settings`]: a ring and its state from a few numbers and words;
 //! * [`seed`]: where every random choice comes from.
 //!
 //! ```
@@ -30,6 +31,7 @@ pub mod forecast;
 pub mod placement;
 pub mod run;
 pub mod seed;
+pub mod settings;
 pub mod start;
 pub mod state_file;
 

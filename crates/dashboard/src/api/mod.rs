@@ -1,9 +1,56 @@
 //! The answers, one file per topic.
 
 use axum::Router;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+mod about;
+mod docs;
+mod events;
+mod extract;
+mod runs;
+
+use crate::error::ApiError;
 use crate::server::App;
 
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Headway",
+    description = "Rings of circulating tokens: make a run, look at any round of it, strike it \
+        with faults, watch it. The page uses nothing else. Rounds go up to 2^53 - 1. A request \
+        that is answered with an error has changed nothing."
+))]
+struct Document;
+
 pub(crate) fn router() -> Router<App> {
-    Router::new()
+    let (router, document) = documented().split_for_parts();
+    docs::add(router, &document)
+}
+
+fn documented() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(about::about))
+        .routes(routes!(runs::create))
+        .routes(routes!(runs::show, runs::remove))
+        .routes(routes!(runs::frame))
+        .routes(routes!(runs::seek))
+        .routes(routes!(runs::step))
+        .routes(routes!(runs::play))
+        .routes(routes!(runs::strike))
+        .routes(routes!(runs::window))
+        .routes(routes!(runs::state))
+        .routes(routes!(runs::diagram))
+        .routes(routes!(events::events))
+}
+
+/// Works something out where it does not keep connections waiting.
+async fn work<T: Send + 'static>(
+    app: &App,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let _permit = app.work.acquire().await.map_err(|_| ApiError::internal())?;
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| ApiError::internal())?
 }
