@@ -27,7 +27,7 @@
 export class Film {
   /**
    * @param {any} answer   of `window`, within one segment
-   * @param {{n: number, d: number, delays: Uint8Array, counters: [number, number][] | null}} ring
+   * @param {{n: number, d: number, delays: Uint8Array}} ring
    */
   constructor(answer, ring) {
     this.from = answer.from;
@@ -35,10 +35,10 @@ export class Film {
     this.n = ring.n;
     this.d = ring.d;
     this.delays = ring.delays;
-    this.counters = ring.counters;
-    this.bases = answer.bases ?? null;
-    this.legitimate = answer.legitimate ?? [];
-    this.verdicts = answer.verdicts ?? null;
+    this.counters = startingCounters(answer);
+    this.measuring = answer.measuring.length > 0 ? answer.measuring : null;
+    this.legitimate = answer.legitimate;
+    this.verdicts = answer.verdicts;
     const kept = answer.ways.filter((way) => way.points[0][0] < this.to || way.points[0][0] === this.from);
     const first = new Map();
     for (const way of kept) first.set(way.token, way);
@@ -133,10 +133,14 @@ export class Film {
 
   /** C at this moment, for all delays alike. */
   top(round) {
-    if (!this.bases) return this.d - 1;
-    let base = this.d - 1;
-    for (const [since, , value] of this.bases) if (since <= round) base = value;
-    return base;
+    return this.measuring ? this.measuringAt(round)[0]?.base ?? this.d - 1 : this.d - 1;
+  }
+
+  /** What the measuring processes take C to be. */
+  measuringAt(round) {
+    const bases = new Map();
+    for (const change of this.measuring ?? []) if (change.round <= round) bases.set(change.process, change.base);
+    return [...bases].map(([process, base]) => ({ process, base }));
   }
 
   /** Counters: what is left of the first ones, and of those set by releases since. */
@@ -147,17 +151,23 @@ export class Film {
     for (const [process, value] of this.counters) {
       counter[process] = value < 0 ? value : Math.max(0, value - passed);
     }
-    const longest = this.bases ? Math.max(this.d, ...this.bases.map((change) => change[2])) : this.d - 1;
+    const longest = this.measuring ? Math.max(this.d, ...this.measuring.map((change) => change.base)) : this.d - 1;
     for (const way of this.ways) {
       way.releases(Math.max(from + 1, round - longest), round, (released, at) => {
         const process = modulo(at, n);
         if (!delays[process]) return;
-        const start = this.bases ? this.top(released - 1) : this.d - 1;
+        const start = this.top(released);
         const left = start < 0 ? start : Math.max(0, start - (round - released) - phase);
         if (start < 0 || left > counter[process]) counter[process] = left;
       });
     }
   }
+}
+
+/** Counters in the first state; where a fault struck in it, those after the fault. */
+function startingCounters({ from, counters, faults }) {
+  const struck = faults.filter((fault) => fault.round === from);
+  return struck.length > 0 ? struck[struck.length - 1].counters : counters;
 }
 
 /** The way of one token: stretches in which it moves, and in which it rests. */

@@ -5,7 +5,7 @@ import { h, toast } from "./dom.js";
 import { STEPS } from "./lessontext.js";
 import { AsynchronyReel, ChainReel } from "./reel.js";
 import { NetworkScene, aboutWalk } from "./networks.js";
-import { RingScene, toTop } from "./scene.js";
+import { RingScene } from "./scene.js";
 
 /** @param {HTMLElement} panel @param {import("./url.js").View} view @param {any} to */
 export function build(panel, view, to) {
@@ -34,7 +34,7 @@ export function build(panel, view, to) {
   function go(index) {
     current = Math.max(0, Math.min(STEPS.length - 1, index));
     show();
-    toTop();
+    scrollTo({ top: 0 });
   }
 
   async function show() {

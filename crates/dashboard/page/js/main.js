@@ -27,7 +27,7 @@ player.speed = view.speed;
 
 const ring = new RingView(byId("ring"), player);
 new VerdictView({
-  line: byId("verdict"), list: byId("desiderata"), centre: byId("centre"),
+  line: byId("verdict"), live: byId("verdict-live"), list: byId("desiderata"), centre: byId("centre"),
   closest: byId("closest"), of: byId("closest-of"), word: byId("centre-word"),
 }, player);
 const spacetime = new Spacetime(byId("spacetime"), byId("spacetime-tip"), player);
@@ -44,12 +44,14 @@ handle(ring, {
   fault,
   hint: (text) => setText(byId("ring-hint"), text || " "),
   say: (text) => setText(byId("ring-now"), text),
-  selected: (range) => {
-    selection = range;
-    byId("fault-selection").disabled = !range;
-    setText(byId("fault-selection"), range ? `Scramble ${selectionText()}` : "Scramble selection");
-  },
+  selected,
 });
+
+function selected(range) {
+  selection = range;
+  byId("fault-selection").disabled = !range;
+  setText(byId("fault-selection"), range ? `Scramble ${selectionText()}` : "Scramble selection");
+}
 
 // ---- the run
 
@@ -196,8 +198,11 @@ byId("zoom-reset").addEventListener("click", () => spacetime.reset());
 
 // ---- faults, files, colours, keys, tabs
 
-function scrambleSelection() {
-  fault(selection ? `scramble:${selectionText()}` : "scramble");
+async function scrambleSelection() {
+  await fault(selection ? `scramble:${selectionText()}` : "scramble");
+  ring.marks.selection = null;
+  selected(null);
+  player.wake();
 }
 byId("fault-selection").addEventListener("click", scrambleSelection);
 

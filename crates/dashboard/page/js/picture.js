@@ -27,7 +27,7 @@ export function drawPicture(ctx, player, round, phase) {
   drawHead(ctx, player, film, round, colours);
   ctx.save();
   ctx.translate(0, HEAD);
-  const where = layout(RING, HEIGHT - HEAD, moment.n);
+  const where = layout(RING, HEIGHT - HEAD, moment.n, moment.m);
   drawStill(ctx, where, moment.delays, colours);
   drawMoving(ctx, where, moment, colours);
   drawCentre(ctx, where, moment, player, colours);

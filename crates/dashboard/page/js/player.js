@@ -24,6 +24,7 @@ export class Player {
     /** @type {Film[]} */ this.films = [];
     /** @type {Set<string>} */ this.fetching = new Set();
     /** @type {any} */ this.frame = null;
+    /** @type {boolean[] | undefined} */ this.holds = undefined;
     this.asking = false;
     this.listeners = {};
     this.last = 0;
@@ -86,10 +87,10 @@ export class Player {
   /** Strikes in the round on show. */
   async fault(text, token) {
     if (!this.run) return;
-    const body = { fault: text, round: this.round };
-    if (token !== undefined) body.token = token;
-    const run = await api.strike(this.run.id, body);
-    this.take(run, this.round);
+    // What is more than half way to the next state is that state.
+    const round = this.phase > 0.5 ? this.round + 1 : this.round;
+    const run = await api.strike(this.run.id, token === undefined ? { fault: text, round } : { fault: text, round, token });
+    this.take(run, round);
   }
 
   play() {
@@ -230,10 +231,7 @@ export class Player {
     try {
       const answer = await api.stretch(run.id, from, Math.max(to - from, 0));
       if (this.run !== run) return;
-      let { counters } = answer;
-      if (counters === undefined && run.processes <= 2000) counters = (await api.frameAt(run.id, from)).counters;
-      if (this.run !== run) return;
-      const film = new Film(answer, { n: run.processes, d: run.separation, delays: segment.kinds, counters: counters ?? null });
+      const film = new Film(answer, { n: run.processes, d: run.separation, delays: segment.kinds });
       this.films.unshift(film);
       this.films.length = Math.min(this.films.length, FILMS_KEPT);
       this.wake();
@@ -248,23 +246,21 @@ export class Player {
     }
   }
 
-  /** Asks for the verdict on the state on show, one question at a time. */
+  /**
+   * The verdict on the state on show: at once from the film, and in full (D1 to D5)
+   * from the server, one question at a time.
+   */
   async judge() {
     const { run, round } = this;
-    if (this.asking || (this.frame && this.frame.round === round && this.frame.run === run.id && this.frame.version === run.version)) return;
-    const film = this.films.find((candidate) => candidate.from <= round && round < candidate.to);
-    if (film?.verdicts?.length) {
-      let verdict = film.verdicts[0];
-      for (const later of film.verdicts) if (later.round <= round) verdict = later;
-      this.frame = { ...verdict, run: run.id, version: run.version, round, closest: film.closest, segment: this.segmentAt(round) };
-      this.emit("verdict");
-      return;
-    }
+    if (this.frame && this.frame.round === round && this.frame.version === run.version && !this.frame.partial) return;
+    this.judgeByFilm();
+    if (this.asking) return;
     this.asking = true;
     try {
       const frame = await api.frameAt(run.id, round);
-      if (this.run === run) {
-        this.frame = frame;
+      if (this.run === run && frame.version === run.version) {
+        this.holds = frame.holds;
+        if (frame.round === this.round || !this.playing) this.frame = frame;
         this.emit("verdict");
       }
     } catch (error) {
@@ -273,15 +269,28 @@ export class Player {
       setTimeout(() => {
         this.asking = false;
         if (this.run && this.frame?.round !== this.round) this.wake();
-      }, 30);
+      }, this.playing ? 80 : 20);
     }
+  }
+
+  judgeByFilm() {
+    const { run, round } = this;
+    const film = this.films.find((candidate) => candidate.from <= round && round < candidate.to);
+    if (!film?.verdicts?.length || this.frame?.round === round) return;
+    let verdict = film.verdicts[0];
+    for (const later of film.verdicts) if (later.round <= round) verdict = later;
+    this.frame = {
+      ...verdict, partial: true, run: run.id, version: run.version, round, holds: this.holds,
+      closest: film.closest, segment: this.segmentAt(round), measuring: film.measuringAt(round),
+    };
+    this.emit("verdict");
   }
 }
 
 /** Per process: 1 delay, 2 measures, 0 relay. */
 function kinds(n, segment) {
   const kind = new Uint8Array(n);
-  for (const process of segment.delays) kind[process] = 1;
-  for (const process of segment.measurers ?? []) kind[process] = 2;
+  for (const [first, last] of segment.delays) kind.fill(1, first, last + 1);
+  for (const process of segment.measurers) kind[process] = 2;
   return kind;
 }

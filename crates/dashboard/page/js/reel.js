@@ -192,7 +192,7 @@ export class AsynchronyReel extends Reel {
 
   picture(ctx, now, next, phase, colours) {
     const n = now.ticks.length;
-    const where = layout(this.box.width, this.box.height, n);
+    const where = layout(this.box.width, this.box.height, n, now.at.length);
     const { x, y, radius } = where;
     const slowest = Math.min(...now.ticks);
     const spread = Math.max(4, Math.max(...now.ticks) - slowest);

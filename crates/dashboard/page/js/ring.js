@@ -13,20 +13,22 @@ const BANDS = 720;
  * Where everything is, for a ring of n in a box.
  * @typedef {ReturnType<typeof layout>} Layout
  */
-export function layout(width, height, n) {
+export function layout(width, height, n, m = 1) {
   const size = Math.min(width, height);
-  const margin = Math.max(30, Math.min(84, size * 0.135));
+  const margin = Math.max(30, Math.min(88, size * 0.13));
   const radius = size / 2 - margin;
   const spacing = (TURN * radius) / n;
   const single = n <= LARGEST_SINGLE;
-  const bead = single ? Math.max(2.4, Math.min(13, spacing * 0.4)) : 2.2;
+  // Beads stay visible on large rings, but not larger than the room a token has.
+  const room = (TURN * radius) / Math.max(1, m);
+  const bead = Math.max(Math.min(12, spacing * 0.4), Math.min(single ? 5.5 : 4, room * 0.3), 1.2);
   return {
-    width, height, n, radius, spacing, single, bead, margin,
+    width, height, n, m, radius, spacing, single, bead, margin,
     x: width / 2,
     y: height / 2,
     mark: Math.max(0.8, Math.min(4.5, spacing * 0.15)),
     arcs: spacing >= 20,
-    arc: Math.min(17, spacing * 0.42),
+    arc: Math.min(16, spacing * 0.42),
     halo: Math.max(8, Math.min(34, spacing * 1.1, radius * 0.2)),
     bar: radius * 0.16,
     /** Process 0 is at the top; tokens go clockwise. */
@@ -63,7 +65,7 @@ export function beadAt(where, moment, token) {
 function pileStep(where, moment) {
   let highest = 1;
   for (let k = 0; k < moment.m; k += 1) highest = Math.max(highest, moment.slot[k]);
-  return Math.min(where.bead * 1.85, (where.margin - where.bead - 4) / highest);
+  return Math.min(where.bead * 1.6, (where.margin - where.bead - 4) / highest);
 }
 
 /**
@@ -257,34 +259,40 @@ function labelPiles(ctx, where, moment, colours) {
   }
 }
 
-/** Tokens per stretch of the circle as bars outwards, red where too close. */
+/**
+ * Tokens per stretch of the circle as a band outwards, red where two are too close.
+ * A ring that is evenly filled has a band of even height.
+ */
 function drawDensity(ctx, where, moment, colours) {
   const { x, y, radius, margin } = where;
-  const { m, n, hop, gap, d } = moment;
-  const tokens = new Float32Array(BANDS);
-  const close = new Uint8Array(BANDS);
+  const { m, n, hop, violated } = moment;
+  const bands = Math.max(48, Math.min(BANDS / 2, Math.round(m / 4)));
+  const tokens = new Float32Array(bands);
+  const close = new Uint8Array(bands);
   for (let k = 0; k < m; k += 1) {
-    const band = Math.floor((hop[k] / n) * BANDS) % BANDS;
+    const band = Math.floor((hop[k] / n) * bands) % bands;
     tokens[band] += 1;
-    if (m > 1 && gap[k] < d - 1e-6) close[band] = 1;
+    if (violated[k]) close[band] = 1;
   }
-  let most = 1;
-  for (const value of tokens) most = Math.max(most, value);
-  const scale = (margin - 10) / Math.max(1, Math.sqrt(most));
-  ctx.lineCap = "butt";
-  ctx.lineWidth = Math.max(1.2, (TURN * radius) / BANDS);
+  const expected = m / bands;
+  const base = radius + 7;
   for (const red of [0, 1]) {
-    ctx.strokeStyle = red ? colours.bad : colours.accent;
+    ctx.fillStyle = red ? colours.bad : colours.accent;
+    ctx.globalAlpha = 0.55;
     ctx.beginPath();
-    for (let band = 0; band < BANDS; band += 1) {
+    for (let band = 0; band < bands; band += 1) {
       if (tokens[band] === 0 || close[band] !== red) continue;
-      const angle = where.angle(((band + 0.5) / BANDS) * n);
-      const length = 4 + scale * Math.sqrt(tokens[band]);
-      ctx.moveTo(x + (radius + 3) * Math.cos(angle), y + (radius + 3) * Math.sin(angle));
-      ctx.lineTo(x + (radius + length) * Math.cos(angle), y + (radius + length) * Math.sin(angle));
+      // Twice the even share is a good half of the room; piles approach all of it.
+      const height = (margin - 12) * (1 - Math.exp((-0.5 * tokens[band]) / expected));
+      const from = where.angle((band / bands) * n);
+      const to = where.angle(((band + 1) / bands) * n);
+      ctx.moveTo(x + base * Math.cos(from), y + base * Math.sin(from));
+      ctx.arc(x, y, base + height, from, to);
+      ctx.arc(x, y, base, to, from, true);
     }
-    ctx.stroke();
+    ctx.fill();
   }
+  ctx.globalAlpha = 1;
   if (m > 4000) return;
   for (let colour = 0; colour < colours.token.length; colour += 1) {
     ctx.fillStyle = colours.token[colour];

@@ -60,6 +60,13 @@ export function handle(view, to) {
     }
   });
 
+  // A finger on a token or outside the ring drags; elsewhere it scrolls the page.
+  canvas.addEventListener("touchstart", (event) => {
+    if (!view.moment || event.touches.length > 1) return;
+    const [x, y] = point(event.touches[0]);
+    if (tokenAt(x, y) !== null || hit(view.where, x, y).part === "outside") event.preventDefault();
+  }, { passive: false });
+
   canvas.addEventListener("pointermove", (event) => {
     if (!view.moment) return;
     const [x, y] = point(event);

@@ -34,8 +34,8 @@ export class RingView {
     if (!moment) return;
     this.moment = moment;
     const { n } = moment;
-    if (!this.where || this.where.width !== box.width || this.where.height !== box.height || this.where.n !== n) {
-      this.where = layout(box.width, box.height, n);
+    if (!this.where || this.where.width !== box.width || this.where.height !== box.height || this.where.n !== n || this.where.m !== moment.m) {
+      this.where = layout(box.width, box.height, n, moment.m);
     }
     const context = begin(box);
     this.drawStill(moment);

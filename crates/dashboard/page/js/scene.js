@@ -1,6 +1,6 @@
 // A ring with its number and a few buttons: what lessons and networks show.
 
-import { byId, count, h, plural, setText } from "./dom.js";
+import { count, h, plural, setText } from "./dom.js";
 import { Player } from "./player.js";
 import { RingView } from "./ringview.js";
 import { sentence } from "./verdict.js";
@@ -51,10 +51,11 @@ export class RingScene {
     this.of = h("small", {});
     this.word = h("div", { class: "centre-word" });
     this.centre = h("div", { class: "centre" }, h("div", { class: "centre-number" }, this.closest, this.of), this.word);
-    this.line = h("p", { class: "verdict-line", role: "status", "aria-live": "polite" });
+    this.line = h("p", { class: "verdict-line" });
+    this.live = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
     const { player } = this;
     this.transport = smallTransport({ toggle: () => player.toggle(), step: () => player.step(1), restart: () => player.seek(0) });
-    this.element = h("div", { class: "scene" }, h("div", { class: "scene-ring" }, this.canvas, this.centre), this.transport.element, this.line);
+    this.element = h("div", { class: "scene" }, h("div", { class: "scene-ring" }, this.canvas, this.centre), this.transport.element, this.line, this.live);
     this.view = new RingView(this.canvas, player);
     player.on("moment", () => this.show());
     player.on("clock", () => this.show());
@@ -98,6 +99,7 @@ export class RingScene {
       element.classList.toggle("bad", !frame.legitimate);
     }
     setText(this.word, frame.legitimate ? "legitimate" : segment.jam ? "jam" : "");
+    setText(this.live, frame.legitimate ? "legitimate" : segment.jam ? "a jam" : "not legitimate");
     this.line.replaceChildren(...sentence(frame, segment, run).nodes);
     if (frame.measuring?.length) {
       const [{ process, base }] = frame.measuring;
@@ -106,7 +108,3 @@ export class RingScene {
   }
 }
 
-/** The main part of the page, scrolled to its top. */
-export function toTop() {
-  byId("main").scrollIntoView({ block: "start" });
-}

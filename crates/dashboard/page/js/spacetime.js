@@ -46,12 +46,15 @@ export function drawSpacetime(ctx, box, view, what) {
   ctx.fillStyle = colours.raised;
   ctx.fillRect(LEFT, TOP, width, height);
   drawLegitimate(ctx, films, colours, { y, width, view, last });
-  const line = Math.max(0.7, Math.min(2.6, perProcess * 0.3, view.perRound * 0.6 + 0.7));
+  const tokens = films[0]?.m ?? 1;
+  const crowd = ((width / tokens) * n) / view.across;
+  const line = Math.max(0.45, Math.min(2.6, 0.7 + perProcess * 0.2, view.perRound * 0.6 + 0.7, crowd * 0.35));
   const span = { x, y, n, view, last, line, perProcess };
+  const parts = apart(films);
   for (const [from, to, alpha] of [[view.first, Math.min(now, last), 1], [Math.max(now, view.first), last, 0.38]]) {
     if (to <= from) continue;
     ctx.globalAlpha = alpha;
-    drawWays(ctx, films, from, to, span, colours);
+    drawWays(ctx, parts, from, to, span, colours);
   }
   ctx.globalAlpha = 1;
   drawFaults(ctx, what.faults, colours, { y, width, view, last });
@@ -79,7 +82,7 @@ function drawLegitimate(ctx, films, colours, { y, width, view, last }) {
 }
 
 /** Ways between two rounds, one path per colour, then the rests over them. */
-function drawWays(ctx, films, from, to, span, colours) {
+function drawWays(ctx, parts, from, to, span, colours) {
   const { line } = span;
   ctx.lineCap = "round";
   ctx.lineJoin = "round";
@@ -88,14 +91,24 @@ function drawWays(ctx, films, from, to, span, colours) {
   for (let tint = 0; tint < tints; tint += 1) {
     ctx.strokeStyle = colours.token[tint];
     ctx.beginPath();
-    for (const film of films) for (let k = tint; k < film.m; k += tints) trace(ctx, film, film.ways[k], from, to, span, false);
+    for (const part of parts) for (let k = tint; k < part.film.m; k += tints) trace(ctx, part, part.film.ways[k], from, to, span, false);
     ctx.stroke();
   }
   ctx.strokeStyle = colours.bad;
   ctx.lineWidth = line * 1.5;
   ctx.beginPath();
-  for (const film of films) for (const way of film.ways) trace(ctx, film, way, from, to, span, true);
+  for (const part of parts) for (const way of part.film.ways) trace(ctx, part, way, from, to, span, true);
   ctx.stroke();
+}
+
+/** Films may overlap; every round is drawn once. */
+function apart(films) {
+  let drawn = -1;
+  return [...films].sort((a, b) => a.from - b.from).map((film) => {
+    const part = { film, from: Math.max(film.from, drawn), to: film.to };
+    drawn = Math.max(drawn, film.to);
+    return part;
+  }).filter((part) => part.to > part.from);
 }
 
 function trace(ctx, film, way, from, to, { x, y, n, view }, rests) {
@@ -109,10 +122,9 @@ function trace(ctx, film, way, from, to, { x, y, n, view }, rests) {
     const b = Math.min(end, until);
     if (b <= a || way.rest[i] !== rests) continue;
     if (rests) {
-      for (const process of places(way.at[i], n, view)) {
-        ctx.moveTo(x(process), y(a));
-        ctx.lineTo(x(process), y(b));
-      }
+      const process = modulo(way.at[i] - view.process, n);
+      ctx.moveTo(x(process), y(a));
+      ctx.lineTo(x(process), y(b));
       continue;
     }
     // Cut where the ring begins anew at the left edge.
@@ -126,10 +138,6 @@ function trace(ctx, film, way, from, to, { x, y, n, view }, rests) {
       round = stop;
     }
   }
-}
-
-function places(hop, n, view) {
-  return [modulo(hop - view.process, n)];
 }
 
 function drawFaults(ctx, faults, colours, { y, width, view, last }) {

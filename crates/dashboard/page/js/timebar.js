@@ -120,7 +120,7 @@ export class Timebar {
     const left = 6;
     const right = width - 6;
     const x = (round) => left + at.place(round) * (right - left);
-    const y = 30;
+    const y = 34;
     const height = 12;
 
     ctx.fillStyle = colours.line;
@@ -148,7 +148,7 @@ export class Timebar {
     this.drawBreak(ctx, left + EVEN * (right - left), y, height, colours);
 
     const flags = [];
-    for (const segment of player.segments.slice(1)) flags.push({ at: segment.from, text: "fault", colour: colours.bad });
+    for (const round of new Set(player.segments.slice(1).map((segment) => segment.from))) flags.push({ at: round, text: "fault", colour: colours.bad });
     if (legitimate !== null && legitimate !== undefined && legitimate > since) flags.push({ at: legitimate, text: `legitimate ${count(legitimate)}`, colour: colours.good });
     if (worst !== null && worst !== undefined) flags.push({ at: worst, text: `proved worst ${count(worst)}`, colour: colours.muted });
     this.drawFlags(ctx, flags, x, y, width);
@@ -200,7 +200,7 @@ export class Timebar {
     let lastX = x(at.even) + 12;
     for (const exponent of [3, 6, 9, 12]) {
       const place = x(at.from + 10 ** exponent);
-      if (place < lastX + 16 || at.from + 10 ** exponent <= at.even) continue;
+      if (place < lastX + 28 || at.from + 10 ** exponent <= at.even) continue;
       lastX = place;
       const text = `10${["³", "⁶", "⁹", "¹²"][exponent / 3 - 1]}`;
       ctx.fillText(text, Math.min(place, x(at.far) - 10), y + 5);

@@ -15,7 +15,7 @@ const CLAUSES = {
 
 export class VerdictView {
   /**
-   * @param {{line: HTMLElement, list: HTMLElement, centre: HTMLElement, closest: HTMLElement, of: HTMLElement, word: HTMLElement}} parts
+   * @param {{line: HTMLElement, live: HTMLElement, list: HTMLElement, centre: HTMLElement, closest: HTMLElement, of: HTMLElement, word: HTMLElement}} parts
    * @param {import("./player.js").Player} player
    */
   constructor(parts, player) {
@@ -24,6 +24,11 @@ export class VerdictView {
     player.on("run", () => this.list());
     player.on("verdict", () => this.draw());
     player.on("moment", () => this.number());
+  }
+
+  /** Tells a screen reader what has changed, not what counts down. */
+  announce(text) {
+    setText(this.parts.live, text);
   }
 
   list() {
@@ -59,6 +64,7 @@ export class VerdictView {
       parts.line.dataset.text = text.plain;
       parts.line.replaceChildren(...text.nodes);
     }
+    this.announce(good ? text.plain : jammed ? "a jam" : "not legitimate");
     [...parts.list.children].forEach((item, index) => {
       const holds = frame.holds?.[index];
       item.className = holds ? "holds" : "fails";
