@@ -309,15 +309,17 @@ const BYTES_PER_PROCESS: u64 = 48;
 fn check_memory(processes: u64) -> Result<(), Failure> {
     let needed = processes.saturating_mul(BYTES_PER_PROCESS);
     match available_memory_bytes() {
-        Some(available) if processes <= 1 << 32 && needed > available => Err(Failure::new(format!(
-            "--processes {processes} needs about {} MB of memory, and {} MB are free",
-            needed >> 20,
-            available >> 20
-        ))
-        .help(format!(
-            "give at most --processes {}",
-            available / BYTES_PER_PROCESS
-        ))),
+        Some(available) if processes <= 1 << 32 && needed > available => {
+            Err(Failure::new(format!(
+                "--processes {processes} needs about {} MB of memory, and {} MB are free",
+                needed >> 20,
+                available >> 20
+            ))
+            .help(format!(
+                "give at most --processes {}",
+                available / BYTES_PER_PROCESS
+            )))
+        }
         _ => Ok(()),
     }
 }
@@ -342,11 +344,13 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
         }
         SettingsError::SeparationIsMeasured => Failure::new(format!("--separation {error}"))
             .help("drop --separation, or use --program fixed"),
-        SettingsError::NothingMeasured => Failure::new(format!("--limit {error}"))
-            .help("drop --limit, or add --program measure"),
+        SettingsError::NothingMeasured => {
+            Failure::new(format!("--limit {error}")).help("drop --limit, or add --program measure")
+        }
         SettingsError::Delays(_) => say(format!("--delays {}", settings.delays())),
-        SettingsError::NoWorst { .. } => say("--start worst".to_owned())
-            .help("make tokens times separation at most processes"),
+        SettingsError::NoWorst { .. } => {
+            say("--start worst".to_owned()).help("make tokens times separation at most processes")
+        }
         SettingsError::WorstUnknown => say("--start worst".to_owned())
             .help("use --start random, or `headway check measure` for small rings"),
         SettingsError::Misfit(_) => Failure::new(error),

@@ -57,8 +57,7 @@ pub fn page_weight() -> PageWeight {
         .fold(PageWeight::default(), |sum, asset| PageWeight {
             files: sum.files + 1,
             bytes: sum.bytes + asset.plain.len(),
-            gzipped_bytes: sum.gzipped_bytes
-                + asset.gzipped.as_ref().unwrap_or(&asset.plain).len(),
+            gzipped_bytes: sum.gzipped_bytes + asset.gzipped.as_ref().unwrap_or(&asset.plain).len(),
         })
 }
 
@@ -146,7 +145,9 @@ impl Asset {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else if zipped.is_some() {
             let gzip = HeaderValue::from_static("gzip");
-            response.headers_mut().insert(header::CONTENT_ENCODING, gzip);
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, gzip);
         }
         response
     }

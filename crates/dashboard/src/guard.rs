@@ -87,8 +87,14 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
@@ -114,9 +120,8 @@ impl Guard {
     }
 
     fn check_host(&self, headers: &HeaderMap) -> Result<Authority, ApiError> {
-        let refuse = |message: String| {
-            ApiError::new(StatusCode::MISDIRECTED_REQUEST, "wrong_host", message)
-        };
+        let refuse =
+            |message: String| ApiError::new(StatusCode::MISDIRECTED_REQUEST, "wrong_host", message);
         let authority = headers
             .get(header::HOST)
             .and_then(|host| Authority::try_from(host.as_bytes()).ok())
@@ -128,7 +133,10 @@ impl Guard {
             Ok(address) => !self.loopback || address.is_loopback(),
             Err(_) => {
                 host.eq_ignore_ascii_case("localhost")
-                    || self.names.iter().any(|name| name.eq_ignore_ascii_case(host))
+                    || self
+                        .names
+                        .iter()
+                        .any(|name| name.eq_ignore_ascii_case(host))
             }
         };
         if known {
@@ -210,7 +218,9 @@ fn price(path: &str) -> f64 {
 }
 
 fn in_link(query: Option<&str>) -> Option<&str> {
-    query?.split('&').find_map(|pair| pair.strip_prefix("token="))
+    query?
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("token="))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -239,7 +249,10 @@ fn log_in(token: &str, path: &str) -> Response {
 
 impl App {
     fn take_rate(&self, address: IpAddr, price: f64) -> Result<(), ApiError> {
-        let mut rates = self.rates.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut rates = self
+            .rates
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         rates.take(address, price, Instant::now()).map_err(|wait| {
             let seconds = wait.as_secs_f64().ceil().max(1.0);
             let message = format!("too many requests from {address}; wait {seconds} s");
@@ -271,10 +284,21 @@ mod tests {
     #[test]
     fn a_name_that_leads_here_by_stealth_is_refused() {
         let local = guard(true);
-        for good in ["127.0.0.1:7007", "localhost:7007", "[::1]:7007", "Ring.Example", "127.0.0.5"] {
+        for good in [
+            "127.0.0.1:7007",
+            "localhost:7007",
+            "[::1]:7007",
+            "Ring.Example",
+            "127.0.0.5",
+        ] {
             assert!(host(&local, good), "{good}");
         }
-        for bad in ["evil.example:7007", "10.0.0.1:7007", "127.0.0.1.evil.example", "localhost.evil"] {
+        for bad in [
+            "evil.example:7007",
+            "10.0.0.1:7007",
+            "127.0.0.1.evil.example",
+            "localhost.evil",
+        ] {
             assert!(!host(&local, bad), "{bad}");
         }
         assert!(host(&guard(false), "10.0.0.1:7007"));
@@ -296,9 +320,21 @@ mod tests {
         let site = HeaderName::from_static("sec-fetch-site");
         let api = "/api/runs";
         assert!(origin(&Method::POST, api, &[]));
-        assert!(origin(&Method::POST, api, &[(header::ORIGIN, "http://127.0.0.1:7007")]));
-        for other in ["http://evil.example", "null", "http://127.0.0.1:8000", "http://127.0.0.1:70071"] {
-            assert!(!origin(&Method::POST, api, &[(header::ORIGIN, other)]), "{other}");
+        assert!(origin(
+            &Method::POST,
+            api,
+            &[(header::ORIGIN, "http://127.0.0.1:7007")]
+        ));
+        for other in [
+            "http://evil.example",
+            "null",
+            "http://127.0.0.1:8000",
+            "http://127.0.0.1:70071",
+        ] {
+            assert!(
+                !origin(&Method::POST, api, &[(header::ORIGIN, other)]),
+                "{other}"
+            );
         }
         assert!(!origin(&Method::GET, api, &[(site.clone(), "cross-site")]));
         assert!(!origin(&Method::GET, api, &[(site.clone(), "same-site")]));

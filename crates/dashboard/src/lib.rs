@@ -4,6 +4,7 @@
 mod api;
 mod assets;
 mod error;
+pub mod fleet;
 mod guard;
 mod limits;
 pub mod runs;

@@ -40,6 +40,8 @@ pub struct Limits {
     pub frames_per_second: u32,
     /// Nodes of a network.
     pub network_nodes: usize,
+    /// Links of a network.
+    pub network_links: usize,
     /// The last round that can be asked for: what a browser counts exactly.
     pub largest_round: u64,
     /// Requests a second from one address, in the long run.
@@ -66,7 +68,8 @@ impl Default for Limits {
             body_bytes: 8 << 20,
             counters_up_to: 2_000,
             frames_per_second: 30,
-            network_nodes: 2_000,
+            network_nodes: 1_000,
+            network_links: 20_000,
             largest_round: (1 << 53) - 1,
             requests_per_second: 200.0,
             request_burst: 600.0,
@@ -180,10 +183,7 @@ mod tests {
         for _ in 0..4 {
             assert_eq!(rates.take(one, 1.0, start), Ok(()));
         }
-        assert_eq!(
-            rates.take(one, 1.0, start),
-            Err(Duration::from_millis(500))
-        );
+        assert_eq!(rates.take(one, 1.0, start), Err(Duration::from_millis(500)));
         assert_eq!(rates.take(IpAddr::from([127, 0, 0, 2]), 1.0, start), Ok(()));
         let later = start + Duration::from_millis(500);
         assert_eq!(rates.take(one, 1.0, later), Ok(()));
@@ -196,7 +196,10 @@ mod tests {
         let address = |last| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]);
         assert_eq!(rates.take(address(1), 4.0, now), Ok(()));
         assert!(rates.take(address(2), 1.0, now).is_err());
-        assert_eq!(household("::ffff:10.0.0.1".parse().unwrap()), IpAddr::from([10, 0, 0, 1]));
+        assert_eq!(
+            household("::ffff:10.0.0.1".parse().unwrap()),
+            IpAddr::from([10, 0, 0, 1])
+        );
     }
 
     #[test]

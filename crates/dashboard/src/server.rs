@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use crate::api;
 use crate::assets::Assets;
 use crate::error::ApiError;
+use crate::fleet::{Fleet, NodeUrl};
 use crate::guard::{self, Guard, Peer, Token};
 use crate::limits::{Limits, Rates};
 use crate::runs::Runs;
@@ -35,6 +36,10 @@ pub struct Options {
     pub names: Vec<String>,
     /// Take the page from this folder instead of from the binary.
     pub page: Option<PathBuf>,
+    /// Real nodes to watch; none: no fleet.
+    pub fleet: Vec<NodeUrl>,
+    /// Nodes may be told what to do.
+    pub control: bool,
     /// How much to take on.
     pub limits: Limits,
 }
@@ -46,6 +51,8 @@ impl Default for Options {
             token: None,
             names: Vec::new(),
             page: None,
+            fleet: Vec::new(),
+            control: false,
             limits: Limits::default(),
         }
     }
@@ -68,6 +75,7 @@ pub(crate) struct Shared {
     pub(crate) guard: Guard,
     pub(crate) rates: Mutex<Rates>,
     pub(crate) runs: Runs,
+    pub(crate) fleet: Option<Arc<Fleet>>,
     pub(crate) viewers: Arc<Semaphore>,
     /// How much is worked out at one time.
     pub(crate) work: Semaphore,
@@ -116,6 +124,8 @@ impl Server {
         let app = App(Arc::new(Shared {
             rates: Mutex::new(Rates::new(&options.limits)),
             runs: Runs::new(&options.limits),
+            fleet: (!options.fleet.is_empty())
+                .then(|| Arc::new(Fleet::new(options.fleet, options.control))),
             viewers: Arc::new(Semaphore::new(options.limits.viewers)),
             work: Semaphore::new(parallel_work()),
             limits: options.limits,
@@ -141,6 +151,9 @@ impl Server {
         let limit = Arc::new(Semaphore::new(self.app.limits.connections));
         let (stopping, stopped) = watch::channel(());
         let mut connections = JoinSet::new();
+        if let Some(fleet) = &self.app.fleet {
+            connections.spawn(Arc::clone(fleet).poll(stopped.clone()));
+        }
         let mut cleaning = tokio::time::interval(Duration::from_secs(60));
         tokio::pin!(stop);
         loop {

@@ -23,7 +23,12 @@ Ctrl-C stops it. Nothing is fetched from anywhere else: the page is in this prog
 The HTTP interface that the page uses is described at /api/docs.")]
 pub(crate) struct Args {
     /// Port on this machine (127.0.0.1); 0 for any free one
-    #[arg(long, value_name = "PORT", default_value_t = 7007, conflicts_with = "listen")]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 7007,
+        conflicts_with = "listen"
+    )]
     port: u16,
 
     /// Address to listen at, so that others can reach it; needs --token-file
@@ -78,7 +83,10 @@ async fn serve(args: &Args, options: Options) -> Result<Answer, Failure> {
     let mut out = anstream::stdout();
     writeln!(out, "Headway is at {url}")?;
     if needs_token {
-        writeln!(out, "Open it once as {url}?token=TOKEN with the token from the file.")?;
+        writeln!(
+            out,
+            "Open it once as {url}?token=TOKEN with the token from the file."
+        )?;
     }
     writeln!(out, "Ctrl-C stops it.")?;
     out.flush()?;
@@ -123,8 +131,7 @@ fn read_token(path: &Path) -> Result<Token, Failure> {
 #[cfg(unix)]
 fn check_permissions(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::PermissionsExt;
-    let metadata =
-        std::fs::metadata(path).map_err(|error| Failure::file("read", path, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| Failure::file("read", path, &error))?;
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 == 0 {
         return Ok(());
@@ -158,6 +165,8 @@ fn open(url: &str) {
         .stderr(std::process::Stdio::null())
         .spawn();
     if let Err(error) = started {
-        crate::failure::warn(format!("cannot open a browser ({program}: {error}); open {url} yourself"));
+        crate::failure::warn(format!(
+            "cannot open a browser ({program}: {error}); open {url} yourself"
+        ));
     }
 }

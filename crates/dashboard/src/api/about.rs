@@ -29,8 +29,8 @@ pub(super) async fn about(State(app): State<App>) -> Json<About> {
     Json(About {
         version: env!("CARGO_PKG_VERSION"),
         limits: app.limits.clone(),
-        fleet: false,
-        control: false,
+        fleet: app.fleet.is_some(),
+        control: app.fleet.as_ref().is_some_and(|fleet| fleet.control()),
         parquet: cfg!(feature = "parquet"),
     })
 }

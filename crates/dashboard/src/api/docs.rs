@@ -10,6 +10,7 @@ use crate::server::App;
 
 pub(super) fn add(router: Router<App>, document: &OpenApi) -> Router<App> {
     let json = document.to_pretty_json().unwrap_or_default();
-    let openapi = async move || ([(header::CONTENT_TYPE, "application/json")], json.clone()).into_response();
+    let openapi =
+        async move || ([(header::CONTENT_TYPE, "application/json")], json.clone()).into_response();
     router.route("/api/openapi.json", get(openapi))
 }

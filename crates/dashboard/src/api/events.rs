@@ -56,7 +56,10 @@ pub(super) fn stream(
             Ok(Ok(())) => latest.borrow_and_update().clone(),
         };
         match chunk {
-            Some(chunk) => Some((Ok::<_, std::convert::Infallible>(chunk), Some((latest, seat)))),
+            Some(chunk) => Some((
+                Ok::<_, std::convert::Infallible>(chunk),
+                Some((latest, seat)),
+            )),
             None => Some((Ok(Bytes::from_static(b"event: gone\ndata: {}\n\n")), None)),
         }
     });

@@ -47,7 +47,11 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 }
 
 fn invalid_json(error: &serde_json::Error) -> ApiError {
-    let code = if error.is_data() { "invalid" } else { "invalid_json" };
+    let code = if error.is_data() {
+        "invalid"
+    } else {
+        "invalid_json"
+    };
     let status = if error.is_data() {
         StatusCode::UNPROCESSABLE_ENTITY
     } else {
@@ -86,7 +90,9 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Params<T> {
         query.map(|query| Params(query.0)).map_err(|rejection| {
             // "Failed to deserialize query string: processes: invalid digit ..."
             let text = rejection.body_text();
-            let text = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
+            let text = text
+                .split_once(": ")
+                .map_or(text.as_str(), |(_, rest)| rest);
             let field = text.split_once(": ").map(|(field, _)| field);
             let error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", text);
             match field {

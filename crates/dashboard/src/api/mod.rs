@@ -1,4 +1,6 @@
 //! The answers, one file per topic.
+// The attribute that describes a path writes more of it than is needed.
+#![allow(unused_qualifications)]
 
 use axum::Router;
 use utoipa::OpenApi;
@@ -6,10 +8,15 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 mod about;
+mod charts;
 mod docs;
 mod events;
+mod explore;
 mod extract;
+mod fleet;
+mod lessons;
 mod runs;
+mod walks;
 
 use crate::error::ApiError;
 use crate::server::App;
@@ -42,6 +49,15 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(runs::state))
         .routes(routes!(runs::diagram))
         .routes(routes!(events::events))
+        .routes(routes!(explore::flow))
+        .routes(routes!(explore::stabilization))
+        .routes(routes!(charts::chart))
+        .routes(routes!(walks::walk))
+        .routes(routes!(lessons::chain))
+        .routes(routes!(lessons::asynchrony))
+        .routes(routes!(fleet::fleet))
+        .routes(routes!(fleet::events))
+        .routes(routes!(fleet::release))
 }
 
 /// Works something out where it does not keep connections waiting.

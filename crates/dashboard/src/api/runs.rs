@@ -235,7 +235,11 @@ pub(super) async fn state(
         Ok((round, state_file::render(ring, &look.state)))
     })
     .await?;
-    Ok(download("application/json", &format!("ring-round-{round}.json"), text))
+    Ok(download(
+        "application/json",
+        &format!("ring-round-{round}.json"),
+        text,
+    ))
 }
 
 /// The space-time diagram as a picture (SVG)

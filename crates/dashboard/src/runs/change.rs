@@ -22,10 +22,7 @@ pub(crate) struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Fault(FaultKind),
-    Program {
-        process: ProcessIndex,
-        delays: bool,
-    },
+    Program { process: ProcessIndex, delays: bool },
 }
 
 /// Why a change is none, or cannot strike.

@@ -82,7 +82,10 @@ mod tests {
         assert_eq!(clock.next(start, 100, Duration::ZERO), None);
         clock.play(true, 2.0, start, 100);
         assert_eq!(clock.round(seconds(1.6), 100), 8);
-        assert_eq!(clock.next(seconds(1.6), 100, Duration::ZERO), Some(seconds(2.0)));
+        assert_eq!(
+            clock.next(seconds(1.6), 100, Duration::ZERO),
+            Some(seconds(2.0))
+        );
         assert_eq!(clock.round(seconds(1e9), 100), 100);
         assert_eq!(clock.next(seconds(1e9), 100, Duration::ZERO), None);
         clock.play(true, 1e12, seconds(2.0), 1 << 53);

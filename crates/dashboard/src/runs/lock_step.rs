@@ -66,7 +66,14 @@ impl LockStep {
     }
 
     fn round(&mut self) {
-        let (round, Kept { state, tokens, monitor }) = &mut self.latest;
+        let (
+            round,
+            Kept {
+                state,
+                tokens,
+                monitor,
+            },
+        ) = &mut self.latest;
         *round += 1;
         self.ring.round(state);
         tokens.follow(state);

@@ -24,6 +24,7 @@ pub use view::{DesiderataView, JamView, QueueView, RunView, SegmentView};
 pub use window::{BaseFrom, FaultAt, VerdictFrom, Way, Window};
 
 pub(crate) use run::{Run, check_round, event};
+pub(crate) use segment::worst_legitimate_at;
 
 use crate::error::ApiError;
 use crate::limits::Limits;
@@ -114,9 +115,8 @@ impl Held {
 
     fn drop_idle(&mut self, limits: &Limits) {
         let (now, idle) = (Instant::now(), Duration::from_secs(limits.idle_run_s));
-        self.runs.retain(|_, run| {
-            run.viewers() > 0 || now.saturating_duration_since(run.used()) < idle
-        });
+        self.runs
+            .retain(|_, run| run.viewers() > 0 || now.saturating_duration_since(run.used()) < idle);
     }
 }
 

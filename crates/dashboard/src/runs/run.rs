@@ -106,11 +106,7 @@ impl Run {
     }
 
     /// The frame of a round, by default the current one.
-    pub(crate) fn frame(
-        &self,
-        state: &RunState,
-        round: Option<Round>,
-    ) -> Result<Frame, ApiError> {
+    pub(crate) fn frame(&self, state: &RunState, round: Option<Round>) -> Result<Frame, ApiError> {
         let round = round.unwrap_or_else(|| state.now());
         check_round("round", round, &self.limits)?;
         let playing = Playing {

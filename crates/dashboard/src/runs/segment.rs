@@ -125,9 +125,9 @@ impl Segment {
         let since = self.facts.legitimate_at.filter(|&at| at <= rounds);
         let visits = since.and_then(|since| forecast.visits(rounds - since));
         let (n, d) = (self.ring.len() as u64, self.ring.separation());
-        let equally = since.zip(visits).is_some_and(|(since, visits)| {
-            visited_equally(visits, rounds - since, n, d)
-        });
+        let equally = since
+            .zip(visits)
+            .is_some_and(|(since, visits)| visited_equally(visits, rounds - since, n, d));
         let settled = since.is_some();
         let conserved = state.tokens() == self.start.tokens();
         let places = moment.places.iter().map(|place| Place {
@@ -188,18 +188,10 @@ fn look_at_run(run: &mut LockStep, rounds: Round) -> Look {
     }
 }
 
-fn forecast_facts(
-    ring: &Ring,
-    start: &Configuration,
-    largest: Round,
-) -> Result<Facts, ApiError> {
+fn forecast_facts(ring: &Ring, start: &Configuration, largest: Round) -> Result<Facts, ApiError> {
     let forecast = Forecast::of(ring, start).map_err(|_| ApiError::internal())?;
     let worst_last_rest = forecast.worst_last_rest();
-    let delays: Vec<u64> = ring.delays().map(|delay| delay as u64).collect();
-    let gaps = bound::gaps(delays, ring.len() as u64);
-    let worst_legitimate_at =
-        bound::worst_legitimate_at(forecast.tokens(), ring.separation().hops(), gaps)
-            .filter(|_| worst_last_rest.is_some());
+    let worst_legitimate_at = worst_legitimate_at(ring, forecast.tokens());
     let jam = forecast.timeline().jam();
     Ok(Facts {
         feasible: forecast.feasible(),
@@ -212,6 +204,15 @@ fn forecast_facts(
         jam,
         last: largest,
     })
+}
+
+/// The proved worst case over all states of a ring of delays and relays; `None` where
+/// tokens do not fit or nothing delays.
+pub(crate) fn worst_legitimate_at(ring: &Ring, tokens: u64) -> Option<Round> {
+    let (n, d) = (ring.len() as u64, ring.separation());
+    let delays: Vec<u64> = ring.delays().map(|delay| delay as u64).collect();
+    let worst = bound::worst_legitimate_at(tokens, d.hops(), bound::gaps(delays, n));
+    worst.filter(|_| d.fits(n, tokens))
 }
 
 /// What a run as far as the horizon shows.
@@ -246,7 +247,9 @@ pub(crate) fn desiderata() -> impl Iterator<Item = (&'static str, &'static str)>
 
 /// How many tokens are at each process, for [`super::story`] to tell who is who
 /// after a change.
-pub(crate) fn by_process(state: &Configuration) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + '_ {
+pub(crate) fn by_process(
+    state: &Configuration,
+) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + '_ {
     state.processes.iter().map(|process| process.tokens())
 }
 

@@ -122,7 +122,11 @@ impl RunSettings {
                 .then(|| u64::from(ring.separation().hops())),
             program: Some(program),
             delays: Some(self.delays.clone().unwrap_or_else(|| {
-                let named = if program == ProgramName::Fixed { "all" } else { "at:0" };
+                let named = if program == ProgramName::Fixed {
+                    "all"
+                } else {
+                    "at:0"
+                };
                 named.to_owned()
             })),
             start: Some(self.start.unwrap_or_default()),
@@ -222,7 +226,11 @@ fn in_words(error: &SettingsError) -> ApiError {
 }
 
 /// When more tokens are asked for than fit: why that is a jam.
-pub(crate) fn why_infeasible(processes: u64, tokens: u64, separation: Separation) -> Option<String> {
+pub(crate) fn why_infeasible(
+    processes: u64,
+    tokens: u64,
+    separation: Separation,
+) -> Option<String> {
     if separation.fits(processes, tokens) {
         return None;
     }

@@ -47,7 +47,9 @@ impl Story {
 
     /// The segment in force after a round: its number and itself.
     pub(crate) fn segment_at(&self, round: Round) -> (usize, &Segment) {
-        let begun = self.segments.partition_point(|segment| segment.from <= round);
+        let begun = self
+            .segments
+            .partition_point(|segment| segment.from <= round);
         let index = begun.saturating_sub(1);
         (index, &self.segments[index])
     }

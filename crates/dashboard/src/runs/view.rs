@@ -143,7 +143,12 @@ impl SegmentView {
             from: segment.from,
             fault: segment.change.as_ref().map(ToString::to_string),
             delays: ranges(segment.ring.delays()),
-            measurers: segment.ring.measurers().iter().map(|&at| at as u32).collect(),
+            measurers: segment
+                .ring
+                .measurers()
+                .iter()
+                .map(|&at| at as u32)
+                .collect(),
             feasible: facts.feasible,
             settles: facts.settles,
             legitimate_at: absolute(facts.legitimate_at),

@@ -123,7 +123,9 @@ impl Window {
         let mut left = limits.window_points;
         let segments = &story.segments()[first..];
         for (index, segment) in segments.iter().enumerate() {
-            let until = segments.get(index + 1).map_or(end, |next| next.from.min(end));
+            let until = segments
+                .get(index + 1)
+                .map_or(end, |next| next.from.min(end));
             let begin = segment.from.max(from);
             // Of faults in one round only the last leaves anything to see.
             if segment.from > end || (begin == until && until < end) {
