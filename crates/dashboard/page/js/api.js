@@ -11,19 +11,22 @@ export class ApiError extends Error {
   }
 }
 
-async function ask(method, path, body, type) {
+async function ask(method, path, body, { type, signal } = {}) {
   let response;
   try {
     response = await fetch(path, {
       method,
       headers: body === undefined ? {} : { "Content-Type": type ?? "application/json" },
       body: body === undefined ? undefined : type ? body : JSON.stringify(body),
+      signal,
     });
   } catch {
+    if (signal?.aborted) throw new ApiError(0, { code: "aborted", message: "no longer wanted" });
     throw new ApiError(0, { code: "unreachable", message: "headway serve does not answer; is it still running?" });
   }
   if (response.status === 204) return null;
-  const text = await response.text();
+  const text = await response.text().catch(() => "");
+  if (signal?.aborted) throw new ApiError(0, { code: "aborted", message: "no longer wanted" });
   let answer;
   try {
     answer = JSON.parse(text);
@@ -44,14 +47,14 @@ export const createRun = (settings) => ask("POST", "/api/runs", settings);
 export const getRun = (id) => ask("GET", `/api/runs/${id}`);
 export const dropRun = (id) => ask("DELETE", `/api/runs/${id}`);
 export const strike = (id, fault) => ask("POST", `/api/runs/${id}/faults`, fault);
-export const frameAt = (id, round) => ask("GET", `/api/runs/${id}/frame?${query({ round })}`);
-export const stretch = (id, from, rounds) => ask("GET", `/api/runs/${id}/window?${query({ from, rounds })}`);
+export const frameAt = (id, round, signal) => ask("GET", `/api/runs/${id}/frame?${query({ round })}`, undefined, { signal });
+export const stretch = (id, from, rounds, signal) => ask("GET", `/api/runs/${id}/window?${query({ from, rounds })}`, undefined, { signal });
 export const stateAt = (id, round) => ask("GET", `/api/runs/${id}/state?${query({ round })}`);
 export const seek = (id, round) => ask("POST", `/api/runs/${id}/seek`, { round });
 export const play = (id, playing, speed) => ask("POST", `/api/runs/${id}/play`, { playing, speed });
 export const flow = (values) => ask("GET", `/api/explore/flow?${query(values)}`);
 export const stabilization = (values) => ask("GET", `/api/explore/stabilization?${query(values)}`);
-export const chart = (bytes, type) => ask("POST", "/api/charts", bytes, type);
+export const chart = (bytes, type) => ask("POST", "/api/charts", bytes, { type });
 export const walk = (values) => ask("POST", "/api/walks", values);
 export const chain = (values) => ask("GET", `/api/chain?${query(values)}`);
 export const asynchrony = (values) => ask("GET", `/api/asynchrony?${query(values)}`);

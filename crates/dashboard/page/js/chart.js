@@ -73,7 +73,7 @@ function drawChart(chart, width, height) {
   for (const mark of chart.marks ?? []) {
     const late = px(mark.x) > width * 0.6;
     svg.append(s("line", { class: "mark", x1: px(mark.x), x2: px(mark.x), y1: MARGIN.top, y2: MARGIN.top + inner.height }),
-      s("text", { class: "tick", x: px(mark.x) + (late ? -6 : 6), y: MARGIN.top + 10, "text-anchor": late ? "end" : "start" }, mark.text));
+      s("text", { class: "tick", x: px(mark.x) + (late ? -6 : 6), y: MARGIN.top + inner.height - 8, "text-anchor": late ? "end" : "start" }, mark.text));
   }
   const path = (points) => points.filter(([, y]) => Number.isFinite(y)).map(([x, y], i) => `${i ? "L" : "M"}${px(x).toFixed(1)} ${py(y).toFixed(1)}`).join("");
   if (chart.band) {

@@ -91,7 +91,7 @@ export function build(panel, view, to) {
       point: { x: nearest.tokens, y: nearest.flow, text: "" },
     });
     const fits = tokens <= flow.threshold;
-    setText(flowText, `${plural(tokens, "token")}: ${Number(nearest.flow.toPrecision(3))} pass a process in a round; ${fits ? `${flow.threshold - tokens} more would fit` : `${tokens - flow.threshold} too many, a jam`}.`);
+    setText(flowText, `${plural(tokens, "token")}: ${Number(nearest.flow.toPrecision(3))} pass a process in a round; ${fits ? (flow.threshold === tokens ? "no more would fit" : `${flow.threshold - tokens} more would fit`) : `${tokens - flow.threshold} too many, a jam`}.`);
   }
 
   function showTime(time) {

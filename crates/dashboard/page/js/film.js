@@ -136,6 +136,14 @@ export class Film {
     return this.measuring ? this.measuringAt(round)[0]?.base ?? this.d - 1 : this.d - 1;
   }
 
+  /** How long ago a release can have been whose counter still shows. */
+  longestCount() {
+    if (!this.measuring) return this.d - 1;
+    const bases = this.measuring.map((change) => change.base);
+    // Below 0 (the program as printed) a counter never runs down.
+    return bases.some((base) => base < 0) ? Infinity : Math.max(this.d, ...bases);
+  }
+
   /** What the measuring processes take C to be. */
   measuringAt(round) {
     const bases = new Map();
@@ -151,7 +159,7 @@ export class Film {
     for (const [process, value] of this.counters) {
       counter[process] = value < 0 ? value : Math.max(0, value - passed);
     }
-    const longest = this.measuring ? Math.max(this.d, ...this.measuring.map((change) => change.base)) : this.d - 1;
+    const longest = this.longestCount();
     for (const way of this.ways) {
       way.releases(Math.max(from + 1, round - longest), round, (released, at) => {
         const process = modulo(at, n);

@@ -29,7 +29,7 @@ export const STEPS = [
       "Nothing is coordinated, and it does not matter what the counter held at first: wrong once, right ever after.",
     ],
     tries: [
-      { label: "All at once", settings: { processes: 16, separation: 4, rounds: 60, arrivals: "burst:6" } },
+      { label: "All at once", settings: { processes: 16, separation: 4, rounds: 60, arrivals: "burst:6" }, play: true },
       { label: "At random", settings: { processes: 16, separation: 4, rounds: 90, arrivals: "random:30%" } },
       { label: "Slowly", settings: { processes: 16, separation: 4, rounds: 60, arrivals: "every:6" } },
       { label: "From a bad state", settings: { processes: 16, separation: 4, rounds: 60, arrivals: "every:5", scrambled: 6 } },
@@ -103,9 +103,9 @@ export const STEPS = [
       "In rounds, nothing changes. In true time a token can come closer to the one in front than *d*, because the one behind may be early and the one in front late. How much closer is known: half the distance at full speed, one hop when the ring takes a round only every few ticks.",
     ],
     tries: [
-      { label: "Full speed", settings: { processes: 24, separation: 6, pace: 1, schedule: "random", steps: 60 }, play: true },
-      { label: "A slow process", settings: { processes: 24, separation: 6, pace: 1, schedule: "straggler", steps: 60 } },
-      { label: "A round every 6 ticks", settings: { processes: 24, separation: 6, pace: 6, schedule: "random", steps: 60 } },
+      { label: "Full speed", settings: { processes: 24, separation: 6, pace: 1, schedule: "random", steps: 240 }, play: true },
+      { label: "A slow process", settings: { processes: 24, separation: 6, pace: 1, schedule: "straggler", steps: 240 } },
+      { label: "A round every 6 ticks", settings: { processes: 24, separation: 6, pace: 6, schedule: "random", steps: 400 } },
     ],
     source: "Section 5.2 (iv), the phase clock.",
   },
@@ -113,8 +113,8 @@ export const STEPS = [
     title: "Not a ring at all",
     kind: "network",
     text: [
-      "A closed walk that visits every node of a network is a ring, if each of its positions is a process. The nodes of the centre row occur twice on this one.",
-      "Distance on the walk is not distance in the network. Three tokens, four apart on the walk, stay two apart on the network for ever; two tokens, six apart, would meet in the centre row. Which walk keeps the most tokens furthest apart, the paper leaves open; under Networks you can ask it for your own.",
+      "A closed walk that visits every node of a network is a ring, if each of its positions is a process. A node may occur more than once; here such nodes have a heavier rim.",
+      "Distance on the walk is not distance in the network: positions far apart may be neighbours, or the very same node. Three tokens, four apart on this walk, stay two apart in the network for ever, and no walk keeps more. Which walk keeps the most tokens furthest apart, the paper leaves open; under Networks you can ask it for your own network.",
     ],
     tries: [
       { label: "Figure 7", settings: { generator: "figure7", tokens: 3, seed: 2009 }, play: true },

@@ -251,16 +251,15 @@ const shown = tabs(view, {
 
 files({
   async state(text) {
-    const packed = await url.pack(text);
-    const before = view.state;
+    const before = { ...view };
+    Object.assign(view, { state: await url.pack(text), faults: [], round: 0 });
     try {
       await player.load({ state: text, seed: view.settings.seed }, 0);
     } catch (error) {
-      view.state = before;
+      Object.assign(view, before);
       complain(error);
       return;
     }
-    Object.assign(view, { state: packed, faults: [], round: 0 });
     shown.open("ring", true);
     board.show();
     remember();

@@ -71,7 +71,7 @@ export class NetworkScene {
     const size = Math.max(2.5, Math.min(9, scale / Math.sqrt(walk.nodes.length) / 6));
     const names = walk.nodes.length <= 40;
     ctx.font = "11px system-ui, sans-serif";
-    ctx.textAlign = "center";
+    ctx.textAlign = "left";
     ctx.textBaseline = "top";
     for (let node = 0; node < walk.nodes.length; node += 1) {
       const [x, y] = at(node);
@@ -84,7 +84,7 @@ export class NetworkScene {
       ctx.strokeStyle = colours.delay;
       ctx.stroke();
       ctx.fillStyle = colours.muted;
-      if (names) ctx.fillText(walk.nodes[node].name, x, y + size + 4);
+      if (names) ctx.fillText(walk.nodes[node].name, x + size, y + size);
     }
     const moment = player.run && player.n === walk.walk.length ? player.moment() : null;
     if (moment) this.drawTokens(ctx, moment, at, size, colours);

@@ -38,7 +38,7 @@ export function drawPicture(ctx, player, round, phase) {
   const now = round + phase;
   const segment = player.segments[player.segmentAt(round)];
   const end = segment.worst_legitimate_at ?? round + 30;
-  const rounds = Math.max(24, Math.min(400, (end - segment.from) * 1.35));
+  const rounds = Math.max(24, Math.min(400, 3 * moment.n, (end - segment.from) * 1.35));
   const first = Math.max(0, now - rounds * 0.6);
   drawSpacetime(ctx, box, { first, perRound: (box.height - 26) / rounds, process: 0, across: moment.n }, {
     n: moment.n, films: player.filmsBetween(first, first + rounds), now, delays: moment.delays,

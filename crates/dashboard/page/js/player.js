@@ -31,6 +31,7 @@ export class Player {
     this.stopAt = Infinity;
     this.ticking = false;
     this.generation = 0;
+    this.wanted = new AbortController();
   }
 
   on(event, listener) {
@@ -57,6 +58,9 @@ export class Player {
 
   /** A run as the server describes it. */
   take(run, round = this.round) {
+    // Nobody waits for answers about the old run.
+    this.wanted.abort();
+    this.wanted = new AbortController();
     this.run = run;
     this.films = [];
     this.fetching.clear();
@@ -229,7 +233,7 @@ export class Player {
     if (this.fetching.has(key)) return;
     this.fetching.add(key);
     try {
-      const answer = await api.stretch(run.id, from, Math.max(to - from, 0));
+      const answer = await api.stretch(run.id, from, Math.max(to - from, 0), this.wanted.signal);
       if (this.run !== run) return;
       const film = new Film(answer, { n: run.processes, d: run.separation, delays: segment.kinds });
       this.films.unshift(film);
@@ -257,7 +261,7 @@ export class Player {
     if (this.asking) return;
     this.asking = true;
     try {
-      const frame = await api.frameAt(run.id, round);
+      const frame = await api.frameAt(run.id, round, this.wanted.signal);
       if (this.run === run && frame.version === run.version) {
         this.holds = frame.holds;
         if (frame.round === this.round || !this.playing) this.frame = frame;

@@ -183,7 +183,7 @@ function piles(entries) {
 /** The ring on phase clocks: nobody is in step, and still nobody is too close. */
 export class AsynchronyReel extends Reel {
   constructor() {
-    super("A ring whose processes have clocks of their own", 40);
+    super("A ring whose processes have clocks of their own", 6);
   }
 
   clock(frame) {

@@ -16,7 +16,7 @@ const BANDS = 720;
 export function layout(width, height, n, m = 1) {
   const size = Math.min(width, height);
   const margin = Math.max(30, Math.min(88, size * 0.13));
-  const radius = size / 2 - margin;
+  const radius = Math.max(2, size / 2 - margin);
   const spacing = (TURN * radius) / n;
   const single = n <= LARGEST_SINGLE;
   // Beads stay visible on large rings, but not larger than the room a token has.

@@ -212,7 +212,8 @@ export class Spacetime {
   fit() {
     const segment = this.player.segments[this.player.segmentAt()];
     const end = segment.worst_legitimate_at ?? (segment.jam ? segment.jam.from + 3 * segment.jam.period : null) ?? segment.from + 60;
-    const rounds = Math.max(24, Math.min(2000, (end - segment.from) * 1.35));
+    // Three turns are enough to see a jam, however late it repeats itself.
+    const rounds = Math.max(24, Math.min(2000, 3 * this.player.n, (end - segment.from) * 1.35));
     this.natural = Math.min(14, Math.max(0.4, (this.box.height - TOP - BOTTOM || 300) / rounds));
     if (this.view.across !== this.player.n && this.zoom === 1) Object.assign(this.view, { process: 0, across: this.player.n });
     if (this.view.across > this.player.n) Object.assign(this.view, { process: 0, across: this.player.n });

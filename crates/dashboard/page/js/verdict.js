@@ -87,7 +87,7 @@ export function sentence(frame, segment, run) {
       if (segment.worst_legitimate_at) nodes.push(` At most ${plural(segment.worst_legitimate_at - segment.from, "round")} from any state whatever (proved).`);
     } else nodes.push(".");
   } else if (segment.jam) {
-    nodes.push(bold("A jam"), `: ${run.why ?? "more tokens than fit."} Every delay lets one token go every ${plural(segment.jam.period, "round")}, and no more.`);
+    nodes.push(bold("A jam"), `: ${run.why ?? `more tokens than fit; a process passes on one every ${plural(segment.jam.period, "round")}.`}`);
   } else {
     nodes.push(bold("Not yet"), `: ${frame.because ?? "not legitimate"}`);
     if (frame.clause) nodes.push(` (${frame.clause}: ${CLAUSES[frame.clause] ?? ""}).`);
