@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
+use headway_dashboard::fleet::{MOST_NODES, NodeUrl};
 use headway_dashboard::{Options, Server, Token};
 
 use crate::failure::{Answer, Failure};
@@ -18,6 +19,8 @@ Examples:
   headway serve --port 0                   at any free port; the address is printed
   headway serve --listen 0.0.0.0:7007 --token-file token
                                            for others too; they need the token
+  headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020
+                                           watch real nodes
 
 Ctrl-C stops it. Nothing is fetched from anywhere else: the page is in this program.
 The HTTP interface that the page uses is described at /api/docs.")]
@@ -43,6 +46,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
+    /// Watch these nodes: their HTTP addresses, separated by commas
+    #[arg(long, value_name = "URL,...", value_delimiter = ',')]
+    fleet: Vec<NodeUrl>,
+
+    /// Allow the page to tell the nodes of the fleet to release what they hold
+    #[arg(long, requires = "fleet")]
+    control: bool,
+
     /// Show the page in the browser
     #[arg(long)]
     open: bool,
@@ -63,11 +74,20 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         ))
         .help("give --token-file FILE, or use --port to serve this machine only"));
     }
+    if args.fleet.len() > MOST_NODES {
+        return Err(Failure::new(format!(
+            "--fleet: {} nodes are more than can be watched (at most {MOST_NODES})",
+            args.fleet.len()
+        ))
+        .help("watch some of them: each tells of its neighbours"));
+    }
     let options = Options {
         listen,
         token,
         names: args.hosts.clone(),
         page: args.page.clone(),
+        fleet: args.fleet.clone(),
+        control: args.control,
         ..Options::default()
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -173,7 +173,10 @@ mod tests {
         let chart = read_csv(text.as_bytes()).unwrap();
         assert_eq!((chart.rows, chart.x.as_deref()), (2, Some("delays")));
         assert_eq!(chart.y, ["rounds_mean"]);
-        assert_eq!(chart.columns[3].values, Values::Number(vec![None, Some(7.0)]));
+        assert_eq!(
+            chart.columns[3].values,
+            Values::Number(vec![None, Some(7.0)])
+        );
         let texts = ["piled", "a, b"].map(|text| Some(text.to_owned()));
         assert_eq!(chart.columns[1].values, Values::Text(texts.to_vec()));
     }

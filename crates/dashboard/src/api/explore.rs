@@ -86,16 +86,20 @@ pub(super) async fn flow(
 
 fn find_flow(asked: &FlowParams) -> Result<Flow, ApiError> {
     check_processes(asked.processes)?;
-    let delays: Delays = asked
-        .delays
-        .parse()
-        .map_err(|error: headway_sim::placement::DelaysSyntax| {
-            ApiError::invalid("delays", error.to_string())
-        })?;
+    let delays: Delays =
+        asked
+            .delays
+            .parse()
+            .map_err(|error: headway_sim::placement::DelaysSyntax| {
+                ApiError::invalid("delays", error.to_string())
+            })?;
     if asked.separation == 0 || asked.separation > asked.processes {
         return Err(ApiError::invalid(
             "separation",
-            format!("separation {}: expected 1 to the number of processes", asked.separation),
+            format!(
+                "separation {}: expected 1 to the number of processes",
+                asked.separation
+            ),
         ));
     }
     let most = (2 * asked.processes / asked.separation).clamp(1, asked.processes);
@@ -320,8 +324,14 @@ mod tests {
         assert_eq!(settling.points.first().map(|point| point.delays), Some(1));
         assert_eq!(settling.points.last().map(|point| point.delays), Some(100));
         for point in &settling.points {
-            assert!(point.least <= point.p5 && point.p5 <= point.median, "{point:?}");
-            assert!(point.median <= point.p95 && point.p95 <= point.most, "{point:?}");
+            assert!(
+                point.least <= point.p5 && point.p5 <= point.median,
+                "{point:?}"
+            );
+            assert!(
+                point.median <= point.p95 && point.p95 <= point.most,
+                "{point:?}"
+            );
             assert!(point.most <= point.worst, "{point:?}");
         }
         // All delays: (m-1)·d + d - 1, and d - 2 for a counter left behind.

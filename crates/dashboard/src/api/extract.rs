@@ -31,6 +31,15 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return Err(ApiError::new(status, "invalid_json", message));
         }
+        // Fields could also be given as a list, in an order that nobody should rely on.
+        if bytes.trim_ascii_start().first() == Some(&b'[') {
+            let message = "expected a JSON object";
+            return Err(ApiError::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "invalid",
+                message,
+            ));
+        }
         let mut reader = serde_json::Deserializer::from_slice(&bytes);
         let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let path = error.path().to_string();

@@ -139,6 +139,7 @@ pub(super) struct AsynchronyParams {
     /// Ticks for a round.
     pace: u64,
     /// Who is activated.
+    #[param(inline)]
     schedule: ScheduleName,
     /// How many frames; n activations between two.
     steps: u64,

@@ -71,7 +71,7 @@ pub(super) struct NetworkFile {
 /// A network with a walk.
 #[derive(Serialize, Deserialize, ToSchema)]
 pub(super) struct WalkView {
-    nodes: Vec<NodeView>,
+    nodes: Vec<WalkNode>,
     links: Vec<(u32, u32)>,
     /// Whether every link goes both ways.
     symmetric: bool,
@@ -95,7 +95,7 @@ pub(super) struct WalkView {
 
 /// A node.
 #[derive(Serialize, Deserialize, ToSchema)]
-pub(super) struct NodeView {
+pub(super) struct WalkNode {
     name: String,
     x: f64,
     y: f64,
@@ -141,11 +141,7 @@ fn generated(text: &str, seed: u64, limits: &Limits) -> Result<Network, ApiError
     Ok(network)
 }
 
-fn read(
-    given: &NetworkFile,
-    request: &WalkRequest,
-    limits: &Limits,
-) -> Result<WalkView, ApiError> {
+fn read(given: &NetworkFile, request: &WalkRequest, limits: &Limits) -> Result<WalkView, ApiError> {
     let wrong = |message: String| {
         let message = format!("{}: {message}", given.name);
         ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "network_file", message).at("file")
@@ -214,7 +210,7 @@ fn method(network: &Network, request: &WalkRequest) -> Result<Method, ApiError> 
 fn given_walk(network: &Network, walk: &Walk, tokens: usize) -> WalkView {
     let occurrences = walk.occurrences(network);
     let points = layout::points(network);
-    let nodes = network.nodes().zip(points).map(|(node, (x, y))| NodeView {
+    let nodes = network.nodes().zip(points).map(|(node, (x, y))| WalkNode {
         name: network.name(node).to_owned(),
         x,
         y,

@@ -63,11 +63,7 @@ impl fmt::Display for NodeUrl {
 
 /// Sends a request without a body; the status and body of the answer, or why there is
 /// none.
-pub(super) async fn ask(
-    url: &NodeUrl,
-    method: &str,
-    path: &str,
-) -> Result<(u16, Bytes), String> {
+pub(super) async fn ask(url: &NodeUrl, method: &str, path: &str) -> Result<(u16, Bytes), String> {
     let address = format!("{}:{}", url.host, url.port);
     let stream = TcpStream::connect(&address)
         .await
@@ -112,7 +108,14 @@ mod tests {
         ] {
             assert_eq!(text.parse::<NodeUrl>().unwrap().to_string(), shown);
         }
-        for text in ["", "10.0.0.1:7020", "https://a:1", "http://", "http://a:1/x", "http://u@a:1"] {
+        for text in [
+            "",
+            "10.0.0.1:7020",
+            "https://a:1",
+            "http://",
+            "http://a:1/x",
+            "http://u@a:1",
+        ] {
             assert!(text.parse::<NodeUrl>().is_err(), "{text}");
         }
     }

@@ -252,9 +252,8 @@ async fn in_time<T>(asked: impl Future<Output = Result<T, String>>) -> Result<T,
 
 impl Seen {
     fn view(&self, url: &NodeUrl, now: Instant) -> NodeView {
-        let age = |(_, at): &(NodeStatus, Instant)| {
-            now.saturating_duration_since(*at).as_millis() as u64
-        };
+        let age =
+            |(_, at): &(NodeStatus, Instant)| now.saturating_duration_since(*at).as_millis() as u64;
         NodeView {
             url: url.to_string(),
             reachable: self.asked && self.error.is_none(),

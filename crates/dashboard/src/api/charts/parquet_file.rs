@@ -16,7 +16,9 @@ pub(super) fn read(bytes: Bytes) -> Result<Chart, ApiError> {
         .map_err(|error| wrong(format!("not a Parquet file: {error}")))?;
     let rows = builder.metadata().file_metadata().num_rows();
     let fields = builder.schema().fields().clone();
-    let cells = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(fields.len());
+    let cells = usize::try_from(rows)
+        .unwrap_or(usize::MAX)
+        .saturating_mul(fields.len());
     if cells > MOST_CELLS {
         let message = format!("the table has more than {MOST_CELLS} fields");
         return Err(ApiError::too_large("body", message));
