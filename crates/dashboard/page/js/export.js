@@ -62,28 +62,45 @@ async function json(player) {
 async function webm(player, { rounds, progress }) {
   if (!canFilmWebm()) throw new Error("this browser cannot record WebM; take GIF");
   const { canvas, context } = sheet(1);
-  const stream = canvas.captureStream(FRAMES_A_SECOND);
-  const recorder = new MediaRecorder(stream, { mimeType: "video/webm", videoBitsPerSecond: 4_000_000 });
+  // Frames are handed over one by one: a canvas that is not on the page is not
+  // watched by every browser.
+  const stream = canvas.captureStream(0);
+  const track = /** @type {any} */ (stream.getVideoTracks()[0]);
+  const handOver = () => (track.requestFrame ? track.requestFrame() : /** @type {any} */ (stream).requestFrame());
+  // VP8 is the one that a busy machine encodes in time.
+  const mimeType = MediaRecorder.isTypeSupported("video/webm;codecs=vp8") ? "video/webm;codecs=vp8" : "video/webm";
+  const recorder = new MediaRecorder(stream, { mimeType, videoBitsPerSecond: 4_000_000 });
   /** @type {Blob[]} */
   const parts = [];
-  recorder.ondataavailable = (event) => parts.push(event.data);
+  let recorded = 0;
+  recorder.ondataavailable = (event) => {
+    parts.push(event.data);
+    recorded += event.data.size;
+  };
   const stopped = new Promise((done) => (recorder.onstop = done));
   const from = player.round;
   await drawn(() => drawPicture(context, player, from, 0));
-  recorder.start(200);
-  const seconds = rounds / player.speed;
-  const begun = performance.now();
-  for (;;) {
-    const passed = Math.min(seconds, (performance.now() - begun) / 1000);
-    const time = passed * player.speed;
+  recorder.start(100);
+  const show = async (time) => {
     drawPicture(context, player, from + Math.floor(time), time % 1);
-    progress(`filming: round ${from + Math.floor(time)} of ${from + rounds}`);
-    if (passed >= seconds) break;
+    handOver();
     await new Promise((next) => setTimeout(next, 1000 / FRAMES_A_SECOND));
+  };
+  // A recorder that has just begun drops what comes before it is ready: the first
+  // picture stays until it is, and the last until it has been taken.
+  progress("filming begins");
+  for (const begun = performance.now(); recorded < 100 && performance.now() - begun < 10000;) await show(0);
+  const seconds = rounds / player.speed;
+  for (const begun = performance.now(); performance.now() - begun < 1000 * seconds;) {
+    const time = Math.min(rounds, ((performance.now() - begun) / 1000) * player.speed);
+    progress(`filming: round ${from + Math.floor(time)} of ${from + rounds}`);
+    await show(time);
   }
+  for (let frame = 0; frame < FRAMES_A_SECOND / 2; frame += 1) await show(rounds);
   recorder.stop();
   await stopped;
   progress("");
+  if (recorded === 0) throw new Error("the browser recorded nothing; take GIF");
   return new Blob(parts, { type: "video/webm" });
 }
 

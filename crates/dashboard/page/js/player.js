@@ -93,8 +93,10 @@ export class Player {
     if (!this.run) return;
     // What is more than half way to the next state is that state.
     const round = this.phase > 0.5 ? this.round + 1 : this.round;
+    const { generation } = this;
     const run = await api.strike(this.run.id, token === undefined ? { fault: text, round } : { fault: text, round, token });
-    this.take(run, round);
+    // Meanwhile another run may have been asked for.
+    if (generation === this.generation) this.take(run, round);
   }
 
   play() {
