@@ -7,6 +7,7 @@
 //! `target/bench/table.json` and `target/bench/table.md`.
 
 mod check;
+mod dashboard;
 mod experiments;
 mod forecast;
 mod petri;
@@ -26,6 +27,7 @@ const AREAS: &[Area] = &[
     ("petri", petri::measure),
     ("walk", walk::measure),
     ("check", check::measure),
+    ("dashboard", dashboard::measure),
 ];
 
 fn main() -> std::io::Result<()> {

@@ -33,12 +33,9 @@ impl FakeNode {
                 let mut reader = BufReader::new(stream);
                 let mut request = String::new();
                 let _ = reader.read_line(&mut request);
-                let mut line = String::from(" ");
-                while !line.trim().is_empty() {
+                let mut line = String::new();
+                while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
                     line.clear();
-                    if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                        break;
-                    }
                 }
                 let (status, body) = if request.starts_with("GET /v1/status ") {
                     ("200 OK", says.lock().unwrap().clone())
