@@ -14,6 +14,7 @@ import { RingView } from "./ringview.js";
 import { Spacetime } from "./spacetime.js";
 import { tabs } from "./tabs.js";
 import { Timebar } from "./timebar.js";
+import { Together } from "./together.js";
 import * as url from "./url.js";
 import { VerdictView } from "./verdict.js";
 
@@ -138,15 +139,36 @@ addEventListener("popstate", () => {
   reload();
 });
 
-byId("share").addEventListener("click", async () => {
+const together = new Together(player, (id, why) => {
+  view.run = id;
+  if (id && !player.run.settings.state) {
+    // Somebody else's settings, perhaps.
+    for (const name of Object.keys(url.FIRST)) view.settings[name] = player.run.settings[name] ?? url.FIRST[name];
+    board.show();
+  }
+  byId("together").setAttribute("aria-pressed", String(Boolean(id)));
+  if (why) toast(why);
+  remember();
+});
+byId("together").addEventListener("click", () => {
+  if (together.id) together.leave("On your own again.");
+  else if (player.run) {
+    together.share();
+    copyLink("Link copied. Whoever opens it sees and steers this run with you.");
+  }
+});
+
+byId("share").addEventListener("click", () => copyLink("Link copied. It shows what you see."));
+
+async function copyLink(said) {
   remember();
   try {
     await navigator.clipboard.writeText(location.href);
-    toast("Link copied. It shows what you see.");
+    toast(said);
   } catch {
     toast(location.href);
   }
-});
+}
 
 // ---- time
 
@@ -166,6 +188,7 @@ player.on("clock", () => {
   if (!player.playing) rememberSoon();
 });
 player.on("run", () => {
+  view.faults = player.run.settings.faults ?? [];
   if (player.round === 0 && !player.playing && player.segments.length === 1) byId("panel-ring").classList.remove("started");
 });
 
@@ -288,7 +311,13 @@ keys({
 });
 
 // For tests and the curious.
-Object.assign(window, { headway: { player, view, ring, spacetime, makeFile } });
+Object.assign(window, { headway: { player, view, ring, spacetime, together, makeFile } });
 
 shown.open(view.tab, false);
-reload();
+if (view.run) {
+  together.follow(view.run).catch(() => {
+    view.run = null;
+    toast("The run that was shared is no more; this is its beginning.");
+    reload();
+  });
+} else reload();

@@ -151,6 +151,7 @@ export function build(panel, view, to) {
   const network = new NetworkScene(scene.player);
   const text = h("p", { class: "reading", role: "status" });
   const now = h("p", { class: "reading" });
+  const harder = h("button", { type: "button", hidden: true, onclick: () => ask("best") }, "Look harder for a better walk");
   const input = h("input", { type: "file", accept: ".graphml,.dot,.gv,.edges,.txt,.csv,.json", hidden: true });
   const generator = h("input", { type: "text", id: "network", list: "networks-known", value: view.extra.network ?? "figure7" });
   const known = h("datalist", { id: "networks-known" }, ...EXAMPLES.map(([value, label]) => h("option", { value }, label)));
@@ -171,7 +172,7 @@ export function build(panel, view, to) {
     h("h1", {}, "A ring over a network"),
     h("p", { class: "prose" }, "Few networks are rings. But a closed walk that visits every node is one: give each of its positions a process, and the tokens circulate. Nodes far apart on the walk may be close in the network, so the walk has to be chosen well."),
     form, examples,
-    h("div", { class: "two" }, h("figure", { class: "network-figure" }, network.element, text, now), scene.element)));
+    h("div", { class: "two" }, h("figure", { class: "network-figure" }, network.element, text, now, harder), scene.element)));
   input.addEventListener("change", async () => {
     const chosen = input.files[0];
     if (chosen) openFile(chosen.name, await chosen.text());
@@ -185,12 +186,13 @@ export function build(panel, view, to) {
   }
 
   let asked = 0;
-  async function ask() {
+  async function ask(method = "quick") {
     const mine = (asked += 1);
     const many = wholeNumber(tokens.value) ?? 3;
-    setText(text, "Looking for a walk…");
+    setText(text, method === "quick" ? "Looking for a walk…" : "Looking harder; this can take ten seconds…");
+    harder.hidden = true;
     try {
-      const walk = await api.walk(file ? { file, tokens: many } : { generator: generator.value.trim(), tokens: many, seed: view.settings.seed });
+      const walk = await api.walk({ ...(file ? { file } : { generator: generator.value.trim(), seed: view.settings.seed }), tokens: many, method });
       if (mine !== asked) return;
       if (!file) {
         view.extra.network = generator.value.trim();
@@ -199,6 +201,7 @@ export function build(panel, view, to) {
       }
       network.show(walk);
       setText(text, aboutWalk(walk));
+      harder.hidden = walk.proved_best || method === "best" || walk.nodes.length > 100;
       await scene.open(walk.settings, { play: true, speed: 4 });
     } catch (error) {
       if (mine !== asked) return;

@@ -12,7 +12,7 @@ const LONGEST_FILM = 20000;
 /**
  * Events, with the player as argument: `run` (another run, or a fault changed it),
  * `moment` (something to draw), `verdict` (a frame arrived), `clock` (playing or
- * speed changed), `error`.
+ * speed changed), `sought` (a jump to another round), `error`.
  */
 export class Player {
   constructor() {
@@ -31,6 +31,8 @@ export class Player {
     this.stopAt = Infinity;
     this.ticking = false;
     this.generation = 0;
+    /** Others watch this run, too. */
+    this.shared = false;
     this.wanted = new AbortController();
   }
 
@@ -51,9 +53,9 @@ export class Player {
       api.dropRun(run.id).catch(() => {});
       return;
     }
-    const old = this.run;
+    const { run: old, shared } = this;
     this.take(run, Math.min(round, run.seekable));
-    if (old && old.id !== run.id) api.dropRun(old.id).catch(() => {});
+    if (old && old.id !== run.id && !shared) api.dropRun(old.id).catch(() => {});
   }
 
   /** A run as the server describes it. */
@@ -93,10 +95,10 @@ export class Player {
     if (!this.run) return;
     // What is more than half way to the next state is that state.
     const round = this.phase > 0.5 ? this.round + 1 : this.round;
-    const { generation } = this;
-    const run = await api.strike(this.run.id, token === undefined ? { fault: text, round } : { fault: text, round, token });
-    // Meanwhile another run may have been asked for.
-    if (generation === this.generation) this.take(run, round);
+    const { id } = this.run;
+    const run = await api.strike(id, token === undefined ? { fault: text, round } : { fault: text, round, token });
+    // Meanwhile another run may have come.
+    if (this.run.id === id) this.take(run, round);
   }
 
   play() {
@@ -139,6 +141,7 @@ export class Player {
     this.round = Math.max(0, Math.min(this.run.seekable, Math.floor(round)));
     this.phase = 0;
     this.stopAt = Infinity;
+    this.emit("sought");
     this.wake();
   }
 

@@ -3,6 +3,12 @@
 // code on screen and in a file.
 
 const round = (value) => Math.round(value * 100) / 100;
+/** "600 12px system-ui, sans-serif" as attributes. */
+function fontAttributes(font) {
+  const [, weight, size, family] = font.match(/^(?:(\d+) )?([\d.]+)px (.*)$/) ?? [];
+  return ` font-size="${size}" font-family="${escape(family)}"${weight ? ` font-weight="${weight}"` : ""}`;
+}
+
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 export class SvgContext {
@@ -96,7 +102,7 @@ export class SvgContext {
   fillText(text, x, y) {
     const anchor = { center: "middle", right: "end", end: "end" }[this.textAlign] ?? "start";
     const baseline = { middle: "central", top: "hanging" }[this.textBaseline] ?? "auto";
-    this.parts.push(`<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" dominant-baseline="${baseline}" fill="${escape(this.fillStyle)}" font="${escape(this.font)}" style="font:${escape(this.font)}"${this.alpha()}>${escape(text)}</text>`);
+    this.parts.push(`<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" dominant-baseline="${baseline}" fill="${escape(this.fillStyle)}"${fontAttributes(this.font)}${this.alpha()}>${escape(text)}</text>`);
   }
 
   measureText(text) {

@@ -80,6 +80,8 @@ const TESTS: &[Test] = &[
     ),
     ("a_network_has_its_ring", tabs::a_network_has_its_ring),
     ("a_fleet_that_is_not_there", tabs::a_fleet_that_is_not_there),
+    ("a_fleet_is_watched", tabs::a_fleet_is_watched),
+    ("a_run_is_watched_together", time::a_run_is_watched_together),
     ("light_and_dark", looks::light_and_dark),
     ("a_phone_shows_everything", looks::a_phone_shows_everything),
     ("less_motion_when_asked", looks::less_motion_when_asked),
@@ -126,7 +128,7 @@ fn main() -> ExitCode {
 }
 
 fn run(chromium: &Path, tests: &[&Test]) -> (usize, usize) {
-    let base = format!("http://{}", serve());
+    let base = format!("http://{}", serve(Options::default()));
     let folder = tempfile::tempdir().expect("a folder for the browser's profile");
     let mut browser = Browser::start(chromium, folder.path()).unwrap_or_else(|why| panic!("{why}"));
     let (mut passed, mut failed) = (0, 0);
@@ -147,19 +149,19 @@ fn run(chromium: &Path, tests: &[&Test]) -> (usize, usize) {
 
 /// A server of its own, at any free port, for as long as the tests run. With
 /// HEADWAY_PAGE the page is taken from that folder, to work on it.
-fn serve() -> SocketAddr {
+pub(crate) fn serve(options: Options) -> SocketAddr {
     let (sender, address) = std::sync::mpsc::channel();
+    let options = Options {
+        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        page: std::env::var_os("HEADWAY_PAGE").map(PathBuf::from),
+        ..options
+    };
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .expect("a runtime");
         runtime.block_on(async {
-            let options = Options {
-                listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-                page: std::env::var_os("HEADWAY_PAGE").map(PathBuf::from),
-                ..Options::default()
-            };
             let server = Server::bind(options).expect("a free port");
             sender
                 .send(server.address().expect("an address"))

@@ -149,7 +149,7 @@ impl<'a> Page<'a> {
     pub(crate) fn wait_for(&mut self, expression: &str) -> Done {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(25) {
-            if self.eval(&format!("Boolean({expression})"))? == true {
+            if self.eval(&format!("(async () => Boolean({expression}))()"))? == true {
                 return Ok(());
             }
             thread::sleep(Duration::from_millis(30));

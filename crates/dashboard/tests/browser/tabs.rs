@@ -1,7 +1,15 @@
 //! Lessons, Explore, Networks, Fleet.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::thread;
+
+use headway_dashboard::Options;
+use headway_dashboard::fleet::NodeUrl;
+use serde_json::json;
+
 use crate::cdp::Browser;
-use crate::page::{DESKTOP, Page};
+use crate::page::{DESKTOP, Page, Screen};
 
 type Done = Result<(), String>;
 
@@ -107,4 +115,73 @@ pub(crate) fn a_fleet_that_is_not_there(browser: &mut Browser, base: &str) -> Do
         "document.getElementById('panel-fleet').textContent.includes('headway serve --fleet')",
     )?;
     page.close()
+}
+
+/// Something that answers like a node: its status, whatever it is asked.
+fn node(index: usize, members: usize) -> NodeUrl {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let lines = BufReader::new(&stream).lines();
+            lines
+                .map_while(Result::ok)
+                .take_while(|line| !line.is_empty())
+                .for_each(drop);
+            let holding = if index % 3 == 0 {
+                json!([{ "token": index / 3, "fencing": 17, "since_ms": 340 }])
+            } else {
+                json!([])
+            };
+            let silent = if index == 2 { json!(["n1"]) } else { json!([]) };
+            let status = json!({
+                "name": format!("n{index}"), "index": index, "members": members, "ring": "web", "settled": index != 4, "phase": "settling",
+                "round": 90 + index, "holding": holding, "silent": silent, "separation": 3, "tokens": 2, "hops": 123, "permits": 12, "rejected": {}
+            })
+            .to_string();
+            let _ = write!(
+                &stream,
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{status}",
+                status.len()
+            );
+        }
+    });
+    format!("http://127.0.0.1:{port}")
+        .parse()
+        .expect("a node's address")
+}
+
+pub(crate) fn a_fleet_is_watched(browser: &mut Browser, _: &str) -> Done {
+    let mut fleet: Vec<NodeUrl> = (0..6).map(|index| node(index, 7)).collect();
+    // One that nobody is behind.
+    fleet.push("http://127.0.0.1:9".parse().expect("an address"));
+    let base = format!(
+        "http://{}",
+        crate::serve(Options {
+            fleet,
+            ..Options::default()
+        })
+    );
+    for (theme, screen) in [
+        ("light", DESKTOP),
+        (
+            "dark",
+            Screen {
+                dark: true,
+                ..DESKTOP
+            },
+        ),
+    ] {
+        let mut page = Page::open(browser, &base, "/fleet", screen)?;
+        page.wait_for("document.querySelectorAll('.fleet tbody tr').length === 7")?;
+        page.wait_for("document.querySelector('#panel-fleet .verdict-line').textContent.startsWith('6 of 7 nodes answer, 5 have settled')")?;
+        page.check("document.querySelectorAll('.fleet tbody tr.away').length === 1")?;
+        page.check("document.querySelector('.fleet tbody').textContent.includes('token 1') && document.querySelector('.fleet').textContent.includes('n1')")?;
+        // Watching only: nothing to press.
+        page.check("document.querySelectorAll('.fleet button').length === 0")?;
+        page.wait_for(&drawn("fleet"))?;
+        page.screenshot(&format!("fleet-watched-{theme}"), false)?;
+        page.close()?;
+    }
+    Ok(())
 }

@@ -149,3 +149,39 @@ pub(crate) fn a_jam_says_why(browser: &mut Browser, base: &str) -> Done {
     page.wait_for("!document.getElementById('fits').classList.contains('bad') && headway.player.run.tokens === 4")?;
     page.close()
 }
+
+/// Another page that watches the same run is one more client of the server; here it
+/// is played by plain requests.
+pub(crate) fn a_run_is_watched_together(browser: &mut Browser, base: &str) -> Done {
+    let mut page = Page::open(browser, base, "/?start=random", DESKTOP)?;
+    page.eval(
+        "globalThis.other = (what, body) => fetch(`/api/runs/${headway.player.run.id}/${what}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, \
+         body: JSON.stringify(body) }).then((answer) => answer.json()); globalThis.served = () => fetch(`/api/runs/${headway.player.run.id}/frame`).then((answer) => answer.json()); 0",
+    )?;
+    page.click("#together")?;
+    page.wait_for("headway.together.id && location.search.includes('run=')")?;
+    // What is done here is done there.
+    page.fill("#round", "50")?;
+    page.wait_for("(await served()).round === 50")?;
+    page.click("#play")?;
+    page.wait_for("(await served()).playing")?;
+    page.click("#play")?;
+    page.wait_for("!(await served()).playing")?;
+    // And what others do is seen here.
+    page.eval("other('seek', { round: 300 })")?;
+    page.wait_for("headway.player.round === 300")?;
+    page.eval("other('faults', { fault: 'pile:4' })")?;
+    page.wait_for("headway.player.segments.length === 2 && headway.player.frame && !headway.player.frame.legitimate")?;
+    page.eval("other('play', { playing: true, speed: 12 })")?;
+    page.wait_for(
+        "headway.player.playing && headway.player.speed === 12 && headway.player.round > 305",
+    )?;
+    page.eval("other('play', { playing: false })")?;
+    page.wait_for("!headway.player.playing && headway.player.round > 305")?;
+    let link = page.eval("location.href")?;
+    page.go(link.as_str().unwrap_or_default())?;
+    page.wait_for(
+        "headway.together.id && headway.player.segments.length === 2 && headway.player.round > 305",
+    )?;
+    page.close()
+}
