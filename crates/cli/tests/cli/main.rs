@@ -6,5 +6,6 @@ mod help;
 mod mistakes;
 mod petri;
 mod run;
+mod serve;
 mod sweep;
 mod walk;
