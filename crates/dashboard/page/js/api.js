@@ -11,6 +11,11 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * @param {string} method @param {string} path @param {any} [body] sent as JSON, or as it is if it has a type
+ * @param {{type?: string, signal?: AbortSignal}} [options]
+ * @returns {Promise<any>}
+ */
 async function ask(method, path, body, { type, signal } = {}) {
   let response;
   try {

@@ -1,7 +1,7 @@
 // The settings: sizes, start, delays, faults. They change the view; main.js makes
 // the run and the link from it.
 
-import { byId, count, h, setText } from "./dom.js";
+import { all, byId, count, h, setText } from "./dom.js";
 import { wholeNumber } from "./url.js";
 
 const MOST_BY_SLIDER = 10000;
@@ -62,7 +62,7 @@ export function controls(player, view, to) {
     });
   }
 
-  for (const button of document.querySelectorAll("[data-start]")) {
+  for (const button of all("[data-start]")) {
     button.addEventListener("click", () => {
       settings.start = button.dataset.start;
       fresh();
@@ -107,7 +107,7 @@ export function controls(player, view, to) {
       field.setAttribute("aria-invalid", "false");
       byId(`${key}-slide`).value = toSlide(key, settings[name]);
     }
-    for (const button of document.querySelectorAll("[data-start]")) {
+    for (const button of all("[data-start]")) {
       button.setAttribute("aria-pressed", String(!view.state && button.dataset.start === settings.start));
     }
     const seed = byId("seed");

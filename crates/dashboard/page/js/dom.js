@@ -36,6 +36,11 @@ export function byId(id) {
   return element;
 }
 
+/** All elements that a selector finds. @returns {any[]} */
+export function all(selector) {
+  return [...document.querySelectorAll(selector)];
+}
+
 /** Sets text only when it differs, so that screen readers are not told twice. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -78,7 +83,8 @@ export function perFrame(work) {
 
 /** Waits until there have been no calls for so many milliseconds. */
 export function settled(work, milliseconds) {
-  let timer = 0;
+  /** @type {any} */
+  let timer;
   return (...values) => {
     clearTimeout(timer);
     timer = setTimeout(() => work(...values), milliseconds);

@@ -32,7 +32,13 @@ class Bytes {
 export class Gif {
   /** @param {number} width @param {number} height @param {number} delay hundredths of a second a frame */
   constructor(width, height, delay) {
-    Object.assign(this, { width, height, delay, out: new Bytes(), palette: null, nearest: new Map(), before: null });
+    this.width = width;
+    this.height = height;
+    this.delay = delay;
+    this.out = new Bytes();
+    /** @type {number[][] | null} */ this.palette = null;
+    /** @type {Map<number, number>} */ this.nearest = new Map();
+    /** @type {Uint8Array | null} */ this.before = null;
   }
 
   /** Adds a frame. @param {Uint8ClampedArray} pixels red, green, blue, alpha */

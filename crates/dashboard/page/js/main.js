@@ -3,7 +3,7 @@
 
 import * as api from "./api.js";
 import { controls } from "./controls.js";
-import { byId, setText, settled, toast } from "./dom.js";
+import { all, byId, setText, settled, toast } from "./dom.js";
 import { makeFile, save } from "./export.js";
 import { files } from "./files.js";
 import { keys } from "./keys.js";
@@ -229,7 +229,7 @@ async function scrambleSelection() {
 }
 byId("fault-selection").addEventListener("click", scrambleSelection);
 
-for (const button of document.querySelectorAll("[data-export]")) {
+for (const button of all("[data-export]")) {
   button.addEventListener("click", async () => {
     const rounds = Math.max(1, Math.min(2000, url.wholeNumber(byId("film-rounds").value) ?? 30));
     player.pause();

@@ -12,7 +12,13 @@ const TURN = 2 * Math.PI;
 /** Frames on a canvas; subclasses say how one is drawn. */
 class Reel {
   constructor(label, speed) {
-    Object.assign(this, { frames: [], time: 0, playing: false, speed, last: 0, ticking: false });
+    /** @type {any} */ this.answer = null;
+    /** @type {any[]} */ this.frames = [];
+    this.time = 0;
+    this.playing = false;
+    this.speed = speed;
+    this.last = 0;
+    this.ticking = false;
     this.canvas = h("canvas", { role: "img", "aria-label": label });
     this.line = h("p", { class: "verdict-line", role: "status" });
     this.transport = smallTransport({ toggle: () => this.toggle(), step: () => this.step(), restart: () => this.restart() });
@@ -23,6 +29,14 @@ class Reel {
 
   className() {
     return "scene-ring";
+  }
+
+  /** Draws what is between two frames. @param {any[]} _ */
+  picture(..._) {}
+
+  /** The time of a frame, in words. @param {any} frame */
+  clock(frame) {
+    return String(frame.round);
   }
 
   open(answer, { play = false } = {}) {

@@ -67,7 +67,7 @@ export function drawSpacetime(ctx, box, view, what) {
     ctx.stroke();
   }
   ctx.restore();
-  drawAxes(ctx, what, { x, y, view, last, height, perProcess, width });
+  drawAxes(ctx, what, { x, y, view, last, perProcess, width });
 }
 
 function drawLegitimate(ctx, films, colours, { y, width, view, last }) {

@@ -29,15 +29,16 @@ export class SvgContext {
     this.dash = [];
     this.clips = 0;
     this.open = [0];
+    /** @type {any[]} */ this.stack = [];
   }
 
   save() {
     this.open.push(0);
-    (this.stack ??= []).push({ ...this, parts: undefined, stack: undefined, open: undefined });
+    this.stack.push({ ...this, parts: undefined, stack: undefined, open: undefined });
   }
 
   restore() {
-    const kept = this.stack?.pop();
+    const kept = this.stack.pop();
     for (let groups = this.open.pop() ?? 0; groups > 0; groups -= 1) this.parts.push("</g>");
     if (!kept) return;
     const { clips } = this;

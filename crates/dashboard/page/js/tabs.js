@@ -1,6 +1,6 @@
 // The tabs. All but the ring are loaded when first opened.
 
-import { byId } from "./dom.js";
+import { all, byId } from "./dom.js";
 import { TABS } from "./url.js";
 
 /**
@@ -10,7 +10,7 @@ import { TABS } from "./url.js";
 export function tabs(view, to) {
   /** @type {Object<string, Promise<any>>} */
   const loaded = {};
-  const buttons = [...document.querySelectorAll("[role=tab]")];
+  const buttons = all("[role=tab]");
   let current = "ring";
 
   const load = (name) => {

@@ -197,11 +197,11 @@ export class Timebar {
     const power = 10 ** Math.floor(Math.log10(Math.max(1, wanted)));
     const step = [1, 2, 5, 10].map((factor) => factor * power).find((value) => value >= wanted) ?? power;
     for (let round = Math.ceil(at.from / step) * step; round <= at.even; round += step) ctx.fillText(count(round), Math.max(12, x(round)), y + 5);
-    let lastX = x(at.even) + 12;
-    for (const exponent of [3, 6, 9, 12]) {
+    const taken = [x(at.even)];
+    for (const exponent of [12, 6, 9, 3]) {
       const place = x(at.from + 10 ** exponent);
-      if (place < lastX + 28 || at.from + 10 ** exponent <= at.even) continue;
-      lastX = place;
+      if (at.from + 10 ** exponent <= at.even || taken.some((other) => Math.abs(other - place) < 28)) continue;
+      taken.push(place);
       const text = `10${["³", "⁶", "⁹", "¹²"][exponent / 3 - 1]}`;
       ctx.fillText(text, Math.min(place, x(at.far) - 10), y + 5);
     }
