@@ -45,7 +45,10 @@ fn memory_is_bounded_with_two_hundred_viewers_who_do_not_read() {
     let used = HEAP.peak_usage().saturating_sub(before);
     let unread = VIEWERS * FRAMES as usize * frame_bytes;
     let bound = VIEWERS * BYTES_PER_VIEWER + BYTES;
-    println!("{used} bytes at most, {} a viewer; {unread} bytes were not read", used / VIEWERS);
+    println!(
+        "{used} bytes at most, {} a viewer; {unread} bytes were not read",
+        used / VIEWERS
+    );
     assert!(used <= bound, "{used} bytes are more than {bound}");
     // The bound means something: keeping every frame for every viewer breaks it.
     assert!(unread > 20 * bound, "{unread} bytes are too few to tell");
@@ -54,7 +57,10 @@ fn memory_is_bounded_with_two_hundred_viewers_who_do_not_read() {
         let mut line = String::new();
         while !line.contains(&latest) {
             line.clear();
-            assert!(viewer.read_line(&mut line).expect("a line") > 0, "the stream has ended");
+            assert!(
+                viewer.read_line(&mut line).expect("a line") > 0,
+                "the stream has ended"
+            );
         }
     }
 }

@@ -88,8 +88,8 @@ impl RunSettings {
     /// The ring and its initial state.
     pub(crate) fn build(&self, limits: &Limits) -> Result<(Ring, Configuration), ApiError> {
         let (ring, state) = match &self.state {
-            Some(file) => self.from_file(file, limits)?,
-            None => self.from_numbers(limits)?,
+            Some(file) => self.described(file, limits)?,
+            None => self.numbered(limits)?,
         };
         check_size(ring.len() as u64, state.tokens(), limits)?;
         let measuring = !ring.measurers().is_empty();
@@ -138,7 +138,7 @@ impl RunSettings {
         }
     }
 
-    fn from_numbers(&self, limits: &Limits) -> Result<(Ring, Configuration), ApiError> {
+    fn numbered(&self, limits: &Limits) -> Result<(Ring, Configuration), ApiError> {
         let delays = self.delays.as_deref().map(str::parse::<Delays>).transpose();
         let settings = Settings {
             processes: self.processes,
@@ -164,7 +164,7 @@ impl RunSettings {
         settings.build().map_err(|error| in_words(&error))
     }
 
-    fn from_file(&self, file: &Value, limits: &Limits) -> Result<(Ring, Configuration), ApiError> {
+    fn described(&self, file: &Value, limits: &Limits) -> Result<(Ring, Configuration), ApiError> {
         let others = [
             ("processes", self.processes.is_some()),
             ("tokens", self.tokens.is_some()),

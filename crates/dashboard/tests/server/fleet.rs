@@ -64,7 +64,7 @@ impl FakeNode {
     }
 }
 
-fn status(name: &str, index: u64, holding: Value) -> Value {
+fn status(name: &str, index: u64, holding: &Value) -> Value {
     json!({
         "name": name, "index": index, "members": 8, "ring": "web", "settled": true,
         "phase": 3, "round": 99, "holding": holding, "silent": [], "separation": 3,
@@ -114,9 +114,9 @@ fn nodes_make_one_picture() {
     let a = FakeNode::new(&status(
         "a",
         0,
-        json!([{ "token": 0, "fencing": 7, "since_ms": 20 }]),
+        &json!([{ "token": 0, "fencing": 7, "since_ms": 20 }]),
     ));
-    let b = FakeNode::new(&status("b", 4, json!([{ "token": 1, "fencing": 5 }])));
+    let b = FakeNode::new(&status("b", 4, &json!([{ "token": 1, "fencing": 5 }])));
     let server = watching(&[&a, &b], &["http://127.0.0.1:1"], false);
     let view = until(&server, |view| view["summary"]["reachable"] == 2);
     let summary = &view["summary"];
@@ -146,7 +146,7 @@ fn nodes_make_one_picture() {
     assert_eq!(server.get("/api/about").json()["fleet"], true);
 
     // b holds too close to a: seen, and said.
-    let mut close = status("b", 2, json!([{ "token": 1, "fencing": 6 }]));
+    let mut close = status("b", 2, &json!([{ "token": 1, "fencing": 6 }]));
     close["silent"] = json!(["c"]);
     b.say(&close);
     let view = until(&server, |view| view["summary"]["closest"] == 2);
@@ -157,7 +157,7 @@ fn nodes_make_one_picture() {
     );
 
     // Of two answers about one token the one with the larger fencing number counts.
-    a.say(&status("a", 0, json!([{ "token": 1, "fencing": 9 }])));
+    a.say(&status("a", 0, &json!([{ "token": 1, "fencing": 9 }])));
     let view = until(&server, |view| {
         view["summary"]["holders"][0]["fencing"] == 9
     });
@@ -182,7 +182,7 @@ fn a_node_that_talks_nonsense_is_marked() {
 
 #[test]
 fn nodes_are_told_nothing_without_control() {
-    let node = FakeNode::new(&status("a", 0, json!([])));
+    let node = FakeNode::new(&status("a", 0, &json!([])));
     let server = watching(&[&node], &[], false);
     let answer = server.post("/api/fleet/release", &json!({ "node": node.url() }));
     assert_eq!((answer.status, answer.code().as_str()), (403, "read_only"));
@@ -191,7 +191,7 @@ fn nodes_are_told_nothing_without_control() {
 
 #[test]
 fn with_control_a_node_is_told_to_release() {
-    let node = FakeNode::new(&status("a", 0, json!([])));
+    let node = FakeNode::new(&status("a", 0, &json!([])));
     let server = watching(&[&node], &["http://127.0.0.1:1"], true);
     let release = |node: &str| server.post("/api/fleet/release", &json!({ "node": node }));
     assert_eq!(release(&node.url()).status, 204);
