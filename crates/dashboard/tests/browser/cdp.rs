@@ -96,7 +96,8 @@ impl Browser {
     ) -> Result<Value, String> {
         self.last_id += 1;
         let id = self.last_id;
-        let mut message = json!({ "id": id, "method": method, "params": params });
+        let mut message = json!({ "id": id, "method": method });
+        message["params"] = params;
         if let Some(session) = session {
             message["sessionId"] = session.into();
         }

@@ -294,10 +294,10 @@ impl<'a> Page<'a> {
             match event["method"].as_str().unwrap_or_default() {
                 "Runtime.exceptionThrown" => problems.push(params["exceptionDetails"].to_string()),
                 "Runtime.consoleAPICalled" if params["type"] == "error" => {
-                    problems.push(params["args"].to_string())
+                    problems.push(params["args"].to_string());
                 }
                 "Log.entryAdded" if params["entry"]["level"] == "error" => {
-                    problems.push(params["entry"].to_string())
+                    problems.push(params["entry"].to_string());
                 }
                 "Network.requestWillBeSent" => {
                     let url = params["request"]["url"].as_str().unwrap_or_default();

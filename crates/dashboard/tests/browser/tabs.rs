@@ -128,7 +128,7 @@ fn node(index: usize, members: usize) -> NodeUrl {
                 .map_while(Result::ok)
                 .take_while(|line| !line.is_empty())
                 .for_each(drop);
-            let holding = if index % 3 == 0 {
+            let holding = if index.is_multiple_of(3) {
                 json!([{ "token": index / 3, "fencing": 17, "since_ms": 340 }])
             } else {
                 json!([])
