@@ -79,6 +79,8 @@ pub(crate) struct Shared {
     pub(crate) viewers: Arc<Semaphore>,
     /// How much is worked out at one time.
     pub(crate) work: Semaphore,
+    /// The same for what can take seconds.
+    pub(crate) long_work: Semaphore,
     assets: Assets,
 }
 
@@ -128,6 +130,7 @@ impl Server {
                 .then(|| Arc::new(Fleet::new(options.fleet, options.control))),
             viewers: Arc::new(Semaphore::new(options.limits.viewers)),
             work: Semaphore::new(parallel_work()),
+            long_work: Semaphore::new(1),
             limits: options.limits,
             guard,
             assets: Assets::new(options.page),

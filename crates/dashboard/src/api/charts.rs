@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::extract::Raw;
-use super::work;
+use super::long_work;
 use crate::error::{ApiError, ErrorBody};
 use crate::server::App;
 
@@ -52,7 +52,7 @@ pub(super) enum Values {
     (status = 200, body = Chart), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
 ))]
 pub(super) async fn chart(State(app): State<App>, raw: Raw) -> Result<Json<Chart>, ApiError> {
-    work(&app, move || read(&raw)).await.map(Json)
+    long_work(&app, move || read(&raw)).await.map(Json)
 }
 
 fn read(raw: &Raw) -> Result<Chart, ApiError> {

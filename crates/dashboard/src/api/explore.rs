@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::Params;
-use super::work;
+use super::long_work;
 use crate::error::{ApiError, ErrorBody};
 use crate::server::App;
 
@@ -81,7 +81,7 @@ pub(super) async fn flow(
     State(app): State<App>,
     Params(asked): Params<FlowParams>,
 ) -> Result<Json<Flow>, ApiError> {
-    work(&app, move || find_flow(&asked)).await.map(Json)
+    long_work(&app, move || find_flow(&asked)).await.map(Json)
 }
 
 fn find_flow(asked: &FlowParams) -> Result<Flow, ApiError> {
@@ -210,7 +210,9 @@ pub(super) async fn stabilization(
     State(app): State<App>,
     Params(asked): Params<SettlingParams>,
 ) -> Result<Json<Settling>, ApiError> {
-    work(&app, move || find_settling(&asked)).await.map(Json)
+    long_work(&app, move || find_settling(&asked))
+        .await
+        .map(Json)
 }
 
 fn find_settling(asked: &SettlingParams) -> Result<Settling, ApiError> {

@@ -1,5 +1,7 @@
 //! Bodies and queries, with errors that name the field.
 
+use std::time::Duration;
+
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -7,6 +9,9 @@ use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
 use crate::server::App;
+
+/// How long a body may take, so that nobody holds a connection for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -77,7 +82,12 @@ impl FromRequest<App> for Raw {
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
         let kind = kind.split(';').next().unwrap_or("").trim();
         let kind = kind.to_ascii_lowercase();
-        let bytes = axum::body::Bytes::from_request(request, app).await;
+        let bytes = axum::body::Bytes::from_request(request, app);
+        let in_time = tokio::time::timeout(PATIENCE, bytes).await;
+        let bytes = in_time.map_err(|_| {
+            let message = format!("the body did not come within {} s", PATIENCE.as_secs());
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
+        })?;
         let bytes = bytes.map_err(|rejection| {
             if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
                 let most = app.limits.body_bytes;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::Params;
-use super::work;
+use super::long_work;
 use crate::error::{ApiError, ErrorBody};
 use crate::server::App;
 
@@ -82,7 +82,7 @@ pub(super) async fn chain(
     State(app): State<App>,
     Params(asked): Params<ChainParams>,
 ) -> Result<Json<ChainRun>, ApiError> {
-    work(&app, move || run_chain(&asked)).await.map(Json)
+    long_work(&app, move || run_chain(&asked)).await.map(Json)
 }
 
 fn run_chain(asked: &ChainParams) -> Result<ChainRun, ApiError> {
@@ -203,7 +203,9 @@ pub(super) async fn asynchrony(
     State(app): State<App>,
     Params(asked): Params<AsynchronyParams>,
 ) -> Result<Json<AsynchronyRun>, ApiError> {
-    work(&app, move || run_asynchrony(&asked)).await.map(Json)
+    long_work(&app, move || run_asynchrony(&asked))
+        .await
+        .map(Json)
 }
 
 fn run_asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiError> {

@@ -3,6 +3,7 @@
 #![allow(unused_qualifications)]
 
 use axum::Router;
+use tokio::sync::Semaphore;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -65,7 +66,23 @@ async fn work<T: Send + 'static>(
     app: &App,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let _permit = app.work.acquire().await.map_err(|_| ApiError::internal())?;
+    work_among(&app.work, work).await
+}
+
+/// The same for what can take seconds: it waits for others of its kind, and does not
+/// keep runs waiting.
+async fn long_work<T: Send + 'static>(
+    app: &App,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    work_among(&app.long_work, work).await
+}
+
+async fn work_among<T: Send + 'static>(
+    places: &Semaphore,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let _place = places.acquire().await.map_err(|_| ApiError::internal())?;
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| ApiError::internal())?

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::extract::Body;
-use super::work;
+use super::long_work;
 use crate::error::{ApiError, ErrorBody};
 use crate::limits::Limits;
 use crate::runs::RunSettings;
@@ -112,7 +112,9 @@ pub(super) async fn walk(
     Body(request): Body<WalkRequest>,
 ) -> Result<Json<WalkView>, ApiError> {
     let limits = app.limits.clone();
-    work(&app, move || find(&request, &limits)).await.map(Json)
+    long_work(&app, move || find(&request, &limits))
+        .await
+        .map(Json)
 }
 
 fn find(request: &WalkRequest, limits: &Limits) -> Result<WalkView, ApiError> {

@@ -17,6 +17,9 @@ use super::window::Window;
 use crate::error::ApiError;
 use crate::limits::Limits;
 
+/// What the frames of a run that plays come to at most, for each viewer.
+const BYTES_PER_SECOND: f64 = 4e6;
+
 /// A run: its story, which round it is at, and who is watching.
 pub(crate) struct Run {
     pub(crate) id: String,
@@ -84,8 +87,12 @@ impl Run {
             driven: AtomicBool::new(false),
             changed: Notify::new(),
         };
-        // Whether the round can be looked at shows now.
-        run.publish(&mut run.lock())?;
+        {
+            let mut state = run.lock();
+            // Whether the round can be looked at shows now; the clock ends before that.
+            run.frame(&state, Some(settings.round))?;
+            run.publish(&mut state)?;
+        }
         Ok(run)
     }
 
@@ -219,6 +226,13 @@ impl Run {
         Ok(receiver)
     }
 
+    /// How far apart frames are at least; large ones further.
+    fn apart(&self) -> Duration {
+        let shortest = Duration::from_secs(1) / self.limits.frames_per_second.max(1);
+        let bytes = self.frames.borrow().as_ref().map_or(0, Bytes::len);
+        shortest.max(Duration::from_secs_f64(bytes as f64 / BYTES_PER_SECOND))
+    }
+
     /// Publishes a frame if there is something new; when to look again.
     fn tick(&self) -> Option<Instant> {
         let now = Instant::now();
@@ -229,8 +243,7 @@ impl Run {
             // A frame that cannot be made is not sent; the clock ends before that.
             let _ = self.publish(&mut state);
         }
-        let apart = Duration::from_secs(1) / self.limits.frames_per_second.max(1);
-        state.clock.next(now, last, apart)
+        state.clock.next(now, last, self.apart())
     }
 }
 

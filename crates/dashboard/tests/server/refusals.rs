@@ -115,6 +115,14 @@ fn a_state_file_as_text_is_wrong_at_a_line() {
 }
 
 #[test]
+fn a_measuring_run_cannot_begin_too_far_out() {
+    let server = TestServer::new();
+    let body = json!({ "program": "measure", "round": 1_000_000_000_000_u64 });
+    let expected = (422, "too_far".to_owned(), Some("round".to_owned()));
+    assert_eq!(refused(&server, &body), expected);
+}
+
+#[test]
 fn bodies_that_are_no_json() {
     let server = TestServer::new();
     let json = [("Content-Type", "application/json")];

@@ -63,3 +63,37 @@ fn append(columns: &mut [Column], batch: &RecordBatch) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
+    use parquet::arrow::ArrowWriter;
+
+    use super::*;
+
+    #[test]
+    fn columns_come_out_as_they_went_in() {
+        let columns: [(&str, ArrayRef); 3] = [
+            ("delays", Arc::new(Int64Array::from(vec![1, 2, 3]))),
+            (
+                "rounds_mean",
+                Arc::new(Float64Array::from(vec![Some(30.5), None, Some(7.0)])),
+            ),
+            ("start", Arc::new(StringArray::from(vec!["a", "b", "c"]))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let chart = read(Bytes::from(bytes.clone())).unwrap();
+        assert_eq!((chart.rows, chart.x.as_deref()), (3, Some("delays")));
+        assert_eq!(chart.y, ["rounds_mean"]);
+        let means = Values::Number(vec![Some(30.5), None, Some(7.0)]);
+        assert_eq!(chart.columns[1].values, means);
+        let broken = Bytes::from(bytes[..bytes.len() / 2].to_vec());
+        assert!(read(broken).is_err());
+    }
+}
