@@ -7,6 +7,7 @@
 //! `target/bench/table.json` and `target/bench/table.md`.
 
 mod check;
+mod dashboard;
 mod experiments;
 mod forecast;
 mod node;
@@ -28,6 +29,7 @@ const AREAS: &[Area] = &[
     ("walk", walk::measure),
     ("check", check::measure),
     ("node", node::measure),
+    ("dashboard", dashboard::measure),
 ];
 
 fn main() -> std::io::Result<()> {

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use headway_core::ring::default_limit;
-use headway_core::{Configuration, Program, Ring, Separation};
+use headway_core::{Configuration, Ring};
+use headway_sim::StateFile;
 use headway_sim::placement::{Delays, DelaysError};
-use headway_sim::{StateFile, start};
+use headway_sim::settings::{self, Kind, Settings, SettingsError};
 
 use crate::failure::Failure;
 
@@ -78,11 +78,11 @@ pub(crate) enum ProgramChoice {
 }
 
 impl ProgramChoice {
-    fn program(self) -> Program {
+    fn kind(self) -> Kind {
         match self {
-            ProgramChoice::Fixed => Program::Delay,
-            ProgramChoice::Measure => Program::Measure,
-            ProgramChoice::MeasureAsPrinted => Program::MeasureAsPrinted,
+            ProgramChoice::Fixed => Kind::Fixed,
+            ProgramChoice::Measure => Kind::Measure,
+            ProgramChoice::MeasureAsPrinted => Kind::MeasureAsPrinted,
         }
     }
 }
@@ -275,45 +275,25 @@ impl RingFlags {
     }
 
     fn build(&self, start: &Start) -> Result<Instance, Failure> {
-        let processes = self.processes_checked()?;
-        let tokens = self.tokens_checked(processes)?;
-        let program = self.program.unwrap_or_default();
-        let separation = self.separation_checked(processes, tokens, program)?;
-        if program == ProgramChoice::Fixed && self.limit.is_some() {
-            return Err(
-                Failure::new("--limit only has a meaning for a program that measures")
-                    .help("drop --limit, or add --program measure"),
-            );
-        }
-        let delays = self.delays.clone().unwrap_or(match program {
-            ProgramChoice::Fixed => Delays::All,
-            ProgramChoice::Measure | ProgramChoice::MeasureAsPrinted => Delays::At(vec![0]),
-        });
-        let places = delays
-            .choose(processes, self.seed())
-            .map_err(|error| Failure::new(format!("--delays {delays}: {error}")))?;
-        let mut programs = vec![Program::Relay; processes];
-        for place in places {
-            programs[place] = program.program();
-        }
-        let ring = Ring::new(separation, programs).map_err(Failure::new)?;
-        let mut state = match start {
-            Start::Random | Start::File(_) => start::random(&ring, tokens, self.seed()),
-            Start::Piled => start::piled(&ring, tokens, 0),
-            Start::Spaced => start::spaced(&ring, tokens),
-            Start::Worst => start::worst(&ring, tokens).ok_or_else(|| no_worst(&ring, tokens))?,
+        let settings = Settings {
+            processes: self.processes,
+            tokens: self.tokens,
+            separation: self.separation,
+            kind: self.program.unwrap_or_default().kind(),
+            delays: self.delays.clone(),
+            start: match start {
+                Start::Random | Start::File(_) => settings::Start::Random,
+                Start::Piled => settings::Start::Piled,
+                Start::Spaced => settings::Start::Spaced,
+                Start::Worst => settings::Start::Worst,
+            },
+            seed: self.seed(),
+            limit: self.limit,
         };
-        let limit = self.limit.unwrap_or_else(|| default_limit(processes));
-        for variables in &mut state.measuring {
-            variables.limit = limit;
-            variables.elapsed = variables.elapsed.min(limit);
-            variables.base = variables.base.min(variables.largest_base());
-        }
-        for (&at, variables) in ring.measurers().iter().zip(&state.measuring) {
-            let counter = &mut state.processes[at].counter;
-            *counter = (*counter).min(variables.largest_base());
-        }
-        ring.admits(&state).map_err(Failure::new)?;
+        check_memory(settings.processes())?;
+        let (ring, state) = settings
+            .build()
+            .map_err(|error| wrong_flag(&settings, &error))?;
         Ok(Instance {
             ring,
             start: state,
@@ -321,97 +301,64 @@ impl RingFlags {
             start_name: format!("{start} start"),
         })
     }
+}
 
-    fn processes_checked(&self) -> Result<usize, Failure> {
-        let processes = self.processes.unwrap_or(24);
-        if processes == 0 {
-            return Err(
-                Failure::new("--processes 0: a ring needs at least one process")
-                    .help("give --processes 2 or more"),
-            );
-        }
-        if processes > 1 << 32 {
-            return Err(Failure::new(format!(
-                "--processes {processes}: a ring has at most 4294967296 processes"
-            ))
-            .help("give a smaller --processes"));
-        }
-        // A run holds the ring, its state twice over, release times and visits.
-        let needed = processes.saturating_mul(48);
-        match available_memory_bytes() {
-            Some(available) if needed > available => Err(Failure::new(format!(
+/// A run holds the ring, its state twice over, release times and visits.
+const BYTES_PER_PROCESS: u64 = 48;
+
+fn check_memory(processes: u64) -> Result<(), Failure> {
+    let needed = processes.saturating_mul(BYTES_PER_PROCESS);
+    match available_memory_bytes() {
+        Some(available) if processes <= 1 << 32 && needed > available => {
+            Err(Failure::new(format!(
                 "--processes {processes} needs about {} MB of memory, and {} MB are free",
                 needed >> 20,
                 available >> 20
             ))
-            .help(format!("give at most --processes {}", available / 48))),
-            _ => Ok(processes as usize),
+            .help(format!(
+                "give at most --processes {}",
+                available / BYTES_PER_PROCESS
+            )))
         }
+        _ => Ok(()),
     }
+}
 
-    fn tokens_checked(&self, processes: usize) -> Result<u32, Failure> {
-        let tokens = self.tokens.unwrap_or((processes as u64).min(4));
-        if tokens == 0 {
-            return Err(no_tokens().help("give --tokens 1 or more"));
+/// Which flag to change.
+fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
+    let say = |flag: String| Failure::new(format!("{flag}: {error}"));
+    match error {
+        SettingsError::NoProcesses => {
+            say("--processes 0".to_owned()).help("give --processes 2 or more")
         }
-        u32::try_from(tokens).map_err(|_| {
-            Failure::new(format!(
-                "--tokens {tokens}: at most 4294967295 tokens can be represented"
-            ))
-            .help("give a smaller --tokens")
-        })
-    }
-
-    fn separation_checked(
-        &self,
-        processes: usize,
-        tokens: u32,
-        program: ProgramChoice,
-    ) -> Result<Separation, Failure> {
-        let largest = (processes as u64 / u64::from(tokens)).max(1);
-        let hops = match (self.separation, program) {
-            (Some(hops), ProgramChoice::Fixed) => hops,
-            (None, ProgramChoice::Fixed) => largest.min(5),
-            (None, _) => largest.min(u64::from(Separation::MAX.hops())),
-            (Some(_), _) => {
-                return Err(Failure::new(
-                    "--separation contradicts a program that measures the separation by itself",
-                )
-                .help("drop --separation, or use --program fixed"));
-            }
-        };
-        u32::try_from(hops)
-            .ok()
-            .and_then(Separation::new)
-            .ok_or_else(|| {
-                Failure::new(format!(
-                    "--separation {hops}: expected 1 to {}",
-                    Separation::MAX
-                ))
+        SettingsError::TooManyProcesses => {
+            say(format!("--processes {}", settings.processes())).help("give a smaller --processes")
+        }
+        SettingsError::NoTokens => no_tokens().help("give --tokens 1 or more"),
+        SettingsError::TooManyTokens => {
+            say(format!("--tokens {}", settings.tokens())).help("give a smaller --tokens")
+        }
+        SettingsError::Separation => {
+            say(format!("--separation {}", settings.separation.unwrap_or(0)))
                 .help("tokens at least 1 hop apart are at different processes")
-            })
+        }
+        SettingsError::SeparationIsMeasured => Failure::new(format!("--separation {error}"))
+            .help("drop --separation, or use --program fixed"),
+        SettingsError::NothingMeasured => {
+            Failure::new(format!("--limit {error}")).help("drop --limit, or add --program measure")
+        }
+        SettingsError::Delays(_) => say(format!("--delays {}", settings.delays())),
+        SettingsError::NoWorst { .. } => {
+            say("--start worst".to_owned()).help("make tokens times separation at most processes")
+        }
+        SettingsError::WorstUnknown => say("--start worst".to_owned())
+            .help("use --start random, or `headway check measure` for small rings"),
+        SettingsError::Misfit(_) => Failure::new(error),
     }
 }
 
 fn no_tokens() -> Failure {
-    Failure::new("there are no tokens, so nothing would ever move")
-}
-
-fn no_worst(ring: &Ring, tokens: u32) -> Failure {
-    let d = ring.separation();
-    if ring.measurers().is_empty() {
-        Failure::new(format!(
-            "--start worst: with {tokens} tokens {d} apart on {} processes there is no worst start, \
-             because none of them settles",
-            ring.len()
-        ))
-        .help("make tokens times separation at most processes")
-    } else {
-        Failure::new(
-            "--start worst: the worst start of a measuring ring is not known in closed form",
-        )
-        .help("use --start random, or `headway check measure` for small rings")
-    }
+    Failure::new(SettingsError::NoTokens)
 }
 
 /// Reads a state file, with errors that show the place.

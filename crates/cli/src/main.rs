@@ -29,6 +29,7 @@ Examples:
   headway experiment paper                 the paper's graphs, with verdicts
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
   headway check delay-relay                every initial state, the exact worst case
+  headway serve                            see it on a web page
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
   headway ring --for 5s --transport udp    real nodes on real sockets, with permits
 
@@ -67,6 +68,8 @@ enum Command {
     Export(Box<command::export::Args>),
     /// Run a whole real ring of nodes on this machine, and strike it
     Ring(Box<command::ring::Args>),
+    /// Show it all on a web page, on this machine
+    Serve(command::serve::Args),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -95,6 +98,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Check(args)) => command::check::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Ring(args)) => command::ring::run(&args),
+        Some(Command::Serve(args)) => command::serve::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

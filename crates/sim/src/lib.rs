@@ -9,6 +9,8 @@
 //! * [`fault`]: what can strike a run;
 //! * [`run`](mod@run): a run with monitors, faults and a stop condition;
 //! * [`forecast`]: the same without running: every wait, any round, exactly;
+//! * [`settings`]: a ring and its state from a few numbers and words;
+//! * [`open_chain`]: the open system, [`asynchronous`]: the ring without lock-step;
 //! * [`seed`]: where every random choice comes from.
 //!
 //! ```
@@ -24,12 +26,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod asynchronous;
 pub mod engine;
 pub mod fault;
 pub mod forecast;
+pub mod open_chain;
 pub mod placement;
 pub mod run;
 pub mod seed;
+pub mod settings;
 pub mod start;
 pub mod state_file;
 

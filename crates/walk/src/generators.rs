@@ -115,7 +115,9 @@ impl Generator {
         }
     }
 
-    fn nodes(self) -> u64 {
+    /// How large the network will be: its nodes, or more where there are many links
+    /// to a node.
+    pub fn size(self) -> u64 {
         match self {
             Generator::Grid(rows, columns) | Generator::Torus(rows, columns) => {
                 u64::from(rows) * u64::from(columns)
@@ -301,7 +303,7 @@ impl FromStr for Generator {
             ("figure7", []) => Generator::Figure7,
             _ => return Err(wrong("no such network")),
         };
-        match generator.nodes() {
+        match generator.size() {
             ..2 => Err(wrong("a network has at least 2 nodes")),
             2..=MOST_NODES => Ok(generator),
             _ => Err(wrong("too many nodes")),

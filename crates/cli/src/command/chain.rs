@@ -1,12 +1,11 @@
 //! `headway chain`: the open system (paper, section 3).
 
 use std::io::Write;
-use std::str::FromStr;
 
 use clap::Args as ClapArgs;
 use headway_core::Separation;
 use headway_core::chain::Chain;
-use headway_sim::seed::{Purpose, Random};
+use headway_sim::open_chain::{Arrivals, OpenChain};
 use serde_json::json;
 
 use crate::failure::{Answer, Failure};
@@ -56,53 +55,8 @@ pub(crate) struct Args {
     format: Format,
 }
 
-/// When tokens arrive from outside.
-#[derive(Clone, Copy, Debug)]
-enum Arrivals {
-    Burst(u32),
-    Every(u64),
-    Percent(u64),
-}
-
-impl FromStr for Arrivals {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Arrivals, String> {
-        let expected =
-            || "expected burst:K, every:K (K at least 1) or random:P% (0 to 100)".to_owned();
-        let (kind, number) = text.split_once(':').ok_or_else(expected)?;
-        match kind {
-            "burst" => number.parse().map(Arrivals::Burst).map_err(|_| expected()),
-            "every" => match number.parse() {
-                Ok(rounds @ 1..) => Ok(Arrivals::Every(rounds)),
-                _ => Err(expected()),
-            },
-            "random" => match number.strip_suffix('%').and_then(|p| p.parse().ok()) {
-                Some(percent @ 0..=100) => Ok(Arrivals::Percent(percent)),
-                _ => Err(expected()),
-            },
-            _ => Err(expected()),
-        }
-    }
-}
-
-impl Arrivals {
-    fn in_round(self, round: u64, random: &mut Random) -> u32 {
-        match self {
-            Arrivals::Burst(tokens) => {
-                if round == 1 {
-                    tokens
-                } else {
-                    0
-                }
-            }
-            Arrivals::Every(rounds) => u32::from(round % rounds == 1 % rounds),
-            Arrivals::Percent(percent) => u32::from(random.chance(percent, 100)),
-        }
-    }
-}
-
 /// What a run of the chain found.
+#[derive(Default)]
 struct Outcome {
     arrived: u64,
     left: u64,
@@ -131,9 +85,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         ))
         .help("give --processes 2 or more"));
     }
-    let mut chain = Chain::new(separation, args.processes)
+    let chain = Chain::new(separation, args.processes)
         .ok_or_else(|| Failure::new("a chain needs processes"))?;
-    scramble(&mut chain, args);
     let mut out = anstream::stdout().lock();
     match args.format {
         Format::Text => {
@@ -141,11 +94,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             let mut delays = vec![false; args.processes];
             delays[0] = true;
             let mut diagram = Diagram::new(delays, columns, rows.saturating_sub(16));
-            let outcome = simulate(&mut chain, args, |round, chain, left| {
+            let outcome = simulate(chain, args, |round, open| {
                 diagram.observe(&Shown {
                     round,
-                    tokens: &dots(chain, left),
-                    closest: chain.min_distance(),
+                    tokens: &dots(open),
+                    closest: open.chain().min_distance(),
                     settled: false,
                     settled_word: "separated",
                     event: None,
@@ -156,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             Ok(outcome.separated.into())
         }
         Format::Json => {
-            let outcome = simulate(&mut chain, args, |_, _, _| Ok(()))?;
+            let outcome = simulate(chain, args, |_, _| Ok(()))?;
             let value = json!({
                 "seed": args.seed.unwrap_or_default().0,
                 "processes": args.processes,
@@ -174,8 +127,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         Format::Csv => {
             writeln!(out, "round,token,process,resting")?;
-            let outcome = simulate(&mut chain, args, |round, chain, left| {
-                for dot in dots(chain, left) {
+            let outcome = simulate(chain, args, |round, open| {
+                for dot in dots(open) {
                     writeln!(out, "{round},{},{},{}", dot.token, dot.process, dot.resting)?;
                 }
                 Ok(())
@@ -185,41 +138,19 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     }
 }
 
-fn scramble(chain: &mut Chain, args: &Args) {
-    let mut random = Random::new(args.seed.unwrap_or_default().0, Purpose::Start);
-    for _ in 0..args.scrambled {
-        let process = &mut chain.processes_mut()[random.index(args.processes)];
-        if random.coin() {
-            process.queued += 1;
-        } else {
-            process.resting += 1;
-        }
-    }
-    if args.scrambled > 0 {
-        chain.processes_mut()[0].counter = random.below(u64::from(args.separation)) as i32;
-    }
-}
-
 fn simulate(
-    chain: &mut Chain,
+    chain: Chain,
     args: &Args,
-    mut show: impl FnMut(u64, &Chain, u64) -> Result<(), Failure>,
+    mut show: impl FnMut(u64, &OpenChain) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
-    let mut random = Random::new(args.seed.unwrap_or_default().0, Purpose::Arrivals);
-    let mut outcome = Outcome {
-        arrived: u64::from(args.scrambled),
-        left: 0,
-        last_close: None,
-        min_distance_after: None,
-        waiting: 0,
-        separated: true,
-    };
+    let seed = args.seed.unwrap_or_default().0;
+    let mut open = OpenChain::new(chain, args.arrivals, args.scrambled, seed);
+    let mut outcome = Outcome::default();
     for round in 0..=args.rounds {
         if round > 0 {
-            let arriving = args.arrivals.in_round(round, &mut random);
-            outcome.arrived += u64::from(arriving);
-            outcome.left += u64::from(chain.round(arriving));
+            open.round();
         }
+        let chain = open.chain();
         outcome.separated = chain.separated();
         if outcome.separated {
             let smallest = outcome
@@ -231,27 +162,22 @@ fn simulate(
             outcome.last_close = Some(round);
             outcome.min_distance_after = None;
         }
-        show(round, chain, outcome.left)?;
+        show(round, &open)?;
     }
-    outcome.waiting = u64::from(chain.processes()[0].resting);
+    (outcome.arrived, outcome.left) = (open.arrived(), open.left());
+    outcome.waiting = u64::from(open.chain().processes()[0].resting);
     Ok(outcome)
 }
 
-/// First in, first out: the tokens further on are those that came earlier.
-fn dots(chain: &Chain, left: u64) -> Vec<Dot> {
-    let mut dots = Vec::new();
-    for (process, state) in chain.processes().iter().enumerate().rev() {
-        for (count, resting) in [(state.queued, false), (state.resting, true)] {
-            for _ in 0..count {
-                dots.push(Dot {
-                    process,
-                    token: left as usize + dots.len(),
-                    resting,
-                });
-            }
-        }
-    }
-    dots
+fn dots(open: &OpenChain) -> Vec<Dot> {
+    let tokens = open.tokens().into_iter();
+    tokens
+        .map(|token| Dot {
+            process: token.process,
+            token: token.number as usize,
+            resting: token.resting,
+        })
+        .collect()
 }
 
 fn write_text(

@@ -9,6 +9,7 @@ pub(crate) mod generate;
 pub(crate) mod petri;
 pub(crate) mod ring;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod sweep;
 pub(crate) mod walk;
 pub(crate) mod worst;

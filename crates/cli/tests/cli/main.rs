@@ -7,5 +7,6 @@ mod mistakes;
 mod petri;
 mod ring;
 mod run;
+mod serve;
 mod sweep;
 mod walk;

@@ -28,6 +28,32 @@ pub struct MomentPlace {
     pub resting: bool,
 }
 
+impl Moment {
+    /// The state as a configuration of the whole ring, of n processes.
+    ///
+    /// # Panics
+    ///
+    /// When the state is one of a larger ring.
+    pub fn configuration(&self, processes: usize) -> Configuration {
+        let mut processes = vec![Process::default(); processes];
+        for place in &self.places {
+            let process = &mut processes[place.process as usize];
+            if place.resting {
+                process.resting += 1;
+            } else {
+                process.queued += 1;
+            }
+        }
+        for &(process, counter) in &self.counters {
+            processes[process as usize].counter = counter as i32;
+        }
+        Configuration {
+            processes,
+            measuring: Vec::new(),
+        }
+    }
+}
+
 impl Timeline<'_> {
     /// The state that `round` leads to, exactly as lock-step finds it, in O(n + m)
     /// time however large `round` is (O(m + delays) for a [`super::SparseRing`]).
@@ -55,23 +81,7 @@ impl Timeline<'_> {
     /// When the ring has more than 2^32 processes.
     pub fn configuration_at(&self, round: Round) -> Configuration {
         let n = usize::try_from(self.shape().processes).expect("a ring that fits in memory");
-        let moment = self.moment(round);
-        let mut processes = vec![Process::default(); n];
-        for place in moment.places {
-            let process = &mut processes[place.process as usize];
-            if place.resting {
-                process.resting += 1;
-            } else {
-                process.queued += 1;
-            }
-        }
-        for (process, counter) in moment.counters {
-            processes[process as usize].counter = counter as i32;
-        }
-        Configuration {
-            processes,
-            measuring: Vec::new(),
-        }
+        self.moment(round).configuration(n)
     }
 
     /// The smallest distance between successive tokens over the states that these

@@ -1,0 +1,192 @@
+//! `headway serve`: the web page and its server.
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+use headway_dashboard::fleet::{MOST_NODES, NodeUrl};
+use headway_dashboard::{Options, Server, Token};
+
+use crate::failure::{Answer, Failure};
+
+/// Flags of `headway serve`.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "\
+Examples:
+  headway serve                            the page at http://127.0.0.1:7007/
+  headway serve --open                     and a browser that shows it
+  headway serve --port 0                   at any free port; the address is printed
+  headway serve --listen 0.0.0.0:7007 --token-file token
+                                           for others too; they need the token
+  headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020
+                                           watch real nodes
+
+Ctrl-C stops it. Nothing is fetched from anywhere else: the page is in this program.
+The HTTP interface that the page uses is described at /api/docs.")]
+pub(crate) struct Args {
+    /// Port on this machine (127.0.0.1); 0 for any free one
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 7007,
+        conflicts_with = "listen"
+    )]
+    port: u16,
+
+    /// Address to listen at, so that others can reach it; needs --token-file
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+
+    /// Name under which others reach this server, such as ring.example; may be repeated
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+
+    /// File with the token that has to be shown; readable by its owner only
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Watch these nodes: their HTTP addresses, separated by commas
+    #[arg(long, value_name = "URL,...", value_delimiter = ',')]
+    fleet: Vec<NodeUrl>,
+
+    /// Allow the page to tell the nodes of the fleet to release what they hold
+    #[arg(long, requires = "fleet")]
+    control: bool,
+
+    /// Show the page in the browser
+    #[arg(long)]
+    open: bool,
+
+    /// Take the page from this folder, at every request anew, to work on it
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    page: Option<PathBuf>,
+}
+
+/// Serves until it is interrupted.
+pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    let local = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
+    let listen = args.listen.unwrap_or(local);
+    let token = args.token_file.as_deref().map(read_token).transpose()?;
+    if token.is_none() && !listen.ip().is_loopback() {
+        return Err(Failure::new(format!(
+            "--listen {listen}: others could reach this address, so a token is needed"
+        ))
+        .help("give --token-file FILE, or use --port to serve this machine only"));
+    }
+    if args.fleet.len() > MOST_NODES {
+        return Err(Failure::new(format!(
+            "--fleet: {} nodes are more than can be watched (at most {MOST_NODES})",
+            args.fleet.len()
+        ))
+        .help("watch some of them: each tells of its neighbours"));
+    }
+    let options = Options {
+        listen,
+        token,
+        names: args.hosts.clone(),
+        page: args.page.clone(),
+        fleet: args.fleet.clone(),
+        control: args.control,
+        ..Options::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(serve(args, options))
+}
+
+async fn serve(args: &Args, options: Options) -> Result<Answer, Failure> {
+    let (listen, needs_token) = (options.listen, options.token.is_some());
+    let server = Server::bind(options).map_err(|error| no_listener(listen, &error))?;
+    let url = format!("http://{}/", server.address()?);
+    let mut out = anstream::stdout();
+    writeln!(out, "Headway is at {url}")?;
+    if needs_token {
+        writeln!(
+            out,
+            "Open it once as {url}?token=TOKEN with the token from the file."
+        )?;
+    }
+    writeln!(out, "Ctrl-C stops it.")?;
+    out.flush()?;
+    if args.open {
+        open(&url);
+    }
+    let interrupted = async {
+        // Without signals there is no way to be told; then only killing helps.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    server.serve(interrupted).await;
+    Ok(Answer::Yes)
+}
+
+fn no_listener(listen: SocketAddr, error: &io::Error) -> Failure {
+    let failure = Failure::new(format!("cannot listen at {listen}: {error}"));
+    match error.kind() {
+        io::ErrorKind::AddrInUse => failure.help(
+            "another program, perhaps another `headway serve`, has this port; \
+             give --port 0 for any free one",
+        ),
+        io::ErrorKind::AddrNotAvailable => failure.help("give an address of this machine"),
+        io::ErrorKind::PermissionDenied => failure.help("give a port above 1023"),
+        _ => failure.help("give another --port or --listen"),
+    }
+}
+
+fn read_token(path: &Path) -> Result<Token, Failure> {
+    check_permissions(path)?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    Token::parse(&text).map_err(|problem| {
+        Failure::new(format!("the token in {} {problem}", path.display())).help(format!(
+            "make one: (umask 077; head -c 24 /dev/urandom | base64 | tr '+/' '-_' > {})",
+            path.display()
+        ))
+    })
+}
+
+#[cfg(unix)]
+fn check_permissions(path: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = std::fs::metadata(path).map_err(|error| Failure::file("read", path, &error))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "{} can be read by others (its mode is {mode:o})",
+        path.display()
+    ))
+    .help(format!("chmod 600 {}", path.display())))
+}
+
+#[cfg(not(unix))]
+fn check_permissions(_: &Path) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// Asks the desktop to show the page; the address has been printed anyway.
+fn open(url: &str) {
+    let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("cmd", &["/c", "start", ""])
+    } else {
+        ("xdg-open", &[])
+    };
+    let started = std::process::Command::new(program)
+        .args(arguments)
+        .arg(url)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    if let Err(error) = started {
+        crate::failure::warn(format!(
+            "cannot open a browser ({program}: {error}); open {url} yourself"
+        ));
+    }
+}

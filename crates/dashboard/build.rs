@@ -1,0 +1,5 @@
+//! A new file of the page has to be embedded too.
+
+fn main() {
+    println!("cargo::rerun-if-changed=page");
+}

@@ -1,0 +1,121 @@
+// Fleet: real nodes, watched. Who holds a token, how far apart in true time, who is
+// silent, what has settled.
+
+import * as api from "./api.js";
+import { begin, sharp } from "./canvas.js";
+import { h, plural, setText, toast } from "./dom.js";
+import { onPalette, palette } from "./palette.js";
+
+/** @param {HTMLElement} panel */
+export function build(panel) {
+  const line = h("p", { class: "verdict-line", role: "status", "aria-live": "polite" });
+  const canvas = h("canvas", { role: "img", "aria-label": "The nodes on their ring" });
+  const body = h("tbody", {});
+  const table = h("table", { class: "fleet" },
+    h("thead", {}, h("tr", {}, ...["node", "state", "holds", "round", "silent neighbours", ""].map((title) => h("th", { scope: "col" }, title)))), body);
+  const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box" }, table));
+  const absent = h("div", { class: "prose" },
+    h("p", {}, "Nobody is watched. Start the page with the addresses of nodes:"),
+    h("pre", {}, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),
+    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, and what has settled. It only reads, unless started with --control."));
+  panel.replaceChildren(h("div", { class: "page wide" }, h("h1", {}, "A fleet of nodes"), line, absent, there));
+  there.hidden = true;
+
+  /** @type {any} */
+  let fleet = null;
+  /** @type {EventSource | null} */
+  let source = null;
+  const box = sharp(canvas, draw);
+  onPalette(draw);
+
+  function show(answer) {
+    fleet = answer;
+    there.hidden = false;
+    absent.hidden = true;
+    const { summary, nodes } = answer;
+    const bad = summary.violated || summary.reachable < nodes.length;
+    line.className = `verdict-line ${bad ? "bad" : "good"}`;
+    const parts = [`${summary.reachable} of ${nodes.length} nodes answer, ${summary.settled} have settled.`];
+    if (summary.closest !== null && summary.closest !== undefined) parts.push(`Holders are at least ${plural(summary.closest, "hop")} apart; wanted ${summary.separation}.`);
+    if (summary.violated) parts.push("Too close.");
+    for (const { name, by } of summary.silent ?? []) parts.push(`${name} is silent, says ${by.join(", ")}.`);
+    setText(line, parts.join(" "));
+    body.replaceChildren(...nodes.map((node) => row(node, answer.control)));
+    draw();
+  }
+
+  function row(node, control) {
+    const status = node.status ?? {};
+    const state = node.reachable ? (status.settled ? "settled" : status.phase ?? "settling") : "unreachable";
+    const holds = (status.holding ?? []).map((one) => `token ${one.token}`).join(", ");
+    const release = control && holds ? h("button", { class: "small", onclick: async () => {
+      try {
+        await api.release(status.name ?? node.url);
+      } catch (error) {
+        toast(error.message, "error");
+      }
+    } }, "release") : "";
+    return h("tr", { class: node.reachable ? "" : "away" },
+      h("th", { scope: "row", title: node.url }, status.name ?? node.url),
+      h("td", { title: node.error ?? "" }, state), h("td", {}, holds), h("td", {}, status.round === undefined ? "" : String(status.round)),
+      h("td", {}, (status.silent ?? []).join(", ")), h("td", {}, release));
+  }
+
+  function draw() {
+    if (!fleet || !box.visible) return;
+    const colours = palette();
+    const ctx = begin(box);
+    const nodes = fleet.nodes;
+    const members = Math.max(fleet.summary.members ?? 0, nodes.length);
+    const radius = Math.min(box.width, box.height) / 2 - 56;
+    const place = (index) => {
+      const angle = (index / members) * 2 * Math.PI - Math.PI / 2;
+      return [box.width / 2 + radius * Math.cos(angle), box.height / 2 + radius * Math.sin(angle), angle];
+    };
+    ctx.strokeStyle = colours.line;
+    ctx.lineWidth = 1.5;
+    ctx.beginPath();
+    ctx.arc(box.width / 2, box.height / 2, radius, 0, 2 * Math.PI);
+    ctx.stroke();
+    ctx.font = "12px system-ui, sans-serif";
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    nodes.forEach((node, number) => {
+      const index = node.status?.index ?? number;
+      const [x, y, angle] = place(index);
+      ctx.beginPath();
+      ctx.arc(x, y, 9, 0, 2 * Math.PI);
+      ctx.fillStyle = node.reachable ? (node.status?.settled ? colours.goodWash : colours.ground) : colours.badWash;
+      ctx.fill();
+      ctx.lineWidth = 2;
+      ctx.strokeStyle = node.reachable ? (node.status?.settled ? colours.good : colours.relay) : colours.bad;
+      ctx.stroke();
+      ctx.fillStyle = colours.muted;
+      ctx.fillText(node.status?.name ?? String(index), x + 28 * Math.cos(angle), y + 24 * Math.sin(angle));
+      (node.status?.holding ?? []).forEach((one, slot) => {
+        ctx.beginPath();
+        ctx.arc(x - (slot * 16) * Math.cos(angle), y - (slot * 16) * Math.sin(angle), 7, 0, 2 * Math.PI);
+        ctx.fillStyle = colours.token[one.token % colours.token.length];
+        ctx.fill();
+      });
+    });
+  }
+
+  return {
+    async enter() {
+      if (source) return;
+      try {
+        show(await api.fleet());
+      } catch (error) {
+        if (error.code !== "no_fleet") setText(line, error.message);
+        return;
+      }
+      source = api.events("/api/fleet/events");
+      source.addEventListener("fleet", (event) => show(JSON.parse(event.data)));
+    },
+    leave() {
+      source?.close();
+      source = null;
+    },
+  };
+}

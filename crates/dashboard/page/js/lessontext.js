@@ -1,0 +1,126 @@
+// The words and states of the lessons.
+
+const relay = { program: "relay", queued: 0, resting: 0 };
+const measuring = (program, extra = {}) => ({ program, queued: 0, resting: 0, counter: 0, tokens: 2, ...extra });
+
+/** Two tokens side by side on a ring of 6, one process that measures. */
+const sideBySide = (program) => ({
+  separation: 3,
+  processes: [measuring(program), relay, relay, relay, { ...relay, resting: 1 }, { ...relay, queued: 1 }],
+});
+
+/** Two tokens resting at the predecessor of the process that measures. */
+const behind = (program) => ({
+  separation: 3,
+  processes: [measuring(program), relay, relay, relay, relay, { ...relay, resting: 2 }],
+});
+
+/**
+ * @typedef {{label: string, settings?: any, fault?: string, play?: boolean, speed?: number}} Try
+ * @type {{title: string, kind: string, text: string[], tries: Try[], source: string}[]}
+ */
+export const STEPS = [
+  {
+    title: "A chain that spaces what it is given",
+    kind: "chain",
+    text: [
+      "Tokens come in at the left whenever they like, and move on one process a round. Further down, no two of them are to be closer than *d*.",
+      "One counter is enough. When the first process has let a token go, its counter starts from *d* − 1 and runs down by one a round; while it runs, tokens rest. All other processes are `relay`: they pass on what they get.",
+      "Nothing is coordinated, and it does not matter what the counter held at first: wrong once, right ever after.",
+    ],
+    tries: [
+      { label: "All at once", settings: { processes: 16, separation: 4, rounds: 60, arrivals: "burst:6" }, play: true },
+      { label: "At random", settings: { processes: 16, separation: 4, rounds: 90, arrivals: "random:30%" } },
+      { label: "Slowly", settings: { processes: 16, separation: 4, rounds: 60, arrivals: "every:6" } },
+      { label: "From a bad state", settings: { processes: 16, separation: 4, rounds: 60, arrivals: "every:5", scrambled: 6 } },
+    ],
+    source: "The paper's motivating example, figure 2.",
+  },
+  {
+    title: "Close the chain to a ring",
+    kind: "ring",
+    text: [
+      "Now the end feeds the beginning. Nothing comes in, nothing goes out: *m* tokens circulate for ever, and each process runs the same lines. Does so simple a rule still work, when every process delays tokens that others have delayed before?",
+      "Five tokens rest in a pile. Press play. Each `delay` lets one go every *d* rounds; the halo around a token is the room it wants, red while another is inside.",
+      "When the halos close to a full circle, no token ever waits again: the state is *legitimate*. Then strike it, and see it recover. That is what self-stabilizing means: from any state whatever.",
+    ],
+    tries: [
+      { label: "A pile", settings: { processes: 30, tokens: 5, separation: 6, start: "piled" } },
+      { label: "Any state", settings: { processes: 30, tokens: 5, separation: 6, start: "random", seed: 7 }, speed: 6 },
+      { label: "Strike it now", fault: "scramble" },
+    ],
+    source: "Figure 3 and the theorem of section 5.3: D1 to D5.",
+  },
+  {
+    title: "The slowest start of all",
+    kind: "ring",
+    text: [
+      "How long can it take? The paper bounds it by O(*n*³) rounds and suspects less. It is linear, and known exactly: the start on show takes longest of all, and no state takes longer.",
+      "It depends on the delays. With a single one, a token may have to go all the way round before it meets a process that can hold it back. With delays at most *d* apart the ring is as fast as if all delayed: never more than about *m*·*d* rounds, however large it is.",
+    ],
+    tries: [
+      { label: "One delay", settings: { processes: 30, tokens: 4, separation: 6, delays: "at:0", start: "worst" }, speed: 8 },
+      { label: "Every sixth", settings: { processes: 30, tokens: 4, separation: 6, delays: "every:6", start: "worst" }, speed: 8 },
+      { label: "All delay", settings: { processes: 30, tokens: 4, separation: 6, delays: "all", start: "worst" }, speed: 8 },
+    ],
+    source: "Section 5.3, convergence time; proved in docs/worst-case.md.",
+  },
+  {
+    title: "One token too many",
+    kind: "ring",
+    text: [
+      "The tokens fit while *m*·*d* ≤ *n*. One more, and it is like a road at rush hour: every `delay` lets one token go every *d* rounds and not more, so the rest queue, for ever.",
+      "The change is sudden. Up to the threshold every further token adds to the flow and none waits; beyond it no token adds anything, and all of them wait.",
+    ],
+    tries: [
+      { label: "5 tokens fit", settings: { processes: 30, tokens: 5, separation: 6, start: "random", seed: 3 }, speed: 8 },
+      { label: "6: a jam", settings: { processes: 30, tokens: 6, separation: 6, start: "random", seed: 3 }, speed: 8 },
+      { label: "10: a worse one", settings: { processes: 30, tokens: 10, separation: 6, start: "random", seed: 3 }, speed: 8 },
+    ],
+    source: "Inequality (1) of section 5; Explore draws the flow.",
+  },
+  {
+    title: "A ring that measures itself",
+    kind: "ring",
+    text: [
+      "What if nobody knows *n*? One process can time a token on its way round, and from that set the separation to ⌊*n*/*m*⌋, the largest there is. This is the paper's second protocol.",
+      "As printed, its program has two errors. It stops the clock one token early, so two tokens on a ring of six settle 2 apart instead of 3. And it can set its counter to −1, which never runs down: then nothing moves again.",
+      "With the test before the decrement, and the counter kept from going below 0, it does what the paper says. The same two starts, both programs:",
+    ],
+    tries: [
+      { label: "Too close, as printed", settings: { state: sideBySide("measure-as-printed") }, speed: 5 },
+      { label: "Corrected", settings: { state: sideBySide("measure") }, speed: 5 },
+      { label: "Stuck, as printed", settings: { state: behind("measure-as-printed") }, speed: 5 },
+      { label: "Corrected", settings: { state: behind("measure") }, speed: 5 },
+    ],
+    source: "Figure 6; lines 3 and 4, and line 6. PAPER.md has the commands.",
+  },
+  {
+    title: "Nobody in step",
+    kind: "asynchrony",
+    text: [
+      "So far all processes took each round together. Real ones do not. Give every process a clock that may be ahead of its neighbours' by one tick and no more, and let it take a round when its clock ticks: the bars inside the ring show how far each is ahead.",
+      "In rounds, nothing changes. In true time a token can come closer to the one in front than *d*, because the one behind may be early and the one in front late. How much closer is known: half the distance at full speed, one hop when the ring takes a round only every few ticks.",
+    ],
+    tries: [
+      { label: "Full speed", settings: { processes: 24, separation: 6, pace: 1, schedule: "random", steps: 240 }, play: true },
+      { label: "A slow process", settings: { processes: 24, separation: 6, pace: 1, schedule: "straggler", steps: 240 } },
+      { label: "A round every 6 ticks", settings: { processes: 24, separation: 6, pace: 6, schedule: "random", steps: 400 } },
+    ],
+    source: "Section 5.2 (iv), the phase clock.",
+  },
+  {
+    title: "Not a ring at all",
+    kind: "network",
+    text: [
+      "A closed walk that visits every node of a network is a ring, if each of its positions is a process. A node may occur more than once; here such nodes have a heavier rim.",
+      "Distance on the walk is not distance in the network: positions far apart may be neighbours, or the very same node. Three tokens, four apart on this walk, stay two apart in the network for ever, and no walk keeps more. Which walk keeps the most tokens furthest apart, the paper leaves open; under Networks you can ask it for your own network.",
+    ],
+    tries: [
+      { label: "Figure 7", settings: { generator: "figure7", tokens: 3, seed: 2009 }, play: true },
+      { label: "A grid", settings: { generator: "grid:4x4", tokens: 3, seed: 2009 } },
+      { label: "A torus", settings: { generator: "torus:4x4", tokens: 4, seed: 2009 } },
+    ],
+    source: "Section 7, figure 7.",
+  },
+];

@@ -1,0 +1,305 @@
+// A run and where one stands in it: the clock, the films around the present, the
+// verdict on the state that is on show. Views listen.
+
+import * as api from "./api.js";
+import { Film } from "./film.js";
+import { reducedMotion } from "./dom.js";
+
+const FILMS_KEPT = 12;
+const SHORTEST_FILM = 240;
+const LONGEST_FILM = 20000;
+
+/**
+ * Events, with the player as argument: `run` (another run, or a fault changed it),
+ * `moment` (something to draw), `verdict` (a frame arrived), `clock` (playing or
+ * speed changed), `sought` (a jump to another round), `error`.
+ */
+export class Player {
+  constructor() {
+    /** @type {any} */ this.run = null;
+    this.round = 0;
+    this.phase = 0;
+    this.playing = false;
+    this.speed = 6;
+    /** @type {Film[]} */ this.films = [];
+    /** @type {Set<string>} */ this.fetching = new Set();
+    /** @type {any} */ this.frame = null;
+    /** @type {boolean[] | undefined} */ this.holds = undefined;
+    this.asking = false;
+    this.listeners = {};
+    this.last = 0;
+    this.stopAt = Infinity;
+    this.ticking = false;
+    this.generation = 0;
+    /** Others watch this run, too. */
+    this.shared = false;
+    this.wanted = new AbortController();
+  }
+
+  on(event, listener) {
+    (this.listeners[event] ??= new Set()).add(listener);
+    return this;
+  }
+
+  emit(event, value = this) {
+    for (const listener of this.listeners[event] ?? []) listener(value);
+  }
+
+  /** Makes the run of these settings and stands at a round of it. */
+  async load(settings, round = 0) {
+    const generation = (this.generation += 1);
+    const run = await api.createRun(settings);
+    if (generation !== this.generation) {
+      api.dropRun(run.id).catch(() => {});
+      return;
+    }
+    const { run: old, shared } = this;
+    this.take(run, Math.min(round, run.seekable));
+    if (old && old.id !== run.id && !shared) api.dropRun(old.id).catch(() => {});
+  }
+
+  /** A run as the server describes it. */
+  take(run, round = this.round) {
+    // Nobody waits for answers about the old run.
+    this.wanted.abort();
+    this.wanted = new AbortController();
+    this.run = run;
+    this.films = [];
+    this.fetching.clear();
+    this.frame = run.frame && run.frame.round === round ? run.frame : null;
+    this.segments = run.segments.map((segment) => ({ ...segment, kinds: kinds(run.processes, segment) }));
+    this.round = round;
+    this.phase = 0;
+    this.emit("run");
+    if (this.frame) this.emit("verdict");
+    this.wake();
+  }
+
+  get n() {
+    return this.run.processes;
+  }
+
+  get d() {
+    return this.run.separation;
+  }
+
+  /** What follows from the start or from the last fault before a round. */
+  segmentAt(round = this.round) {
+    let found = 0;
+    for (let i = 0; i < this.segments.length; i += 1) if (this.segments[i].from <= round) found = i;
+    return found;
+  }
+
+  /** Strikes in the round on show. */
+  async fault(text, token) {
+    if (!this.run) return;
+    // What is more than half way to the next state is that state.
+    const round = this.phase > 0.5 ? this.round + 1 : this.round;
+    const { id } = this.run;
+    const run = await api.strike(id, token === undefined ? { fault: text, round } : { fault: text, round, token });
+    // Meanwhile another run may have come.
+    if (this.run.id === id) this.take(run, round);
+  }
+
+  play() {
+    if (!this.run || this.playing) return;
+    if (this.round >= this.run.seekable) return;
+    this.playing = true;
+    this.last = 0;
+    this.emit("clock");
+    this.wake();
+  }
+
+  pause() {
+    if (!this.playing) return;
+    this.playing = false;
+    this.stopAt = Infinity;
+    if (reducedMotion.matches) this.phase = 0;
+    this.emit("clock");
+    this.wake();
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  /** Glides to the next round and stops there; backwards it jumps. */
+  step(rounds) {
+    if (!this.run) return;
+    if (rounds < 0 || reducedMotion.matches) {
+      this.pause();
+      this.seek(this.round + (rounds < 0 && this.phase > 0 ? rounds + 1 : rounds));
+      return;
+    }
+    this.stopAt = this.round + rounds;
+    this.play();
+  }
+
+  seek(round) {
+    if (!this.run) return;
+    this.round = Math.max(0, Math.min(this.run.seekable, Math.floor(round)));
+    this.phase = 0;
+    this.stopAt = Infinity;
+    this.emit("sought");
+    this.wake();
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.emit("clock");
+  }
+
+  /** Draws soon. */
+  wake() {
+    if (this.ticking) return;
+    this.ticking = true;
+    requestAnimationFrame((now) => this.tick(now));
+  }
+
+  tick(now) {
+    this.ticking = false;
+    if (!this.run) return;
+    const film = this.filmAt(this.round);
+    if (this.playing) {
+      // A tab that was hidden does not race to catch up.
+      const passed = this.last ? Math.min(0.1, (now - this.last) / 1000) : 0;
+      this.last = now;
+      if (film) this.advance(passed * this.speed, film);
+    }
+    this.emit("moment");
+    this.judge();
+    if (this.playing) this.wake();
+  }
+
+  advance(rounds, film) {
+    let time = this.phase + rounds;
+    let round = this.round + Math.floor(time);
+    time -= Math.floor(time);
+    const end = Math.min(this.stopAt, this.run.seekable);
+    if (round >= end) {
+      round = end;
+      time = 0;
+      this.round = round;
+      this.phase = 0;
+      this.pause();
+      return;
+    }
+    // Wait at the end of what is known, rather than show what is not.
+    if (round >= film.to && !this.filmAt(round)) {
+      round = Math.max(this.round, film.to - 1);
+      time = 0.999;
+    }
+    this.round = round;
+    this.phase = time;
+    if (round + this.speed * 1.5 > film.to) this.filmAt(Math.min(film.to + 1, this.run.seekable));
+  }
+
+  /** What is on show now; null while it is on its way. @returns {import("./film.js").Moment | null} */
+  moment() {
+    const film = this.run && this.filmAt(this.round);
+    if (!film) return null;
+    const phase = reducedMotion.matches ? 0 : this.phase;
+    return film.moment(this.round, phase);
+  }
+
+  /** The film that has a round; asks for it if there is none. @returns {Film | undefined} */
+  filmAt(round) {
+    const found = this.films.find((film) => film.from <= round && (round < film.to || (round === film.to && round === this.run.seekable)));
+    if (!found) this.fetch(round, Math.max(SHORTEST_FILM, Math.min(LONGEST_FILM, Math.ceil(this.speed * 6))));
+    return found;
+  }
+
+  /** Films that show some of these rounds, asking for what is missing. */
+  filmsBetween(from, to) {
+    const overlapping = this.films.filter((film) => film.from <= to && film.to >= from);
+    let at = Math.max(0, Math.floor(from));
+    const end = Math.min(this.run.seekable, Math.ceil(to));
+    for (let guard = 0; at < end && guard < 40; guard += 1) {
+      const has = overlapping.find((film) => film.from <= at && at < film.to);
+      if (has) at = has.to;
+      else {
+        this.fetch(at, Math.max(SHORTEST_FILM, Math.min(LONGEST_FILM, end - at)));
+        break;
+      }
+    }
+    return overlapping;
+  }
+
+  async fetch(round, rounds) {
+    const { run } = this;
+    const index = this.segmentAt(round);
+    const segment = this.segments[index];
+    const next = this.segments[index + 1]?.from ?? run.seekable;
+    // Whole stretches, so that two questions about the same time are one.
+    const from = Math.max(segment.from, round - ((round - segment.from) % SHORTEST_FILM));
+    const to = Math.min(next, Math.max(from + rounds, round + SHORTEST_FILM));
+    const key = `${index}:${from}`;
+    if (this.fetching.has(key)) return;
+    this.fetching.add(key);
+    try {
+      const answer = await api.stretch(run.id, from, Math.max(to - from, 0), this.wanted.signal);
+      if (this.run !== run) return;
+      const film = new Film(answer, { n: run.processes, d: run.separation, delays: segment.kinds });
+      this.films.unshift(film);
+      this.films.length = Math.min(this.films.length, FILMS_KEPT);
+      this.wake();
+    } catch (error) {
+      if (this.run === run) {
+        this.pause();
+        this.emit("error", error);
+      }
+    } finally {
+      // A failed question may be asked again, but not at once.
+      setTimeout(() => this.fetching.delete(key), 300);
+    }
+  }
+
+  /**
+   * The verdict on the state on show: at once from the film, and in full (D1 to D5)
+   * from the server, one question at a time.
+   */
+  async judge() {
+    const { run, round } = this;
+    if (this.frame && this.frame.round === round && this.frame.version === run.version && !this.frame.partial) return;
+    this.judgeByFilm();
+    if (this.asking) return;
+    this.asking = true;
+    try {
+      const frame = await api.frameAt(run.id, round, this.wanted.signal);
+      if (this.run === run && frame.version === run.version) {
+        this.holds = frame.holds;
+        if (frame.round === this.round || !this.playing) this.frame = frame;
+        this.emit("verdict");
+      }
+    } catch (error) {
+      if (this.run === run && error.code !== "too_fast") this.emit("error", error);
+    } finally {
+      setTimeout(() => {
+        this.asking = false;
+        if (this.run && this.frame?.round !== this.round) this.wake();
+      }, this.playing ? 80 : 20);
+    }
+  }
+
+  judgeByFilm() {
+    const { run, round } = this;
+    const film = this.films.find((candidate) => candidate.from <= round && round < candidate.to);
+    if (!film?.verdicts?.length || this.frame?.round === round) return;
+    let verdict = film.verdicts[0];
+    for (const later of film.verdicts) if (later.round <= round) verdict = later;
+    this.frame = {
+      ...verdict, partial: true, run: run.id, version: run.version, round, holds: this.holds,
+      closest: film.closest, segment: this.segmentAt(round), measuring: film.measuringAt(round),
+    };
+    this.emit("verdict");
+  }
+}
+
+/** Per process: 1 delay, 2 measures, 0 relay. */
+function kinds(n, segment) {
+  const kind = new Uint8Array(n);
+  for (const [first, last] of segment.delays) kind.fill(1, first, last + 1);
+  for (const process of segment.measurers) kind[process] = 2;
+  return kind;
+}

@@ -1,0 +1,99 @@
+// The verdict in words: legitimate or which clause fails where, D1 to D5, and what
+// the forecast says.
+
+import { count, h, plural, setText } from "./dom.js";
+
+/** What each clause asks, in a few words (paper, section 5.3). */
+const CLAUSES = {
+  "leg:0": "one token at a time, none resting",
+  "leg:1": "tokens more than C hops apart",
+  "leg:2": "a counter that runs belongs to the token that just went by",
+  "leg:3": "a counter has run down before the next token arrives",
+  "leg:4": "a delay that just released a token counts from C",
+  measured: "the ring size is measured right",
+};
+
+export class VerdictView {
+  /**
+   * @param {{line: HTMLElement, live: HTMLElement, list: HTMLElement, centre: HTMLElement, closest: HTMLElement, of: HTMLElement, word: HTMLElement}} parts
+   * @param {import("./player.js").Player} player
+   */
+  constructor(parts, player) {
+    this.parts = parts;
+    this.player = player;
+    player.on("run", () => this.list());
+    player.on("verdict", () => this.draw());
+    player.on("moment", () => this.number());
+  }
+
+  /** Tells a screen reader what has changed, not what counts down. */
+  announce(text) {
+    setText(this.parts.live, text);
+  }
+
+  list() {
+    const { list } = this.parts;
+    list.replaceChildren(...(this.player.run.desiderata ?? []).map(({ name, asks }) => h("li", {},
+      h("span", { class: "mark", "aria-hidden": "true" }, "·"), h("span", { class: "name" }, name), h("span", {}, asks), h("span", { class: "unseen" }))));
+  }
+
+  /** The number in the middle follows the picture, not the server. */
+  number() {
+    const { player, parts } = this;
+    if (!player.run) return;
+    const film = player.filmAt(player.round);
+    if (!film) return;
+    setText(parts.closest, film.m > 1 ? count(film.closest) : "–");
+    const wanted = player.run.program.startsWith("measure") ? "hops apart" : `of ${plural(player.d, "hop")}`;
+    setText(parts.of, film.m > 1 ? `closest, ${wanted}` : "one token");
+  }
+
+  draw() {
+    const { player, parts } = this;
+    const { frame, run } = player;
+    const segment = player.segments[player.segmentAt(frame.round)];
+    const good = frame.legitimate;
+    const jammed = !good && segment.jam && frame.round >= segment.from;
+    for (const element of [parts.line, parts.centre]) {
+      element.classList.toggle("good", good);
+      element.classList.toggle("bad", !good);
+    }
+    setText(parts.word, good ? "legitimate" : jammed ? "jam" : frame.closest >= player.d ? "not yet legitimate" : "too close");
+    const text = sentence(frame, segment, run);
+    if (parts.line.dataset.text !== text.plain) {
+      parts.line.dataset.text = text.plain;
+      parts.line.replaceChildren(...text.nodes);
+    }
+    this.announce(good ? text.plain : jammed ? "a jam" : "not legitimate");
+    [...parts.list.children].forEach((item, index) => {
+      const holds = frame.holds?.[index];
+      item.className = holds ? "holds" : "fails";
+      setText(item.children[0], holds ? "✓" : "✗");
+      setText(item.children[3], holds ? "holds" : "does not hold yet");
+    });
+  }
+}
+
+/** What is to be said, once as nodes and once as plain text to compare. */
+export function sentence(frame, segment, run) {
+  const nodes = [];
+  const since = segment.fault ? "the fault" : "the start";
+  const bold = (text) => h("b", {}, text);
+  if (frame.legitimate) {
+    nodes.push(bold("Legitimate"));
+    const at = segment.legitimate_at;
+    if (at !== null && at !== undefined) {
+      nodes.push(at === segment.from ? `, from ${since} on.` : `, ${plural(at - segment.from, "round")} after ${since}.`);
+      if (segment.worst_legitimate_at) nodes.push(` At most ${plural(segment.worst_legitimate_at - segment.from, "round")} from any state whatever (proved).`);
+    } else nodes.push(".");
+  } else if (segment.jam) {
+    nodes.push(bold("A jam"), `: ${run.why ?? `more tokens than fit; a process passes on one every ${plural(segment.jam.period, "round")}.`}`);
+  } else {
+    nodes.push(bold("Not yet"), `: ${frame.because ?? "not legitimate"}`);
+    if (frame.clause) nodes.push(` (${frame.clause}: ${CLAUSES[frame.clause] ?? ""}).`);
+    const at = segment.legitimate_at;
+    if (at !== null && at !== undefined && at > frame.round) nodes.push(` Legitimate in ${plural(at - frame.round, "round")}.`);
+    else if (at === null) nodes.push(" It will not become legitimate.");
+  }
+  return { nodes, plain: nodes.map((node) => (typeof node === "string" ? node : node.textContent)).join("") };
+}

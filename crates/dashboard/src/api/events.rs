@@ -1,0 +1,71 @@
+//! Frames as they come, as server-sent events. Whoever reads slowly gets fewer of
+//! them, and the latest one next.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use super::work;
+use crate::error::{ApiError, ErrorBody};
+use crate::server::App;
+
+/// Watch a run: server-sent events, each a frame
+#[utoipa::path(get, path = "/api/runs/{id}/events", tag = "runs", responses(
+    (status = 200, description = "text/event-stream: `frame` with a Frame, `gone` at the end"),
+    (status = 404, body = ErrorBody),
+    (status = 503, description = "too many viewers", body = ErrorBody),
+))]
+pub(super) async fn events(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let run = app.runs.get(&id)?;
+    let seat = seat(&app)?;
+    let frames = work(&app, move || run.watch()).await?;
+    Ok(stream(frames, seat))
+}
+
+/// A place among the viewers.
+pub(super) fn seat(app: &App) -> Result<OwnedSemaphorePermit, ApiError> {
+    app.viewers.clone().try_acquire_owned().map_err(|_| {
+        let message = format!("{} viewers are watching; try later", app.limits.viewers);
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_viewers", message)
+            .retry_after_s(30)
+    })
+}
+
+/// After so much silence something is sent, so that a broken connection shows.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The latest of what is sent, again and again, until there is no more.
+pub(super) fn stream(
+    mut latest: watch::Receiver<Option<Bytes>>,
+    seat: OwnedSemaphorePermit,
+) -> Response {
+    latest.mark_changed();
+    let chunks = stream::unfold(Some((latest, seat)), |watching| async move {
+        let (mut latest, seat) = watching?;
+        let chunk = match tokio::time::timeout(KEEP_ALIVE, latest.changed()).await {
+            Err(_) => Some(Bytes::from_static(b": still here\n\n")),
+            Ok(Err(_)) => None,
+            Ok(Ok(())) => latest.borrow_and_update().clone(),
+        };
+        match chunk {
+            Some(chunk) => Some((
+                Ok::<_, std::convert::Infallible>(chunk),
+                Some((latest, seat)),
+            )),
+            None => Some((Ok(Bytes::from_static(b"event: gone\ndata: {}\n\n")), None)),
+        }
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (headers, Body::from_stream(chunks)).into_response()
+}

@@ -1,0 +1,268 @@
+//! Real nodes, watched: each is asked for its status again and again, and the
+//! answers are put together to one picture.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::sync::{RwLock, watch};
+use utoipa::ToSchema;
+
+mod client;
+mod summary;
+
+pub use client::{NodeUrl, NodeUrlError};
+pub use summary::{HolderView, SilentView, Summary};
+
+use crate::error::ApiError;
+use crate::runs::event;
+use client::ask;
+
+/// How often a node is asked.
+pub(crate) const POLL: Duration = Duration::from_millis(1_000);
+/// After so long a node counts as unreachable.
+const PATIENCE: Duration = Duration::from_millis(2_500);
+/// More nodes than this are not watched.
+pub const MOST_NODES: usize = 1_000;
+
+/// What the nodes of a fleet say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FleetView {
+    /// Whether nodes may be told what to do.
+    pub control: bool,
+    /// How often each is asked.
+    pub polled_every_ms: u64,
+    /// In the order in which they were given.
+    pub nodes: Vec<NodeView>,
+    /// Put together.
+    pub summary: Summary,
+}
+
+/// What one node says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct NodeView {
+    /// Where it is.
+    pub url: String,
+    /// Whether it answered when it was last asked.
+    pub reachable: bool,
+    /// Why not.
+    pub error: Option<String>,
+    /// How old `status` is.
+    pub age_ms: Option<u64>,
+    /// What it last said.
+    pub status: Option<NodeStatus>,
+}
+
+/// What a node says of itself. Fields that it leaves out are empty, and those that are
+/// not known here are passed on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct NodeStatus {
+    /// Its name.
+    pub name: String,
+    /// Its place on the ring.
+    pub index: u64,
+    /// Places on the ring.
+    pub members: u64,
+    /// The ring's name.
+    pub ring: Value,
+    /// Whether all is well as far as it can see.
+    pub settled: bool,
+    /// Of its clock.
+    pub phase: Value,
+    /// Rounds done.
+    pub round: Value,
+    /// The tokens that it holds.
+    pub holding: Vec<Holding>,
+    /// Neighbours that it does not hear.
+    pub silent: Vec<String>,
+    /// d.
+    pub separation: u64,
+    /// m.
+    pub tokens: u64,
+    /// Whatever else it says.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    pub others: Map<String, Value>,
+}
+
+/// A token that a node holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct Holding {
+    /// Which.
+    pub token: u64,
+    /// Larger than that of every earlier holder.
+    pub fencing: u64,
+    /// For how long.
+    pub since_ms: u64,
+}
+
+/// The nodes that are watched.
+pub(crate) struct Fleet {
+    urls: Vec<NodeUrl>,
+    control: bool,
+    seen: RwLock<Vec<Seen>>,
+    latest: watch::Sender<Option<Bytes>>,
+}
+
+/// What is known of a node.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    error: Option<String>,
+    status: Option<(NodeStatus, Instant)>,
+    asked: bool,
+}
+
+impl Fleet {
+    pub(crate) fn new(urls: Vec<NodeUrl>, control: bool) -> Fleet {
+        Fleet {
+            seen: RwLock::new(vec![Seen::default(); urls.len()]),
+            urls,
+            control,
+            latest: watch::Sender::new(None),
+        }
+    }
+
+    pub(crate) fn control(&self) -> bool {
+        self.control
+    }
+
+    /// What is known now.
+    pub(crate) async fn view(&self) -> FleetView {
+        let now = Instant::now();
+        let seen = self.seen.read().await;
+        let nodes: Vec<NodeView> = self
+            .urls
+            .iter()
+            .zip(seen.iter())
+            .map(|(url, seen)| seen.view(url, now))
+            .collect();
+        FleetView {
+            control: self.control,
+            polled_every_ms: POLL.as_millis() as u64,
+            summary: Summary::of(&nodes),
+            nodes,
+        }
+    }
+
+    pub(crate) async fn watch(&self) -> Result<watch::Receiver<Option<Bytes>>, ApiError> {
+        let receiver = self.latest.subscribe();
+        self.publish().await?;
+        Ok(receiver)
+    }
+
+    async fn publish(&self) -> Result<(), ApiError> {
+        let view = self.view().await;
+        self.latest.send_replace(Some(event("fleet", &view)?));
+        Ok(())
+    }
+
+    /// Asks every node every [`POLL`], each on its own, until told to stop.
+    pub(crate) async fn poll(self: Arc<Fleet>, mut stop: watch::Receiver<()>) {
+        let mut asking = tokio::task::JoinSet::new();
+        for node in 0..self.urls.len() {
+            asking.spawn(Arc::clone(&self).poll_one(node));
+        }
+        let publishing = async {
+            loop {
+                tokio::time::sleep(POLL / 2).await;
+                if self.latest.receiver_count() > 0 {
+                    // A view that cannot be written is not sent; the next may be.
+                    let _ = self.publish().await;
+                }
+            }
+        };
+        tokio::select! {
+            () = publishing => {}
+            _ = stop.changed() => {}
+        }
+        self.latest.send_replace(None);
+    }
+
+    async fn poll_one(self: Arc<Fleet>, node: usize) {
+        loop {
+            let answer = self.ask_status(node).await;
+            {
+                let mut seen = self.seen.write().await;
+                seen[node].asked = true;
+                match answer {
+                    Ok(status) => {
+                        seen[node].error = None;
+                        seen[node].status = Some((status, Instant::now()));
+                    }
+                    Err(error) => seen[node].error = Some(error),
+                }
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    async fn ask_status(&self, node: usize) -> Result<NodeStatus, String> {
+        let asked = ask(&self.urls[node], "GET", "/v1/status");
+        let (status, body) = in_time(asked).await?;
+        if status != 200 {
+            return Err(format!("it answers {status}"));
+        }
+        serde_json::from_slice(&body).map_err(|error| format!("it answers no status: {error}"))
+    }
+
+    /// Tells a node, by its name or address, to release what it holds.
+    pub(crate) async fn release(&self, node: &str) -> Result<(), ApiError> {
+        if !self.control {
+            return Err(ApiError::forbidden(
+                "read_only",
+                "the fleet is only watched; start with --control to tell nodes what to do",
+            ));
+        }
+        let index = {
+            let seen = self.seen.read().await;
+            let named = |(url, seen): (&NodeUrl, &Seen)| {
+                let name = seen.status.as_ref().map(|(status, _)| status.name.as_str());
+                url.to_string() == node || name == Some(node)
+            };
+            self.urls.iter().zip(seen.iter()).position(named)
+        };
+        let index = index.ok_or_else(|| {
+            let message = format!("no node {node:?} is watched");
+            ApiError::invalid("node", message)
+        })?;
+        let failed = |why: String| {
+            let message = format!("{node} did not release: {why}");
+            ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "unreachable", message)
+        };
+        let asked = ask(&self.urls[index], "POST", "/v1/release");
+        let (status, body) = in_time(asked).await.map_err(failed)?;
+        if (200..300).contains(&status) {
+            return Ok(());
+        }
+        let said: String = String::from_utf8_lossy(&body).chars().take(200).collect();
+        Err(failed(format!("it answers {status} {said}")))
+    }
+}
+
+async fn in_time<T>(asked: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    match tokio::time::timeout(PATIENCE, asked).await {
+        Ok(answer) => answer,
+        Err(_) => Err(format!("no answer in {} ms", PATIENCE.as_millis())),
+    }
+}
+
+impl Seen {
+    fn view(&self, url: &NodeUrl, now: Instant) -> NodeView {
+        let age =
+            |(_, at): &(NodeStatus, Instant)| now.saturating_duration_since(*at).as_millis() as u64;
+        NodeView {
+            url: url.to_string(),
+            reachable: self.asked && self.error.is_none(),
+            error: match self.asked {
+                true => self.error.clone(),
+                false => Some("not asked yet".to_owned()),
+            },
+            age_ms: self.status.as_ref().map(age),
+            status: self.status.as_ref().map(|(status, _)| status.clone()),
+        }
+    }
+}

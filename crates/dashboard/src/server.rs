@@ -1,0 +1,266 @@
+//! The server: what it is started with, its connections, its end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::api;
+use crate::assets::Assets;
+use crate::error::ApiError;
+use crate::fleet::{Fleet, NodeUrl};
+use crate::guard::{self, Guard, Peer, Token};
+use crate::limits::{Limits, Rates};
+use crate::runs::Runs;
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Without one, only `listen` addresses of this machine itself are taken.
+    pub token: Option<Token>,
+    /// Names under which the server may be reached, beside its addresses.
+    pub names: Vec<String>,
+    /// Take the page from this folder instead of from the binary.
+    pub page: Option<PathBuf>,
+    /// Real nodes to watch; none: no fleet.
+    pub fleet: Vec<NodeUrl>,
+    /// Nodes may be told what to do.
+    pub control: bool,
+    /// How much to take on.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            listen: SocketAddr::from(([127, 0, 0, 1], 7007)),
+            token: None,
+            names: Vec::new(),
+            page: None,
+            fleet: Vec::new(),
+            control: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Everything that answers share.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+impl std::ops::Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+pub(crate) struct Shared {
+    pub(crate) limits: Limits,
+    pub(crate) guard: Guard,
+    pub(crate) rates: Mutex<Rates>,
+    pub(crate) runs: Runs,
+    pub(crate) fleet: Option<Arc<Fleet>>,
+    pub(crate) viewers: Arc<Semaphore>,
+    /// How much is worked out at one time.
+    pub(crate) work: Semaphore,
+    /// The same for what can take seconds.
+    pub(crate) long_work: Semaphore,
+    assets: Assets,
+}
+
+/// A server that listens, and has not answered yet.
+pub struct Server {
+    listener: TcpListener,
+    app: App,
+}
+
+/// How many bytes wait in a connection for a slow reader: what is beyond stays
+/// unmade, so that it gets the latest frame next and not a late one.
+const SEND_BUFFER_BYTES: u32 = 64 << 10;
+
+impl Server {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    ///
+    /// When the address cannot be had, or is not of this machine only and there is
+    /// no token.
+    pub fn bind(options: Options) -> io::Result<Server> {
+        let loopback = options.listen.ip().is_loopback();
+        if !loopback && options.token.is_none() {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "others could reach this address, so a token is needed",
+            ));
+        }
+        let socket = if options.listen.is_ipv4() {
+            TcpSocket::new_v4()?
+        } else {
+            TcpSocket::new_v6()?
+        };
+        socket.set_reuseaddr(true)?;
+        socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+        socket.bind(options.listen)?;
+        let listener = socket.listen(1024)?;
+        let guard = Guard {
+            loopback,
+            names: options.names,
+            token: options.token,
+        };
+        let app = App(Arc::new(Shared {
+            rates: Mutex::new(Rates::new(&options.limits)),
+            runs: Runs::new(&options.limits),
+            fleet: (!options.fleet.is_empty())
+                .then(|| Arc::new(Fleet::new(options.fleet, options.control))),
+            viewers: Arc::new(Semaphore::new(options.limits.viewers)),
+            work: Semaphore::new(parallel_work()),
+            long_work: Semaphore::new(1),
+            limits: options.limits,
+            guard,
+            assets: Assets::new(options.page),
+        }));
+        Ok(Server { listener, app })
+    }
+
+    /// The address, with the port that was chosen when 0 was asked for.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Answers until `stop` is done; then ends all streams, gives what is under way
+    /// two seconds, and returns.
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let service = TowerToHyperService::new(router(self.app.clone()));
+        let limit = Arc::new(Semaphore::new(self.app.limits.connections));
+        let (stopping, stopped) = watch::channel(());
+        let mut connections = JoinSet::new();
+        if let Some(fleet) = &self.app.fleet {
+            connections.spawn(Arc::clone(fleet).poll(stopped.clone()));
+        }
+        let mut cleaning = tokio::time::interval(Duration::from_secs(60));
+        tokio::pin!(stop);
+        loop {
+            let permit = tokio::select! {
+                () = &mut stop => break,
+                permit = limit.clone().acquire_owned() => permit,
+            };
+            let accepted = tokio::select! {
+                () = &mut stop => break,
+                _ = cleaning.tick() => {
+                    self.app.runs.drop_idle();
+                    continue;
+                }
+                accepted = self.listener.accept() => accepted,
+            };
+            let (Ok(permit), Ok((stream, peer))) = (permit, accepted) else {
+                // Out of file descriptors, say: others may come free.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                continue;
+            };
+            while connections.try_join_next().is_some() {}
+            let _ = stream.set_nodelay(true);
+            let service = WithPeer {
+                inner: service.clone(),
+                peer: Peer(peer),
+            };
+            let mut stopped = stopped.clone();
+            connections.spawn(async move {
+                let _permit = permit;
+                let connection = http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(Duration::from_secs(20))
+                    .max_buf_size(SEND_BUFFER_BYTES as usize)
+                    .serve_connection(TokioIo::new(stream), service);
+                tokio::pin!(connection);
+                tokio::select! {
+                    _ = connection.as_mut() => {}
+                    _ = stopped.changed() => {
+                        connection.as_mut().graceful_shutdown();
+                        let _ = connection.await;
+                    }
+                }
+            });
+        }
+        drop(stopping);
+        self.app.stop();
+        let rest = async { while connections.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(Duration::from_secs(2), rest).await;
+    }
+}
+
+impl App {
+    /// Ends what would go on by itself.
+    fn stop(&self) {
+        self.runs.clear();
+    }
+}
+
+/// Working out an answer keeps a core busy.
+fn parallel_work() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
+}
+
+/// Tells the service where its requests come from.
+#[derive(Clone)]
+struct WithPeer<S> {
+    inner: S,
+    peer: Peer,
+}
+
+impl<S, B> hyper::service::Service<hyper::Request<B>> for WithPeer<S>
+where
+    S: hyper::service::Service<hyper::Request<B>>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn call(&self, mut request: hyper::Request<B>) -> S::Future {
+        request.extensions_mut().insert(self.peer);
+        self.inner.call(request)
+    }
+}
+
+fn router(app: App) -> Router {
+    let limit = DefaultBodyLimit::max(app.limits.body_bytes);
+    let checks = axum::middleware::from_fn_with_state(app.clone(), guard::guard);
+    Router::new()
+        .merge(api::router())
+        .fallback(page)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(limit)
+        .layer(checks)
+        .with_state(app)
+}
+
+async fn page(State(app): State<App>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if method != Method::GET && method != Method::HEAD {
+        return wrong_method().await.into_response();
+    }
+    app.assets.answer(uri.path(), &headers)
+}
+
+async fn wrong_method() -> ApiError {
+    let message = "this path does not take this method; /api/docs lists what there is";
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+}

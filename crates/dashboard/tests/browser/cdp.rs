@@ -1,0 +1,153 @@
+//! Chromium, spoken to over its debugging pipe: messages of JSON, each ended by a
+//! zero byte. That needs neither a port nor a library for WebSockets; the two pipes
+//! are named ones, which the shell opens as descriptors 3 and 4.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// No answer takes longer than this, unless something hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A browser that runs.
+pub(crate) struct Browser {
+    child: Child,
+    to: File,
+    from: Receiver<Value>,
+    last_id: u64,
+    /// What it told without being asked.
+    pub(crate) events: Vec<Value>,
+    folder: PathBuf,
+}
+
+impl Browser {
+    /// Starts Chromium with a fresh profile in `folder`.
+    pub(crate) fn start(chromium: &Path, folder: &Path) -> Result<Browser, String> {
+        let (input, output) = (folder.join("to-browser"), folder.join("from-browser"));
+        let made = Command::new("mkfifo").arg(&input).arg(&output).status();
+        if !made.is_ok_and(|status| status.success()) {
+            return Err("mkfifo cannot make the pipes to the browser".into());
+        }
+        let flags = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--remote-debugging-pipe",
+        ];
+        let child = Command::new("sh")
+            .arg("-c")
+            .arg("exec \"$@\" 3<\"$TO_BROWSER\" 4>\"$FROM_BROWSER\"")
+            .arg("sh")
+            .arg(chromium)
+            .args(flags)
+            .arg(format!(
+                "--user-data-dir={}",
+                folder.join("profile").display()
+            ))
+            .env("TO_BROWSER", &input)
+            .env("FROM_BROWSER", &output)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("cannot start a shell: {error}"))?;
+        // Opening waits for the other side, in the order in which the shell opens.
+        let open = |error| format!("cannot open a pipe to the browser: {error}");
+        let to = OpenOptions::new().write(true).open(&input).map_err(open)?;
+        let back = File::open(&output).map_err(open)?;
+        let (sender, from) = channel();
+        thread::spawn(move || {
+            for message in BufReader::new(back).split(0) {
+                let Ok(message) = message else { return };
+                let Ok(value) = serde_json::from_slice(&message) else {
+                    continue;
+                };
+                if sender.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Browser {
+            child,
+            to,
+            from,
+            last_id: 0,
+            events: Vec::new(),
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// Calls a method of the protocol and waits for its answer.
+    pub(crate) fn call(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, String> {
+        self.last_id += 1;
+        let id = self.last_id;
+        let mut message = json!({ "id": id, "method": method });
+        message["params"] = params;
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.to
+            .write_all(&bytes)
+            .map_err(|error| format!("{method}: the browser is gone: {error}"))?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut answer = self.from.recv_timeout(left).map_err(|error| match error {
+                RecvTimeoutError::Timeout => {
+                    format!("{method}: no answer in {} seconds", PATIENCE.as_secs())
+                }
+                RecvTimeoutError::Disconnected => format!("{method}: the browser is gone"),
+            })?;
+            if answer["id"] != id {
+                self.events.push(answer);
+                continue;
+            }
+            return match answer["error"]["message"].as_str() {
+                Some(error) => Err(format!("{method}: {error}")),
+                None => Ok(answer["result"].take()),
+            };
+        }
+    }
+
+    /// Takes in what has been told meanwhile.
+    pub(crate) fn listen(&mut self) {
+        self.events.extend(self.from.try_iter());
+    }
+
+    /// A folder of this browser's own.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.call(None, "Browser.close", json!({}));
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(5) {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,177 @@
+//! What it looks like: light and dark, phones, less motion, screen readers, weight,
+//! large rings. Pictures are kept to be looked at.
+
+use headway_dashboard::page_weight;
+
+use crate::cdp::Browser;
+use crate::page::{DESKTOP, PHONE, Page, Screen};
+
+type Done = Result<(), String>;
+
+const VIEWS: [(&str, &str); 6] = [
+    ("ring", "/?start=random&t=6"),
+    ("lessons", "/lessons?step=2"),
+    ("explore", "/explore"),
+    ("networks", "/networks"),
+    ("fleet", "/fleet"),
+    ("lesson-chain", "/lessons?step=1"),
+];
+
+/// Until nothing more is on its way.
+const QUIET: &str = "new Promise((done) => { let last = performance.getEntriesByType('resource').length; let calm = 0; \
+    const look = () => { const now = performance.getEntriesByType('resource').length; calm = now === last ? calm + 1 : 0; last = now; \
+    if (calm > 8) done(true); else setTimeout(look, 60); }; look(); })";
+
+pub(crate) fn light_and_dark(browser: &mut Browser, base: &str) -> Done {
+    let dark = Screen {
+        dark: true,
+        ..DESKTOP
+    };
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    for (name, path) in VIEWS {
+        for (screen, theme) in [(DESKTOP, "light"), (dark, "dark")] {
+            let mut page = Page::open(browser, base, path, screen)?;
+            page.expect_problem("404");
+            page.eval(QUIET)?;
+            let wanted = if screen.dark {
+                "rgb(20, 23, 27)"
+            } else {
+                "rgb(252, 252, 250)"
+            };
+            page.check(&format!("{ground} === '{wanted}'"))?;
+            page.screenshot(&format!("{name}-{theme}"), false)?;
+            page.close()?;
+        }
+    }
+    // The button wins over the system, and is remembered.
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    page.click("#theme")?;
+    page.wait_for(&format!("{ground} === 'rgb(20, 23, 27)'"))?;
+    // The canvas has changed too, not only what is around it.
+    page.check(
+        "headway.ring.draw() === undefined && document.documentElement.dataset.theme === 'dark'",
+    )?;
+    page.go("/")?;
+    page.check(&format!("{ground} === 'rgb(20, 23, 27)'"))?;
+    page.click("#theme")?;
+    page.wait_for(&format!("{ground} === 'rgb(252, 252, 250)'"))?;
+    page.close()
+}
+
+pub(crate) fn a_phone_shows_everything(browser: &mut Browser, base: &str) -> Done {
+    let dark = Screen {
+        dark: true,
+        ..PHONE
+    };
+    for (name, path) in VIEWS {
+        for (screen, theme) in [(PHONE, "light"), (dark, "dark")] {
+            let mut page = Page::open(browser, base, path, screen)?;
+            page.expect_problem("404");
+            page.eval(QUIET)?;
+            page.check("document.documentElement.scrollWidth <= 360 ? true : [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 361).map((e) => e.id || e.className || e.tagName).join()")?;
+            page.screenshot(&format!("phone-{name}-{theme}"), true)?;
+            page.close()?;
+        }
+    }
+    // It plays there, too, and is spaced within its screen.
+    let mut page = Page::open(browser, base, "/", PHONE)?;
+    page.check("document.getElementById('ring').getBoundingClientRect().width <= 360")?;
+    page.click("#play")?;
+    page.wait_for("document.getElementById('centre-word').textContent === 'legitimate'")?;
+    page.screenshot("phone-legitimate", false)?;
+    page.close()
+}
+
+pub(crate) fn less_motion_when_asked(browser: &mut Browser, base: &str) -> Done {
+    let still = Screen {
+        reduced_motion: true,
+        ..DESKTOP
+    };
+    let mut page = Page::open(browser, base, "/", still)?;
+    page.eval("globalThis.between = 0; globalThis.seen = new Set(); headway.player.on('moment', () => { const moment = headway.player.moment(); if (!moment) return; seen.add(moment.round); if (moment.hop.some((hop) => hop % 1)) between += 1; }); 0")?;
+    page.click("#play")?;
+    page.wait_for("seen.size > 8")?;
+    page.check("between === 0")?;
+    page.close()?;
+    // Without the wish it glides: the check can fail.
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    page.eval("globalThis.between = 0; headway.player.on('moment', () => { if (headway.player.moment()?.hop.some((hop) => hop % 1)) between += 1; }); 0")?;
+    page.click("#play")?;
+    page.wait_for("between > 0")?;
+    page.close()
+}
+
+pub(crate) fn a_screen_reader_is_told(browser: &mut Browser, base: &str) -> Done {
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    page.wait_for("document.getElementById('verdict-live').textContent === 'not legitimate'")?;
+    page.check("document.getElementById('verdict-live').getAttribute('aria-live') === 'polite'")?;
+    // What counts down is not announced: few changes from pile to legitimate.
+    page.eval("globalThis.told = []; new MutationObserver(() => told.push(document.getElementById('verdict-live').textContent)).observe(document.getElementById('verdict-live'), { childList: true, characterData: true, subtree: true }); 0")?;
+    page.click("#play")?;
+    page.wait_for("told.some((text) => text.startsWith('Legitimate'))")?;
+    page.check("told.length <= 2")?;
+    for path in ["/", "/lessons?step=2", "/explore", "/networks", "/fleet"] {
+        page.go(path)?;
+        page.expect_problem("404");
+        page.eval(QUIET)?;
+        // Everything that can be worked has a name; every picture, too; ids are unique.
+        page.check(
+            "(() => { const nameless = [...document.querySelectorAll('button, input:not([hidden]), select, canvas:not([aria-hidden]), svg[role=img], [role=slider]')].filter((element) => element.offsetParent !== null && \
+             !(element.getAttribute('aria-label') || element.textContent.trim() || [...(element.labels ?? [])].some((label) => label.textContent.trim()) || element.title)); \
+             const ids = [...document.querySelectorAll('[id]')].map((element) => element.id); const twice = ids.filter((id, index) => ids.indexOf(id) !== index); \
+             return nameless.length + twice.length === 0 || nameless.map((element) => element.outerHTML).join() + twice.join(); })()",
+        )
+        .map_err(|why| format!("{path}: {why}"))?;
+    }
+    page.close()
+}
+
+pub(crate) fn the_page_is_light(browser: &mut Browser, base: &str) -> Done {
+    let weight = page_weight();
+    if weight.bytes >= 300_000 {
+        return Err(format!(
+            "the page weighs {} bytes; at most 300 kB",
+            weight.bytes
+        ));
+    }
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    page.eval(QUIET)?;
+    let paint =
+        page.eval("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null")?;
+    let loaded = page.eval("performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).filter((entry) => !entry.name.includes('/api/')).reduce((sum, entry) => sum + entry.decodedBodySize, 0)")?;
+    let fetched = page.eval("performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).filter((entry) => !entry.name.includes('/api/')).reduce((sum, entry) => sum + entry.transferSize, 0)")?;
+    println!("measured: first contentful paint after {paint} ms");
+    println!(
+        "measured: the page weighs {} bytes in {} files ({} gzipped); the first view needs {loaded} bytes, {fetched} as sent",
+        weight.bytes, weight.files, weight.gzipped_bytes
+    );
+    page.close()
+}
+
+/// Frames drawn in two seconds of playing, as a rate, and the time that drawing takes.
+const FRAMES: &str = "new Promise((done) => { const { player } = headway; let frames = 0; let work = 0; const begun = performance.now(); \
+    const emit = player.emit.bind(player); player.emit = (event, value) => { const start = performance.now(); emit(event, value); if (event === 'moment') { frames += 1; work += performance.now() - start; } }; \
+    player.play(); setTimeout(() => { player.pause(); player.emit = emit; const seconds = (performance.now() - begun) / 1000; \
+    done(`${(frames / seconds).toFixed(1)} frames a second, ${(work / frames).toFixed(2)} ms of drawing each`); }, 2000); })";
+
+pub(crate) fn large_rings_are_drawn(browser: &mut Browser, base: &str) -> Done {
+    for (n, path) in [
+        (500, "/?n=500&m=25&d=20&start=random&speed=30"),
+        (10_000, "/?n=10000&m=500&d=20&start=random&speed=60"),
+    ] {
+        let mut page = Page::open(browser, base, path, DESKTOP)?;
+        page.eval(QUIET)?;
+        page.check(&format!("headway.ring.where.single === {}", n == 500))?;
+        let rate = page.eval(FRAMES)?;
+        println!("measured: n = {n}: {}", rate.as_str().unwrap_or("nothing"));
+        // Something is drawn all round the circle.
+        page.check(
+            "(() => { const { canvas, where, box } = headway.ring; headway.ring.draw(); const context = canvas.getContext('2d'); let inked = 0; \
+             for (let share = 0; share < 64; share += 1) { const angle = where.angle((share / 64) * where.n); const data = context.getImageData(Math.round((where.x + where.radius * Math.cos(angle)) * box.scale) - 3, \
+             Math.round((where.y + where.radius * Math.sin(angle)) * box.scale) - 3, 7, 7).data; if (data.some((value, index) => index % 4 === 3 && value > 0)) inked += 1; } return inked === 64 || `${inked} of 64`; })()",
+        )?;
+        page.screenshot(&format!("ring-{n}"), false)?;
+        page.close()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! The page in a real browser: Chromium opens what `headway serve` serves, and a
+//! mouse and a keyboard do what a person would do.
+//!
+//! This test has its own `main`, because a test that is skipped must not be counted
+//! as passed, and because all tests share one browser and one server. Chromium is
+//! installed by scripts/install-dashboard-tools.sh, which it calls. Pictures are
+//! kept below target/screenshots; a few numbers are measured and printed, none is
+//! judged.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
+
+use headway_dashboard::{Options, Server};
+
+mod cdp;
+mod files;
+mod hands;
+mod looks;
+mod modules;
+mod page;
+mod tabs;
+mod time;
+
+use cdp::Browser;
+
+/// The server's address.
+type Base<'a> = &'a str;
+type Test = (
+    &'static str,
+    fn(&mut Browser, Base<'_>) -> Result<(), String>,
+);
+
+const TESTS: &[Test] = &[
+    ("a_pile_spaces_itself", time::a_pile_spaces_itself),
+    (
+        "a_film_agrees_with_the_server",
+        time::a_film_agrees_with_the_server,
+    ),
+    (
+        "a_measuring_film_agrees_with_the_server",
+        time::a_measuring_film_agrees_with_the_server,
+    ),
+    ("any_round_can_be_sought", time::any_round_can_be_sought),
+    ("stepping_and_speed", time::stepping_and_speed),
+    ("a_jam_says_why", time::a_jam_says_why),
+    (
+        "a_dragged_token_is_a_fault_that_heals",
+        hands::a_dragged_token_is_a_fault_that_heals,
+    ),
+    (
+        "clicks_change_programs_and_counters",
+        hands::clicks_change_programs_and_counters,
+    ),
+    ("a_selection_is_scrambled", hands::a_selection_is_scrambled),
+    ("everything_works_by_keys", hands::everything_works_by_keys),
+    (
+        "space_and_time_zooms_pans_and_names",
+        hands::space_and_time_zooms_pans_and_names,
+    ),
+    ("a_link_shows_the_same", files::a_link_shows_the_same),
+    ("a_bad_link_is_explained", files::a_bad_link_is_explained),
+    ("a_state_file_is_dropped", files::a_state_file_is_dropped),
+    (
+        "a_broken_file_changes_nothing",
+        files::a_broken_file_changes_nothing,
+    ),
+    (
+        "pictures_states_and_films_are_saved",
+        files::pictures_states_and_films_are_saved,
+    ),
+    (
+        "lessons_are_walked_through",
+        tabs::lessons_are_walked_through,
+    ),
+    (
+        "explore_draws_what_the_sliders_say",
+        tabs::explore_draws_what_the_sliders_say,
+    ),
+    ("a_network_has_its_ring", tabs::a_network_has_its_ring),
+    ("a_fleet_that_is_not_there", tabs::a_fleet_that_is_not_there),
+    ("a_fleet_is_watched", tabs::a_fleet_is_watched),
+    ("a_run_is_watched_together", time::a_run_is_watched_together),
+    ("light_and_dark", looks::light_and_dark),
+    ("a_phone_shows_everything", looks::a_phone_shows_everything),
+    ("less_motion_when_asked", looks::less_motion_when_asked),
+    ("a_screen_reader_is_told", looks::a_screen_reader_is_told),
+    ("the_page_is_light", looks::the_page_is_light),
+    ("large_rings_are_drawn", looks::large_rings_are_drawn),
+    (
+        "modules_keep_their_promises",
+        modules::modules_keep_their_promises,
+    ),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    let filters: Vec<&String> = arguments
+        .iter()
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    let wanted = |name: &str| {
+        filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()))
+    };
+    let tests: Vec<&Test> = TESTS.iter().filter(|(name, _)| wanted(name)).collect();
+    println!("\nrunning {} tests", tests.len());
+    let (passed, failed) = match chromium() {
+        _ if tests.is_empty() => (0, 0),
+        Ok(chromium) => run(&chromium, &tests),
+        Err(why) => {
+            tests
+                .iter()
+                .for_each(|(name, _)| println!("skipped: {name}: {why}"));
+            (0, 0)
+        }
+    };
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    let out = TESTS.len() - tests.len();
+    println!(
+        "\ntest result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; {out} filtered out\n"
+    );
+    ExitCode::from(u8::from(failed > 0))
+}
+
+fn run(chromium: &Path, tests: &[&Test]) -> (usize, usize) {
+    let base = format!("http://{}", serve(Options::default()));
+    let folder = tempfile::tempdir().expect("a folder for the browser's profile");
+    let mut browser = Browser::start(chromium, folder.path()).unwrap_or_else(|why| panic!("{why}"));
+    let (mut passed, mut failed) = (0, 0);
+    for (name, test) in tests {
+        match test(&mut browser, &base) {
+            Ok(()) => {
+                passed += 1;
+                println!("test {name} ... ok");
+            }
+            Err(why) => {
+                failed += 1;
+                println!("test {name} ... FAILED\n{why}");
+            }
+        }
+    }
+    (passed, failed)
+}
+
+/// A server of its own, at any free port, for as long as the tests run. With
+/// HEADWAY_PAGE the page is taken from that folder, to work on it.
+pub(crate) fn serve(options: Options) -> SocketAddr {
+    let (sender, address) = std::sync::mpsc::channel();
+    let options = Options {
+        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        page: std::env::var_os("HEADWAY_PAGE").map(PathBuf::from),
+        ..options
+    };
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async {
+            let server = Server::bind(options).expect("a free port");
+            sender
+                .send(server.address().expect("an address"))
+                .expect("a test that waits for it");
+            server.serve(std::future::pending()).await;
+        });
+    });
+    address.recv().expect("a server")
+}
+
+/// The browser, installed if need be; or what to install.
+fn chromium() -> Result<PathBuf, String> {
+    let installer =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install-dashboard-tools.sh");
+    let output = Command::new(installer)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("scripts/install-dashboard-tools.sh cannot be run: {error}"))?;
+    let path = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    match output.status.success() && !path.is_empty() {
+        true => Ok(PathBuf::from(path)),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    }
+}

@@ -1,0 +1,109 @@
+//! Two hundred viewers of one run, none of whom reads: memory stays bounded, and
+//! whoever begins to read gets the latest frame.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use headway_dashboard::{Limits, Options, Server};
+use peak_alloc::PeakAlloc;
+use serde_json::Value;
+
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
+
+const VIEWERS: usize = 200;
+const FRAMES: u64 = 1_000;
+
+/// What a connection may cost: its buffers, and a frame or two on their way.
+const BYTES_PER_VIEWER: usize = 64 << 10;
+/// What everything else may cost.
+const BYTES: usize = 8 << 20;
+
+#[test]
+fn memory_is_bounded_with_two_hundred_viewers_who_do_not_read() {
+    let address = serve();
+    let settings = r#"{ "processes": 1500, "tokens": 300, "separation": 5 }"#;
+    let run: Value = post(address, "/api/runs", settings);
+    let id = run["id"].as_str().expect("a run").to_owned();
+    let frame_bytes = run["frame"].to_string().len();
+    let before = HEAP.current_usage();
+    HEAP.reset_peak_usage();
+    let mut viewers: Vec<BufReader<TcpStream>> = (0..VIEWERS)
+        .map(|_| {
+            let path = format!("/api/runs/{id}/events");
+            let mut reader = BufReader::new(send(address, "GET", &path, ""));
+            let mut status = String::new();
+            reader.read_line(&mut status).expect("an answer");
+            assert_eq!(status, "HTTP/1.1 200 OK\r\n");
+            reader
+        })
+        .collect();
+    for round in 1..=FRAMES {
+        let body = format!("{{\"round\": {round}}}");
+        post(address, &format!("/api/runs/{id}/seek"), &body);
+    }
+    let used = HEAP.peak_usage().saturating_sub(before);
+    let unread = VIEWERS * FRAMES as usize * frame_bytes;
+    let bound = VIEWERS * BYTES_PER_VIEWER + BYTES;
+    println!(
+        "{used} bytes at most, {} a viewer; {unread} bytes were not read",
+        used / VIEWERS
+    );
+    assert!(used <= bound, "{used} bytes are more than {bound}");
+    // The bound means something: keeping every frame for every viewer breaks it.
+    assert!(unread > 20 * bound, "{unread} bytes are too few to tell");
+    for viewer in viewers.iter_mut().step_by(40) {
+        let latest = format!("\"round\":{FRAMES},");
+        let mut line = String::new();
+        while !line.contains(&latest) {
+            line.clear();
+            assert!(
+                viewer.read_line(&mut line).expect("a line") > 0,
+                "the stream has ended"
+            );
+        }
+    }
+}
+
+/// A server on a free port, which ends with the process.
+fn serve() -> SocketAddr {
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        runtime.block_on(async move {
+            let server = Server::bind(Options {
+                listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+                limits: Limits {
+                    requests_per_second: 1e9,
+                    request_burst: 1e9,
+                    ..Limits::default()
+                },
+                ..Options::default()
+            })
+            .expect("a free port");
+            tell.send(server.address().expect("an address"))
+                .expect("the test waits");
+            server.serve(std::future::pending()).await;
+        });
+    });
+    told.recv().expect("the server starts")
+}
+
+fn send(address: SocketAddr, method: &str, path: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).expect("sent");
+    stream
+}
+
+fn post(address: SocketAddr, path: &str, body: &str) -> Value {
+    let mut answer = String::new();
+    let mut stream = send(address, "POST", path, body);
+    stream.read_to_string(&mut answer).expect("an answer");
+    let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+    serde_json::from_str(body).expect("JSON")
+}

@@ -1,0 +1,12 @@
+//! The server over real sockets.
+
+mod agreement;
+mod charts;
+mod fleet;
+mod guard;
+mod limits;
+mod page;
+mod refusals;
+mod runs;
+mod streams;
+mod support;
