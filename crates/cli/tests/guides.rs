@@ -29,7 +29,11 @@ fn every_command_of_every_guide() {
             }
         }
     }
-    assert!(commands >= 10, "{commands} commands in {} guides", guides.len());
+    assert!(
+        commands >= 10,
+        "{commands} commands in {} guides",
+        guides.len()
+    );
 }
 
 /// One command of a guide.

@@ -5,12 +5,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-<<<<<<< HEAD
 use std::str::FromStr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-=======
->>>>>>> node
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use headway_lab::journal::{self, Header, Journal, JournalError, Part, Shard};
