@@ -85,19 +85,24 @@ fn lines(
     dark: bool,
 ) -> Result<Scene, String> {
     let mut drawn: Vec<Line> = Vec::new();
-    for measure in &figure.y {
+    let statistics = &figure.statistics;
+    let shown = figure
+        .y
+        .iter()
+        .flat_map(|y| statistics.iter().map(move |&s| (y, s)));
+    for (measure, shown) in shown {
         let from = drawn.len();
         for &(cell, result) in cells {
             let (Some(x), Some(y)) = (
                 x_of(sweep, figure, cell, result),
-                statistic(sweep, measure, result, figure.statistic),
+                statistic(sweep, measure, result, shown),
             ) else {
                 continue;
             };
             if (figure.log.0 && x <= 0.0) || (figure.log.1 && y <= 0.0) {
                 continue;
             }
-            let band = match figure.statistic {
+            let band = match shown {
                 Statistic::Mean => confidence(sweep, measure, result),
                 _ => None,
             };
@@ -113,7 +118,7 @@ fn lines(
                 Some(found) => &mut drawn[from + found],
                 None => {
                     drawn.push(Line {
-                        label: label(figure, measure, &key),
+                        label: label(figure, measure, shown, &key),
                         key,
                         points: Vec::new(),
                     });
@@ -177,7 +182,7 @@ fn lines(
     Ok(render_multiple(plots, layout))
 }
 
-fn label(figure: &Figure, measure: &str, key: &[Value]) -> String {
+fn label(figure: &Figure, measure: &str, shown: Statistic, key: &[Value]) -> String {
     let named = |(axis, value): (&String, &Value)| match value {
         Value::Number(number) => format!("{} {number}", axis.replace('_', " ")),
         Value::Word(word) => word.clone(),
@@ -185,6 +190,9 @@ fn label(figure: &Figure, measure: &str, key: &[Value]) -> String {
     let mut parts: Vec<String> = figure.series.iter().zip(key).map(named).collect();
     if figure.y.len() > 1 {
         parts.insert(0, measure.replace('_', " "));
+    }
+    if figure.statistics.len() > 1 {
+        parts.push(shown.to_string());
     }
     parts.join(", ")
 }
@@ -195,6 +203,11 @@ fn heat_map(
     cells: &[(&Cell, &CellResult)],
     dark: bool,
 ) -> Result<Scene, String> {
+    let first = figure
+        .statistics
+        .first()
+        .copied()
+        .unwrap_or(Statistic::Mean);
     let distinct = |axis: &str| {
         let mut values: Vec<Value> = Vec::new();
         for (cell, _) in cells {
@@ -222,9 +235,7 @@ fn heat_map(
                         .find(|(cell, _)| {
                             cell.get(&figure.x) == Some(x) && cell.get(&figure.y[0]) == Some(y)
                         })
-                        .and_then(|(_, result)| {
-                            statistic(sweep, &figure.colour, result, figure.statistic)
-                        })
+                        .and_then(|(_, result)| statistic(sweep, &figure.colour, result, first))
                         .unwrap_or(f64::NAN)
                 })
                 .collect()

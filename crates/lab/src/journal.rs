@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::VERSION;
 use crate::spec::{SpecError, Sweep};
-use crate::sweep::CellResult;
+use crate::sweep::{CellResult, SampleRows};
 use crate::table;
 use crate::tally::Summary;
 
@@ -44,6 +44,8 @@ pub struct Header {
     pub cells: usize,
     /// What is measured.
     pub measures: Vec<String>,
+    /// Whether there is a row for every sample as well.
+    pub sample_rows: bool,
     /// Which part of how many this is.
     pub shard: Shard,
 }
@@ -150,12 +152,17 @@ impl Header {
             samples: sweep.samples,
             cells: sweep.cells.len(),
             measures: sweep.measure_names().map(str::to_owned).collect(),
+            sample_rows: sweep.sample_rows,
             shard,
         }
     }
 
     /// Why results under `other` do not belong with these; `None` if they do.
     pub fn differs_from(&self, other: &Header) -> Option<String> {
+        let rows = |header: &Header| match header.sample_rows {
+            true => "samples".to_owned(),
+            false => "cells".to_owned(),
+        };
         let mine_and_theirs = [
             ("sweep", &self.sweep, &other.sweep),
             ("version", &self.headway, &other.headway),
@@ -170,6 +177,7 @@ impl Header {
                 &self.measures.join(", "),
                 &other.measures.join(", "),
             ),
+            ("kind of rows", &rows(self), &rows(other)),
             (
                 "grid (by its fingerprint)",
                 &self.fingerprint,
@@ -198,7 +206,7 @@ pub struct Part {
     pub folder: PathBuf,
     /// Its first line.
     pub header: Header,
-    /// Finished cells by number, without their samples.
+    /// Finished cells by number.
     pub cells: BTreeMap<u32, CellResult>,
     /// Where each cell's rows are in the file of samples.
     sample_ranges: BTreeMap<u32, (u64, u64)>,
@@ -271,21 +279,32 @@ impl Journal {
         })
     }
 
+    /// Keeps rows of a cell that is not finished yet. They count only when it is
+    /// appended.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be written.
+    pub fn append_rows(&mut self, sweep: &Sweep, rows: &SampleRows) -> Result<(), JournalError> {
+        let Some(samples) = &mut self.samples else {
+            return Ok(());
+        };
+        table::sample_rows(sweep, rows)
+            .try_for_each(|row| table::write_row(samples, &row))
+            .map_err(file("write", &self.path.with_file_name(SAMPLES)))
+    }
+
     /// Keeps a finished cell.
     ///
     /// # Errors
     ///
     /// When a file cannot be written.
-    pub fn append(&mut self, sweep: &Sweep, result: &CellResult) -> Result<(), JournalError> {
+    pub fn append(&mut self, result: &CellResult) -> Result<(), JournalError> {
         if let Some(samples) = &mut self.samples {
-            let mut write = || -> io::Result<u64> {
-                for row in table::sample_rows(sweep, result) {
-                    table::write_row(samples, &row)?;
-                }
-                samples.flush()?;
-                samples.stream_position()
-            };
-            self.samples_end = write().map_err(file("write", &self.path))?;
+            self.samples_end = samples
+                .flush()
+                .and_then(|()| samples.stream_position())
+                .map_err(file("write", &self.path.with_file_name(SAMPLES)))?;
         }
         let line = Line {
             cell: result.index,
@@ -351,7 +370,6 @@ impl Part {
                 CellResult {
                     index: line.cell,
                     summaries: line.summaries,
-                    samples: Vec::new(),
                 },
             );
         }
@@ -372,6 +390,7 @@ impl Part {
         })?;
         sweep.seed = self.header.seed;
         sweep.samples = self.header.samples;
+        sweep.sample_rows = self.header.sample_rows;
         match Header::new(&sweep, self.header.shard).differs_from(&self.header) {
             None => Ok(sweep),
             Some(how) => Err(JournalError::Other {
@@ -432,7 +451,7 @@ pub fn merge(parts: &[Part], folder: &Path) -> Result<(Sweep, Vec<CellResult>), 
     let mut joined = Vec::new();
     for (&cell, part) in &cells {
         let result = part.cells[&cell].clone();
-        journal.append_with_rows_of(&sweep, &result, part)?;
+        journal.append_with_rows_of(&result, part)?;
         joined.push(result);
     }
     Ok((sweep, joined))
@@ -442,7 +461,6 @@ impl Journal {
     /// Keeps a finished cell whose rows per sample are in another folder.
     fn append_with_rows_of(
         &mut self,
-        sweep: &Sweep,
         result: &CellResult,
         part: &Part,
     ) -> Result<(), JournalError> {
@@ -462,6 +480,6 @@ impl Journal {
             };
             copy().map_err(file("read", &path))?;
         }
-        self.append(sweep, result)
+        self.append(result)
     }
 }

@@ -82,7 +82,7 @@ impl Data<'_> {
         } else if all <= one {
             "the others take some of that back"
         } else {
-            "the others take that back and more: tokens rest hardly longer, but a delay that a \
+            "the others take that back and more: tokens do not rest longer, but a delay that a \
              token passed before its last wait counts wrongly for up to d - 1 rounds, and there \
              are more such delays"
         };

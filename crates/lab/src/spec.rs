@@ -1,6 +1,7 @@
 //! A sweep: which grids, how many samples, what to measure, what to draw.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use thiserror::Error;
 
@@ -81,8 +82,8 @@ pub struct Figure {
     pub series: Vec<String>,
     /// Heat map: the measure that gives the colour.
     pub colour: String,
-    /// Which number of a tally.
-    pub statistic: Statistic,
+    /// Which numbers of a tally: one line each. A heat map shows the first.
+    pub statistics: Vec<Statistic>,
     /// Below the picture.
     pub x_label: String,
     /// Beside the picture.
@@ -111,6 +112,18 @@ pub enum Statistic {
     Max,
     /// A percentile that the sweep keeps.
     Percentile(f64),
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Statistic::Mean => f.write_str("mean"),
+            Statistic::Min => f.write_str("smallest"),
+            Statistic::Max => f.write_str("largest"),
+            Statistic::Percentile(percentile) if *percentile == 50.0 => f.write_str("median"),
+            Statistic::Percentile(percentile) => write!(f, "{percentile}% at most"),
+        }
+    }
 }
 
 /// A sweep that cannot be run. Nothing was done.
@@ -298,13 +311,11 @@ impl Sweep {
         Ok(())
     }
 
-    /// The seed of a sample. `headway run` with the cell's ring and this seed
-    /// replays it.
-    pub fn sample_seed(&self, cell: &Cell, sample: u64) -> u64 {
+    /// The seed of a cell, from which all its samples are made.
+    pub fn cell_seed(&self, cell: &Cell) -> u64 {
         use headway_sim::seed::{Purpose, Random};
-        // Below 2^63, so that adding the sample's number does not wrap.
-        let base = Random::new(self.seed, Purpose::Other(cell.index)).below(1 << 63);
-        base.wrapping_add(sample)
+        // Below 2^63, so that adding a sample's number does not wrap.
+        Random::new(self.seed, Purpose::Other(cell.index)).below(1 << 63)
     }
 
     /// A number for everything that decides the results. Parts with different

@@ -1,25 +1,32 @@
 //! Running a sweep on all cores.
 //!
-//! The work is cut into units of at most [`UNIT`] samples of one cell. Threads
-//! take units in order; one collector joins their exact tallies and hands out
+//! The work is cut into units of samples of one cell. Threads take units in order; one collector joins their exact tallies and hands out
 //! finished cells in order. Neither the number of threads nor the size of a unit
-//! can change a result, and memory does not grow with the number of samples
-//! unless every sample is to have a row.
+//! can change a result, and memory does not grow with the number of samples: rows
+//! for every sample are handed out as they come.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use headway_core::{Configuration, Ring};
 use thiserror::Error;
 
 use crate::model::{Engine, Sampler};
 use crate::spec::Sweep;
 use crate::tally::{Summary, Tally};
 
-/// Samples that a thread takes at a time.
-pub const UNIT: u64 = 256;
+/// The most samples that a thread takes at a time.
+const MOST: u64 = 8192;
+/// The same where each leaves a row, of which some dozen units may wait.
+const MOST_WITH_ROWS: u64 = 1024;
+
+/// Samples that are asked for at once; units are a multiple of it. Between two of
+/// these, a thread sees that it is to stop.
+const BLOCK: u64 = 64;
 
 /// A finished cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +35,6 @@ pub struct CellResult {
     pub index: u32,
     /// One for each measure of the sweep.
     pub summaries: Vec<Summary>,
-    /// Every sample, in order, if the sweep wants rows for them: its seed and
-    /// what was measured.
-    pub samples: Vec<(u64, Vec<Option<i64>>)>,
 }
 
 /// How to run.
@@ -48,14 +52,12 @@ pub struct Options {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SweepError {
     /// A sample could not be made.
-    #[error("cell {cell}, sample {sample} (seed {seed}): {message}")]
+    #[error("cell {cell}, sample {sample}: {message}")]
     Sample {
         /// Which cell.
         cell: u32,
         /// Which sample of it.
         sample: u64,
-        /// Its seed.
-        seed: u64,
         /// Why.
         message: String,
     },
@@ -69,8 +71,22 @@ pub enum SweepError {
 pub enum Event {
     /// So many samples more are done.
     Samples(u64),
+    /// Samples of the next cell, if the sweep wants rows for them; they come in
+    /// order, all of them before their cell.
+    Rows(SampleRows),
     /// A cell is finished; cells come in order.
     Cell(CellResult),
+}
+
+/// What was measured in some successive samples of a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleRows {
+    /// The cell's number in the sweep.
+    pub cell: u32,
+    /// The number of the first of these samples.
+    pub first: u64,
+    /// One value for each measure, sample by sample.
+    pub rows: Vec<Vec<Option<i64>>>,
 }
 
 /// Runs the whole sweep and returns its cells.
@@ -109,13 +125,15 @@ pub fn run(
         Some(cells) => cells.clone(),
         None => (0..sweep.cells.len() as u32).collect(),
     };
-    let units_per_cell = usize::try_from(sweep.samples.div_ceil(UNIT)).unwrap_or(usize::MAX);
-    let units = cells.len().saturating_mul(units_per_cell);
     let threads = options
         .threads
         .or_else(|| std::thread::available_parallelism().ok())
-        .map_or(1, NonZeroUsize::get)
-        .min(units.max(1));
+        .map_or(1, NonZeroUsize::get);
+    let unit_samples = unit_samples(sweep, cells.len(), threads);
+    let units_per_cell = usize::try_from(sweep.samples.div_ceil(unit_samples));
+    let units_per_cell = units_per_cell.unwrap_or(usize::MAX);
+    let units = cells.len().saturating_mul(units_per_cell);
+    let threads = threads.min(units.max(1));
     let next = AtomicUsize::new(0);
     // Units joined so far: nobody may be further ahead of it than a window, or one
     // slow unit would let finished ones pile up behind it.
@@ -132,6 +150,7 @@ pub fn run(
                     sweep,
                     engine: options.engine,
                     sampler: None,
+                    columns: Vec::new(),
                 };
                 while !stop.load(Ordering::Relaxed) && !halt.load(Ordering::Relaxed) {
                     let unit = next.fetch_add(1, Ordering::Relaxed);
@@ -144,8 +163,12 @@ pub fn run(
                     {
                         std::thread::sleep(Duration::from_millis(1));
                     }
-                    let first = (unit % units_per_cell) as u64 * UNIT;
-                    let done = worker.unit(cells[unit / units_per_cell], first);
+                    let first = (unit % units_per_cell) as u64 * unit_samples;
+                    let last = sweep.samples.min(first + unit_samples);
+                    let cell = cells[unit / units_per_cell];
+                    let Some(done) = worker.unit(cell, first..last, stop).transpose() else {
+                        break;
+                    };
                     if sender.send((unit, done)).is_err() {
                         break;
                     }
@@ -174,10 +197,34 @@ pub fn run(
     })
 }
 
+/// Large units have less to be told about; but there are to be many for each thread,
+/// so that all of them are at work to the end.
+fn unit_samples(sweep: &Sweep, cells: usize, threads: usize) -> u64 {
+    let fair = sweep.samples.saturating_mul(cells as u64) / (64 * threads as u64);
+    let most = if sweep.sample_rows {
+        MOST_WITH_ROWS
+    } else {
+        MOST
+    };
+    (fair / BLOCK * BLOCK).clamp(BLOCK, most)
+}
+
+/// The ring and the initial state of a sample; `None` if the sweep has no such
+/// sample, or its model no such state.
+pub fn state(sweep: &Sweep, cell: u32, sample: u64) -> Option<(Ring, Configuration)> {
+    let cell = sweep.cells.get(cell as usize)?;
+    if sample >= sweep.samples {
+        return None;
+    }
+    let sampler = sweep.model.sampler(cell, &sweep.measures, Engine::Auto);
+    sampler.ok()?.state(sweep.cell_seed(cell), sample)
+}
+
 /// The samples of one unit.
 struct Unit {
     tallies: Vec<Tally>,
-    samples: Vec<(u64, Vec<Option<i64>>)>,
+    rows: Vec<Vec<Option<i64>>>,
+    first: u64,
     count: u64,
 }
 
@@ -186,46 +233,61 @@ struct Worker<'a> {
     engine: Engine,
     /// That of the cell worked on last.
     sampler: Option<(u32, Box<dyn Sampler>)>,
+    /// What was measured, a column for each measure.
+    columns: Vec<Vec<Option<i64>>>,
 }
 
 impl Worker<'_> {
-    fn unit(&mut self, index: u32, first: u64) -> Result<Unit, SweepError> {
+    /// `None` when it has been stopped.
+    fn unit(
+        &mut self,
+        index: u32,
+        samples: Range<u64>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Unit>, SweepError> {
         let sweep = self.sweep;
         let cell = &sweep.cells[index as usize];
-        let failed = |sample, seed, message| SweepError::Sample {
+        let failed = |sample, message| SweepError::Sample {
             cell: index,
             sample,
-            seed,
             message,
         };
-        let sampler = match &self.sampler {
+        let sampler = match &mut self.sampler {
             Some((of, sampler)) if *of == index => sampler,
-            _ => {
+            other => {
                 let sampler = sweep
                     .model
                     .sampler(cell, &sweep.measures, self.engine)
-                    .map_err(|problem| failed(first, 0, problem.message))?;
-                &self.sampler.insert((index, sampler)).1
+                    .map_err(|problem| failed(samples.start, problem.message))?;
+                &mut other.insert((index, sampler)).1
             }
         };
-        let base = sweep.sample_seed(cell, 0);
-        let last = sweep.samples.min(first + UNIT);
+        let seed = sweep.cell_seed(cell);
+        self.columns.resize(sweep.measures.len(), Vec::new());
         let mut unit = new_unit(sweep);
-        let mut measured = vec![None; sweep.measures.len()];
-        for sample in first..last {
-            let seed = base.wrapping_add(sample);
+        let mut next = samples.start;
+        while next < samples.end {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let end = samples.end.min(next + BLOCK);
+            self.columns.iter_mut().for_each(Vec::clear);
             sampler
-                .sample(seed, &mut measured)
-                .map_err(|message| failed(sample, seed, message))?;
-            for (tally, &value) in unit.tallies.iter_mut().zip(&measured) {
-                tally.add(value);
+                .samples(seed, next..end, &mut self.columns)
+                .map_err(|(sample, message)| failed(sample, message))?;
+            for (tally, column) in unit.tallies.iter_mut().zip(&self.columns) {
+                tally.add_all(column);
             }
             if sweep.sample_rows {
-                unit.samples.push((seed, measured.clone()));
+                let columns = &self.columns;
+                let row = |number: usize| columns.iter().map(|column| column[number]).collect();
+                unit.rows.extend((0..(end - next) as usize).map(row));
             }
+            next = end;
         }
-        unit.count = last - first;
-        Ok(unit)
+        unit.first = samples.start;
+        unit.count = samples.end - samples.start;
+        Ok(Some(unit))
     }
 }
 
@@ -233,7 +295,8 @@ fn new_unit(sweep: &Sweep) -> Unit {
     let tally = Tally::new(!sweep.percentiles.is_empty());
     Unit {
         tallies: vec![tally; sweep.measures.len()],
-        samples: Vec::new(),
+        rows: Vec::new(),
+        first: 0,
         count: 0,
     }
 }
@@ -258,12 +321,19 @@ impl Collector<'_> {
         tell(Event::Samples(done.count)).map_err(SweepError::Receiver)?;
         self.waiting.insert(unit, done);
         while let Some(done) = self.waiting.remove(&self.next) {
+            let cell = self.cells[self.next / self.units_per_cell];
+            if !done.rows.is_empty() {
+                let rows = SampleRows {
+                    cell,
+                    first: done.first,
+                    rows: done.rows,
+                };
+                tell(Event::Rows(rows)).map_err(SweepError::Receiver)?;
+            }
             let current = self.current.get_or_insert_with(|| new_unit(self.sweep));
             for (tally, more) in current.tallies.iter_mut().zip(&done.tallies) {
                 tally.join(more);
             }
-            current.samples.extend(done.samples);
-            let cell = self.cells[self.next / self.units_per_cell];
             self.next += 1;
             if self.next.is_multiple_of(self.units_per_cell)
                 && let Some(finished) = self.current.take()
@@ -273,7 +343,6 @@ impl Collector<'_> {
                 tell(Event::Cell(CellResult {
                     index: cell,
                     summaries: summaries.map(|t| t.summary(percentiles)).collect(),
-                    samples: finished.samples,
                 }))
                 .map_err(SweepError::Receiver)?;
             }

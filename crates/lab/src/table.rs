@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::cell::Value;
 use crate::model::Measure;
 use crate::spec::Sweep;
-use crate::sweep::CellResult;
+use crate::sweep::{CellResult, SampleRows};
 use crate::{Cell, VERSION};
 
 /// What a field holds.
@@ -91,8 +91,8 @@ pub fn cell_row(sweep: &Sweep, result: &CellResult) -> Vec<Datum> {
 /// The columns of the table of samples.
 pub fn sample_columns(sweep: &Sweep) -> Columns {
     let mut columns = leading_columns(sweep);
-    columns.push(("sample".to_owned(), Kind::Whole));
     columns.push(("seed".to_owned(), Kind::Text));
+    columns.push(("sample".to_owned(), Kind::Whole));
     for &measure in &sweep.measures {
         let Measure { name, scale, .. } = sweep.model.measures()[measure];
         let kind = if scale == 1 {
@@ -105,20 +105,18 @@ pub fn sample_columns(sweep: &Sweep) -> Columns {
     columns
 }
 
-/// The rows of a cell's samples.
+/// The rows of some samples.
 pub fn sample_rows<'a>(
     sweep: &'a Sweep,
-    result: &'a CellResult,
+    samples: &'a SampleRows,
 ) -> impl Iterator<Item = Vec<Datum>> + 'a {
-    let head = leading(sweep, &sweep.cells[result.index as usize]);
-    result
-        .samples
-        .iter()
-        .enumerate()
-        .map(move |(index, (seed, values))| {
+    let mut head = leading(sweep, &sweep.cells[samples.cell as usize]);
+    head.push(Datum::Text(sweep.seed.to_string()));
+    (samples.first..)
+        .zip(&samples.rows)
+        .map(move |(number, values)| {
             let mut row = head.clone();
-            row.push(Datum::Whole(index as i64));
-            row.push(Datum::Text(seed.to_string()));
+            row.push(Datum::Whole(number as i64));
             for (&measure, value) in sweep.measures.iter().zip(values) {
                 let scale = sweep.model.measures()[measure].scale;
                 row.push(match value {

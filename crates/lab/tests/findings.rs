@@ -44,6 +44,43 @@ fn the_papers_statements_hold_and_doctored_data_are_noticed() {
     assert_eq!(hold, [Some(false); 5]);
 }
 
+/// Sheets have a delay at the last process; elsewhere delays are anywhere. That a
+/// ring has no beginning is shown by the averages.
+#[test]
+fn rings_drawn_together_are_like_rings_drawn_one_by_one() {
+    use headway_core::{Program, Ring, Separation};
+    use headway_sim::forecast::Forecast;
+    use headway_sim::{placement::Delays, start};
+
+    let samples = 30_000;
+    for (n, m, d, delays) in [(50, 5, 10, 7), (50, 2, 12, 30), (21, 3, 4, 2)] {
+        let (_, results) = run(&format!(
+            "name = \"x\"\nsamples = {samples}\nmeasure = [\"legitimate_at\"]\n[[grid]]\n\
+             processes = {n}\ntokens = {m}\nseparation = {d}\ndelays = {delays}\n"
+        ));
+        let mut tally = Tally::new(false);
+        for seed in 0..samples {
+            let places = Delays::Count(delays).choose(n, seed).unwrap();
+            let mut programs = vec![Program::Relay; n];
+            for place in places {
+                programs[place] = Program::Delay;
+            }
+            let ring = Ring::new(Separation::new(d).unwrap(), programs).unwrap();
+            let start = start::random(&ring, m, seed);
+            let forecast = Forecast::of(&ring, &start).unwrap();
+            tally.add(forecast.legitimate_at().map(|round| round as i64));
+        }
+        let (together, singly) = (&results[0].summaries[0], tally.summary(&[]));
+        let error = (together.deviation().unwrap().powi(2) / samples as f64
+            + singly.deviation().unwrap().powi(2) / samples as f64)
+            .sqrt();
+        let apart = (together.mean().unwrap() - singly.mean().unwrap()).abs();
+        assert!(apart < 4.0 * error, "n = {n}: {apart} apart, error {error}");
+        let spread = together.deviation().unwrap() / singly.deviation().unwrap();
+        assert!((0.97..1.03).contains(&spread), "n = {n}: {spread}");
+    }
+}
+
 #[test]
 fn without_lock_step_the_promised_distance_is_kept_and_no_more() {
     let (sweep, results) = run("name = \"x\"\nmodel = \"asynchrony\"\nsamples = 60\n\

@@ -15,27 +15,42 @@ fn parse(text: &str) -> Sweep {
     Sweep::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-fn run_with(sweep: &Sweep, engine: Engine, threads: usize) -> Vec<CellResult> {
+/// Finished cells, and every sample if there are rows for them.
+type Results = (Vec<CellResult>, Vec<(u32, Vec<Option<i64>>)>);
+
+fn run_with(sweep: &Sweep, engine: Engine, threads: usize) -> Results {
     let options = Options {
         threads: NonZeroUsize::new(threads),
         engine,
         cells: None,
     };
-    let mut cells = Vec::new();
+    let (mut cells, mut samples) = (Vec::new(), Vec::new());
     let done = sweep::run(sweep, &options, &AtomicBool::new(false), |event| {
-        if let Event::Cell(cell) = event {
-            cells.push(cell);
+        match event {
+            Event::Samples(_) => {}
+            Event::Rows(more) => {
+                let before = samples.iter().filter(|(cell, _)| *cell == more.cell);
+                assert_eq!(more.first, before.count() as u64, "rows come in order");
+                samples.extend(more.rows.into_iter().map(|row| (more.cell, row)));
+            }
+            Event::Cell(cell) => cells.push(cell),
         }
         Ok(())
     });
     assert_eq!(done, Ok(true));
-    cells
+    let rows = if sweep.sample_rows {
+        cells.len() as u64 * sweep.samples
+    } else {
+        0
+    };
+    assert_eq!(samples.len() as u64, rows);
+    (cells, samples)
 }
 
 const EVERYTHING: &str = r#"
 name = "everything"
 samples = 12
-rows = "sample"
+rows = "samples"
 measure = ["legitimate_at", "last_rest", "recovery", "waits", "closest_before", "closest_after",
            "visits_fewest", "visits_most", "worst_last_rest", "of_worst", "at_worst", "flow",
            "density", "widest_gap", "turns", "speed"]
@@ -70,6 +85,30 @@ proptest! {
     }
 
     #[test]
+    fn so_they_do_for_sheets_of_rings_at_once(
+        n in 2u32..70,
+        m in 1u32..12,
+        tenths in 1u32..11,
+        delays in 1u32..70,
+        seed in any::<u32>(),
+    ) {
+        // From hardly any separation to all that there is room for.
+        let d = (n * tenths / 10 / m).max(1);
+        let delays = delays.min(n);
+        let text = format!(
+            "name = \"sheets\"\nsamples = 150\nrows = \"samples\"\nseed = {seed}\n\
+             measure = [\"legitimate_at\", \"last_rest\", \"recovery\", \"worst_last_rest\",\n\
+             \"of_worst\", \"at_worst\", \"widest_gap\", \"turns\"]\n[[grid]]\n\
+             processes = {n}\ntokens = {m}\nseparation = {d}\ndelays = {delays}\n"
+        );
+        let sweep = parse(&text);
+        prop_assert_eq!(
+            run_with(&sweep, Engine::Auto, 1),
+            run_with(&sweep, Engine::LockStep, 1)
+        );
+    }
+
+    #[test]
     fn so_they_do_after_a_fault_to_the_initial_state(
         n in 6u32..30,
         m in 1u32..5,
@@ -79,7 +118,7 @@ proptest! {
         seed in any::<u32>(),
     ) {
         let text = format!(
-            "name = \"struck\"\nsamples = 12\nrows = \"sample\"\nseed = {seed}\n\
+            "name = \"struck\"\nsamples = 12\nrows = \"samples\"\nseed = {seed}\n\
              measure = [\"recovery\", \"legitimate_at\", \"last_rest\"]\n[[grid]]\n\
              processes = {n}\ntokens = {m}\ndelays = \"{delays}\"\nstart = \"{start}\"\n\
              fault = [\"scramble:{percent}%@0\", \"pile@0\", \"scramble@0 + pile@0\"]\n"
@@ -106,10 +145,10 @@ delays = [1, "all"]
 
 #[test]
 fn the_number_of_threads_does_not_matter() {
-    for rows in ["", "rows = \"sample\"\n"] {
+    for rows in ["", "rows = \"samples\"\n"] {
         let sweep = parse(&format!("{rows}{UNEVEN}"));
         let alone = run_with(&sweep, Engine::Auto, 1);
-        assert_eq!(alone.len(), 8);
+        assert_eq!(alone.0.len(), 8);
         assert_eq!(alone, run_with(&sweep, Engine::Auto, 2));
         assert_eq!(alone, run_with(&sweep, Engine::Auto, 7));
     }
@@ -133,12 +172,16 @@ fn run_into(sweep: &Sweep, journal: &mut Journal, cells: Vec<u32>, stop_after: u
     let stop = AtomicBool::new(stop_after == 0);
     let mut finished = 0;
     sweep::run(sweep, &options, &stop, |event| {
-        if let Event::Cell(cell) = event
-            && finished < stop_after
-        {
-            journal.append(sweep, &cell).unwrap();
-            finished += 1;
-            stop.store(finished == stop_after, Ordering::Relaxed);
+        match event {
+            Event::Rows(rows) if finished < stop_after => {
+                journal.append_rows(sweep, &rows).unwrap();
+            }
+            Event::Cell(cell) if finished < stop_after => {
+                journal.append(&cell).unwrap();
+                finished += 1;
+                stop.store(finished == stop_after, Ordering::Relaxed);
+            }
+            _ => {}
         }
         Ok(())
     })
@@ -156,7 +199,7 @@ fn csv(sweep: &Sweep, cells: impl IntoIterator<Item = CellResult>) -> String {
 
 #[test]
 fn interrupted_and_resumed_is_as_if_nothing_had_happened() {
-    let sweep = parse(&format!("rows = \"sample\"\n{UNEVEN}"));
+    let sweep = parse(&format!("rows = \"samples\"\n{UNEVEN}"));
     let all: Vec<u32> = (0..8).collect();
     let whole = tempfile::tempdir().unwrap();
     let mut journal = Journal::create(whole.path(), &sweep, Shard::WHOLE).unwrap();
@@ -207,7 +250,7 @@ fn read(folders: &[&tempfile::TempDir]) -> Vec<Part> {
 
 #[test]
 fn merged_parts_are_the_whole() {
-    let sweep = parse(&format!("rows = \"sample\"\n{UNEVEN}"));
+    let sweep = parse(&format!("rows = \"samples\"\n{UNEVEN}"));
     let whole = shard(&sweep, 1, 1);
     let (one, two, three) = (
         shard(&sweep, 1, 3),

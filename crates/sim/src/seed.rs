@@ -84,6 +84,11 @@ impl Random {
         self.below(len as u64) as usize
     }
 
+    /// Fills `bytes` with random ones, for callers that need many small numbers.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill_bytes(bytes);
+    }
+
     /// Heads or tails.
     pub fn coin(&mut self) -> bool {
         self.0.next_u64() >> 63 == 1

@@ -17,7 +17,7 @@ use crate::report::style::{DIM, HEADING};
 Examples:
   headway experiment                          what there is
   headway experiment paper                    the paper's four graphs, in seconds
-  headway experiment paper --samples 3000 --out paper
+  headway experiment paper --samples 100000 --out paper
   headway experiment placement
   headway experiment my.toml                  your own
   headway experiment jam --print > my.toml    something to start your own from
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         sweep.samples
     );
     command.push_str(&format!(" --seed {}", sweep.seed));
-    sweep::execute(&sweep, &args.running, &command)
+    sweep::execute(sweep, &args.running, command)
 }
 
 fn find(experiment: &str) -> Result<(String, PathBuf), Failure> {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +14,7 @@ use headway_lab::journal::{self, Header, Journal, JournalError, Part, Shard};
 use headway_lab::model::Engine;
 use headway_lab::sweep::{CellResult, Event, Options};
 use headway_lab::{Sweep, figure, report, sweep as lab_sweep, table};
+use headway_sim::state_file;
 
 use super::experiment::parse;
 use crate::failure::{Answer, Failure, warn};
@@ -36,8 +38,10 @@ Examples:
   headway sweep merge part-1 part-2 --out whole
 
 Values are numbers, ranges (1..50, 10..190:10), formulas (n/m, 2*d+1; division
-rounds down) or words; several make an axis. Every cell is a ring; every sample
-has a seed, with which `headway run` replays it."
+rounds down) or words; several make an axis. Every cell is a ring; any sample of
+it can be looked at:
+  headway sweep --tokens 2 3 4 --show 1/17 > state.json
+  headway run --start state.json"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -98,6 +102,19 @@ pub(crate) struct Running {
     #[arg(long, value_name = "I/K", help_heading = "Running")]
     shard: Option<Shard>,
 
+    /// What has a row of its own in a table: cells, or samples as well
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Running")]
+    rows: Option<Rows>,
+
+    /// Only print the initial state of a sample, for `headway run --start`
+    #[arg(
+        long,
+        value_name = "CELL/SAMPLE",
+        conflicts_with_all = ["resume", "overwrite", "shard", "out"],
+        help_heading = "Running"
+    )]
+    show: Option<Show>,
+
     /// How ring samples are made; the results are the same
     #[arg(
         long,
@@ -107,6 +124,34 @@ pub(crate) struct Running {
         help_heading = "Running"
     )]
     engine: EngineFlag,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// cells.csv
+    Cells,
+    /// cells.csv and samples.csv
+    Samples,
+}
+
+/// A sample, by its numbers in samples.csv.
+#[derive(Clone, Copy, Debug)]
+struct Show {
+    cell: u32,
+    sample: u64,
+}
+
+impl FromStr for Show {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Show, String> {
+        let numbers = text
+            .split_once('/')
+            .and_then(|(cell, sample)| Some((cell.parse().ok()?, sample.parse().ok()?)));
+        let (cell, sample) =
+            numbers.ok_or("expected the numbers of a cell and of a sample of it, such as 3/17")?;
+        Ok(Show { cell, sample })
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -146,11 +191,64 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         " --samples {} --seed {}",
         sweep.samples, sweep.seed
     ));
-    execute(&sweep, &args.running, &command)
+    execute(sweep, &args.running, command)
 }
 
 /// Runs a sweep to the end, or to Ctrl-C, and writes what is finished.
-pub(crate) fn execute(sweep: &Sweep, running: &Running, command: &str) -> Result<Answer, Failure> {
+pub(crate) fn execute(
+    mut sweep: Sweep,
+    running: &Running,
+    mut command: String,
+) -> Result<Answer, Failure> {
+    if let Some(rows) = running.rows {
+        sweep.sample_rows = rows == Rows::Samples;
+        command.push_str(match rows {
+            Rows::Cells => " --rows cells",
+            Rows::Samples => " --rows samples",
+        });
+    }
+    match running.show {
+        Some(show) => show.print(&sweep),
+        None => execute_in_folder(&sweep, running, &command),
+    }
+}
+
+impl Show {
+    fn print(self, sweep: &Sweep) -> Result<Answer, Failure> {
+        let Show { cell, sample } = self;
+        let cells = sweep.cells.len();
+        let Some(values) = sweep.cells.get(cell as usize).map(|cell| &cell.values) else {
+            let last = cells.saturating_sub(1);
+            return Err(Failure::new(format!(
+                "--show {cell}/{sample}: there is no cell {cell}; the sweep has cells 0 to {last}"
+            )));
+        };
+        if sample >= sweep.samples {
+            let last = sweep.samples - 1;
+            return Err(Failure::new(format!(
+                "--show {cell}/{sample}: there is no sample {sample}; a cell has samples 0 to {last}"
+            ))
+            .help(format!("ask for more of them: --samples {}", sample + 1)));
+        }
+        let Some((ring, state)) = lab_sweep::state(sweep, cell, sample) else {
+            return Err(Failure::new(format!(
+                "--show: samples of the model {} have no ring file",
+                sweep.model.name()
+            )));
+        };
+        let values = values.iter().map(|(axis, value)| format!("{axis} {value}"));
+        let _ = writeln!(
+            anstream::stderr(),
+            "{DIM}sample {sample} of cell {cell}, seed {}: {}{DIM:#}",
+            sweep.seed,
+            values.collect::<Vec<_>>().join(", ")
+        );
+        anstream::stdout().write_all(state_file::render(&ring, &state).as_bytes())?;
+        Ok(Answer::Yes)
+    }
+}
+
+fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<Answer, Failure> {
     let default = || PathBuf::from(format!("headway-{}", sweep.name));
     let folder = running.out.clone().unwrap_or_else(default);
     let shard = running.shard.unwrap_or(Shard::WHOLE);
@@ -176,12 +274,11 @@ pub(crate) fn execute(sweep: &Sweep, running: &Running, command: &str) -> Result
                 samples += more;
                 progress.at(samples);
             }
-            Event::Cell(mut result) => {
-                journal
-                    .append(sweep, &result)
-                    .map_err(|error| error.to_string())?;
-                // On disk now; only the tallies are needed further.
-                result.samples = Vec::new();
+            Event::Rows(rows) => journal
+                .append_rows(sweep, &rows)
+                .map_err(|error| error.to_string())?,
+            Event::Cell(result) => {
+                journal.append(&result).map_err(|error| error.to_string())?;
                 results.push(result);
             }
         }
@@ -315,8 +412,16 @@ fn publish(
     };
     write().map_err(|error| Failure::file("write", &csv, &error))?;
     #[cfg(feature = "parquet")]
-    headway_lab::parquet::write_cells(sweep, results, &folder.join("cells.parquet"))
-        .map_err(Failure::new)?;
+    {
+        use headway_lab::parquet;
+        parquet::write_cells(sweep, results, &folder.join("cells.parquet"))
+            .map_err(Failure::new)?;
+        if sweep.sample_rows {
+            let csv = folder.join(journal::SAMPLES);
+            parquet::write_samples(sweep, &csv, &folder.join("samples.parquet"))
+                .map_err(Failure::new)?;
+        }
+    }
     let mut pictures = Vec::new();
     for figure in &sweep.figures {
         let picture = figure::draw(sweep, figure, results).map_err(Failure::new)?;
@@ -362,17 +467,18 @@ fn say(
         }
     }
     let folder = folder.display();
+    let tables = match (sweep.sample_rows, cfg!(feature = "parquet")) {
+        (false, false) => "cells.csv",
+        (true, false) => "cells.csv, samples.csv",
+        (false, true) => "cells.csv and .parquet",
+        (true, true) => "cells and samples as .csv and .parquet",
+    };
     writeln!(
         out,
-        "{} cells of {} samples, seed {}, in {folder}: cells.csv, report.html{}{}",
+        "{} cells of {} samples, seed {}, in {folder}: {tables}, report.html{}",
         sweep.cells.len(),
         sweep.samples,
         sweep.seed,
-        if sweep.sample_rows {
-            ", samples.csv"
-        } else {
-            ""
-        },
         match figures {
             0 => String::new(),
             1 => format!(", {}.svg and .png", sweep.figures[0].name),

@@ -51,23 +51,41 @@ fn the_paper_in_one_command() {
 }
 
 #[test]
-fn a_sample_is_replayed_by_its_seed() {
+fn a_sample_can_be_shown_and_run() {
     let folder = tempfile::tempdir().unwrap();
-    let ran = headway_in(
-        folder.path(),
-        "sweep --processes 40 --tokens 3 --separation 9 --delays 4 --samples 5 --every-sample",
-    );
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let samples = rows(&read(&folder.path().join("headway-sweep"), "samples.csv"));
-    assert_eq!(samples.len(), 5);
-    for sample in samples {
-        let replayed = crate::common::json(&format!(
-            "run --processes 40 --tokens 3 --separation 9 --delays 4 --format json --seed {}",
-            sample["seed"]
-        ));
-        let legitimate_at = replayed["legitimate_at"].to_string();
-        assert_eq!(legitimate_at, sample["legitimate_at"], "{replayed}");
+    // The first is drawn many at a time, the second, because of its delays, one by one.
+    for delays in ["4", "every:9"] {
+        let sweep = format!("sweep --processes 40 --tokens 3 --separation 9 --delays {delays}");
+        let ran = headway_in(
+            folder.path(),
+            &format!("{sweep} --samples 5 --rows samples --overwrite"),
+        );
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let samples = rows(&read(&folder.path().join("headway-sweep"), "samples.csv"));
+        assert_eq!(samples.len(), 5);
+        for sample in samples {
+            let which = format!("{}/{}", sample["cell"], sample["sample"]);
+            let shown = headway_in(
+                folder.path(),
+                &format!("{sweep} --samples 5 --show {which}"),
+            );
+            assert_eq!(shown.code, 0, "{}", shown.err);
+            let state = folder.path().join("state.json");
+            std::fs::write(&state, &shown.out).unwrap();
+            let replayed =
+                crate::common::json(&format!("run --start {} --format json", state.display()));
+            let legitimate_at = replayed["legitimate_at"].to_string();
+            assert_eq!(legitimate_at, sample["legitimate_at"], "{replayed}");
+        }
     }
+    let wrong = |which: &str| {
+        let ran = headway_in(folder.path(), &format!("sweep --samples 5 --show {which}"));
+        assert_eq!(ran.code, 2);
+        ran.err
+    };
+    assert!(wrong("7/0").contains("there is no cell 7; the sweep has cells 0 to 0"));
+    assert!(wrong("0/5").contains("a cell has samples 0 to 4"));
+    assert!(wrong("5").contains("such as 3/17"));
 }
 
 #[test]

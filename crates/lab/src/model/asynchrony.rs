@@ -5,7 +5,7 @@
 use headway_core::Separation;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 
-use super::{Axis, AxisKind, Engine, Measure, Model, Problem, Sampler, share};
+use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
 use crate::cell::Cell;
 
 /// The ring under an asynchronous scheduler.
@@ -107,7 +107,7 @@ struct AsynchronySampler {
     wanted: Vec<usize>,
 }
 
-impl Sampler for AsynchronySampler {
+impl BySeed for AsynchronySampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
         let mut ring = AsynchronousRing::new(self.processes, self.separation, self.pace)
             .map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use headway_sim::forecast::Forecast;
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 
-use super::{Axis, AxisKind, Engine, Measure, Model, Problem, Sampler, share};
+use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
 use crate::cell::Cell;
 
 /// Rounds to m tokens at least d apart, by what tokens are made of.
@@ -101,7 +101,7 @@ struct DefinitionalSampler {
     wanted: Vec<usize>,
 }
 
-impl Sampler for DefinitionalSampler {
+impl BySeed for DefinitionalSampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
         let (rounds, at_start) = if self.definitional {
             let mut rings = TokenRings::random(self.processes, self.tokens, self.separation, seed);

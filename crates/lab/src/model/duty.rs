@@ -6,7 +6,7 @@ use headway_sim::engine::{Dense, Engine as _};
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 
-use super::{Axis, AxisKind, Engine, Measure, Model, Problem, Sampler, share};
+use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
 use crate::cell::Cell;
 
 /// A field watched by sensors, a few of which are on at a time.
@@ -185,7 +185,7 @@ fn seen_by(places: &[(i64, i64)], radius: i64) -> Vec<Vec<usize>> {
         .collect()
 }
 
-impl Sampler for DutySampler {
+impl BySeed for DutySampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
         let n = self.seen_by.len();
         let m = self.tokens as usize;

@@ -1,6 +1,9 @@
 //! What can be swept: a model has axes and measures, and makes samples.
 
 use std::fmt;
+use std::ops::Range;
+
+use headway_core::{Configuration, Ring};
 
 use crate::cell::Cell;
 
@@ -35,7 +38,28 @@ pub trait Model: Sync {
 }
 
 /// Makes samples of one cell.
-pub trait Sampler: Send + Sync {
+pub trait Sampler: Send {
+    /// The samples of some numbers: appends to one column per wanted measure. What
+    /// a sample is depends on the cell's seed and its number only, not on which
+    /// others are asked for.
+    ///
+    /// # Errors
+    ///
+    /// The number of a sample that cannot be made, and a sentence.
+    fn samples(
+        &mut self,
+        cell_seed: u64,
+        numbers: Range<u64>,
+        columns: &mut [Vec<Option<i64>>],
+    ) -> Result<(), (u64, String)>;
+
+    /// The ring and the initial state of a sample, for models that have one.
+    fn state(&mut self, cell_seed: u64, number: u64) -> Option<(Ring, Configuration)>;
+}
+
+/// Makes samples of one cell one by one: sample k of a cell with seed s has seed
+/// s + k.
+pub trait BySeed: Send {
     /// One sample: the same for the same seed, whoever asks. Fills one place per
     /// wanted measure.
     ///
@@ -43,6 +67,34 @@ pub trait Sampler: Send + Sync {
     ///
     /// A sentence, when the sample cannot be made.
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String>;
+
+    /// As [`Sampler::state`].
+    fn state(&self, _seed: u64) -> Option<(Ring, Configuration)> {
+        None
+    }
+}
+
+impl<T: BySeed> Sampler for T {
+    fn samples(
+        &mut self,
+        cell_seed: u64,
+        numbers: Range<u64>,
+        columns: &mut [Vec<Option<i64>>],
+    ) -> Result<(), (u64, String)> {
+        let mut measured = vec![None; columns.len()];
+        for number in numbers {
+            self.sample(cell_seed.wrapping_add(number), &mut measured)
+                .map_err(|message| (number, message))?;
+            for (column, &value) in columns.iter_mut().zip(&measured) {
+                column.push(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, cell_seed: u64, number: u64) -> Option<(Ring, Configuration)> {
+        BySeed::state(self, cell_seed.wrapping_add(number))
+    }
 }
 
 /// An axis of a model.

@@ -16,7 +16,7 @@ use headway_core::Separation;
 use headway_sim::seed::{Purpose, Random};
 
 use super::definitional::{TokenRings, closest, moved};
-use super::{Axis, AxisKind, Engine, Measure, Model, Problem, Sampler, share};
+use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
 use crate::cell::Cell;
 
 /// The sensor network.
@@ -155,7 +155,7 @@ struct SensorSampler {
     wanted: Vec<usize>,
 }
 
-impl Sampler for SensorSampler {
+impl BySeed for SensorSampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
         let observed = Network::new(self, seed).run();
         let counted = |fails: u64| share(fails, COUNTED_ROUNDS);

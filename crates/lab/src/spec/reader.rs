@@ -53,9 +53,9 @@ pub(super) fn read(text: &str) -> Result<Sweep, SpecError> {
         measures: Vec::new(),
         percentiles: top.decimals("percentiles")?,
         sample_rows: match top.text("rows")?.as_deref() {
-            None | Some("cell") => false,
-            Some("sample") => true,
-            Some(_) => return Err(top.wrong("rows", "expected \"cell\" or \"sample\"")),
+            None | Some("cells") => false,
+            Some("samples") => true,
+            Some(_) => return Err(top.wrong("rows", "expected \"cells\" or \"samples\"")),
         },
         cells: Vec::new(),
         figures: Vec::new(),
@@ -181,23 +181,18 @@ fn read_figure(section: &Section<'_>, sweep: &Sweep) -> Result<Figure, SpecError
     if let Some(unknown) = grids.iter().find(|name| !known(name)) {
         return Err(section.wrong("grid", format!("there is no grid named '{unknown}'")));
     }
-    let statistic = match section.text("statistic")?.as_deref() {
-        None | Some("mean") => Statistic::Mean,
-        Some("min") => Statistic::Min,
-        Some("max") => Statistic::Max,
-        Some(text) => {
-            let percentile = text.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
-            match percentile.filter(|p| sweep.percentiles.contains(p)) {
-                Some(percentile) => Statistic::Percentile(percentile),
-                None => {
-                    return Err(section.wrong(
-                        "statistic",
-                        "expected mean, min, max, or p50 and the like from the sweep's percentiles",
-                    ));
-                }
-            }
-        }
-    };
+    let mut statistics = Vec::new();
+    for text in section.texts("statistic")? {
+        statistics.push(statistic(&text, sweep).ok_or_else(|| {
+            section.wrong(
+                "statistic",
+                "expected mean, min, max, or p50 and the like from the sweep's percentiles",
+            )
+        })?);
+    }
+    if statistics.is_empty() {
+        statistics.push(Statistic::Mean);
+    }
     Ok(Figure {
         title: section
             .text("title")?
@@ -220,8 +215,21 @@ fn read_figure(section: &Section<'_>, sweep: &Sweep) -> Result<Figure, SpecError
         y,
         series,
         colour,
-        statistic,
+        statistics,
     })
+}
+
+fn statistic(text: &str, sweep: &Sweep) -> Option<Statistic> {
+    match text {
+        "mean" => Some(Statistic::Mean),
+        "min" => Some(Statistic::Min),
+        "max" => Some(Statistic::Max),
+        _ => {
+            let percentile = text.strip_prefix('p')?.parse().ok()?;
+            let kept = sweep.percentiles.contains(&percentile);
+            kept.then_some(Statistic::Percentile(percentile))
+        }
+    }
 }
 
 /// A table of the file, which knows its name and place for errors.

@@ -47,10 +47,6 @@ pub(crate) struct GridFlags {
     #[arg(long, value_name = "P", num_args = 1.., help_heading = "Results")]
     percentiles: Vec<String>,
 
-    /// Also write a row for every sample
-    #[arg(long, help_heading = "Results")]
-    every_sample: bool,
-
     /// Draw the first measure against this axis or measure
     #[arg(long, value_name = "AXIS", help_heading = "Results")]
     x: Option<String>,
@@ -87,7 +83,6 @@ impl GridFlags {
         let others = [
             ("measure", !self.measure.is_empty()),
             ("percentiles", !self.percentiles.is_empty()),
-            ("every-sample", self.every_sample),
             ("x", self.x.is_some()),
         ];
         let axes = self.axes();
@@ -135,9 +130,6 @@ impl GridFlags {
         );
         if !self.percentiles.is_empty() {
             let _ = writeln!(text, "percentiles = {}", list(&self.percentiles));
-        }
-        if self.every_sample {
-            text.push_str("rows = \"sample\"\n");
         }
         text.push_str("\n[[grid]]\n");
         for (name, values) in self.axes() {
