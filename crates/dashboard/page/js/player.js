@@ -44,7 +44,7 @@ export class Player {
     /** Others watch this run, too. */
     this.shared = false;
     this.wanted = new AbortController();
-    this.revived = 0;
+    this.reviving = false;
     players.add(this);
   }
 
@@ -107,16 +107,21 @@ export class Player {
    * long) is made again from its settings; all else is told.
    */
   async fail(error) {
-    if (error.code !== "unknown_run" || this.shared || performance.now() - this.revived < RETRY_MS) {
+    if (error.code !== "unknown_run" || this.shared) {
       this.emit("error", error);
       return;
     }
-    this.revived = performance.now();
-    const { round } = this;
+    // Several questions may have met with the same answer.
+    if (this.reviving) return;
+    this.reviving = true;
+    const { generation } = this;
     try {
-      this.take(await api.createRun(this.run.settings), round);
+      const run = await api.createRun(this.run.settings);
+      if (generation === this.generation) this.take(run, this.round);
     } catch (problem) {
       this.emit("error", problem);
+    } finally {
+      this.reviving = false;
     }
   }
 
