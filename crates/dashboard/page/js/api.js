@@ -13,10 +13,10 @@ export class ApiError extends Error {
 
 /**
  * @param {string} method @param {string} path @param {any} [body] sent as JSON, or as it is if it has a type
- * @param {{type?: string, signal?: AbortSignal}} [options]
+ * @param {{type?: string, signal?: AbortSignal, keepalive?: boolean}} [options]
  * @returns {Promise<any>}
  */
-async function ask(method, path, body, { type, signal } = {}) {
+async function ask(method, path, body, { type, signal, keepalive } = {}) {
   let response;
   try {
     response = await fetch(path, {
@@ -24,6 +24,7 @@ async function ask(method, path, body, { type, signal } = {}) {
       headers: body === undefined ? {} : { "Content-Type": type ?? "application/json" },
       body: body === undefined ? undefined : type ? body : JSON.stringify(body),
       signal,
+      keepalive,
     });
   } catch {
     if (signal?.aborted) throw new ApiError(0, { code: "aborted", message: "no longer wanted" });
@@ -50,7 +51,7 @@ const query = (values) => {
 export const about = () => ask("GET", "/api/about");
 export const createRun = (settings) => ask("POST", "/api/runs", settings);
 export const getRun = (id) => ask("GET", `/api/runs/${id}`);
-export const dropRun = (id) => ask("DELETE", `/api/runs/${id}`);
+export const dropRun = (id, keepalive) => ask("DELETE", `/api/runs/${id}`, undefined, { keepalive });
 export const strike = (id, fault) => ask("POST", `/api/runs/${id}/faults`, fault);
 export const frameAt = (id, round, signal) => ask("GET", `/api/runs/${id}/frame?${query({ round })}`, undefined, { signal });
 export const stretch = (id, from, rounds, signal) => ask("GET", `/api/runs/${id}/window?${query({ from, rounds })}`, undefined, { signal });

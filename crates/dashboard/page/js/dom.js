@@ -63,6 +63,8 @@ export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 /** A short message that goes away; errors stay longer. */
 export function toast(message, kind = "note") {
   const box = byId("toasts");
+  // The same again is no news.
+  if ([...box.children].some((shown) => shown.textContent === message)) return;
   const line = h("div", { class: `toast ${kind}`, role: kind === "error" ? "alert" : "status" }, message);
   box.append(line);
   setTimeout(() => line.remove(), kind === "error" ? 9000 : 4000);

@@ -3,7 +3,7 @@
 
 import * as api from "./api.js";
 import { controls } from "./controls.js";
-import { all, byId, setText, settled, toast } from "./dom.js";
+import { all, byId, count, setText, settled, toast } from "./dom.js";
 import { makeFile, save } from "./export.js";
 import { files } from "./files.js";
 import { keys } from "./keys.js";
@@ -195,6 +195,8 @@ player.on("run", () => {
 const roundField = byId("round");
 player.on("moment", () => {
   if (document.activeElement !== roundField) roundField.value = String(player.round);
+  const segment = player.segments[player.segmentAt()];
+  setText(byId("since"), segment.fault ? `${count(player.round - segment.from)} since the fault` : "since the start");
 });
 roundField.addEventListener("change", () => {
   const round = url.wholeNumber(roundField.value);

@@ -8,6 +8,16 @@ import { reducedMotion } from "./dom.js";
 const FILMS_KEPT = 12;
 const SHORTEST_FILM = 240;
 const LONGEST_FILM = 20000;
+/** Before the server is asked again after it has not answered. */
+const RETRY_MS = 2000;
+
+/** @type {Set<Player>} */
+const players = new Set();
+
+// Runs that nobody else watches end with the page; the server keeps room for others.
+addEventListener("pagehide", () => {
+  for (const player of players) if (player.run && !player.shared) api.dropRun(player.run.id, true).catch(() => {});
+});
 
 /**
  * Events, with the player as argument: `run` (another run, or a fault changed it),
@@ -34,6 +44,8 @@ export class Player {
     /** Others watch this run, too. */
     this.shared = false;
     this.wanted = new AbortController();
+    this.reviving = false;
+    players.add(this);
   }
 
   on(event, listener) {
@@ -88,6 +100,29 @@ export class Player {
     let found = 0;
     for (let i = 0; i < this.segments.length; i += 1) if (this.segments[i].from <= round) found = i;
     return found;
+  }
+
+  /**
+   * What to do about an error: a run that the server has dropped (it was idle for
+   * long) is made again from its settings; all else is told.
+   */
+  async fail(error) {
+    if (error.code !== "unknown_run" || this.shared) {
+      this.emit("error", error);
+      return;
+    }
+    // Several questions may have met with the same answer.
+    if (this.reviving) return;
+    this.reviving = true;
+    const { generation } = this;
+    try {
+      const run = await api.createRun(this.run.settings);
+      if (generation === this.generation) this.take(run, this.round);
+    } catch (problem) {
+      this.emit("error", problem);
+    } finally {
+      this.reviving = false;
+    }
   }
 
   /** Strikes in the round on show. */
@@ -232,7 +267,10 @@ export class Player {
     const segment = this.segments[index];
     const next = this.segments[index + 1]?.from ?? run.seekable;
     // Whole stretches, so that two questions about the same time are one.
-    const from = Math.max(segment.from, round - ((round - segment.from) % SHORTEST_FILM));
+    const whole = round - ((round - segment.from) % SHORTEST_FILM);
+    // An answer about very many tokens is cut short; then from here on.
+    const cut = this.films.some((film) => film.from === whole && film.to <= round);
+    const from = cut ? round : whole;
     const to = Math.min(next, Math.max(from + rounds, round + SHORTEST_FILM));
     const key = `${index}:${from}`;
     if (this.fetching.has(key)) return;
@@ -245,14 +283,17 @@ export class Player {
       this.films.length = Math.min(this.films.length, FILMS_KEPT);
       this.wake();
     } catch (error) {
-      if (this.run === run) {
-        this.pause();
-        this.emit("error", error);
-      }
-    } finally {
-      // A failed question may be asked again, but not at once.
-      setTimeout(() => this.fetching.delete(key), 300);
+      if (this.run !== run) return;
+      this.pause();
+      this.fail(error);
+      // It may be asked again, but not at once.
+      setTimeout(() => {
+        this.fetching.delete(key);
+        this.wake();
+      }, RETRY_MS);
+      return;
     }
+    this.fetching.delete(key);
   }
 
   /**
@@ -265,6 +306,7 @@ export class Player {
     this.judgeByFilm();
     if (this.asking) return;
     this.asking = true;
+    let wait = this.playing ? 80 : 20;
     try {
       const frame = await api.frameAt(run.id, round, this.wanted.signal);
       if (this.run === run && frame.version === run.version) {
@@ -273,12 +315,13 @@ export class Player {
         this.emit("verdict");
       }
     } catch (error) {
-      if (this.run === run && error.code !== "too_fast") this.emit("error", error);
+      wait = RETRY_MS;
+      if (this.run === run && error.code !== "too_fast") this.fail(error);
     } finally {
       setTimeout(() => {
         this.asking = false;
         if (this.run && this.frame?.round !== this.round) this.wake();
-      }, this.playing ? 80 : 20);
+      }, wait);
     }
   }
 

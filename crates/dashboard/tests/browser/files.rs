@@ -32,13 +32,13 @@ pub(crate) fn a_link_shows_the_same(browser: &mut Browser, base: &str) -> Done {
     page.click("#fault-scramble")?;
     page.wait_for("headway.player.segments.length === 2")?;
     page.fill("#round", "31")?;
-    page.wait_for("headway.player.round === 31 && headway.player.frame.round === 31 && !headway.player.frame.partial && location.search.includes('t=31')")?;
+    page.wait_for("headway.player.round === 31 && headway.player.moment() && headway.player.frame.round === 31 && !headway.player.frame.partial && location.search.includes('t=31')")?;
     let (shown, link) = (page.eval(SHOWN)?, page.eval("location.href")?);
     page.close()?;
 
     let link = link.as_str().ok_or("no link")?;
     let mut page = Page::open(browser, base, link, DESKTOP)?;
-    page.wait_for("headway.player.frame.round === 31 && !headway.player.frame.partial")?;
+    page.wait_for("headway.player.moment() && headway.player.frame.round === 31 && !headway.player.frame.partial")?;
     let again = page.eval(SHOWN)?;
     if shown != again {
         return Err(format!("{link} shows\n{again}\nand was made from\n{shown}"));

@@ -40,7 +40,7 @@ pub(crate) fn a_dragged_token_is_a_fault_that_heals(browser: &mut Browser, base:
     page.wait_for("headway.player.run.segments.length === 2")?;
     page.wait_for("document.getElementById('verdict').textContent.startsWith('Not yet')")?;
     // The token that was dragged is the one that moved, and it lies with the other.
-    page.wait_for("headway.player.moment()?.hop[1] === headway.player.moment()?.hop[3] && headway.player.moment().violated[1] === 1")?;
+    page.wait_for("headway.player.moment() && headway.player.moment().hop[1] === headway.player.moment().hop[3] && headway.player.moment().violated[1] === 1")?;
     page.check("location.search.includes('fault=move:') && location.search.includes('@100')")?;
     page.screenshot("fault", false)?;
     page.click("#play")?;

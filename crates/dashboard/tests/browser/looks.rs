@@ -17,31 +17,34 @@ const VIEWS: [(&str, &str); 6] = [
     ("lesson-chain", "/lessons?step=1"),
 ];
 
+/// Dark or not, its name, and the ground that it has.
+const THEMES: [(bool, &str, &str); 2] = [
+    (false, "light", "rgb(252, 252, 250)"),
+    (true, "dark", "rgb(20, 23, 27)"),
+];
+
+/// Until what has changed is drawn.
+const DRAWN: &str =
+    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))";
+
 /// Until nothing more is on its way.
 const QUIET: &str = "new Promise((done) => { let last = performance.getEntriesByType('resource').length; let calm = 0; \
     const look = () => { const now = performance.getEntriesByType('resource').length; calm = now === last ? calm + 1 : 0; last = now; \
     if (calm > 8) done(true); else setTimeout(look, 60); }; look(); })";
 
 pub(crate) fn light_and_dark(browser: &mut Browser, base: &str) -> Done {
-    let dark = Screen {
-        dark: true,
-        ..DESKTOP
-    };
     let ground = "getComputedStyle(document.body).backgroundColor";
     for (name, path) in VIEWS {
-        for (screen, theme) in [(DESKTOP, "light"), (dark, "dark")] {
-            let mut page = Page::open(browser, base, path, screen)?;
-            page.expect_problem("404");
-            page.eval(QUIET)?;
-            let wanted = if screen.dark {
-                "rgb(20, 23, 27)"
-            } else {
-                "rgb(252, 252, 250)"
-            };
-            page.check(&format!("{ground} === '{wanted}'"))?;
+        let mut page = Page::open(browser, base, path, DESKTOP)?;
+        page.expect_problem("404");
+        page.eval(QUIET)?;
+        for (dark, theme, colour) in THEMES {
+            page.show_on(Screen { dark, ..DESKTOP })?;
+            page.wait_for(&format!("{ground} === '{colour}'"))?;
+            page.eval(DRAWN)?;
             page.screenshot(&format!("{name}-{theme}"), false)?;
-            page.close()?;
         }
+        page.close()?;
     }
     // The button wins over the system, and is remembered.
     let mut page = Page::open(browser, base, "/", DESKTOP)?;
@@ -59,19 +62,17 @@ pub(crate) fn light_and_dark(browser: &mut Browser, base: &str) -> Done {
 }
 
 pub(crate) fn a_phone_shows_everything(browser: &mut Browser, base: &str) -> Done {
-    let dark = Screen {
-        dark: true,
-        ..PHONE
-    };
     for (name, path) in VIEWS {
-        for (screen, theme) in [(PHONE, "light"), (dark, "dark")] {
-            let mut page = Page::open(browser, base, path, screen)?;
-            page.expect_problem("404");
-            page.eval(QUIET)?;
-            page.check("document.documentElement.scrollWidth <= 360 ? true : [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 361).map((e) => e.id || e.className || e.tagName).join()")?;
+        let mut page = Page::open(browser, base, path, PHONE)?;
+        page.expect_problem("404");
+        page.eval(QUIET)?;
+        page.check("document.documentElement.scrollWidth <= 360 ? true : [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 361).map((e) => e.id || e.className || e.tagName).join()")?;
+        for (dark, theme, _) in THEMES {
+            page.show_on(Screen { dark, ..PHONE })?;
+            page.eval(DRAWN)?;
             page.screenshot(&format!("phone-{name}-{theme}"), true)?;
-            page.close()?;
         }
+        page.close()?;
     }
     // It plays there, too, and is spaced within its screen.
     let mut page = Page::open(browser, base, "/", PHONE)?;

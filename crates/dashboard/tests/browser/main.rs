@@ -82,6 +82,10 @@ const TESTS: &[Test] = &[
     ("a_fleet_that_is_not_there", tabs::a_fleet_that_is_not_there),
     ("a_fleet_is_watched", tabs::a_fleet_is_watched),
     ("a_run_is_watched_together", time::a_run_is_watched_together),
+    (
+        "a_server_that_is_away_comes_back",
+        time::a_server_that_is_away_comes_back,
+    ),
     ("light_and_dark", looks::light_and_dark),
     ("a_phone_shows_everything", looks::a_phone_shows_everything),
     ("less_motion_when_asked", looks::less_motion_when_asked),

@@ -121,7 +121,7 @@ impl<'a> Page<'a> {
         };
         self.call("Page.navigate", json!({ "url": "about:blank" }))?;
         self.call("Page.navigate", json!({ "url": url }))?;
-        self.wait_for("document.readyState === 'complete' && window.headway?.player.run && window.headway.player.films.length > 0 && window.headway.player.frame")
+        self.wait_for("document.readyState === 'complete' && window.headway?.player.run && window.headway.player.moment() && window.headway.player.frame")
     }
 
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Done<Value> {

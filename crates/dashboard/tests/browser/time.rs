@@ -185,3 +185,30 @@ pub(crate) fn a_run_is_watched_together(browser: &mut Browser, base: &str) -> Do
     )?;
     page.close()
 }
+
+/// A server that drops a run, or does not answer for a while, is no reason to reload.
+pub(crate) fn a_server_that_is_away_comes_back(browser: &mut Browser, base: &str) -> Done {
+    let mut page = Page::open(
+        browser,
+        base,
+        "/?start=random&fault=pile:3@40&t=60",
+        DESKTOP,
+    )?;
+    page.expect_problem("404");
+    page.expect_problem("ERR_INTERNET_DISCONNECTED");
+    let before = page.eval("headway.player.run.id")?;
+    page.eval("fetch(`/api/runs/${headway.player.run.id}`, { method: 'DELETE' }).then((answer) => answer.status)")?;
+    page.fill("#round", "5000")?;
+    page.wait_for(&format!("headway.player.run.id !== {before} && headway.player.frame?.round === 5000 && headway.player.moment()?.round === 5000"))?;
+    page.check("headway.player.segments.length === 2 && !document.querySelector('.toast.error')")?;
+    let network = |offline: bool| serde_json::json!({ "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+    page.call("Network.emulateNetworkConditions", network(true))?;
+    page.fill("#round", "90000")?;
+    page.wait_for(
+        "document.querySelector('.toast.error')?.textContent.includes('does not answer')",
+    )?;
+    page.check("document.querySelectorAll('.toast.error').length === 1")?;
+    page.call("Network.emulateNetworkConditions", network(false))?;
+    page.wait_for("headway.player.frame?.round === 90000 && headway.ring.moment.round === 90000")?;
+    page.close()
+}
