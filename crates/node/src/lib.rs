@@ -26,6 +26,8 @@ extern crate alloc;
 
 mod auth;
 mod config;
+#[cfg(feature = "std")]
+pub mod driver;
 mod flaw;
 mod join;
 mod link;
@@ -36,6 +38,8 @@ mod release;
 mod rings;
 mod scramble;
 mod snapshot;
+#[cfg(feature = "std")]
+pub mod transport;
 mod verdict;
 pub mod wire;
 

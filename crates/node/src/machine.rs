@@ -492,7 +492,10 @@ impl Machine {
         if header.ring != self.config.ring && !self.config.has(Flaw::AcceptAnyRing) {
             return Err(Rejected::Ring);
         }
-        let from = self.links.iter_mut().find(|link| link.node == header.sender);
+        let from = self
+            .links
+            .iter_mut()
+            .find(|link| link.node == header.sender);
         let link = from.ok_or(Rejected::Sender)?;
         if header.receiver != self.config.index {
             return Err(Rejected::Receiver);

@@ -214,8 +214,7 @@ impl Layout {
         buffer[71] = 0;
         buffer[72..76].copy_from_slice(&previous.to_be_bytes());
         let (state, rest) = buffer[HEADER_BYTES..].split_at_mut(self.tokens as usize * TOKEN_BYTES);
-        let (payloads, mac) =
-            rest.split_at_mut(self.tokens as usize * (1 + self.payload as usize));
+        let (payloads, mac) = rest.split_at_mut(self.tokens as usize * (1 + self.payload as usize));
         let places = state
             .chunks_exact_mut(TOKEN_BYTES)
             .zip(payloads.chunks_exact_mut(1 + self.payload as usize));

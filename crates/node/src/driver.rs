@@ -1,0 +1,409 @@
+//! A node in real time: a [`Machine`], a [`Transport`] and an [`Application`] in one
+//! thread.
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use crate::transport::{Transport, Waker};
+use crate::{Event, Machine};
+
+/// How many commands wait for a node at most.
+pub const MOST_COMMANDS: usize = 256;
+
+/// How many datagrams are listened to before the node speaks. Both neighbours may
+/// have told several states; only their latest matters.
+const MOST_DATAGRAMS: usize = 16;
+
+/// The node looks after itself this often at least.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
+
+/// What a node is for.
+pub trait Application {
+    /// Something has happened. Work that takes no time may be ended here, by
+    /// [`Machine::handle_work_done`]; other work goes elsewhere, and its end comes by
+    /// [`Remote::work_done`] or in [`Application::turn`].
+    fn event(&mut self, now: Duration, event: Event, node: &mut Machine);
+
+    /// Called once in every turn of the loop, before events: the place for timers
+    /// and for looking at the node. When to be called again at the latest, if that
+    /// matters.
+    fn turn(&mut self, _now: Duration, _node: &mut Machine) -> Option<Duration> {
+        None
+    }
+
+    /// Called before datagrams leave that tell a state: the place to save it.
+    /// `false` keeps them from leaving, which is as if they were lost.
+    fn before_transmit(&mut self, _now: Duration, _node: &Machine) -> bool {
+        true
+    }
+}
+
+/// Something that is done by a node's thread, at a time of its clock.
+pub type Call = Box<dyn FnOnce(Duration, &mut Machine) + Send>;
+
+/// Something for a node to do.
+pub enum Command {
+    /// A permit is no longer used: [`Machine::handle_work_done`].
+    WorkDone {
+        /// Which token.
+        token: u32,
+        /// Under which number it was granted.
+        fence: u64,
+        /// What the token is to carry from now on.
+        payload: Option<Vec<u8>>,
+    },
+    /// Anything else, done by the node's thread.
+    Call(Call),
+    /// The loop ends.
+    Stop,
+}
+
+impl std::fmt::Debug for Command {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Command::WorkDone { token, fence, .. } => formatter
+                .debug_struct("WorkDone")
+                .field("token", token)
+                .field("fence", fence)
+                .finish_non_exhaustive(),
+            Command::Call(_) => formatter.write_str("Call(..)"),
+            Command::Stop => formatter.write_str("Stop"),
+        }
+    }
+}
+
+/// Why a command was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Refused {
+    /// [`MOST_COMMANDS`] wait already.
+    #[error("the node is busy")]
+    Busy,
+    /// The node has stopped.
+    #[error("the node has stopped")]
+    Stopped,
+}
+
+/// Commands a node from other threads.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    commands: SyncSender<Command>,
+    waker: Waker,
+}
+
+impl Remote {
+    /// Hands over a command and wakes the node.
+    ///
+    /// # Errors
+    ///
+    /// When the node has too many commands waiting, or has stopped.
+    pub fn send(&self, command: Command) -> Result<(), Refused> {
+        self.commands
+            .try_send(command)
+            .map_err(|refused| match refused {
+                TrySendError::Full(_) => Refused::Busy,
+                TrySendError::Disconnected(_) => Refused::Stopped,
+            })?;
+        self.waker.wake();
+        Ok(())
+    }
+
+    /// A permit is no longer used.
+    ///
+    /// # Errors
+    ///
+    /// As [`Remote::send`].
+    pub fn work_done(
+        &self,
+        token: u32,
+        fence: u64,
+        payload: Option<Vec<u8>>,
+    ) -> Result<(), Refused> {
+        self.send(Command::WorkDone {
+            token,
+            fence,
+            payload,
+        })
+    }
+
+    /// Does something with the machine, in the node's thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Remote::send`].
+    pub fn call(
+        &self,
+        call: impl FnOnce(Duration, &mut Machine) + Send + 'static,
+    ) -> Result<(), Refused> {
+        self.send(Command::Call(Box::new(call)))
+    }
+
+    /// Ends the loop. What the node holds stays with it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Remote::send`].
+    pub fn stop(&self) -> Result<(), Refused> {
+        self.send(Command::Stop)
+    }
+}
+
+/// A node that runs.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use headway_node::driver::{Application, Driver};
+/// use headway_node::transport::memory::Network;
+/// use headway_node::{Config, Event, Key, Machine, Plan, RingId};
+///
+/// /// Ends its work at once, and stops after a hundred permits.
+/// struct Count(u32);
+///
+/// impl Application for Count {
+///     fn event(&mut self, now: Duration, event: Event, node: &mut Machine) {
+///         if let Event::Granted { token, fence } = event {
+///             self.0 += 1;
+///             node.handle_work_done(now, token, fence, None);
+///         }
+///     }
+/// }
+///
+/// let network = Network::new(3);
+/// let plan = Plan::new(3, 1, 1).unwrap();
+/// let mut nodes: Vec<_> = (0..3)
+///     .map(|index| {
+///         let config = Config::new(RingId([7; 16]), index, plan);
+///         let machine = Machine::new(config, Key::none(), u64::from(index)).unwrap();
+///         Driver::new(machine, network.endpoint(index), Count(0), Instant::now())
+///     })
+///     .collect();
+/// // A thread for each, by `Driver::run`, is the usual thing; here all in one.
+/// while nodes.iter().any(|node| node.application().0 < 100) {
+///     for node in &mut nodes {
+///         node.turn(Duration::ZERO);
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Driver<T, A> {
+    machine: Machine,
+    transport: T,
+    application: A,
+    epoch: Instant,
+    commands: Receiver<Command>,
+    remote: Remote,
+    arrived: Vec<u8>,
+    leaving: [Vec<u8>; 2],
+    /// When the application wants its turn.
+    wish: Option<Duration>,
+    /// There are events that were not told yet.
+    events_left: bool,
+    running: bool,
+    errors: u64,
+    latest_error: Option<io::Error>,
+}
+
+impl<T: Transport, A: Application> Driver<T, A> {
+    /// A node that has not started yet. The machine's times count from `epoch`; a
+    /// machine that was restored has to have been told times from there.
+    pub fn new(machine: Machine, transport: T, application: A, epoch: Instant) -> Driver<T, A> {
+        let (sender, commands) = sync_channel(MOST_COMMANDS);
+        let waker = transport.waker();
+        let bytes = machine.config().datagram_bytes();
+        Driver {
+            machine,
+            transport,
+            application,
+            epoch,
+            commands,
+            remote: Remote {
+                commands: sender,
+                waker,
+            },
+            // One more, so that what is too long is seen to be.
+            arrived: vec![0; bytes + 1],
+            leaving: [vec![0; bytes], vec![0; bytes]],
+            wish: None,
+            events_left: false,
+            running: true,
+            errors: 0,
+            latest_error: None,
+        }
+    }
+
+    /// To command it from other threads.
+    pub fn remote(&self) -> Remote {
+        self.remote.clone()
+    }
+
+    /// Runs until it is told to stop.
+    pub fn run(&mut self) {
+        while self.running {
+            self.turn(LONGEST_WAIT);
+        }
+    }
+
+    /// One turn of the loop: commands, datagrams, timeouts, events, and then what
+    /// there is to send. Waits for a datagram if there is nothing else to do, but no
+    /// longer than `most`. Whether a datagram came, or anything was sent.
+    pub fn turn(&mut self, most: Duration) -> bool {
+        self.obey();
+        if !self.running {
+            return false;
+        }
+        let now = self.now();
+        self.wish = self.application.turn(now, &mut self.machine);
+        // A command or the application may have changed something: said first, so
+        // that nobody waits for it.
+        self.tell_events(now);
+        let spoke = self.speak(now);
+        let wait = if spoke || self.events_left {
+            Duration::ZERO
+        } else {
+            most
+        };
+        let heard = self.listen(now, wait);
+        let now = self.now();
+        if self.machine.poll_timeout() <= now {
+            self.machine.handle_timeout(now);
+        }
+        self.tell_events(now);
+        self.speak(now) || heard || spoke
+    }
+
+    /// When it has to have its next turn if nothing arrives.
+    pub fn deadline(&self) -> Duration {
+        let timeout = self.machine.poll_timeout();
+        self.wish.map_or(timeout, |wish| wish.min(timeout))
+    }
+
+    /// Time since the epoch.
+    pub fn now(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+
+    /// Whether it was not told to stop.
+    pub const fn running(&self) -> bool {
+        self.running
+    }
+
+    /// The machine.
+    pub const fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The machine, to change.
+    pub const fn machine_mut(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+
+    /// The application.
+    pub const fn application(&self) -> &A {
+        &self.application
+    }
+
+    /// The application, to change.
+    pub const fn application_mut(&mut self) -> &mut A {
+        &mut self.application
+    }
+
+    /// The transport, to change.
+    pub const fn transport_mut(&mut self) -> &mut T {
+        &mut self.transport
+    }
+
+    /// How often the transport has failed, and how the last time. The node takes it
+    /// for loss.
+    pub fn errors(&self) -> (u64, Option<&io::Error>) {
+        (self.errors, self.latest_error.as_ref())
+    }
+
+    fn obey(&mut self) {
+        for _ in 0..MOST_COMMANDS {
+            match self.commands.try_recv() {
+                Ok(Command::WorkDone {
+                    token,
+                    fence,
+                    payload,
+                }) => {
+                    let now = self.now();
+                    self.machine
+                        .handle_work_done(now, token, fence, payload.as_deref());
+                }
+                Ok(Command::Call(call)) => {
+                    let now = self.now();
+                    call(now, &mut self.machine);
+                }
+                Ok(Command::Stop) => self.running = false,
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Waits for a datagram, then takes all that are there.
+    fn listen(&mut self, now: Duration, most: Duration) -> bool {
+        let mut wait = most.min(self.deadline().saturating_sub(now));
+        let mut heard = false;
+        for _ in 0..MOST_DATAGRAMS {
+            match self.transport.receive(&mut self.arrived, wait) {
+                Ok(Some(bytes)) => {
+                    let now = self.now();
+                    // The machine counts what it rejects.
+                    let _ = self.machine.handle_datagram(now, &self.arrived[..bytes]);
+                    heard = true;
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.failed(error);
+                    // A broken transport must not keep a core busy.
+                    std::thread::sleep(wait.min(Duration::from_millis(10)));
+                    break;
+                }
+            }
+            wait = Duration::ZERO;
+        }
+        heard
+    }
+
+    fn tell_events(&mut self, now: Duration) {
+        // Ending one permit may bring the next; the rest is for the next turn.
+        let most = 4 * self.machine.config().plan.tokens() as usize + 16;
+        for _ in 0..most {
+            match self.machine.poll_event() {
+                Some(event) => self.application.event(now, event, &mut self.machine),
+                None => {
+                    self.events_left = false;
+                    return;
+                }
+            }
+        }
+        self.events_left = true;
+    }
+
+    /// Sends what is due; whether anything was.
+    fn speak(&mut self, now: Duration) -> bool {
+        let mut due = [None; 2];
+        for (place, buffer) in due.iter_mut().zip(&mut self.leaving) {
+            *place = self.machine.poll_transmit(buffer);
+        }
+        if due[0].is_none() {
+            return false;
+        }
+        if self.application.before_transmit(now, &self.machine) {
+            for (at, transmit) in due.into_iter().flatten().enumerate() {
+                let datagram = &self.leaving[at][..transmit.bytes];
+                if let Err(error) = self.transport.send(transmit.to, datagram) {
+                    self.failed(error);
+                }
+            }
+        }
+        true
+    }
+
+    fn failed(&mut self, error: io::Error) {
+        self.errors += 1;
+        self.latest_error = Some(error);
+    }
+}

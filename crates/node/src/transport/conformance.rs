@@ -1,0 +1,1 @@
+//! What every transport has to do, tried on it.
