@@ -29,6 +29,7 @@ Examples:
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
   headway check delay-relay                every initial state, the exact worst case
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
+  headway node --config node.toml          this machine takes its place in a fleet
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -63,6 +64,8 @@ enum Command {
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
     Export(Box<command::export::Args>),
+    /// A node of a fleet: permits for commands, programs and FleetLock clients
+    Node(Box<command::node::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -90,6 +93,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Check(args)) => command::check::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
+        Some(Command::Node(args)) => command::node::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

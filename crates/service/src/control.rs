@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version, 1 |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong; plus 128 if no permit of an earlier roster is in use at the sender |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -41,7 +41,11 @@ pub struct Sender {
     pub mark: Mark,
     /// What it was told of the ring; all nodes have to be told the same.
     pub agreement: [u8; 9],
+    /// No permit of an earlier roster is in use here any more.
+    pub drained: bool,
 }
+
+const DRAINED: u8 = 128;
 
 /// What is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +126,7 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
         Message::Pong { nonce } => (4, nonce.to_be_bytes().to_vec()),
     };
     bytes.extend_from_slice(b"HC");
-    bytes.extend_from_slice(&[1, kind]);
+    bytes.extend_from_slice(&[1, kind | if sender.drained { DRAINED } else { 0 }]);
     bytes.extend_from_slice(&ring.0);
     bytes.extend_from_slice(&sender.mark.version.to_be_bytes());
     bytes.extend_from_slice(&sender.mark.digest);
@@ -144,7 +148,10 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
 ///
 /// Why it is not one to listen to.
 pub fn read(datagram: &[u8], ring: RingId, key: &Key) -> Result<(Sender, Message), Refused> {
-    let signed = datagram.len().checked_sub(MAC_BYTES).ok_or(Refused::Malformed)?;
+    let signed = datagram
+        .len()
+        .checked_sub(MAC_BYTES)
+        .ok_or(Refused::Malformed)?;
     let (bytes, mac) = datagram.split_at(signed);
     if bytes.len() < FIXED_BYTES || bytes[..3] != *b"HC\x01" {
         return Err(Refused::Malformed);
@@ -159,7 +166,8 @@ pub fn read(datagram: &[u8], ring: RingId, key: &Key) -> Result<(Sender, Message
 }
 
 fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
-    let kind = bytes[3];
+    let kind = bytes[3] & !DRAINED;
+    let drained = bytes[3] & DRAINED != 0;
     let mut rest = &bytes[20..];
     let mark = Mark {
         version: u64::from_be_bytes(take(&mut rest)?),
@@ -198,6 +206,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         address,
         mark,
         agreement,
+        drained,
     };
     rest.is_empty().then_some((sender, message))
 }
@@ -227,6 +236,7 @@ mod tests {
                 size: 77,
             },
             agreement: [1; 9],
+            drained: true,
         }
     }
 

@@ -91,7 +91,9 @@ pub fn valid_name(name: &str) -> bool {
 /// Whether this can be an address. Whether anything is there is another question.
 pub fn valid_address(address: &str) -> bool {
     let printable = address.bytes().all(|byte| byte.is_ascii_graphic());
-    let port = address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    let port = address
+        .rsplit_once(':')
+        .filter(|(host, _)| !host.is_empty());
     let port = port.and_then(|(_, port)| port.parse::<u16>().ok());
     address.len() <= 128 && printable && port.is_some_and(|port| port > 0)
 }
@@ -167,7 +169,9 @@ impl Roster {
 
     /// The members that are on the ring, in order.
     pub fn active(&self) -> impl Iterator<Item = &Member> + Clone {
-        self.members.iter().filter(|member| !self.is_bypassed(&member.name))
+        self.members
+            .iter()
+            .filter(|member| !self.is_bypassed(&member.name))
     }
 
     /// Whether a member is left out.
@@ -289,7 +293,10 @@ impl Signed {
     ///
     /// What is wrong with it.
     pub fn read(bytes: &[u8], ring: &str, key: &Key) -> Result<Signed, RosterError> {
-        let at = bytes.len().checked_sub(MAC_BYTES).ok_or(RosterError::Malformed)?;
+        let at = bytes
+            .len()
+            .checked_sub(MAC_BYTES)
+            .ok_or(RosterError::Malformed)?;
         let (body, mac) = bytes.split_at(at);
         if !key.verify(&[SIGNED_AS, body].concat(), mac) {
             return Err(RosterError::Unsigned);
@@ -382,16 +389,25 @@ pub(crate) mod tests {
     #[test]
     fn a_signed_roster_is_read_back_and_no_bit_of_it_can_change() {
         let signed = Signed::new(roster(&["a", "b", "c"]), &key());
-        assert_eq!(Signed::read(signed.bytes(), "web", &key()), Ok(signed.clone()));
+        assert_eq!(
+            Signed::read(signed.bytes(), "web", &key()),
+            Ok(signed.clone())
+        );
         for at in 0..signed.bytes().len() {
             let mut bytes = signed.bytes().to_vec();
             bytes[at] ^= 1;
-            assert_eq!(Signed::read(&bytes, "web", &key()), Err(RosterError::Unsigned));
+            assert_eq!(
+                Signed::read(&bytes, "web", &key()),
+                Err(RosterError::Unsigned)
+            );
         }
         let other = Signed::read(signed.bytes(), "mail", &key());
         assert_eq!(other, Err(RosterError::OtherRing("web".into())));
         let forged = Signed::new(roster(&["a"]), &Key::new(b"another key for this").unwrap());
-        assert_eq!(Signed::read(forged.bytes(), "web", &key()), Err(RosterError::Unsigned));
+        assert_eq!(
+            Signed::read(forged.bytes(), "web", &key()),
+            Err(RosterError::Unsigned)
+        );
     }
 
     #[test]
@@ -405,7 +421,10 @@ pub(crate) mod tests {
         let second = first.with(new.clone(), Some("a")).unwrap();
         let names: Vec<&str> = second.members.iter().map(|member| &*member.name).collect();
         assert_eq!((second.version, names), (2, vec!["a", "x", "b", "c"]));
-        assert!(matches!(second.with(new, None), Err(RosterError::Twice { .. })));
+        assert!(matches!(
+            second.with(new, None),
+            Err(RosterError::Twice { .. })
+        ));
         let third = second.bypassing("b", true).unwrap();
         assert_eq!(third.index("c"), Some(2));
         let (before, after) = third.around("b").unwrap();

@@ -41,7 +41,10 @@ pub enum SecretError {
     #[error("the key file {0} is not a file")]
     NotAFile(PathBuf),
     /// Too short to be one.
-    #[error("the key in {path} has {bytes} bytes, and at least {} are needed", Key::LEAST_BYTES)]
+    #[error(
+        "the key in {path} has {bytes} bytes, and at least {} are needed",
+        Key::LEAST_BYTES
+    )]
     Short {
         /// Which file.
         path: PathBuf,
@@ -80,7 +83,9 @@ pub fn key(path: &Path) -> Result<Key, SecretError> {
         return Err(SecretError::Owner { path, owner });
     }
     let mut secret = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut secret).map_err(failed)?;
+    file.take(MOST_BYTES)
+        .read_to_end(&mut secret)
+        .map_err(failed)?;
     while matches!(secret.last(), Some(b'\n' | b'\r')) {
         secret.pop();
     }
@@ -105,7 +110,11 @@ pub fn create(path: &Path) -> std::io::Result<()> {
     let mut text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     text.push('\n');
     let mut options = std::fs::OpenOptions::new();
-    let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
@@ -140,6 +149,9 @@ mod tests {
         let refused = key(&path).unwrap_err().to_string();
         assert!(refused.contains("has 15 bytes"), "{refused}");
         assert!(matches!(key(folder.path()), Err(SecretError::NotAFile(_))));
-        assert!(matches!(key(&folder.path().join("none")), Err(SecretError::Read { .. })));
+        assert!(matches!(
+            key(&folder.path().join("none")),
+            Err(SecretError::Read { .. })
+        ));
     }
 }

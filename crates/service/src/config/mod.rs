@@ -248,11 +248,20 @@ impl Settings {
         check("node.listen", self.node.listen == new.node.listen);
         check("node.advertise", self.node.advertise == new.node.advertise);
         check("node.state_dir", self.node.state_dir == new.node.state_dir);
-        check("node.sync_state", self.node.sync_state == new.node.sync_state);
+        check(
+            "node.sync_state",
+            self.node.sync_state == new.node.sync_state,
+        );
         check("ring.name", self.ring.name == new.ring.name);
         check("ring.tokens", self.ring.tokens == new.ring.tokens);
-        check("ring.separation", self.ring.separation == new.ring.separation);
-        check("ring.payload_bytes", self.ring.payload_bytes == new.ring.payload_bytes);
+        check(
+            "ring.separation",
+            self.ring.separation == new.ring.separation,
+        );
+        check(
+            "ring.payload_bytes",
+            self.ring.payload_bytes == new.ring.payload_bytes,
+        );
         check("ring.members", self.ring.members == new.ring.members);
         check("ring.seeds", self.ring.seeds == new.ring.seeds);
         check("api.socket", self.api.socket == new.api.socket);
@@ -288,7 +297,9 @@ impl Reader {
             },
             fleetlock: FleetlockSettings {
                 enabled: self.flag("fleetlock.enabled", false),
-                groups: self.list("fleetlock.groups").unwrap_or_else(|| vec!["default".into()]),
+                groups: self
+                    .list("fleetlock.groups")
+                    .unwrap_or_else(|| vec!["default".into()]),
                 wait: self.duration("fleetlock.wait", Duration::ZERO),
                 patience: self.duration("fleetlock.patience", Duration::from_secs(900)),
             },
@@ -392,7 +403,10 @@ impl Reader {
 
     /// What single values do not show.
     fn check(&mut self, settings: &Settings) {
-        for (key, name) in [("node.name", &settings.node.name), ("ring.name", &settings.ring.name)] {
+        for (key, name) in [
+            ("node.name", &settings.node.name),
+            ("ring.name", &settings.ring.name),
+        ] {
             if !valid_name(name) {
                 let message = format!(
                     "`{name}` is no name: expected 1 to 64 letters, digits, `.`, `-` or `_`"
@@ -406,7 +420,10 @@ impl Reader {
             self.wrong("fleetlock.groups", message);
         }
         if settings.fleetlock.enabled && settings.api.http.is_none() {
-            self.wrong("fleetlock.enabled", "FleetLock needs an HTTP address: set api.http");
+            self.wrong(
+                "fleetlock.enabled",
+                "FleetLock needs an HTTP address: set api.http",
+            );
         }
         let membership = &settings.membership;
         let least = settings.timing.dwell_most + settings.timing.grace;
@@ -453,7 +470,10 @@ impl Reader {
         if let Err(error) = roster.check() {
             return self.wrong("ring.members", error.to_string());
         }
-        let Some(index) = roster.members.iter().position(|member| member.name == settings.node.name)
+        let Some(index) = roster
+            .members
+            .iter()
+            .position(|member| member.name == settings.node.name)
         else {
             let names: Vec<&str> = roster.members.iter().map(|member| &*member.name).collect();
             let message = format!(
@@ -480,7 +500,10 @@ impl Reader {
     }
 
     fn wrong(&mut self, key: &str, message: impl Into<String>) {
-        let place = self.given.get(key).map_or(Place::Missing, |(_, place)| place.clone());
+        let place = self
+            .given
+            .get(key)
+            .map_or(Place::Missing, |(_, place)| place.clone());
         self.mistakes.push(Mistake::new(key, place, message));
     }
 
@@ -521,8 +544,11 @@ impl Reader {
         match self.given.get(key) {
             Some((Value::Integer(number), _)) if range.contains(number) => *number,
             Some((Value::Integer(number), _)) => {
-                let message =
-                    format!("expected {} to {}, not {number}", range.start(), range.end());
+                let message = format!(
+                    "expected {} to {}, not {number}",
+                    range.start(),
+                    range.end()
+                );
                 self.wrong(key, message);
                 default
             }
@@ -535,8 +561,9 @@ impl Reader {
             return default;
         };
         parse_duration(&text).unwrap_or_else(|| {
-            let message =
-                format!("`{text}` is no length of time: expected for instance 20ms, 1.5s, 5m, 2h, 1d");
+            let message = format!(
+                "`{text}` is no length of time: expected for instance 20ms, 1.5s, 5m, 2h, 1d"
+            );
             self.wrong(key, message);
             default
         })
@@ -559,7 +586,9 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     };
     let number: f64 = number.trim().parse().ok()?;
     let total = number * seconds;
-    (0.0..=3.2e8).contains(&total).then(|| Duration::from_secs_f64(total))
+    (0.0..=3.2e8)
+        .contains(&total)
+        .then(|| Duration::from_secs_f64(total))
 }
 
 /// The identity of a ring by name only, for control datagrams.

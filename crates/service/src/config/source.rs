@@ -47,10 +47,22 @@ impl Sources {
         for key in KEYS {
             let variable = key.variable();
             if let Some(text) = self.variables.get(&variable) {
-                overlay(key, text, Place::Variable(variable), &mut given, &mut mistakes);
+                overlay(
+                    key,
+                    text,
+                    Place::Variable(variable),
+                    &mut given,
+                    &mut mistakes,
+                );
             }
             if let Some(text) = self.flags.get(&key.flag()) {
-                overlay(key, text, Place::Flag(key.flag()), &mut given, &mut mistakes);
+                overlay(
+                    key,
+                    text,
+                    Place::Flag(key.flag()),
+                    &mut given,
+                    &mut mistakes,
+                );
             }
         }
         self.unknown_variables(&mut mistakes);
@@ -149,10 +161,15 @@ impl Sources {
                 let mut map = Vec::new();
                 for (name, item) in in_order(table) {
                     match item.get_ref() {
-                        DeValue::String(text) => map.push((name.get_ref().to_string(), text.to_string())),
+                        DeValue::String(text) => {
+                            map.push((name.get_ref().to_string(), text.to_string()))
+                        }
                         _ => {
                             let place = self.place(item.span().start);
-                            return Err((format!("`{}`: expected a text in quotes", name.get_ref()), place));
+                            return Err((
+                                format!("`{}`: expected a text in quotes", name.get_ref()),
+                                place,
+                            ));
                         }
                     }
                 }
@@ -169,7 +186,9 @@ impl Sources {
             (Kind::Flag, _) => wrong("true or false"),
             (Kind::List, _) => wrong("a list of texts: [\"…\", \"…\"]"),
             (Kind::Map, _) => wrong("names with texts: { NAME = \"…\" }"),
-            (Kind::Members, _) => wrong("a list of members: [[ring.members]] with `name` and `address`"),
+            (Kind::Members, _) => {
+                wrong("a list of members: [[ring.members]] with `name` and `address`")
+            }
         }
     }
 
@@ -182,7 +201,10 @@ impl Sources {
         for (name, value) in in_order(table) {
             let DeValue::String(text) = value.get_ref() else {
                 let place = self.place(value.span().start);
-                return Err((format!("`{}`: expected a text in quotes", name.get_ref()), place));
+                return Err((
+                    format!("`{}`: expected a text in quotes", name.get_ref()),
+                    place,
+                ));
             };
             match name.get_ref().as_ref() {
                 "name" => member.name = text.to_string(),
@@ -212,9 +234,9 @@ impl Sources {
     fn unknown_variables(&self, mistakes: &mut Vec<Mistake>) {
         let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
         for name in self.variables.keys() {
-            let ours = super::keys::SECTIONS
-                .iter()
-                .any(|(section, _)| name.starts_with(&format!("HEADWAY_{}_", section.to_uppercase())));
+            let ours = super::keys::SECTIONS.iter().any(|(section, _)| {
+                name.starts_with(&format!("HEADWAY_{}_", section.to_uppercase()))
+            });
             if ours && !known.contains(name) {
                 let near = closest(name, known.iter().map(String::as_str));
                 let message = format!("there is no such variable{near}");
@@ -306,7 +328,10 @@ fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
 /// Keys in the order of the file, so that the first mistake is the first in it.
 fn in_order<'t, 'i>(
     table: &'t DeTable<'i>,
-) -> Vec<(&'t Spanned<toml::de::DeString<'i>>, &'t Spanned<DeValue<'i>>)> {
+) -> Vec<(
+    &'t Spanned<toml::de::DeString<'i>>,
+    &'t Spanned<DeValue<'i>>,
+)> {
     let mut keys: Vec<_> = table.iter().collect();
     keys.sort_by_key(|(key, _)| key.span().start);
     keys

@@ -1,0 +1,172 @@
+//! What a configuration means: capacity, distance, times.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::Settings;
+use crate::roster::Roster;
+
+/// What `headway node check-config` prints.
+pub fn explain(settings: &Settings) -> String {
+    let mut text = String::new();
+    let timing = &settings.timing;
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<22}{value}");
+    };
+    line(
+        "node",
+        format!("{} at {}", settings.node.name, settings.node.listen),
+    );
+    line("ring", settings.ring.name.clone());
+    match settings.first_roster() {
+        None => line(
+            "members",
+            format!("asked for at {}", settings.ring.seeds.join(", ")),
+        ),
+        Some(roster) => {
+            for (name, value) in facts(settings, &roster) {
+                line(name, value);
+            }
+        }
+    }
+    line(
+        "permit",
+        format!(
+            "at most {}, then {} to stop",
+            duration(timing.dwell_most),
+            duration(timing.grace)
+        ),
+    );
+    line(
+        "silent neighbour",
+        format!("after {}", duration(timing.silence)),
+    );
+    let membership = &settings.membership;
+    line(
+        "bypass",
+        if membership.bypass {
+            format!(
+                "after {} of silence, with a majority",
+                duration(membership.bypass_after)
+            )
+        } else {
+            "never: a dead member stops the ring until it is back or removed".into()
+        },
+    );
+    let uses = [
+        settings.hook.as_ref().map(|hook| {
+            let when = if hook.every {
+                "at every permit"
+            } else {
+                "when asked"
+            };
+            format!("{} {when}", hook.command.join(" "))
+        }),
+        Some(format!("programs at {}", settings.api.socket.display())),
+        settings
+            .api
+            .http
+            .as_ref()
+            .map(|address| format!("programs at http://{address}")),
+        settings
+            .fleetlock
+            .enabled
+            .then(|| format!("FleetLock groups {}", settings.fleetlock.groups.join(", "))),
+    ];
+    for (at, used) in uses.into_iter().flatten().enumerate() {
+        line(if at == 0 { "permits are for" } else { "" }, used);
+    }
+    text
+}
+
+/// What follows from a roster and the settings, for people.
+pub fn facts(settings: &Settings, roster: &Roster) -> Vec<(&'static str, String)> {
+    let nodes = roster.active().count();
+    let mut facts = vec![("members", nodes.to_string())];
+    let Ok(plan) = settings.plan(nodes) else {
+        return facts;
+    };
+    let timing = &settings.timing;
+    facts.push((
+        "tokens",
+        format!("{} of at most {}", plan.tokens(), plan.capacity()),
+    ));
+    facts.push((
+        "true separation",
+        if plan.tokens() == 1 {
+            "a single token has no other to be apart from".into()
+        } else {
+            format!(
+                "{} hops (asked for {})",
+                plan.true_separation(),
+                plan.wanted()
+            )
+        },
+    ));
+    facts.push((
+        "protocol",
+        format!(
+            "separation {} in logical time, a round every {} ticks",
+            plan.separation(),
+            plan.pace()
+        ),
+    ));
+    let idle = round_time(settings, plan.pace());
+    facts.push((
+        "round",
+        format!("at least {} when nobody works", duration(idle)),
+    ));
+    facts.push((
+        "turn of a token",
+        format!(
+            "at least {} when nobody works",
+            duration(idle * plan.nodes())
+        ),
+    ));
+    let busy = timing.dwell_most + timing.grace;
+    facts.push((
+        "worst-case recovery",
+        format!(
+            "{} rounds: {} when nobody works, plus at most {} for each round with work",
+            recovery_rounds(plan.nodes()),
+            duration(idle.saturating_mul(recovery_rounds(plan.nodes()))),
+            duration(busy)
+        ),
+    ));
+    let datagram = settings.machine(roster, 0, plan).datagram_bytes();
+    let refreshed = 2.0 / timing.refresh.as_secs_f64() * datagram as f64;
+    facts.push((
+        "idle traffic",
+        format!("{refreshed:.0} bytes/s per node, whatever the ring's size"),
+    ));
+    facts
+}
+
+/// A round when nobody works: as many ticks as the pace, each at least `tick`. A tick
+/// that waits for nothing still takes a message, which is not counted here.
+fn round_time(settings: &Settings, pace: u32) -> Duration {
+    settings.timing.tick * pace
+}
+
+/// Rounds from any corruption to a settled ring, at most: what the simulated runs of
+/// the node promise.
+pub fn recovery_rounds(nodes: u32) -> u32 {
+    nodes.saturating_mul(40).saturating_add(100)
+}
+
+/// A duration as it would be written in the file.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    for (unit, size) in [("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)] {
+        if seconds >= size {
+            let number = format!("{:.2}", seconds / size);
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            return format!("{number}{unit}");
+        }
+    }
+    let milliseconds = format!("{:.3}", seconds * 1e3);
+    format!(
+        "{}ms",
+        milliseconds.trim_end_matches('0').trim_end_matches('.')
+    )
+}

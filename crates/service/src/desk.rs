@@ -1,0 +1,680 @@
+//! Who gets a permit when one comes, and what becomes of it.
+//!
+//! Without clock or thread: grants, wishes and ends go in, [`Effect`]s come out.
+//! Wishes are served first come, first served. A permit that nobody wishes for goes
+//! on at once.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Who wishes for a permit, or uses one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Who {
+    /// The configured command.
+    Hook,
+    /// A program, by its ticket.
+    Program {
+        /// Given when it asked.
+        ticket: u64,
+    },
+    /// A FleetLock client.
+    Fleet {
+        /// Its group.
+        group: String,
+        /// Its name for itself.
+        id: String,
+    },
+}
+
+/// A permit in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permit {
+    /// Under which number.
+    pub fence: u64,
+    /// By whom.
+    pub who: Who,
+    /// Since when.
+    pub since: Duration,
+    /// When it is withdrawn at the latest.
+    pub deadline: Duration,
+    /// Its holder knows that it has it.
+    pub collected: bool,
+    /// When it ends unless it is extended.
+    pub lease: Option<Duration>,
+    /// It was asked back, and ends then at the latest.
+    pub ends: Option<Duration>,
+}
+
+/// Something to be done because of a permit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The token may go on.
+    Done {
+        /// Which.
+        token: u32,
+        /// Under which number it was granted.
+        fence: u64,
+        /// What it carries from now on, if that changes.
+        payload: Option<Vec<u8>>,
+    },
+    /// The command is to be run.
+    StartHook {
+        /// Which token.
+        token: u32,
+        /// Its number.
+        fence: u64,
+        /// How long there is.
+        time: Duration,
+    },
+    /// The command has to stop.
+    StopHook {
+        /// Which token.
+        token: u32,
+        /// Its number.
+        fence: u64,
+    },
+    /// A program has its permit.
+    Given {
+        /// Its ticket.
+        ticket: u64,
+        /// Which token.
+        token: u32,
+        /// Its number.
+        fence: u64,
+        /// How long there is.
+        time: Duration,
+    },
+    /// A FleetLock client has its permit.
+    Reserved {
+        /// Its group.
+        group: String,
+        /// Its name.
+        id: String,
+    },
+    /// A permit was not given back in time.
+    Overrun {
+        /// Which token.
+        token: u32,
+        /// Its number.
+        fence: u64,
+        /// Who still had it.
+        who: Who,
+    },
+}
+
+/// Times that the desk goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// A permit is withdrawn after this long.
+    pub dwell_most: Duration,
+    /// It ends this long after it was asked back.
+    pub grace: Duration,
+    /// FleetLock wishes are forgotten after this long.
+    pub patience: Duration,
+    /// The command wishes for every permit.
+    pub hook_every: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Wish {
+    who: Who,
+    renewed: Duration,
+}
+
+/// What survives a restart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// FleetLock clients that wait, in order.
+    pub waiting: Vec<Who>,
+    /// Permits in use.
+    pub using: Vec<Entry>,
+}
+
+/// A permit in use, as remembered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Which token.
+    pub token: u32,
+    /// Its number.
+    pub fence: u64,
+    /// By whom.
+    pub who: Who,
+    /// Its holder knows that it has it.
+    #[serde(default)]
+    pub collected: bool,
+}
+
+/// The desk.
+#[derive(Debug)]
+pub struct Desk {
+    rules: Rules,
+    wishes: VecDeque<Wish>,
+    permits: BTreeMap<u32, Permit>,
+    remembered: Vec<Entry>,
+    effects: VecDeque<Effect>,
+    closed: bool,
+    hook_runs: bool,
+}
+
+impl Desk {
+    /// A desk that remembers what it did before a restart.
+    pub fn new(rules: Rules, ledger: Ledger) -> Desk {
+        let mut desk = Desk {
+            rules,
+            wishes: VecDeque::new(),
+            permits: BTreeMap::new(),
+            remembered: ledger.using,
+            effects: VecDeque::new(),
+            closed: false,
+            hook_runs: false,
+        };
+        for who in ledger.waiting {
+            desk.wish(Duration::ZERO, who);
+        }
+        if rules.hook_every {
+            desk.wish(Duration::ZERO, Who::Hook);
+        }
+        desk
+    }
+
+    /// The rules have changed.
+    pub fn set_rules(&mut self, now: Duration, rules: Rules) {
+        self.rules = rules;
+        self.wishes
+            .retain(|wish| wish.who != Who::Hook || rules.hook_every);
+        if rules.hook_every && !self.hook_runs {
+            self.wish(now, Who::Hook);
+        }
+    }
+
+    /// Somebody wants a permit. Asking again changes nothing but the time.
+    pub fn wish(&mut self, now: Duration, who: Who) {
+        if let Some(wish) = self.wishes.iter_mut().find(|wish| wish.who == who) {
+            wish.renewed = now;
+        } else {
+            self.wishes.push_back(Wish { who, renewed: now });
+        }
+    }
+
+    /// Somebody does not want one any more.
+    pub fn forget(&mut self, who: &Who) {
+        self.wishes.retain(|wish| wish.who != *who);
+    }
+
+    /// The node was granted a permit.
+    pub fn granted(&mut self, now: Duration, token: u32, fence: u64) {
+        if self
+            .permits
+            .get(&token)
+            .is_some_and(|permit| permit.fence == fence)
+        {
+            return;
+        }
+        // A permit for a token that the desk thinks in use elsewhere in time: the
+        // older one is over.
+        self.permits.remove(&token);
+        let before = self
+            .remembered
+            .iter()
+            .position(|entry| (entry.token, entry.fence) == (token, fence));
+        let given = match before.map(|at| self.remembered.remove(at)) {
+            Some(entry) => Some((entry.who, entry.collected)),
+            None if self.closed => None,
+            None => self.next_wish().map(|who| (who, false)),
+        };
+        let Some((who, collected)) = given else {
+            self.done(token, fence, None);
+            return;
+        };
+        let time = self.rules.dwell_most;
+        self.effects.push_back(match &who {
+            Who::Hook => {
+                self.hook_runs = true;
+                Effect::StartHook { token, fence, time }
+            }
+            Who::Program { ticket } => Effect::Given {
+                ticket: *ticket,
+                token,
+                fence,
+                time,
+            },
+            Who::Fleet { group, id } => Effect::Reserved {
+                group: group.clone(),
+                id: id.clone(),
+            },
+        });
+        let lease = match &who {
+            Who::Hook => None,
+            // Until the program is told how long it really is.
+            Who::Program { .. } => Some(now + Duration::from_secs(10)),
+            // A client that does not come for it any more does not block the ring.
+            Who::Fleet { .. } if collected => None,
+            Who::Fleet { .. } => Some(now + self.rules.patience),
+        };
+        let permit = Permit {
+            fence,
+            who,
+            since: now,
+            deadline: now + time,
+            collected,
+            lease,
+            ends: None,
+        };
+        self.permits.insert(token, permit);
+    }
+
+    fn next_wish(&mut self) -> Option<Who> {
+        let hook_runs = self.hook_runs;
+        let ready = |wish: &Wish| wish.who != Who::Hook || !hook_runs;
+        let at = self.wishes.iter().position(ready)?;
+        self.wishes.remove(at).map(|wish| wish.who)
+    }
+
+    /// The node asks a permit back.
+    pub fn withdrawn(&mut self, now: Duration, token: u32, fence: u64) {
+        let ends = now + self.rules.grace;
+        if let Some(permit) = self.permits.get_mut(&token)
+            && permit.fence == fence
+            && permit.ends.is_none()
+        {
+            permit.ends = Some(ends);
+            if permit.who == Who::Hook {
+                self.effects.push_back(Effect::StopHook { token, fence });
+            }
+        }
+    }
+
+    /// The ring has changed, so the node will not ask for anything back any more:
+    /// commands and programs have to stop now, and a FleetLock client, which
+    /// cannot be stopped, has the time that it was promised.
+    pub fn abandon(&mut self, now: Duration) {
+        self.recall(now);
+        for entry in std::mem::take(&mut self.remembered) {
+            let deadline = now + self.rules.dwell_most;
+            let permit = Permit {
+                fence: entry.fence,
+                since: now,
+                deadline,
+                collected: entry.collected,
+                lease: None,
+                ends: match &entry.who {
+                    // What ran before the restart was ended then.
+                    Who::Hook => continue,
+                    Who::Program { .. } => Some(now + self.rules.grace),
+                    Who::Fleet { .. } => Some(deadline),
+                },
+                who: entry.who,
+            };
+            self.permits.insert(entry.token, permit);
+        }
+        for permit in self.permits.values_mut() {
+            permit.ends = permit.ends.or(Some(permit.deadline));
+        }
+    }
+
+    /// Commands and programs have to stop, because the node does. A FleetLock
+    /// client keeps its permit: perhaps this is its reboot.
+    pub fn recall(&mut self, now: Duration) {
+        let tokens: Vec<(u32, u64)> = self
+            .permits
+            .iter()
+            .filter(|(_, permit)| !matches!(permit.who, Who::Fleet { .. }))
+            .map(|(&token, permit)| (token, permit.fence))
+            .collect();
+        for (token, fence) in tokens {
+            self.withdrawn(now, token, fence);
+        }
+    }
+
+    /// No new permits from now on: the node stops.
+    pub fn close(&mut self) {
+        self.closed = true;
+        self.wishes
+            .retain(|wish| matches!(wish.who, Who::Fleet { .. }));
+    }
+
+    /// Whether somebody still uses a permit; FleetLock clients count only if asked.
+    pub fn in_use(&self, fleet: bool) -> bool {
+        let mut permits = self.permits.values();
+        permits.any(|permit| fleet || !matches!(permit.who, Who::Fleet { .. }))
+    }
+
+    /// The command has ended.
+    pub fn hook_ended(&mut self, now: Duration, token: u32, fence: u64, payload: Option<Vec<u8>>) {
+        self.hook_runs = false;
+        if self.rules.hook_every && !self.closed {
+            self.wish(now, Who::Hook);
+        }
+        let used = self.permits.get(&token);
+        if used.is_some_and(|permit| permit.fence == fence && permit.who == Who::Hook) {
+            self.permits.remove(&token);
+            self.done(token, fence, payload);
+        }
+    }
+
+    /// The permit of somebody.
+    pub fn permit(&self, who: &Who) -> Option<(u32, &Permit)> {
+        let mut permits = self.permits.iter();
+        permits
+            .find(|(_, permit)| permit.who == *who)
+            .map(|(&token, permit)| (token, permit))
+    }
+
+    /// Whether somebody waits.
+    pub fn waits(&self, who: &Who) -> bool {
+        self.wishes.iter().any(|wish| wish.who == *who)
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.wishes
+            .iter()
+            .filter(|wish| wish.who != Who::Hook)
+            .count()
+    }
+
+    /// A permit is to last until `lease`. `None` if there is none, or it has been
+    /// asked back; else when it ends at the latest.
+    pub fn extend(&mut self, who: &Who, lease: Duration) -> Option<Duration> {
+        let mut permits = self.permits.values_mut();
+        let permit = permits.find(|permit| permit.who == *who && permit.ends.is_none())?;
+        permit.lease = Some(lease.min(permit.deadline));
+        permit.lease
+    }
+
+    /// A FleetLock client asks for its permit: whether it has one that was not
+    /// asked back. From then on only its own word or its time ends it.
+    pub fn collect(&mut self, who: &Who) -> bool {
+        let mut permits = self.permits.values_mut();
+        let Some(permit) = permits.find(|permit| permit.who == *who && permit.ends.is_none())
+        else {
+            return false;
+        };
+        permit.collected = true;
+        permit.lease = None;
+        true
+    }
+
+    /// Somebody gives a permit back. Whether there was one.
+    pub fn release(&mut self, who: &Who, payload: Option<Vec<u8>>) -> bool {
+        self.forget(who);
+        self.remembered.retain(|entry| entry.who != *who);
+        let Some((token, fence)) = self
+            .permit(who)
+            .map(|(token, permit)| (token, permit.fence))
+        else {
+            return false;
+        };
+        self.permits.remove(&token);
+        self.done(token, fence, payload);
+        true
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        let patience = self.rules.patience;
+        self.wishes.retain(|wish| {
+            !matches!(wish.who, Who::Fleet { .. }) || now.saturating_sub(wish.renewed) < patience
+        });
+        let over: Vec<u32> = self
+            .permits
+            .iter()
+            .filter(|(_, permit)| permit.over(now))
+            .map(|(&token, _)| token)
+            .collect();
+        for token in over {
+            let Some(permit) = self.permits.remove(&token) else {
+                continue;
+            };
+            let fence = permit.fence;
+            if permit.lease.is_none_or(|lease| now < lease) {
+                let who = permit.who;
+                self.effects
+                    .push_back(Effect::Overrun { token, fence, who });
+            }
+            self.done(token, fence, None);
+        }
+    }
+
+    /// When to call [`Desk::handle_timeout`] at the latest.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let ends = self
+            .permits
+            .values()
+            .filter_map(|permit| match (permit.ends, permit.lease) {
+                (Some(ends), Some(lease)) => Some(ends.min(lease)),
+                (ends, lease) => ends.or(lease),
+            });
+        ends.min()
+    }
+
+    /// The next thing to do.
+    pub fn poll_effect(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// Permits in use, by token.
+    pub fn permits(&self) -> impl Iterator<Item = (u32, &Permit)> {
+        self.permits.iter().map(|(&token, permit)| (token, permit))
+    }
+
+    /// What has to survive a restart.
+    pub fn ledger(&self) -> Ledger {
+        let fleet = |wish: &&Wish| matches!(wish.who, Who::Fleet { .. });
+        let using = self.permits.iter().map(|(&token, permit)| Entry {
+            token,
+            fence: permit.fence,
+            who: permit.who.clone(),
+            collected: permit.collected,
+        });
+        Ledger {
+            waiting: self
+                .wishes
+                .iter()
+                .filter(fleet)
+                .map(|wish| wish.who.clone())
+                .collect(),
+            using: self.remembered.iter().cloned().chain(using).collect(),
+        }
+    }
+
+    fn done(&mut self, token: u32, fence: u64, payload: Option<Vec<u8>>) {
+        self.effects.push_back(Effect::Done {
+            token,
+            fence,
+            payload,
+        });
+    }
+}
+
+impl Permit {
+    fn over(&self, now: Duration) -> bool {
+        self.ends.is_some_and(|ends| now >= ends) || self.lease.is_some_and(|lease| now >= lease)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Rules = Rules {
+        dwell_most: Duration::from_secs(100),
+        grace: Duration::from_secs(5),
+        patience: Duration::from_secs(60),
+        hook_every: false,
+    };
+
+    fn s(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn fleet(id: &str) -> Who {
+        Who::Fleet {
+            group: "default".into(),
+            id: id.into(),
+        }
+    }
+
+    fn effects(desk: &mut Desk) -> Vec<Effect> {
+        std::iter::from_fn(|| desk.poll_effect()).collect()
+    }
+
+    fn done(token: u32, fence: u64) -> Effect {
+        Effect::Done {
+            token,
+            fence,
+            payload: None,
+        }
+    }
+
+    #[test]
+    fn a_permit_that_nobody_wants_goes_on_at_once() {
+        let mut desk = Desk::new(RULES, Ledger::default());
+        desk.granted(s(1), 0, 7);
+        assert_eq!(effects(&mut desk), [done(0, 7)]);
+    }
+
+    #[test]
+    fn first_come_first_served_and_the_rest_wait() {
+        let mut desk = Desk::new(RULES, Ledger::default());
+        desk.wish(s(0), fleet("a"));
+        desk.wish(s(0), Who::Program { ticket: 5 });
+        desk.wish(s(1), fleet("a"));
+        desk.granted(s(2), 0, 7);
+        assert!(matches!(&effects(&mut desk)[..], [Effect::Reserved { id, .. }] if id == "a"));
+        desk.granted(s(3), 1, 9);
+        assert!(matches!(
+            effects(&mut desk)[..],
+            [Effect::Given { ticket: 5, .. }]
+        ));
+        assert!(desk.release(&fleet("a"), None) && !desk.release(&fleet("a"), None));
+        assert_eq!(effects(&mut desk), [done(0, 7)]);
+    }
+
+    #[test]
+    fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
+        let mut desk = Desk::new(RULES, Ledger::default());
+        let who = Who::Program { ticket: 5 };
+        desk.wish(s(0), who.clone());
+        desk.granted(s(0), 0, 7);
+        effects(&mut desk);
+        assert_eq!(desk.extend(&who, s(20)), Some(s(20)));
+        desk.handle_timeout(s(19));
+        assert!(effects(&mut desk).is_empty());
+        assert_eq!(
+            desk.extend(&who, s(500)),
+            Some(s(100)),
+            "no longer than dwell_most"
+        );
+        desk.handle_timeout(s(100));
+        assert_eq!(effects(&mut desk), [done(0, 7)]);
+        assert_eq!(desk.extend(&who, s(600)), None);
+    }
+
+    #[test]
+    fn what_is_asked_back_and_kept_is_an_overrun() {
+        let mut desk = Desk::new(
+            Rules {
+                hook_every: true,
+                ..RULES
+            },
+            Ledger::default(),
+        );
+        desk.granted(s(0), 0, 7);
+        assert!(matches!(effects(&mut desk)[..], [Effect::StartHook { .. }]));
+        desk.withdrawn(s(10), 0, 7);
+        assert_eq!(
+            effects(&mut desk),
+            [Effect::StopHook { token: 0, fence: 7 }]
+        );
+        desk.handle_timeout(s(14));
+        assert!(effects(&mut desk).is_empty());
+        desk.handle_timeout(s(15));
+        assert!(matches!(
+            effects(&mut desk)[..],
+            [Effect::Overrun { .. }, Effect::Done { .. }]
+        ));
+        // It still runs: no second one is started beside it.
+        desk.granted(s(16), 0, 9);
+        assert_eq!(effects(&mut desk), [done(0, 9)]);
+        desk.hook_ended(s(17), 0, 7, None);
+        desk.granted(s(18), 0, 11);
+        assert!(matches!(
+            effects(&mut desk)[..],
+            [Effect::StartHook { fence: 11, .. }]
+        ));
+    }
+
+    #[test]
+    fn a_restart_keeps_permits_and_fleetlock_wishes() {
+        let mut desk = Desk::new(RULES, Ledger::default());
+        desk.wish(s(0), fleet("a"));
+        desk.wish(s(0), fleet("b"));
+        desk.granted(s(0), 2, 7);
+        let text = serde_json::to_string(&desk.ledger()).unwrap();
+        let mut desk = Desk::new(RULES, serde_json::from_str(&text).unwrap());
+        assert!(desk.waits(&fleet("b")) && desk.permit(&fleet("a")).is_none());
+        // Still remembered before the node has granted it again.
+        assert_eq!(desk.ledger().using.len(), 1);
+        desk.granted(s(0), 2, 7);
+        assert!(desk.permit(&fleet("a")).is_some());
+        assert!(matches!(effects(&mut desk)[..], [Effect::Reserved { .. }]));
+    }
+
+    #[test]
+    fn a_permit_that_is_not_collected_lapses_and_one_that_is_stays() {
+        let mut desk = Desk::new(RULES, Ledger::default());
+        desk.wish(s(0), fleet("a"));
+        desk.wish(s(0), fleet("b"));
+        desk.granted(s(0), 0, 7);
+        desk.granted(s(0), 1, 8);
+        effects(&mut desk);
+        assert!(desk.collect(&fleet("b")) && !desk.collect(&fleet("c")));
+        desk.handle_timeout(s(60));
+        assert_eq!(effects(&mut desk), [done(0, 7)]);
+        let mut desk = Desk::new(RULES, desk.ledger());
+        desk.granted(s(0), 1, 8);
+        desk.handle_timeout(s(99));
+        assert!(desk.permit(&fleet("b")).is_some());
+    }
+
+    #[test]
+    fn wishes_that_are_not_repeated_are_forgotten() {
+        let mut desk = Desk::new(RULES, Ledger::default());
+        desk.wish(s(0), fleet("a"));
+        desk.handle_timeout(s(59));
+        assert!(desk.waits(&fleet("a")));
+        desk.handle_timeout(s(60));
+        desk.granted(s(61), 0, 7);
+        assert_eq!(effects(&mut desk), [done(0, 7)]);
+    }
+
+    #[test]
+    fn a_node_that_stops_recalls_and_gives_nothing_more() {
+        let mut desk = Desk::new(
+            Rules {
+                hook_every: true,
+                ..RULES
+            },
+            Ledger::default(),
+        );
+        desk.granted(s(0), 0, 7);
+        desk.wish(s(0), fleet("a"));
+        desk.granted(s(0), 1, 8);
+        effects(&mut desk);
+        desk.close();
+        desk.recall(s(1));
+        assert_eq!(
+            effects(&mut desk),
+            [Effect::StopHook { token: 0, fence: 7 }]
+        );
+        desk.hook_ended(s(2), 0, 7, None);
+        assert!(!desk.in_use(false) && desk.in_use(true));
+        effects(&mut desk);
+        desk.granted(s(3), 0, 9);
+        assert_eq!(effects(&mut desk), [done(0, 9)]);
+    }
+}

@@ -1,0 +1,373 @@
+//! What a node keeps on disk: the machine's state, written before anything is told
+//! of it; the roster; and who uses or waits for a permit.
+//!
+//! A disk that is full or gone is an alarm, not a reason to stop: the node goes on,
+//! and a restart meanwhile is a fault that the ring recovers from.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::desk::Ledger;
+
+/// A folder with a node's files.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    sync: bool,
+    /// The state file: two places, written in turn, so that one is always whole.
+    state: Option<File>,
+    turn: u64,
+    place_bytes: u64,
+    written: Vec<u8>,
+    ledger: Vec<u8>,
+    /// How often something could not be written.
+    pub failures: u64,
+    /// Why, the last time; none once it works again.
+    pub trouble: Option<String>,
+    /// Held while the node runs, so that there are never two.
+    _lock: File,
+}
+
+/// What is remembered beside the machine's state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Notes {
+    /// Permits and wishes.
+    pub desk: Ledger,
+    /// Nodes that left the ring and may still use a permit, with their addresses.
+    pub leaving: Vec<(String, String)>,
+    /// The command that runs: its process and when that was started.
+    pub hook: Option<(i32, u64)>,
+}
+
+const STATE_MAGIC: &[u8; 8] = b"HWstore1";
+const HEAD_BYTES: usize = 8 + 8 + 8 + 32;
+
+impl Store {
+    /// Opens a folder, or makes it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, or another node uses it.
+    pub fn open(folder: &Path, sync: bool) -> io::Result<Store> {
+        std::fs::create_dir_all(folder)?;
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600);
+        let lock = options.open(folder.join("lock"))?;
+        lock.try_lock().map_err(|_| {
+            io::Error::new(io::ErrorKind::ResourceBusy, "another node uses this folder")
+        })?;
+        Ok(Store {
+            folder: folder.to_owned(),
+            sync,
+            state: None,
+            turn: 0,
+            place_bytes: 0,
+            written: Vec::new(),
+            ledger: Vec::new(),
+            failures: 0,
+            trouble: None,
+            _lock: lock,
+        })
+    }
+
+    /// The latest whole state, if there is one.
+    pub fn state(&self) -> Option<Vec<u8>> {
+        let bytes = std::fs::read(self.path("state")).ok()?;
+        let half = bytes.len() / 2;
+        let places = [bytes.get(..half)?, bytes.get(half..)?];
+        let whole = places.into_iter().filter_map(read_place);
+        whole
+            .max_by_key(|(turn, _)| *turn)
+            .map(|(_, state)| state.to_vec())
+    }
+
+    /// Keeps a state, unless it is the one that was kept last.
+    pub fn save_state(&mut self, state: &[u8]) {
+        if self.written == state {
+            return;
+        }
+        let result = self.write_state(state);
+        if result.is_ok() {
+            self.written.clear();
+            self.written.extend_from_slice(state);
+        } else {
+            // Whatever is in the file is not to be trusted to be the latest; a new
+            // file is made the next time.
+            self.state = None;
+        }
+        self.note("state", result);
+    }
+
+    fn write_state(&mut self, state: &[u8]) -> io::Result<()> {
+        let place = (HEAD_BYTES + state.len()) as u64;
+        if self.state.is_none() || self.place_bytes != place {
+            self.turn = self.last_turn();
+            let path = self.path("state");
+            let fresh = self.path("state.new");
+            // Room for both places is taken now, so that a disk that fills up later
+            // does no harm.
+            let mut file = create(&fresh)?;
+            file.write_all(&vec![0; 2 * place as usize])?;
+            file.write_all_at(&place_of(self.turn + 1, state), 0)?;
+            file.sync_all()?;
+            std::fs::rename(&fresh, &path)?;
+            self.turn += 1;
+            self.place_bytes = place;
+            self.state = Some(file);
+            return Ok(());
+        }
+        let Some(file) = &self.state else {
+            return Ok(());
+        };
+        self.turn += 1;
+        let at = if self.turn.is_multiple_of(2) {
+            place
+        } else {
+            0
+        };
+        file.write_all_at(&place_of(self.turn, state), at)?;
+        if self.sync {
+            file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// Odd, so that the next is written into the second place.
+    fn last_turn(&self) -> u64 {
+        let Ok(bytes) = std::fs::read(self.path("state")) else {
+            return 0;
+        };
+        let (one, other) = bytes.split_at(bytes.len() / 2);
+        let turns = [one, other].into_iter().filter_map(read_place);
+        let last = turns.map(|(turn, _)| turn).max().unwrap_or(0);
+        last + last % 2
+    }
+
+    /// The signed roster, if one was kept.
+    pub fn roster(&self) -> Option<Vec<u8>> {
+        let text = std::fs::read(self.path("roster")).ok()?;
+        let end = text.iter().position(|&byte| byte == b'\n')?;
+        let mac = std::str::from_utf8(&text[end + 1..]).ok()?.trim();
+        let mut bytes = text[..end].to_vec();
+        bytes.extend(from_hex(mac)?);
+        Some(bytes)
+    }
+
+    /// Keeps a signed roster: a line of JSON and a line with its signature.
+    pub fn save_roster(&mut self, signed: &[u8]) {
+        let at = signed.len().saturating_sub(headway_node::MAC_BYTES);
+        let (body, mac) = signed.split_at(at);
+        let mut text = body.to_vec();
+        text.push(b'\n');
+        text.extend_from_slice(to_hex(mac).as_bytes());
+        text.push(b'\n');
+        let result = self.replace("roster", &text);
+        self.note("roster", result);
+    }
+
+    /// What was noted before.
+    pub fn notes(&self) -> Notes {
+        let bytes = std::fs::read(self.path("notes.json")).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    /// Keeps the notes, unless they are the same as last time.
+    pub fn save_notes(&mut self, notes: &Notes) {
+        let bytes = serde_json::to_vec(notes).unwrap_or_default();
+        if bytes == self.ledger {
+            return;
+        }
+        let result = self.replace("notes.json", &bytes);
+        if result.is_ok() {
+            self.ledger = bytes;
+        }
+        self.note("notes", result);
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let fresh = self.path(&format!("{name}.new"));
+        let mut file = create(&fresh)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&fresh, self.path(name))
+    }
+
+    fn note(&mut self, what: &str, result: io::Result<()>) {
+        match result {
+            Ok(()) => {
+                if self.trouble.take().is_some() {
+                    tracing::info!(folder = %self.folder.display(), "the state is kept again");
+                }
+            }
+            Err(error) => {
+                self.failures += 1;
+                let trouble = format!(
+                    "cannot keep the {what} in {}: {error}",
+                    self.folder.display()
+                );
+                if self.trouble.is_none() {
+                    tracing::error!(
+                        "{trouble}; the node goes on, and a restart now would be a fault"
+                    );
+                }
+                self.trouble = Some(trouble);
+            }
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+}
+
+fn place_of(turn: u64, state: &[u8]) -> Vec<u8> {
+    let mut place = Vec::with_capacity(HEAD_BYTES + state.len());
+    place.extend_from_slice(STATE_MAGIC);
+    place.extend_from_slice(&turn.to_be_bytes());
+    place.extend_from_slice(&(state.len() as u64).to_be_bytes());
+    let digest = Sha256::new()
+        .chain_update(&place)
+        .chain_update(state)
+        .finalize();
+    place.extend_from_slice(&digest);
+    place.extend_from_slice(state);
+    place
+}
+
+fn read_place(place: &[u8]) -> Option<(u64, &[u8])> {
+    let (head, rest) = place.split_at_checked(24)?;
+    let (digest, rest) = rest.split_at_checked(32)?;
+    let turn = u64::from_be_bytes(head[8..16].try_into().ok()?);
+    let length = u64::from_be_bytes(head[16..24].try_into().ok()?);
+    let state = rest.get(..usize::try_from(length).ok()?)?;
+    let expected = Sha256::new()
+        .chain_update(head)
+        .chain_update(state)
+        .finalize();
+    (head.starts_with(STATE_MAGIC) && expected[..] == *digest).then_some((turn, state))
+}
+
+/// Bytes as hexadecimal text.
+pub fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Hexadecimal text as bytes.
+pub fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_whole_state_is_found_whatever_was_being_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), false).unwrap();
+        assert_eq!(store.state(), None);
+        for round in 0..20_u8 {
+            store.save_state(&[round; 100]);
+            assert_eq!(store.state(), Some(vec![round; 100]));
+        }
+        // A write that was cut: whichever place it hit, the other is whole.
+        let path = folder.path().join("state");
+        let bytes = std::fs::read(&path).unwrap();
+        let mut seen = Vec::new();
+        for at in [60, bytes.len() / 2 + 60] {
+            let mut cut = bytes.clone();
+            cut[at] ^= 0xff;
+            std::fs::write(&path, &cut).unwrap();
+            seen.push(store.state().unwrap()[0]);
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, [18, 19]);
+        std::fs::write(&path, b"nonsense").unwrap();
+        assert_eq!(store.state(), None);
+    }
+
+    #[test]
+    fn another_length_and_a_restart_go_on_from_the_latest() {
+        let folder = tempfile::tempdir().unwrap();
+        for length in [10, 20, 10] {
+            let mut store = Store::open(folder.path(), true).unwrap();
+            for round in 0..3_u8 {
+                store.save_state(&vec![round; length]);
+                assert_eq!(store.state(), Some(vec![round; length]));
+            }
+        }
+    }
+
+    #[test]
+    fn one_node_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let _first = Store::open(folder.path(), false).unwrap();
+        assert!(Store::open(folder.path(), false).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_counted_and_the_next_try_may_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        let mut store = Store::open(&inner, false).unwrap();
+        std::fs::remove_dir_all(&inner).unwrap();
+        store.save_state(&[1; 10]);
+        store.save_notes(&Notes::default());
+        assert_eq!(store.failures, 2);
+        assert!(
+            store
+                .trouble
+                .as_ref()
+                .unwrap()
+                .contains("cannot keep the notes")
+        );
+        std::fs::create_dir_all(&inner).unwrap();
+        store.save_state(&[2; 10]);
+        assert_eq!((store.failures, &store.trouble), (2, &None));
+        assert_eq!(store.state(), Some(vec![2; 10]));
+    }
+
+    #[test]
+    fn rosters_and_notes_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), false).unwrap();
+        let mut signed = b"{\"version\":1}".to_vec();
+        signed.extend_from_slice(&[0xab; 32]);
+        store.save_roster(&signed);
+        assert_eq!(store.roster(), Some(signed));
+        let notes = Notes {
+            leaving: vec![("x".into(), "h:1".into())],
+            hook: Some((12, 34)),
+            ..Notes::default()
+        };
+        store.save_notes(&notes);
+        assert_eq!(store.notes(), notes);
+    }
+}
