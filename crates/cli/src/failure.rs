@@ -110,7 +110,7 @@ impl Failure {
     }
 }
 
-impl std::fmt::Display for Failure {
+impl Display for Failure {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.message)
     }
