@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 mod command;
 mod failure;
 mod flags;
+mod interrupt;
 mod report;
 
 use failure::{Answer, Failure};
@@ -29,6 +30,7 @@ Examples:
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
   headway check delay-relay                every initial state, the exact worst case
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
+  headway ring --for 5s --transport udp    real nodes on real sockets, with permits
   headway node --config node.toml          this machine takes its place in a fleet
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
@@ -64,6 +66,8 @@ enum Command {
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
     Export(Box<command::export::Args>),
+    /// Run a whole real ring of nodes on this machine, and strike it
+    Ring(Box<command::ring::Args>),
     /// A node of a fleet: permits for commands, programs and FleetLock clients
     Node(Box<command::node::Args>),
     /// Print a completion script for your shell
@@ -93,6 +97,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Walk(args)) => command::walk::run(&args),
         Some(Command::Check(args)) => command::check::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
+        Some(Command::Ring(args)) => command::ring::run(&args),
         Some(Command::Node(args)) => command::node::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),

@@ -28,6 +28,29 @@ pub enum Role {
     Measure,
 }
 
+impl Role {
+    /// Who delays when nobody has said: four nodes, as evenly spread as can be. A
+    /// ring in which every node delays recovers more slowly, because surplus
+    /// tokens queue at every node.
+    ///
+    /// ```
+    /// use headway_node::Role;
+    /// let roles: Vec<Role> = (0..6).map(|index| Role::usual(index, 6)).collect();
+    /// assert_eq!(roles.iter().filter(|role| **role == Role::Delay).count(), 4);
+    /// ```
+    pub const fn usual(index: u32, nodes: u32) -> Role {
+        let (index, nodes) = (index as u64, nodes as u64);
+        // Node i delays when a multiple of n/4 falls into [i, i+1).
+        let before = (4 * index).div_ceil(nodes);
+        let after = (4 * (index + 1)).div_ceil(nodes);
+        if after > before {
+            Role::Delay
+        } else {
+            Role::Relay
+        }
+    }
+}
+
 /// When a node lets its application work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Grant {

@@ -27,12 +27,16 @@ pub trait Application {
     /// [`Remote::work_done`] or in [`Application::turn`].
     fn event(&mut self, now: Duration, event: Event, node: &mut Machine);
 
-    /// Called once in every turn of the loop, before events: the place for timers
-    /// and for looking at the node. When to be called again at the latest, if that
+    /// Called once in every turn of the loop, after events: the place for timers, and
+    /// for looking whether the node still agrees (a corrupted one may have forgotten
+    /// a permit, and [`Machine::held`] tells). When to be called again at the latest, if that
     /// matters.
     fn turn(&mut self, _now: Duration, _node: &mut Machine) -> Option<Duration> {
         None
     }
+
+    /// The node was crashed by [`Command::Crash`]: what it held is no longer used.
+    fn crashed(&mut self, _now: Duration, _node: &Machine) {}
 
     /// Called before datagrams leave that tell a state: the place to save it.
     /// `false` keeps them from leaving, which is as if they were lost.
@@ -57,6 +61,10 @@ pub enum Command {
     },
     /// Anything else, done by the node's thread.
     Call(Call),
+    /// For experiments: the node is dead from now on, and what is sent to it is lost.
+    Crash,
+    /// For experiments: the node is another one from now on, and alive.
+    Restart(Box<Machine>),
     /// The loop ends.
     Stop,
 }
@@ -70,6 +78,8 @@ impl std::fmt::Debug for Command {
                 .field("fence", fence)
                 .finish_non_exhaustive(),
             Command::Call(_) => formatter.write_str("Call(..)"),
+            Command::Crash => formatter.write_str("Crash"),
+            Command::Restart(_) => formatter.write_str("Restart(..)"),
             Command::Stop => formatter.write_str("Stop"),
         }
     }
@@ -201,6 +211,7 @@ pub struct Driver<T, A> {
     /// There are events that were not told yet.
     events_left: bool,
     running: bool,
+    alive: bool,
     errors: u64,
     latest_error: Option<io::Error>,
 }
@@ -228,6 +239,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
             wish: None,
             events_left: false,
             running: true,
+            alive: true,
             errors: 0,
             latest_error: None,
         }
@@ -253,7 +265,12 @@ impl<T: Transport, A: Application> Driver<T, A> {
         if !self.running {
             return false;
         }
+        if !self.alive {
+            self.ignore(most);
+            return false;
+        }
         let now = self.now();
+        self.tell_events(now);
         self.wish = self.application.turn(now, &mut self.machine);
         // A command or the application may have changed something: said first, so
         // that nobody waits for it.
@@ -275,6 +292,9 @@ impl<T: Transport, A: Application> Driver<T, A> {
 
     /// When it has to have its next turn if nothing arrives.
     pub fn deadline(&self) -> Duration {
+        if !self.alive {
+            return Duration::MAX;
+        }
         let timeout = self.machine.poll_timeout();
         self.wish.map_or(timeout, |wish| wish.min(timeout))
     }
@@ -287,6 +307,11 @@ impl<T: Transport, A: Application> Driver<T, A> {
     /// Whether it was not told to stop.
     pub const fn running(&self) -> bool {
         self.running
+    }
+
+    /// Whether it was not crashed.
+    pub const fn alive(&self) -> bool {
+        self.alive
     }
 
     /// The machine.
@@ -336,6 +361,15 @@ impl<T: Transport, A: Application> Driver<T, A> {
                     let now = self.now();
                     call(now, &mut self.machine);
                 }
+                Ok(Command::Crash) => {
+                    let now = self.now();
+                    self.application.crashed(now, &self.machine);
+                    self.alive = false;
+                }
+                Ok(Command::Restart(machine)) => {
+                    self.machine = *machine;
+                    self.alive = true;
+                }
                 Ok(Command::Stop) => self.running = false,
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
             }
@@ -365,6 +399,14 @@ impl<T: Transport, A: Application> Driver<T, A> {
             wait = Duration::ZERO;
         }
         heard
+    }
+
+    /// What a dead node does.
+    fn ignore(&mut self, most: Duration) {
+        let mut wait = most;
+        while let Ok(Some(_)) = self.transport.receive(&mut self.arrived, wait) {
+            wait = Duration::ZERO;
+        }
     }
 
     fn tell_events(&mut self, now: Duration) {

@@ -33,8 +33,8 @@ pub enum Flaw {
     TickAlone,
     /// The delay does not wait.
     NoDelay,
-    /// Only the first token ring is ever released while it holds.
-    FirstRingOnly,
+    /// Fencing numbers are counted by every node for itself.
+    FenceFromMemory,
     /// Permits are granted before anything is known to be legitimate, and the
     /// verdict says settled from the start.
     SettledAtOnce,
@@ -59,7 +59,7 @@ impl Flaw {
         Flaw::NoRefresh,
         Flaw::TickAlone,
         Flaw::NoDelay,
-        Flaw::FirstRingOnly,
+        Flaw::FenceFromMemory,
         Flaw::SettledAtOnce,
         Flaw::NoSanity,
     ];

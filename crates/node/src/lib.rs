@@ -27,13 +27,20 @@ extern crate alloc;
 mod auth;
 mod config;
 #[cfg(feature = "std")]
+pub mod crew;
+#[cfg(feature = "std")]
 pub mod driver;
 mod flaw;
+#[cfg(feature = "udp")]
+pub mod fleet;
 mod join;
 mod link;
 mod machine;
+#[cfg(feature = "std")]
+pub mod observer;
 mod permit;
 mod plan;
+mod recovery;
 mod release;
 mod rings;
 mod scramble;
@@ -42,6 +49,8 @@ mod snapshot;
 pub mod transport;
 mod verdict;
 pub mod wire;
+#[cfg(feature = "std")]
+pub mod world;
 
 pub use auth::{Key, MAC_BYTES};
 pub use config::{Config, ConfigError, Grant, RingId, Role, Timing};
@@ -51,6 +60,7 @@ pub use flaw::Flaw;
 use flaw::Flaw;
 pub use machine::{Event, Held, Machine, Transmit};
 pub use plan::{MOST_NODES, MOST_TOKENS, Plan, PlanError, true_separation};
+pub use recovery::{recovery_bound, recovery_rounds};
 pub use snapshot::RestoreError;
 pub use wire::Rejected;
 

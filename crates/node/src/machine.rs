@@ -563,7 +563,7 @@ impl Machine {
             let held = holds(self.rings.values[token], theirs, self.config.index == 0);
             if held && stay.rounds == 0 {
                 stay.rounds = 1;
-                self.rings.arrive(token);
+                self.rings.arrive(token, &self.config);
                 self.verdict.arrival(stay.arrived, separation, &self.config);
                 stay.arrived = 0;
                 let may = self.config.grant == Grant::Always || self.verdict.settled(&self.config);
@@ -677,11 +677,7 @@ impl Machine {
     /// The token that is released next: the first that is here, in turn.
     fn next_token(&self) -> usize {
         let tokens = self.stays.len();
-        let turn = if self.config.has(Flaw::FirstRingOnly) {
-            0
-        } else {
-            self.rule.turn as usize
-        };
+        let turn = self.rule.turn as usize;
         (0..tokens)
             .map(|offset| (turn + offset) % tokens)
             .find(|&token| self.stays[token].rounds > 0)

@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_refusal_names_what_would_fit() {
         let refused = Plan::new(10, 4, 2).unwrap_err();
-        let text = alloc::string::ToString::to_string(&refused);
+        let text = std::format!("{refused}");
         assert!(text.contains("at most 3 tokens"), "{text}");
         assert!(text.contains("separation of at most 1"), "{text}");
         assert!(Plan::new(10, 3, 2).is_ok() && Plan::new(10, 4, 1).is_ok());

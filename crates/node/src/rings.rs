@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use headway_core::token_ring::released;
 
+use crate::Flaw;
 use crate::config::Config;
 use crate::wire::{Datagram, Released};
 
@@ -50,11 +51,15 @@ impl Rings {
     }
 
     /// A token is here: its next fencing number, and its payload.
-    pub(crate) fn arrive(&mut self, token: usize) {
+    pub(crate) fn arrive(&mut self, token: usize, config: &Config) {
         // The own number is of the token's last visit. It matters only after a
         // corruption has lowered the arriving one: numbers then grow again within
         // a turn.
-        let latest = self.fences[token].max(self.arriving_fences[token]);
+        let latest = if config.has(Flaw::FenceFromMemory) {
+            self.fences[token]
+        } else {
+            self.fences[token].max(self.arriving_fences[token])
+        };
         self.fences[token] = latest.checked_add(1).unwrap_or(1);
         let Rings {
             payloads,
@@ -114,7 +119,7 @@ impl Payloads {
             return &[];
         }
         let place = &self.bytes[self.place(token)];
-        &place[1..=usize::from(place[0])]
+        &place[1..=usize::from(place[0].min(self.most))]
     }
 
     /// Replaces a payload; one that is too long is cut.

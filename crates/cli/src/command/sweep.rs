@@ -5,8 +5,6 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use headway_lab::journal::{self, Header, Journal, JournalError, Part, Shard};
@@ -17,6 +15,7 @@ use headway_lab::{Sweep, figure, report, sweep as lab_sweep, table};
 use super::experiment::parse;
 use crate::failure::{Answer, Failure, warn};
 use crate::flags::Seed;
+use crate::interrupt::stopped;
 use crate::report::progress::Progress;
 use crate::report::style::{DIM, HEADING, tick};
 
@@ -380,22 +379,4 @@ fn say(
         }
     )?;
     Ok(())
-}
-
-/// Set by Ctrl-C and by a request to terminate; once only, for the whole program.
-fn stopped() -> &'static AtomicBool {
-    static STOPPED: OnceLock<AtomicBool> = OnceLock::new();
-    STOPPED.get_or_init(|| {
-        // Without a handler Ctrl-C ends the program at once; finished cells are
-        // on disk even then.
-        let _ = ctrlc::set_handler(|| {
-            if let Some(stopped) = STOPPED.get()
-                && stopped.swap(true, Ordering::Relaxed)
-            {
-                // Asked twice: now.
-                std::process::exit(1);
-            }
-        });
-        AtomicBool::new(false)
-    })
 }

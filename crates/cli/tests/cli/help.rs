@@ -2,7 +2,7 @@
 
 use crate::common::{headway, headway_in};
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "",
     "run",
     "forecast",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 9] = [
     "experiment",
     "sweep",
     "walk",
+    "ring",
     "completions",
 ];
 

@@ -5,6 +5,7 @@ mod common;
 mod help;
 mod mistakes;
 mod petri;
+mod ring;
 mod run;
 mod sweep;
 mod walk;

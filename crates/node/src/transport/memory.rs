@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Transport, Waker, no_way_to, too_long};
+use super::{Doorbell, Transport, Waker, no_way_to, too_long};
 
 /// How many datagrams from one sender wait for a receiver at most.
 pub const MOST_PER_SENDER: usize = 4;
@@ -43,6 +44,8 @@ pub struct Endpoint {
 struct Inbox {
     waiting: Mutex<Waiting>,
     arrival: Condvar,
+    /// Rung for every arrival, if one thread looks after several inboxes.
+    bell: OnceLock<Arc<Bell>>,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +80,62 @@ impl Network {
     }
 }
 
+impl Network {
+    /// The connections of several nodes that one thread looks after, and their
+    /// common bell.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such node, or it has a bell already.
+    pub fn together(&self, nodes: impl IntoIterator<Item = u32>) -> (Vec<Endpoint>, MemoryBell) {
+        let bell = Arc::new(Bell::default());
+        let endpoints = nodes.into_iter().map(|index| {
+            let endpoint = self.endpoint(index);
+            let hung = self.inboxes[index as usize].bell.set(Arc::clone(&bell));
+            assert!(hung.is_ok(), "node {index} has a bell already");
+            endpoint
+        });
+        (endpoints.collect(), MemoryBell(bell))
+    }
+}
+
+/// Waits for several inboxes at once.
+#[derive(Debug)]
+pub struct MemoryBell(Arc<Bell>);
+
+/// Rung for several inboxes.
+#[derive(Debug, Default)]
+struct Bell {
+    rung: AtomicBool,
+    sleeping: Mutex<()>,
+    ringing: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        if !self.rung.swap(true, Ordering::SeqCst) {
+            // Whoever saw it not rung before going to sleep holds this.
+            drop(self.sleeping.lock());
+            self.ringing.notify_all();
+        }
+    }
+}
+
+impl Doorbell for MemoryBell {
+    fn wait(&mut self, most: Duration) -> io::Result<()> {
+        let bell = &self.0;
+        let sleeping = bell.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let quiet = |(): &mut ()| !bell.rung.load(Ordering::SeqCst);
+        let most = most.min(LONGEST);
+        drop(bell.ringing.wait_timeout_while(sleeping, most, quiet));
+        bell.rung.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// As long as waiting makes sense, and no clock overflows.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
 impl Transport for Endpoint {
     fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
         let largest = self.network.largest;
@@ -103,7 +162,7 @@ impl Transport for Endpoint {
         Waker::new(move || {
             let inbox = &network.inboxes[index];
             inbox.lock().woken = true;
-            inbox.arrival.notify_all();
+            inbox.notify();
         })
     }
 }
@@ -122,7 +181,14 @@ impl Inbox {
         copy.extend_from_slice(datagram);
         waiting.datagrams.push_back((from, copy));
         drop(waiting);
-        self.arrival.notify_one();
+        self.notify();
+    }
+
+    fn notify(&self) {
+        match self.bell.get() {
+            Some(bell) => bell.ring(),
+            None => self.arrival.notify_all(),
+        }
     }
 
     fn take(&self, buffer: &mut [u8], wait: Duration) -> Option<usize> {
@@ -138,15 +204,11 @@ impl Inbox {
                     return Some(length);
                 }
             }
-            if std::mem::take(&mut waiting.woken) || wait.is_zero() {
+            if std::mem::take(&mut waiting.woken) || wait.is_zero() || self.bell.get().is_some() {
                 return None;
             }
             let now = Instant::now();
-            // A wait that no clock can express is a long one.
-            let until = *until.get_or_insert_with(|| {
-                now.checked_add(wait)
-                    .unwrap_or(now + Duration::from_secs(86_400))
-            });
+            let until = *until.get_or_insert_with(|| now + wait.min(LONGEST));
             let left = until.saturating_duration_since(now);
             if left.is_zero() {
                 return None;

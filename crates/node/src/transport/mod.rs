@@ -73,6 +73,18 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
     }
 }
 
+/// Several transports that one thread looks after, each with a `wait` of zero: waits
+/// for all of them at once.
+pub trait Doorbell: Send {
+    /// Returns when a datagram may have arrived for any of them, when a [`Waker`] of
+    /// any was used, or after `most`.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let it wait.
+    fn wait(&mut self, most: Duration) -> io::Result<()>;
+}
+
 /// Makes a waiting [`Transport::receive`] return, or the next one if none waits.
 #[derive(Clone)]
 pub struct Waker(Arc<dyn Fn() + Send + Sync>);

@@ -9,13 +9,12 @@ use std::time::{Duration, Instant};
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
-use super::{Transport, Waker, no_way_to, too_long};
+use super::{Doorbell, Transport, Waker, no_way_to, too_long};
 
 /// The most that one datagram can carry over IPv4, and nearly so over IPv6.
 pub const LARGEST_DATAGRAM: usize = 65_507;
 
-const SOCKET: Token = Token(0);
-const WAKER: Token = Token(1);
+const WAKER: Token = Token(usize::MAX);
 
 /// One node's socket.
 ///
@@ -26,8 +25,8 @@ const WAKER: Token = Token(1);
 pub struct Udp {
     socket: UdpSocket,
     peers: BTreeMap<u32, SocketAddr>,
-    poll: Poll,
-    events: Events,
+    /// Not there if another one rings for this socket too.
+    bell: Option<UdpBell>,
     waker: Arc<mio::Waker>,
     /// One byte longer than the longest datagram, to notice one that is cut.
     arrived: Vec<u8>,
@@ -42,17 +41,26 @@ impl Udp {
     ///
     /// When the address cannot be had.
     pub fn bind(address: SocketAddr) -> io::Result<Udp> {
+        let bell = UdpBell::new()?;
+        let mut socket = Udp::bind_at(address, &bell)?;
+        socket.bell = Some(bell);
+        Ok(socket)
+    }
+
+    /// A socket for a thread that looks after several. It never waits; `bell` does.
+    ///
+    /// # Errors
+    ///
+    /// When the address cannot be had.
+    pub fn bind_at(address: SocketAddr, bell: &UdpBell) -> io::Result<Udp> {
         let mut socket = UdpSocket::bind(address)?;
-        let poll = Poll::new()?;
-        let registry = poll.registry();
-        registry.register(&mut socket, SOCKET, Interest::READABLE)?;
-        let waker = Arc::new(mio::Waker::new(registry, WAKER)?);
+        let registry = bell.poll.registry();
+        registry.register(&mut socket, Token(0), Interest::READABLE)?;
         Ok(Udp {
             socket,
             peers: BTreeMap::new(),
-            poll,
-            events: Events::with_capacity(8),
-            waker,
+            bell: None,
+            waker: Arc::clone(&bell.waker),
             arrived: vec![0; LARGEST_DATAGRAM + 1],
             largest: LARGEST_DATAGRAM,
             spin: Duration::ZERO,
@@ -104,6 +112,46 @@ impl Udp {
     }
 }
 
+/// Waits for several sockets at once.
+#[derive(Debug)]
+pub struct UdpBell {
+    poll: Poll,
+    events: Events,
+    waker: Arc<mio::Waker>,
+}
+
+impl UdpBell {
+    /// One that rings for no socket yet.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no more descriptors.
+    pub fn new() -> io::Result<UdpBell> {
+        let poll = Poll::new()?;
+        let waker = Arc::new(mio::Waker::new(poll.registry(), WAKER)?);
+        Ok(UdpBell {
+            poll,
+            events: Events::with_capacity(64),
+            waker,
+        })
+    }
+
+    /// Waits; whether the waker was used.
+    fn listen(&mut self, most: Duration) -> io::Result<bool> {
+        match self.poll.poll(&mut self.events, Some(most)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            polled => polled?,
+        }
+        Ok(self.events.iter().any(|event| event.token() == WAKER))
+    }
+}
+
+impl Doorbell for UdpBell {
+    fn wait(&mut self, most: Duration) -> io::Result<()> {
+        self.listen(most).map(drop)
+    }
+}
+
 impl Transport for Udp {
     fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
         if datagram.len() > self.largest {
@@ -118,6 +166,9 @@ impl Transport for Udp {
     }
 
     fn receive(&mut self, buffer: &mut [u8], wait: Duration) -> io::Result<Option<usize>> {
+        if wait.is_zero() {
+            return self.take(buffer);
+        }
         let started = Instant::now();
         loop {
             // The poll tells of arrivals only once, so the socket is emptied first.
@@ -132,11 +183,10 @@ impl Transport for Udp {
                 std::hint::spin_loop();
                 continue;
             }
-            match self.poll.poll(&mut self.events, Some(wait - passed)) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                polled => polled?,
-            }
-            if self.events.iter().any(|event| event.token() == WAKER) {
+            let Some(bell) = &mut self.bell else {
+                return Ok(None);
+            };
+            if bell.listen(wait - passed)? {
                 return self.take(buffer);
             }
         }

@@ -123,21 +123,27 @@ pub fn facts(settings: &Settings, roster: &Roster) -> Vec<(&'static str, String)
             duration(idle * plan.nodes())
         ),
     ));
-    let busy = timing.dwell_most + timing.grace;
+    let rounds = headway_node::recovery_rounds(&plan);
+    let bound = |work| headway_node::recovery_bound(&plan, timing, timing.tick, work);
     facts.push((
         "worst-case recovery",
         format!(
-            "{} rounds: {} when nobody works, plus at most {} for each round with work",
-            recovery_rounds(plan.nodes()),
-            duration(idle.saturating_mul(recovery_rounds(plan.nodes()))),
-            duration(busy)
+            "{rounds} rounds: {} when nobody works, {} when every permit is used to the end",
+            duration(bound(Duration::ZERO)),
+            duration(bound(timing.dwell_most))
         ),
     ));
     let datagram = settings.machine(roster, 0, plan).datagram_bytes();
-    let refreshed = 2.0 / timing.refresh.as_secs_f64() * datagram as f64;
+    // A tick is told to both neighbours, and so is a state that does not change.
+    let pause = timing.refresh.min(timing.tick).as_secs_f64();
     facts.push((
         "idle traffic",
-        format!("{refreshed:.0} bytes/s per node, whatever the ring's size"),
+        if pause > 0.0 {
+            let rate = 2.0 / pause * datagram as f64;
+            format!("at most {rate:.0} bytes/s per node, whatever the ring's size")
+        } else {
+            format!("datagrams of {datagram} bytes as fast as they travel: set timing.tick for less")
+        },
     ));
     facts
 }
@@ -146,12 +152,6 @@ pub fn facts(settings: &Settings, roster: &Roster) -> Vec<(&'static str, String)
 /// that waits for nothing still takes a message, which is not counted here.
 fn round_time(settings: &Settings, pace: u32) -> Duration {
     settings.timing.tick * pace
-}
-
-/// Rounds from any corruption to a settled ring, at most: what the simulated runs of
-/// the node promise.
-pub fn recovery_rounds(nodes: u32) -> u32 {
-    nodes.saturating_mul(40).saturating_add(100)
 }
 
 /// A duration as it would be written in the file.

@@ -1,0 +1,310 @@
+//! `headway ring`: a whole real ring of nodes on one machine.
+
+use std::io::{IsTerminal, Write};
+use std::num::NonZeroU32;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_node::fleet::{Carrier, Fleet, FleetError, Options};
+use headway_node::transport::faulty::{Faults, Weather};
+use headway_node::{ConfigError, Key, Plan, PlanError, Timing};
+
+use crate::failure::{Answer, Failure};
+use crate::flags::{Seed, TextOrJson};
+use crate::interrupt::stopped;
+use crate::report::print_json;
+
+mod live;
+mod order;
+mod session;
+mod summary;
+
+use order::{Fault, Span, parse_span, span};
+use session::Session;
+
+/// Flags of `headway ring`.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "\
+Examples:
+  headway ring --for 3s
+  headway ring --for 6s --transport udp --loss 0.2 --reorder 0.1
+  headway ring --for 5s --fault 1s:scramble=all --format json
+  headway ring --for 5s --nodes 12 --tokens 3 --fault 2s:crash=4 --fault 3s:restart=4
+
+Faults, each at a time after the start, as AT:KIND; without the time, typed while
+it runs, with a space instead of =:
+  scramble=all, scramble=3, scramble=3,5-8   overwrite the memory of nodes
+  crash=I, restart=I, restart-empty=I        with its saved state, or with none
+  cut=I,J, mend=I,J                          a link, in both directions
+  partition=I-J, heal                        nodes I to J from the others
+  loss=P, duplicate=P, reorder=P, corrupt=P  of datagrams, 0 to 1
+  delay=TIME                                 each by up to this
+and, typed: help, quit.")]
+pub(crate) struct Args {
+    /// Number of nodes
+    #[arg(long, value_name = "N", default_value_t = 24, help_heading = "Ring")]
+    nodes: u32,
+
+    /// Number of tokens
+    #[arg(long, value_name = "M", default_value_t = 4, help_heading = "Ring")]
+    tokens: u32,
+
+    /// Hops that permits are truly apart at least
+    #[arg(long, value_name = "D", default_value_t = 2, help_heading = "Ring")]
+    separation: u32,
+
+    /// Bytes that each token carries, 0 to 255; with 8 or more it counts its permits
+    #[arg(long, value_name = "BYTES", default_value_t = 8, help_heading = "Ring")]
+    payload: u8,
+
+    /// How long a permit is used: a time, or a range of times
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10ms..30ms",
+        help_heading = "Ring"
+    )]
+    dwell: Span,
+
+    /// Least time between two ticks of the clock
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_span, help_heading = "Ring")]
+    tick: Duration,
+
+    /// A state is sent again after this long without a change
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_span, help_heading = "Ring")]
+    refresh: Duration,
+
+    /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
+    ///
+    /// Threads and sockets have their own will: the same seed is not the same run.
+    #[arg(long, value_name = "S", help_heading = "Ring")]
+    seed: Option<Seed>,
+
+    /// What carries the datagrams
+    #[arg(long, value_enum, default_value_t, help_heading = "Network")]
+    transport: Transport,
+
+    /// Probability that a datagram is lost
+    #[arg(long, value_name = "P", default_value_t, help_heading = "Network")]
+    loss: f64,
+
+    /// Probability that a datagram arrives twice
+    #[arg(long, value_name = "P", default_value_t, help_heading = "Network")]
+    duplicate: f64,
+
+    /// Probability that a datagram is overtaken by the next
+    #[arg(long, value_name = "P", default_value_t, help_heading = "Network")]
+    reorder: f64,
+
+    /// Probability that a datagram is changed on its way
+    #[arg(long, value_name = "P", default_value_t, help_heading = "Network")]
+    corrupt: f64,
+
+    /// Every datagram is late by up to this
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_span, help_heading = "Network")]
+    delay: Duration,
+
+    /// Do not authenticate datagrams
+    #[arg(long, help_heading = "Network")]
+    no_key: bool,
+
+    /// Run for this long [default: until quit on a terminal, 10s elsewhere]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_span)]
+    duration: Option<Duration>,
+
+    /// Something that befalls the ring (repeatable; the kinds are below)
+    #[arg(long = "fault", value_name = "AT:KIND")]
+    faults: Vec<Fault>,
+
+    /// How many threads share the nodes [default: one per core]
+    #[arg(long, value_name = "K")]
+    threads: Option<NonZeroU32>,
+
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: TextOrJson,
+}
+
+/// What carries the datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Transport {
+    /// Memory of this program
+    #[default]
+    Memory,
+    /// Sockets on the loopback interface, one per node
+    Udp,
+}
+
+/// How long it runs where nobody can tell it to stop.
+const UNATTENDED: Duration = Duration::from_secs(10);
+
+/// Runs, shows, and sums up.
+pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    let plan = Plan::new(args.nodes, args.tokens, args.separation).map_err(infeasible)?;
+    let person = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let duration = match args.duration {
+        None if !person => Some(UNATTENDED),
+        given => given,
+    };
+    check_faults(args, duration)?;
+    let options = Options {
+        plan,
+        carrier: match args.transport {
+            Transport::Memory => Carrier::Memory,
+            Transport::Udp => Carrier::Udp,
+        },
+        dwell: (args.dwell.least, args.dwell.most),
+        timing: timing(args),
+        payload: args.payload,
+        key: key(args)?,
+        seed: args.seed.unwrap_or_default().0,
+        weather: weather(args)?,
+        threads: args.threads.map_or_else(cores, NonZeroU32::get),
+    };
+    let fleet = Fleet::start(options).map_err(|error| not_started(args, error))?;
+    let mut session = Session::new(fleet, args.faults.clone(), duration);
+    if person && args.format == TextOrJson::Text {
+        live::play(&mut session)?;
+    } else {
+        in_lines(&mut session, args.format == TextOrJson::Text)?;
+    }
+    let summary = session.finish();
+    match args.format {
+        TextOrJson::Text => summary.write(&mut anstream::stdout().lock())?,
+        TextOrJson::Json => print_json(&summary.json())?,
+    }
+    Ok(summary.good().into())
+}
+
+/// A line a second, and orders from standard input.
+fn in_lines(session: &mut Session, show: bool) -> Result<(), Failure> {
+    let orders = order::typed();
+    let mut out = anstream::stdout();
+    if show {
+        writeln!(out, "{}", session.title())?;
+    }
+    let mut shown = Duration::ZERO;
+    loop {
+        for line in orders.try_iter() {
+            session.type_in(&line);
+        }
+        let running = session.step() && !stopped().load(Ordering::Relaxed);
+        if show {
+            for remark in session.news() {
+                writeln!(out, "{remark}")?;
+            }
+            if session.now() >= shown + Duration::from_secs(1) {
+                shown = session.now();
+                writeln!(out, "{}", session.line())?;
+            }
+        }
+        if !running {
+            return Ok(());
+        }
+        std::thread::sleep(session::SAMPLE);
+    }
+}
+
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
+
+fn timing(args: &Args) -> Timing {
+    let usual = Timing::default();
+    Timing {
+        refresh: args.refresh,
+        tick: args.tick,
+        silence: usual.silence.max(args.refresh * 8),
+        // Longer than anybody uses a permit here, so that none is asked back.
+        dwell_most: (args.dwell.most * 4).max(Duration::from_secs(1)),
+        ..usual
+    }
+}
+
+fn key(args: &Args) -> Result<Key, Failure> {
+    let changes = args.corrupt > 0.0
+        || args.faults.iter().any(|fault| {
+            matches!(fault.order, order::Order::Chance(order::Chance::Corrupt, chance) if chance > 0.0)
+        });
+    if !args.no_key {
+        // It protects from accidents here, so it need not be secret.
+        let secret = *b"of a ring within one program    ";
+        return Key::new(&secret).ok_or_else(|| Failure::new("the key is too short"));
+    }
+    if changes {
+        return Err(Failure::new(
+            "--no-key contradicts corrupted datagrams: nobody would notice them",
+        )
+        .help("drop --no-key, or drop the corruption"));
+    }
+    Ok(Key::none())
+}
+
+fn weather(args: &Args) -> Result<Weather, Failure> {
+    let faults = Faults {
+        loss: args.loss,
+        duplicate: args.duplicate,
+        reorder: args.reorder,
+        corrupt: args.corrupt,
+        delay: args.delay,
+        ..Faults::default()
+    };
+    match faults.wrong() {
+        None => Ok(Weather::new(faults)),
+        Some((name, given)) => Err(Failure::new(format!(
+            "--{name} {given}: expected a probability, from 0 to 1"
+        ))),
+    }
+}
+
+fn check_faults(args: &Args, duration: Option<Duration>) -> Result<(), Failure> {
+    for fault in &args.faults {
+        fault
+            .order
+            .fits(args.nodes)
+            .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
+        if duration.is_some_and(|duration| fault.at >= duration) {
+            return Err(
+                Failure::new(format!("--fault {fault} would strike after the end"))
+                    .help("run longer, with --for, or strike earlier"),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn infeasible(error: PlanError) -> Failure {
+    let help = match error {
+        PlanError::Nodes(_) => "change --nodes".to_owned(),
+        PlanError::Tokens(_) => "change --tokens".to_owned(),
+        PlanError::Separation => "change --separation".to_owned(),
+        PlanError::Infeasible {
+            capacity, furthest, ..
+        } if furthest > 0 => {
+            format!("--tokens {capacity}, or --separation {furthest}, or more --nodes")
+        }
+        PlanError::Infeasible { capacity, .. } => {
+            format!("--tokens {capacity}, or more --nodes")
+        }
+    };
+    Failure::new(error).help(help)
+}
+
+fn not_started(args: &Args, error: FleetError) -> Failure {
+    match error {
+        FleetError::Config(ConfigError::TooLarge { .. }) => {
+            Failure::new(error).help("lower --payload or --tokens")
+        }
+        FleetError::Config(ConfigError::Timing {
+            field,
+            given,
+            expected,
+        }) => Failure::new(format!("--{field} {}: {expected}", span(given))),
+        FleetError::System(_) if args.transport == Transport::Udp => {
+            Failure::new(format!("cannot open {} sockets: {error}", args.nodes))
+                .help("raise the limit of open files (ulimit -n), or take fewer --nodes")
+        }
+        error => Failure::new(error),
+    }
+}

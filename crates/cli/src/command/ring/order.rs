@@ -1,0 +1,396 @@
+//! What can be done to a ring while it runs: said by a flag, or typed.
+
+use std::fmt;
+use std::io::BufRead;
+use std::str::FromStr;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use headway_node::fleet::Fleet;
+
+/// Lines that wait to be read; whoever types more waits.
+const MOST_LINES: usize = 64;
+
+/// An order that is carried out at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fault {
+    /// After the start.
+    pub(super) at: Duration,
+    pub(super) order: Order,
+}
+
+/// Something to do to the ring.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Order {
+    /// Nothing means all.
+    Scramble(Vec<u32>),
+    Crash(u32),
+    Restart(u32),
+    RestartEmpty(u32),
+    Cut(u32, u32),
+    Mend(u32, u32),
+    Partition(u32, u32),
+    Heal,
+    Chance(Chance, f64),
+    Delay(Duration),
+    Help,
+    Quit,
+}
+
+/// What befalls a datagram by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chance {
+    Loss,
+    Duplicate,
+    Reorder,
+    Corrupt,
+}
+
+/// What can be typed.
+pub(super) const HELP: &str = "scramble all | scramble I | crash I | restart I | restart-empty I \
+| cut I J | mend I J | partition I-J | heal | loss P | duplicate P | reorder P | corrupt P \
+| delay TIME | quit";
+
+impl Order {
+    /// Whether the ring has the nodes that are named.
+    pub(super) fn fits(&self, nodes: u32) -> Result<(), String> {
+        let named = match self {
+            Order::Scramble(named) => named.clone(),
+            Order::Crash(node) | Order::Restart(node) | Order::RestartEmpty(node) => vec![*node],
+            Order::Cut(one, other) | Order::Mend(one, other) => {
+                let apart = one.abs_diff(*other);
+                if *one < nodes && *other < nodes && apart != 1 && apart != nodes - 1 {
+                    return Err(format!("nodes {one} and {other} are not neighbours"));
+                }
+                vec![*one, *other]
+            }
+            Order::Partition(first, last) => vec![*first, *last],
+            Order::Heal | Order::Chance(..) | Order::Delay(_) | Order::Help | Order::Quit => {
+                Vec::new()
+            }
+        };
+        match named.into_iter().find(|&node| node >= nodes) {
+            None => Ok(()),
+            Some(node) => Err(format!("no node {node}; they are 0 to {}", nodes - 1)),
+        }
+    }
+
+    /// Does it to the ring.
+    pub(super) fn carry_out(&self, fleet: &mut Fleet) -> Result<(), String> {
+        let nodes = fleet.options().plan.nodes();
+        self.fits(nodes)?;
+        let name = self.to_string();
+        let weather = fleet.weather().clone();
+        let before = |node: u32| (node + nodes - 1) % nodes;
+        let after = |node: u32| (node + 1) % nodes;
+        let done = match *self {
+            Order::Scramble(ref named) => {
+                let all: Vec<u32> = (0..nodes).collect();
+                fleet.scramble(if named.is_empty() { &all } else { named }, &name)
+            }
+            Order::Crash(node) => fleet.crash(node),
+            Order::Restart(node) => fleet.restart(node, true, &name),
+            Order::RestartEmpty(node) => fleet.restart(node, false, &name),
+            Order::Cut(one, other) => {
+                weather.change(|faults| faults.cut(one, other));
+                Ok(())
+            }
+            Order::Mend(one, other) => {
+                weather.change(|faults| faults.mend(one, other));
+                Ok(())
+            }
+            Order::Partition(first, last) => {
+                weather.change(|faults| {
+                    faults.cut(before(first), first);
+                    faults.cut(last, after(last));
+                });
+                Ok(())
+            }
+            Order::Heal => {
+                weather.change(|faults| faults.cut.clear());
+                Ok(())
+            }
+            Order::Chance(chance, probability) => {
+                if chance == Chance::Corrupt
+                    && probability > 0.0
+                    && !fleet.options().key.authenticates()
+                {
+                    return Err("without a key nobody notices corrupted datagrams".to_owned());
+                }
+                weather.change(|faults| match chance {
+                    Chance::Loss => faults.loss = probability,
+                    Chance::Duplicate => faults.duplicate = probability,
+                    Chance::Reorder => faults.reorder = probability,
+                    Chance::Corrupt => faults.corrupt = probability,
+                });
+                Ok(())
+            }
+            Order::Delay(delay) => {
+                weather.change(|faults| faults.delay = delay);
+                Ok(())
+            }
+            Order::Help | Order::Quit => Ok(()),
+        };
+        done.map_err(|error| error.to_string())
+    }
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Order, String> {
+        let text = text.trim();
+        // scramble-all, scramble=all and scramble all are the same.
+        let (word, rest) = match text.split_once(['=', ' ']) {
+            Some((word, rest)) => (word, rest.trim()),
+            None if text == "scramble-all" => ("scramble", "all"),
+            None => (text, ""),
+        };
+        let one = || node(rest);
+        let two = |apart: &[char]| -> Result<(u32, u32), String> {
+            let parts: Vec<&str> = rest.split(apart).filter(|part| !part.is_empty()).collect();
+            match parts[..] {
+                [one, other] => Ok((node(one)?, node(other)?)),
+                _ => Err(format!("'{rest}': expected two nodes")),
+            }
+        };
+        let chance = |which| Ok(Order::Chance(which, probability(rest)?));
+        match word {
+            "scramble" => Ok(Order::Scramble(several(rest)?)),
+            "crash" => Ok(Order::Crash(one()?)),
+            "restart" => Ok(Order::Restart(one()?)),
+            "restart-empty" => Ok(Order::RestartEmpty(one()?)),
+            "cut" => two(&[',', ' ']).map(|(one, other)| Order::Cut(one, other)),
+            "mend" => two(&[',', ' ']).map(|(one, other)| Order::Mend(one, other)),
+            "partition" => two(&['-', ',', ' ']).map(|(first, last)| Order::Partition(first, last)),
+            "heal" => Ok(Order::Heal),
+            "loss" => chance(Chance::Loss),
+            "duplicate" => chance(Chance::Duplicate),
+            "reorder" => chance(Chance::Reorder),
+            "corrupt" => chance(Chance::Corrupt),
+            "delay" => Ok(Order::Delay(parse_span(rest)?)),
+            "help" | "?" => Ok(Order::Help),
+            "quit" | "exit" | "q" => Ok(Order::Quit),
+            _ => Err(format!("'{word}' is not one of: {HELP}")),
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Order::Scramble(nodes) if nodes.is_empty() => f.write_str("scramble=all"),
+            Order::Scramble(nodes) => {
+                let nodes: Vec<String> = nodes.iter().map(u32::to_string).collect();
+                write!(f, "scramble={}", nodes.join(","))
+            }
+            Order::Crash(node) => write!(f, "crash={node}"),
+            Order::Restart(node) => write!(f, "restart={node}"),
+            Order::RestartEmpty(node) => write!(f, "restart-empty={node}"),
+            Order::Cut(one, other) => write!(f, "cut={one},{other}"),
+            Order::Mend(one, other) => write!(f, "mend={one},{other}"),
+            Order::Partition(first, last) => write!(f, "partition={first}-{last}"),
+            Order::Heal => f.write_str("heal"),
+            Order::Chance(chance, probability) => {
+                let name = match chance {
+                    Chance::Loss => "loss",
+                    Chance::Duplicate => "duplicate",
+                    Chance::Reorder => "reorder",
+                    Chance::Corrupt => "corrupt",
+                };
+                write!(f, "{name}={probability}")
+            }
+            Order::Delay(delay) => write!(f, "delay={}", span(*delay)),
+            Order::Help => f.write_str("help"),
+            Order::Quit => f.write_str("quit"),
+        }
+    }
+}
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fault, String> {
+        let (at, order) = text
+            .split_once(':')
+            .ok_or("expected AT:KIND, for example 5s:scramble=all")?;
+        let order: Order = order.parse()?;
+        if matches!(order, Order::Help | Order::Quit) {
+            return Err("help and quit can only be typed".to_owned());
+        }
+        Ok(Fault {
+            at: parse_span(at)?,
+            order,
+        })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", span(self.at), self.order)
+    }
+}
+
+/// A time, or anything between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) least: Duration,
+    pub(super) most: Duration,
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Span, String> {
+        let (least, most) = match text.split_once("..") {
+            Some((least, most)) => (parse_span(least)?, parse_span(most)?),
+            None => (parse_span(text)?, parse_span(text)?),
+        };
+        if least > most {
+            return Err("the range ends before it begins".to_owned());
+        }
+        Ok(Span { least, most })
+    }
+}
+
+/// `1500ms`, `2.5s`, `3m`, `250us`.
+pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
+    let expected = || format!("'{text}': expected a time such as 500ms, 2.5s or 3m");
+    let text = text.trim();
+    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = text.split_at(unit.ok_or_else(expected)?);
+    let number: f64 = number.parse().map_err(|_| expected())?;
+    let seconds = match unit {
+        "us" | "µs" => number * 1e-6,
+        "ms" => number * 1e-3,
+        "s" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(expected()),
+    };
+    let most = 1e9;
+    if seconds > most {
+        return Err(format!("'{text}' is longer than anybody waits"));
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| expected())
+}
+
+/// The opposite of [`parse_span`].
+pub(super) fn span(duration: Duration) -> String {
+    let micros = duration.as_micros();
+    if micros.is_multiple_of(1_000_000) {
+        format!("{}s", micros / 1_000_000)
+    } else if micros.is_multiple_of(1000) {
+        format!("{}ms", micros / 1000)
+    } else {
+        format!("{micros}us")
+    }
+}
+
+/// Lines from standard input, as they come.
+pub(super) fn typed() -> Receiver<String> {
+    let (sender, receiver) = sync_channel(MOST_LINES);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            // The end of the input, or of the ring.
+            let Ok(line) = line else { return };
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn node(text: &str) -> Result<u32, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| format!("'{text}': expected the number of a node"))
+}
+
+/// `all`, `3`, `3,5-8`.
+fn several(text: &str) -> Result<Vec<u32>, String> {
+    if text == "all" {
+        return Ok(Vec::new());
+    }
+    let mut nodes = Vec::new();
+    for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {
+        let (first, last) = match part.split_once('-') {
+            Some((first, last)) => (node(first)?, node(last)?),
+            None => (node(part)?, node(part)?),
+        };
+        if first > last || last - first > 1_000_000 {
+            return Err(format!("'{part}' is no range of nodes"));
+        }
+        nodes.extend(first..=last);
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    if nodes.is_empty() {
+        return Err("which nodes? all, or numbers such as 3,5-8".to_owned());
+    }
+    Ok(nodes)
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    let expected = || format!("'{text}': expected a probability, from 0 to 1");
+    let given: f64 = text.trim().parse().map_err(|_| expected())?;
+    if (0.0..=1.0).contains(&given) {
+        Ok(given)
+    } else {
+        Err(expected())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_read_as_they_are_written() {
+        for text in [
+            "scramble=all",
+            "scramble=3,5,6",
+            "crash=4",
+            "restart=4",
+            "restart-empty=4",
+            "cut=2,3",
+            "mend=2,3",
+            "partition=2-7",
+            "heal",
+            "loss=0.5",
+            "delay=1500us",
+            "quit",
+        ] {
+            let order: Order = text.parse().expect(text);
+            assert_eq!(order.to_string(), text);
+            let typed: Order = text.replace('=', " ").parse().expect(text);
+            assert_eq!(typed, order);
+        }
+        let range: Order = "scramble=5-6,3".parse().expect("a range");
+        assert_eq!(range.to_string(), "scramble=3,5,6");
+        assert_eq!("scramble-all".parse(), Ok(Order::Scramble(Vec::new())));
+    }
+
+    #[test]
+    fn times_are_read_and_written() {
+        for (text, micros) in [("2s", 2_000_000), ("1500ms", 1_500_000), ("250us", 250)] {
+            let duration = parse_span(text).expect(text);
+            assert_eq!(duration, Duration::from_micros(micros));
+            assert_eq!(span(duration), text);
+        }
+        assert_eq!(parse_span("1.5m"), Ok(Duration::from_secs(90)));
+        for wrong in [
+            "",
+            "5",
+            "s",
+            "5 parsecs",
+            "-1s",
+            "1e99s",
+            "9999999999999s",
+            ".s",
+        ] {
+            assert!(parse_span(wrong).is_err(), "{wrong}");
+        }
+    }
+}

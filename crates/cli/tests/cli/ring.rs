@@ -1,0 +1,146 @@
+//! `headway ring`: real nodes, on one machine.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+use crate::common::headway;
+
+/// Runs until the ring is settled at the end, a few times if the machine is too
+/// busy for the time given; everything else has to hold every time.
+fn ring(arguments: &str) -> Value {
+    for seconds in [3, 10, 30] {
+        let ran = headway(&format!("ring --format json --for {seconds}s {arguments}"));
+        let summary = ran.json();
+        assert_eq!(summary["violations"], 0, "{summary:#}");
+        if summary["settled"] == true {
+            assert_eq!(ran.code, 0, "{summary:#}");
+            return summary;
+        }
+        assert_eq!(ran.code, 1, "{summary:#}");
+    }
+    panic!("{arguments}: not settled");
+}
+
+#[test]
+fn a_ring_settles_and_its_permits_stay_apart() {
+    let summary = ring("--nodes 24 --tokens 4 --separation 2");
+    assert!(summary["rounds"].as_u64() > Some(24), "{summary:#}");
+    assert!(summary["hops"].as_u64() > Some(4 * 24), "{summary:#}");
+    assert!(
+        summary["min_true_distance"].as_u64() >= Some(2),
+        "{summary:#}"
+    );
+    assert_eq!(summary["plan"]["logical_separation"], 4);
+    assert_eq!(summary["plan"]["pace"], 1);
+    assert_eq!(summary["plan"]["capacity"], 6);
+    assert_eq!(summary["seed"], 2009);
+    // Each token's visits to two nodes differ by one at most.
+    let visits = |which: &str| summary["fairness"][which].as_u64().expect("a number");
+    assert!(
+        visits("visits_max") - visits("visits_min") <= 4,
+        "{summary:#}"
+    );
+}
+
+#[test]
+fn a_ring_over_udp_in_bad_weather_gets_over_anything() {
+    let summary = ring(
+        "--nodes 10 --tokens 2 --transport udp --dwell 1ms --loss 0.1 --duplicate 0.1 \
+         --reorder 0.1 --corrupt 0.05 --delay 1ms --fault 1s:scramble=all --fault 1500ms:crash=3 \
+         --fault 1600ms:restart=3 --fault 1700ms:cut=5,6 --fault 1800ms:heal",
+    );
+    assert_eq!(summary["transport"], "udp");
+    let recoveries = summary["recoveries"].as_array().expect("a list");
+    assert_eq!(recoveries.len(), 1, "{summary:#}");
+    assert_eq!(recoveries[0]["fault"], "scramble=all");
+    assert!(recoveries[0]["settled_after_s"].is_number(), "{summary:#}");
+    let rounds = recoveries[0]["settled_after_rounds"].as_u64();
+    assert!(
+        rounds <= summary["recovery_bound_rounds"].as_u64(),
+        "{summary:#}"
+    );
+    assert_eq!(summary["events"].as_array().map(Vec::len), Some(5));
+    assert!(summary["rejected"]["unauthenticated"].as_u64() > Some(0));
+}
+
+#[test]
+fn a_node_without_its_memory_is_taken_back() {
+    let summary = ring(
+        "--nodes 8 --tokens 2 --separation 1 --fault 1s:crash=3 --fault 1200ms:restart-empty=3",
+    );
+    assert_eq!(summary["recoveries"][0]["fault"], "restart-empty=3");
+}
+
+#[test]
+fn a_dead_node_is_a_no_and_no_violation() {
+    let ran = headway("ring --for 2s --nodes 6 --tokens 2 --separation 1 --fault 1s:crash=3");
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.out.contains("✗ settled"), "{}", ran.out);
+    assert!(ran.out.contains("✓ violations       0"), "{}", ran.out);
+    assert!(ran.out.contains("1 dead"), "{}", ran.out);
+}
+
+#[test]
+fn a_line_a_second_and_orders_from_standard_input() {
+    let output = Command::cargo_bin("headway")
+        .expect("the binary is built")
+        .args(["ring", "--for", "60s", "--nodes", "6", "--tokens", "1"])
+        .write_stdin("help\nloss 0.5\ncut 1 4\nmelt 3\nscramble 9\nquit\n")
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    for line in [
+        "scramble all | scramble I",
+        " s loss=0.5",
+        "nodes 1 and 4 are not neighbours",
+        "'melt' is not one of",
+        "no node 9; they are 0 to 5",
+    ] {
+        assert!(text.contains(line), "{line}:\n{text}");
+    }
+    // Stopped before it could settle, most likely; never a usage error.
+    assert!(matches!(output.status.code(), Some(0 | 1)));
+}
+
+#[test]
+fn mistakes_say_what_to_change() {
+    for (arguments, says) in [
+        (
+            "--nodes 10 --tokens 4 --separation 2",
+            "--tokens 3, or --separation 1",
+        ),
+        (
+            "--nodes 3 --tokens 3 --separation 1",
+            "help: --tokens 1, or more --nodes",
+        ),
+        ("--nodes 1", "2 to 268435456 nodes, not 1"),
+        ("--tokens 0", "1 to 32768 tokens, not 0"),
+        ("--separation 0", "at least 1 hop"),
+        ("--loss 2", "--loss 2: expected a probability"),
+        ("--reorder=-1", "--reorder -1: expected a probability"),
+        ("--corrupt 0.1 --no-key", "--no-key contradicts"),
+        ("--fault 1s:corrupt=0.1 --no-key", "--no-key contradicts"),
+        (
+            "--nodes 500 --tokens 64 --payload 255",
+            "take at most 5 tokens, or at most 8 bytes of payload",
+        ),
+        ("--refresh 1us", "--refresh 1us: at least 10 µs"),
+        ("--payload 256", "invalid value '256'"),
+        ("--for 5", "expected a time such as"),
+        ("--dwell 3ms..1ms", "ends before it begins"),
+        ("--fault scramble", "expected AT:KIND"),
+        ("--fault 1s:melt=3", "'melt' is not one of"),
+        ("--fault 1s:crash=99", "no node 99; they are 0 to 23"),
+        ("--fault 1s:cut=2,9", "not neighbours"),
+        ("--fault 1s:loss=1.5", "expected a probability"),
+        ("--fault 1s:quit", "can only be typed"),
+        ("--for 1s --fault 2s:heal", "after the end"),
+        ("--threads 0", "invalid value '0'"),
+        ("--transport pigeon", "memory"),
+    ] {
+        let ran = headway(&format!("ring {arguments}"));
+        assert_eq!(ran.code, 2, "{arguments}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(says), "{arguments}: {}", ran.err);
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    }
+}
