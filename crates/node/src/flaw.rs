@@ -13,6 +13,10 @@ pub enum Flaw {
     ClockModulusTooSmall,
     /// Resets go back to 0: there is no tail to climb.
     NoTail,
+    /// A clock that recovers does not wait until its neighbours know its phase. Not
+    /// caught by runs, whose delays are random: only an evil schedule does harm with
+    /// it, and the checker finds that (`testsuite/agreement/clocks.rs`).
+    NoAcknowledgement,
     /// The token rings have two values, whatever the ring's size.
     TwoValues,
     /// A token is passed on while its permit is being used.
@@ -44,7 +48,7 @@ pub enum Flaw {
 
 #[cfg(feature = "flaws")]
 impl Flaw {
-    /// All of them.
+    /// All that runs catch.
     pub const ALL: [Flaw; 16] = [
         Flaw::NoReset,
         Flaw::ClockModulusTooSmall,

@@ -35,6 +35,7 @@ mod flaw;
 pub mod fleet;
 mod join;
 mod link;
+mod local;
 mod machine;
 #[cfg(feature = "std")]
 pub mod observer;
@@ -58,6 +59,7 @@ pub use config::{Config, ConfigError, Grant, RingId, Role, Timing};
 pub use flaw::Flaw;
 #[cfg(not(feature = "flaws"))]
 use flaw::Flaw;
+pub use local::Local;
 pub use machine::{Event, Held, Machine, Transmit};
 pub use plan::{MOST_NODES, MOST_TOKENS, Plan, PlanError, true_separation};
 pub use recovery::{recovery_bound, recovery_rounds};

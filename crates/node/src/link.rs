@@ -11,6 +11,10 @@
 //! * it echoes the current challenge, so that it was sent after the latest
 //!   datagram that was listened to.
 //!
+//! The same numbers tell whether the neighbour knows the present phase, which a clock
+//! that recovers has to be sure of: what was known before a reset would let it out of
+//! the tail too early, again and again (`testsuite/agreement/clocks.rs`).
+//!
 //! One that does not count is still answered, so that two nodes that know nothing of
 //! each other get to know each other in one exchange.
 //!
@@ -51,6 +55,11 @@ pub(crate) struct Link {
     pub(crate) sequence: u64,
     pub(crate) challenge: u64,
     pub(crate) echo: u64,
+    /// It has answered a challenge that was sent with the present phase, so it knows
+    /// that phase. Looked at only while the clock recovers, and at phase 0.
+    pub(crate) acknowledged: bool,
+    /// The first challenge that was sent with the present phase.
+    pub(crate) asked: u64,
 }
 
 /// Which tick of a neighbour is asked for.
@@ -79,7 +88,17 @@ impl Link {
             // Anything that an old datagram cannot know.
             challenge: incarnation ^ u64::from(node).wrapping_mul(0x9E37_79B9_7F4A_7C15),
             echo: 0,
+            acknowledged: false,
+            asked: 0,
         }
+    }
+
+    /// The own phase has changed to one at which the neighbour's word is wanted that
+    /// it knows it: challenges of before do not count.
+    pub(crate) fn ask(&mut self) {
+        self.acknowledged = false;
+        self.challenge = self.challenge.wrapping_add(1);
+        self.asked = self.challenge;
     }
 
     /// Whether a datagram is newer than what is known.
@@ -98,6 +117,10 @@ impl Link {
         let header = &datagram.header;
         self.incarnation = header.incarnation;
         self.sequence = header.sequence;
+        // Any challenge since the question. (A corrupted `asked` makes the range large,
+        // never empty: at worst one answer is taken for granted.)
+        let since = header.echo.wrapping_sub(self.asked);
+        self.acknowledged |= since <= self.challenge.wrapping_sub(self.asked);
         self.challenge = self.challenge.wrapping_add(1);
         self.heard = now;
         self.joining = header.joining;

@@ -513,9 +513,12 @@ impl Machine {
         let before = (link.known, link.phase);
         link.hear(self.now, &datagram);
         link.silent = false;
-        // It repeats itself a tick behind: it has missed what would take it on.
-        let waits = before == (true, link.phase) && self.clock.after(link.phase) == self.phase;
-        link.due |= waits || header.joining;
+        // It repeats itself a tick behind: it has missed what would take it on. Or its
+        // clock waits for the word that its phase is known.
+        let same = before == (true, link.phase);
+        let behind = same && self.clock.after(link.phase) == self.phase;
+        let asks = !same && link.phase <= 0;
+        link.due |= behind || asks || header.joining;
         if header.sender == self.config.predecessor() && !header.joining {
             self.rings.hear(&datagram);
         }
@@ -612,6 +615,10 @@ impl Machine {
             Some(Step::Reset) if self.config.has(Flaw::NoReset) => return false,
             Some(step) => step,
         };
+        let known = self.links.iter().all(|link| link.acknowledged);
+        if self.phase <= 0 && !known && !self.config.has(Flaw::NoAcknowledgement) {
+            return false;
+        }
         if step == Step::Tick && !self.tick() {
             return false;
         }
@@ -622,6 +629,9 @@ impl Machine {
         }
         self.phase = self.clock.stepped(self.phase, step);
         self.ticked = self.now;
+        if self.phase <= 0 {
+            self.links.iter_mut().for_each(Link::ask);
+        }
         true
     }
 

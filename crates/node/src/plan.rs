@@ -120,6 +120,41 @@ impl Plan {
             })
     }
 
+    /// A plan with the protocol's own parameters: logical separation g and pace p.
+    /// For studies; what it keeps up in real time is [`Plan::true_separation`].
+    ///
+    /// # Errors
+    ///
+    /// When the numbers are out of range or more than g times the tokens do not fit.
+    pub fn logical(nodes: u32, tokens: u32, separation: u32, pace: u32) -> Result<Plan, PlanError> {
+        if !(2..=MOST_NODES).contains(&nodes) {
+            return Err(PlanError::Nodes(nodes));
+        }
+        if !(1..=MOST_TOKENS).contains(&tokens) {
+            return Err(PlanError::Tokens(tokens));
+        }
+        if separation == 0 || pace == 0 {
+            return Err(PlanError::Separation);
+        }
+        let kept = true_separation(separation, pace);
+        if u64::from(tokens) * u64::from(separation) > u64::from(nodes) {
+            return Err(PlanError::Infeasible {
+                nodes,
+                tokens,
+                wanted: kept,
+                capacity: (nodes / separation).max(1),
+                furthest: (nodes / tokens).saturating_sub(1),
+            });
+        }
+        Ok(Plan {
+            nodes,
+            tokens,
+            wanted: kept,
+            separation,
+            pace,
+        })
+    }
+
     /// Nodes in the ring.
     pub const fn nodes(&self) -> u32 {
         self.nodes

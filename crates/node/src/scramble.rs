@@ -54,6 +54,7 @@ impl Machine {
             link.joining = random() & 7 == 0;
             link.silent = random() & 1 == 0;
             link.due = random() & 1 == 0;
+            link.acknowledged = random() & 1 == 0;
             link.heard = moment(self.now, random);
             link.phase = phase(random);
             link.released = released(random);
@@ -64,6 +65,7 @@ impl Machine {
             }
             link.challenge = random();
             link.echo = random();
+            link.asked = random();
             for known in &mut link.values {
                 *known = value(random);
             }

@@ -84,7 +84,7 @@ pub struct Header {
 }
 
 /// A token that was released by a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Released {
     /// Which one.
     pub token: u16,
