@@ -142,7 +142,9 @@ pub fn facts(settings: &Settings, roster: &Roster) -> Vec<(&'static str, String)
             let rate = 2.0 / pause * datagram as f64;
             format!("at most {rate:.0} bytes/s per node, whatever the ring's size")
         } else {
-            format!("datagrams of {datagram} bytes as fast as they travel: set timing.tick for less")
+            format!(
+                "datagrams of {datagram} bytes as fast as they travel: set timing.tick for less"
+            )
         },
     ));
     facts
