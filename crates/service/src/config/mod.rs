@@ -187,6 +187,13 @@ impl Settings {
     /// All mistakes, in the order in which they are found.
     pub fn read(sources: &Sources) -> Result<Settings, Vec<Mistake>> {
         let (given, mistakes) = sources.read();
+        // Of a file that cannot be read, nothing else is worth saying.
+        let unread = |mistake: &Mistake| {
+            mistake.key.is_empty() && matches!(mistake.place, Place::File { .. })
+        };
+        if mistakes.iter().any(unread) {
+            return Err(mistakes);
+        }
         let mut reader = Reader { given, mistakes };
         let settings = reader.settings();
         if reader.mistakes.is_empty() {

@@ -3,6 +3,7 @@
 //! A node is this test program run again, which then does nothing but what
 //! `headway node --config FILE` does.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -42,13 +43,17 @@ pub(crate) fn be_a_node_if_asked() {
 /// A ring of processes.
 pub(crate) struct Fleet {
     pub(crate) folder: tempfile::TempDir,
-    network: String,
+    pub(crate) network: String,
     pub(crate) names: Vec<String>,
     nodes: Vec<Option<Child>>,
     /// Lines for the file, by section.
     pub(crate) more: String,
     pub(crate) ring: String,
     pub(crate) timing: String,
+    /// Namespaces that the nodes run in, if they are hosts of their own.
+    pub(crate) hosts: Option<String>,
+    /// More variables for some nodes.
+    pub(crate) variables: Vec<(usize, &'static str, String)>,
 }
 
 pub(crate) const QUICK: &str = "refresh = \"20ms\"\nsilence = \"400ms\"\ntick = \"2ms\"\ndwell_most = \"3s\"\ngrace = \"800ms\"\n";
@@ -66,15 +71,18 @@ impl Fleet {
             more: String::new(),
             ring: format!("tokens = {tokens}\nseparation = {separation}\n"),
             timing: QUICK.to_owned(),
+            hosts: None,
+            variables: Vec::new(),
         }
     }
 
     /// Every node runs a command that says when it begins and ends, for `seconds`.
     pub(crate) fn with_observer(mut self, seconds: f64) -> Fleet {
         let log = self.folder.path().join("observed");
+        // Asked to stop, it says when it has.
         let script = format!(
-            "echo begin $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> {0}; sleep {seconds}; \
-             echo end $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> {0}",
+            "say() {{ echo $1 $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> {}; }}; \
+             trap 'say end; exit 1' TERM; say begin; sleep {seconds}; say end",
             log.display()
         );
         self.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n");
@@ -86,7 +94,11 @@ impl Fleet {
     }
 
     pub(crate) fn http(&self, at: usize) -> String {
-        format!("{}.{}:7480", self.network, at + 1)
+        match self.hosts {
+            // A host's own loopback, out of reach from here.
+            Some(_) => "127.0.0.1:7480".into(),
+            None => format!("{}.{}:7480", self.network, at + 1),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -138,7 +150,21 @@ impl Fleet {
             .append(true)
             .create(true)
             .open(self.path(&format!("{name}.log")));
-        let child = Command::new(std::env::current_exe().expect("this program"))
+        let program = std::env::current_exe().expect("this program");
+        let mut command = match &self.hosts {
+            None => Command::new(program),
+            Some(hosts) => {
+                let mut command = Command::new("ip");
+                command
+                    .args(["netns", "exec", &format!("{hosts}-{at}")])
+                    .arg(program);
+                command
+            }
+        };
+        for (_, variable, value) in self.variables.iter().filter(|(node, ..)| *node == at) {
+            command.env(variable, value);
+        }
+        let child = command
             .args(["--exact", "a_node_if_asked", "--nocapture"])
             .env(CONFIG, self.path(&format!("{name}.toml")))
             .env("SECRET_OF_THE_PARENT", "never in a command")
@@ -276,13 +302,20 @@ impl Seen {
 
 /// The least number of hops between two permits that were in use together, either way
 /// round the ring. None if never two were.
+///
+/// A command that was killed could not say so. It counts as in use until its token is
+/// used again, or its node is; that it is gone by then, other tests see to.
 pub(crate) fn closest(seen: &[Seen], ring: &[String]) -> Option<usize> {
+    let place = |seen: &Seen| ring.iter().position(|name| *name == seen.node);
+    let key = |seen: &Seen| (seen.node.clone(), seen.token, seen.fence);
+    let ended: BTreeSet<_> = seen.iter().filter(|seen| !seen.begins).map(key).collect();
     let mut using: Vec<&Seen> = Vec::new();
     let mut closest = None;
-    let place = |seen: &Seen| ring.iter().position(|name| *name == seen.node);
     for line in seen {
-        // A command that was killed did not say so; its node's next one tells.
-        using.retain(|other| other.node != line.node);
+        using.retain(|other| {
+            let killed = !ended.contains(&key(other));
+            other.node != line.node && !(killed && line.begins && other.token == line.token)
+        });
         if line.begins {
             for other in &using {
                 if let (Some(one), Some(two)) = (place(line), place(other)) {

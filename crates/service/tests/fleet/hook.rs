@@ -131,11 +131,19 @@ fn failures_and_output_are_recorded() {
 
 #[test]
 fn a_command_left_behind_by_a_killed_node_is_ended_before_another_runs() {
-    let mut fleet = fleet(34, "echo $$ >> FOLDER/pids; sleep 2.5", "");
+    let mut fleet = fleet(34, "echo $$ $HEADWAY_NODE >> FOLDER/pids; sleep 2.5", "");
     fleet.start_all();
     fleet.until("it runs", || !lines(&fleet.path("pids")).is_empty());
-    let first: i32 = lines(&fleet.path("pids"))[0].parse().unwrap();
-    let at = usize::from(!fleet.log(0).contains("the command runs"));
+    let line = lines(&fleet.path("pids"))[0].clone();
+    let (first, name) = line.split_once(' ').unwrap();
+    let first: i32 = first.parse().unwrap();
+    let at = usize::from(name == "b");
+    let notes = fleet.path(&format!("state-{name}/notes.json"));
+    fleet.until("it is noted", || {
+        lines(&notes)
+            .concat()
+            .contains(&format!("\"hook\":[{first},"))
+    });
     fleet.kill(at);
     assert!(alive(first));
     fleet.start(at);
@@ -162,14 +170,16 @@ fn only_when_asked() {
 
 #[test]
 fn a_node_that_stops_ends_its_command_passes_the_token_and_says_zero() {
-    let mut fleet = fleet(36, "echo $$ >> FOLDER/pids; sleep 100", "");
+    let mut fleet = fleet(36, "echo $$ $HEADWAY_NODE >> FOLDER/pids; sleep 100", "");
     fleet.timing = fleet
         .timing
         .replace("dwell_most = \"3s\"", "dwell_most = \"100s\"");
     fleet.start_all();
     fleet.until("it runs", || !lines(&fleet.path("pids")).is_empty());
-    let first: i32 = lines(&fleet.path("pids"))[0].parse().unwrap();
-    let at = usize::from(!fleet.log(0).contains("the command runs"));
+    let line = lines(&fleet.path("pids"))[0].clone();
+    let (first, name) = line.split_once(' ').unwrap();
+    let first: i32 = first.parse().unwrap();
+    let at = usize::from(name == "b");
     assert_eq!(fleet.stop(at), 0);
     assert!(!alive(first));
     assert!(fleet.log(at).contains("stopped"), "{}", fleet.log(at));
