@@ -1,5 +1,7 @@
 //! Whether a datagram comes from somebody who knows the ring's key.
 
+use alloc::sync::Arc;
+
 use hmac::digest::KeyInit;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
@@ -9,9 +11,9 @@ pub const MAC_BYTES: usize = 32;
 
 /// The ring's key, or the decision to do without one.
 ///
-/// Its `Debug` output does not show the key.
+/// Copies share it, and its `Debug` output does not show it.
 #[derive(Clone)]
-pub struct Key(Option<Hmac<Sha256>>);
+pub struct Key(Option<Arc<Hmac<Sha256>>>);
 
 impl Key {
     /// The least number of bytes of a key.
@@ -24,7 +26,7 @@ impl Key {
         }
         // HMAC takes keys of any length.
         let mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
-        Some(Key(Some(mac)))
+        Some(Key(Some(Arc::new(mac))))
     }
 
     /// No authentication at all: for rings inside one program.
@@ -41,7 +43,7 @@ impl Key {
     pub fn sign(&self, bytes: &[u8]) -> [u8; MAC_BYTES] {
         match &self.0 {
             Some(keyed) => {
-                let mut mac = keyed.clone();
+                let mut mac = Hmac::clone(keyed);
                 mac.update(bytes);
                 mac.finalize().into_bytes().into()
             }
@@ -54,7 +56,7 @@ impl Key {
     pub fn verify(&self, bytes: &[u8], mac: &[u8]) -> bool {
         match &self.0 {
             Some(keyed) => {
-                let mut expected = keyed.clone();
+                let mut expected = Hmac::clone(keyed);
                 expected.update(bytes);
                 expected.verify_slice(mac).is_ok()
             }

@@ -306,6 +306,31 @@ fn clock_for(plan: &Plan) -> PhaseClock {
     }
 }
 
+impl Config {
+    /// Sixteen bytes that stand for a name and everything in the plan, so that
+    /// nodes that were told differently do not listen to each other.
+    pub fn identity(name: &[u8], plan: &Plan, payload: u8) -> RingId {
+        use sha2::{Digest, Sha256};
+        let mut hash = Sha256::new();
+        hash.update(b"headway ring 1");
+        hash.update((name.len() as u64).to_be_bytes());
+        hash.update(name);
+        for number in [
+            plan.nodes(),
+            plan.tokens(),
+            plan.separation(),
+            plan.pace(),
+            u32::from(payload),
+        ] {
+            hash.update(number.to_be_bytes());
+        }
+        let digest = hash.finalize();
+        let mut id = RingId([0; 16]);
+        id.0.copy_from_slice(&digest[..16]);
+        id
+    }
+}
+
 impl Timing {
     fn check(&self) -> Result<(), ConfigError> {
         let wrong = |field, given, expected| {

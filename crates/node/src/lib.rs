@@ -24,6 +24,7 @@
 
 extern crate alloc;
 
+mod advance;
 mod auth;
 mod config;
 #[cfg(feature = "std")]
@@ -46,6 +47,7 @@ mod release;
 mod rings;
 mod scramble;
 mod snapshot;
+mod status;
 #[cfg(feature = "std")]
 pub mod transport;
 mod verdict;
@@ -60,10 +62,11 @@ pub use flaw::Flaw;
 #[cfg(not(feature = "flaws"))]
 use flaw::Flaw;
 pub use local::Local;
-pub use machine::{Event, Held, Machine, Transmit};
+pub use machine::{Event, Machine, Transmit};
 pub use plan::{MOST_NODES, MOST_TOKENS, Plan, PlanError, true_separation};
 pub use recovery::{recovery_bound, recovery_rounds};
 pub use snapshot::RestoreError;
+pub use status::Held;
 pub use wire::Rejected;
 
 /// Microseconds since the application's fixed moment.

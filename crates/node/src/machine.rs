@@ -4,22 +4,17 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use headway_core::phase_clock::{PhaseClock, Step};
-use headway_core::token_ring::holds;
+use headway_core::phase_clock::PhaseClock;
 
 use crate::auth::Key;
-use crate::config::{Config, ConfigError, Grant, RingId};
-use crate::link::{Link, Tick};
+use crate::config::{Config, ConfigError};
+use crate::link::Link;
 use crate::permit::{Stage, Stay, Times};
 use crate::release::Rule;
 use crate::rings::Rings;
 use crate::verdict::Verdict;
 use crate::wire::{Header, Rejected};
 use crate::{Flaw, Micros, micros};
-
-/// How many steps of the clock one call makes at most. In good order a call makes
-/// two; the rest of a recovery is made in the next calls.
-const MOST_STEPS: usize = 8;
 
 /// One node of a ring.
 ///
@@ -122,6 +117,9 @@ pub enum Event {
     },
     /// The application has to stop, and to say so by
     /// [`Machine::handle_work_done`]. The token waits for [`Timing::grace`] at most.
+    /// After a corruption of the machine's memory it may not remember whom to tell:
+    /// an application that works for long compares with [`Machine::held`] now and
+    /// then.
     ///
     /// [`Timing::grace`]: crate::Timing::grace
     Withdrawn {
@@ -153,18 +151,6 @@ pub enum Event {
         /// How many since the last such event.
         count: u64,
     },
-}
-
-/// A token that is here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// Which one.
-    pub token: u32,
-    /// Its fencing number.
-    pub fence: u64,
-    /// Whether the application may work, or has been asked to stop and has not said
-    /// that it did.
-    pub permit: bool,
 }
 
 impl Machine {
@@ -376,79 +362,6 @@ impl Machine {
         None
     }
 
-    /// Whether everything that this node saw for a whole turn was legitimate.
-    pub fn settled(&self) -> bool {
-        self.verdict.settled(&self.config)
-    }
-
-    /// The tokens that are here.
-    pub fn held(&self) -> impl Iterator<Item = Held> {
-        let stays = self.stays.iter().enumerate();
-        stays
-            .filter(|(_, stay)| stay.rounds > 0)
-            .map(|(token, stay)| Held {
-                token: token as u32,
-                fence: self.rings.fences[token],
-                permit: matches!(stay.stage, Stage::Working | Stage::Stopping),
-            })
-    }
-
-    /// What a token carried when it was last here, or carries if it is here.
-    pub fn payload(&self, token: u32) -> &[u8] {
-        if token < self.config.plan.tokens() {
-            self.rings.payloads.get(token as usize)
-        } else {
-            &[]
-        }
-    }
-
-    /// Rounds that this node has executed.
-    pub const fn rounds(&self) -> u64 {
-        self.rounds
-    }
-
-    /// Tokens that this node has passed on.
-    pub const fn hops(&self) -> u64 {
-        self.hops
-    }
-
-    /// How often its clock was reset.
-    pub const fn resets(&self) -> u64 {
-        self.resets
-    }
-
-    /// Its clock's phase; below 0 while it recovers.
-    pub const fn phase(&self) -> i32 {
-        self.phase
-    }
-
-    /// Whether it has a state, of its own or taken from its neighbours.
-    pub const fn joined(&self) -> bool {
-        self.joined
-    }
-
-    /// The neighbours that have not been heard for too long.
-    pub fn silent(&self) -> impl Iterator<Item = u32> {
-        let links = self.links.iter();
-        links.filter(|link| link.silent).map(|link| link.node)
-    }
-
-    /// How many datagrams were not listened to, for each reason.
-    pub fn rejected(&self) -> impl Iterator<Item = (Rejected, u64)> {
-        Rejected::ALL.into_iter().zip(self.rejected)
-    }
-
-    /// The separation in logical time that this node keeps: the plan's, or what a
-    /// measuring node has found.
-    pub fn separation(&self) -> u32 {
-        self.rule.separation(&self.config)
-    }
-
-    /// Its configuration.
-    pub const fn config(&self) -> &Config {
-        &self.config
-    }
-
     /// Every call begins here: time does not run back, and no variable stays out
     /// of its domain.
     fn begin(&mut self, now: Duration) {
@@ -525,203 +438,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Goes as far as what is known allows.
-    fn advance(&mut self) {
-        if !self.joined && !self.join() {
-            return;
-        }
-        for _ in 0..MOST_STEPS {
-            self.observe();
-            if !self.step() {
-                return;
-            }
-            self.transmit_all();
-        }
-        self.observe();
-        self.unfinished = true;
-    }
-
-    /// Looks which tokens are here.
-    fn observe(&mut self) {
-        for stay in &mut self.stays {
-            if stay.stage == Stage::Working && stay.blocked(self.now, &self.times).is_none() {
-                stay.withdraw(self.now);
-            }
-        }
-        // A node that was just restored hears from its neighbours soon enough.
-        if self.links.iter().any(|link| !link.known) {
-            return;
-        }
-        if !self.in_step() {
-            self.trouble();
-        }
-        let predecessor = &self.links[0];
-        let Some(tick) = predecessor.tick_at(self.phase, self.clock, &self.config) else {
-            return;
-        };
-        let separation = self.rule.separation(&self.config);
-        let mut lost = false;
-        for (token, stay) in self.stays.iter_mut().enumerate() {
-            let theirs = predecessor.value(token, tick);
-            let held = holds(self.rings.values[token], theirs, self.config.index == 0);
-            if held && stay.rounds == 0 {
-                stay.rounds = 1;
-                self.rings.arrive(token, &self.config);
-                self.verdict.arrival(stay.arrived, separation, &self.config);
-                stay.arrived = 0;
-                let may = self.config.grant == Grant::Always || self.verdict.settled(&self.config);
-                if may {
-                    stay.stage = Stage::Working;
-                    stay.since = self.now;
-                }
-            } else if !held && stay.rounds > 0 {
-                stay.leave();
-                lost = true;
-            }
-        }
-        if lost {
-            self.trouble();
-        }
-    }
-
-    /// Something is not legitimate: no permit is to be used until it is again.
-    fn trouble(&mut self) {
-        self.verdict.wrong();
-        if self.config.grant == Grant::WhenSettled {
-            for stay in &mut self.stays {
-                stay.withdraw(self.now);
-            }
-        }
-    }
-
-    fn in_step(&self) -> bool {
-        let mut links = self.links.iter();
-        links.all(|link| link.known && self.clock.in_step(self.phase, link.phase))
-    }
-
-    /// One step of the clock, and the round that goes with it. Whether it was made.
-    fn step(&mut self) -> bool {
-        self.pausing = false;
-        if self.links.iter().any(|link| !link.known) {
-            return false;
-        }
-        let mut phases = [0; 2];
-        for (phase, link) in phases.iter_mut().zip(&self.links) {
-            *phase = link.phase;
-        }
-        let step = match self.clock.step(self.phase, &phases[..self.links.len()]) {
-            None if self.config.has(Flaw::TickAlone) && self.in_step() => Step::Tick,
-            None => return false,
-            Some(Step::Reset) if self.config.has(Flaw::NoReset) => return false,
-            Some(step) => step,
-        };
-        let known = self.links.iter().all(|link| link.acknowledged);
-        if self.phase <= 0 && !known && !self.config.has(Flaw::NoAcknowledgement) {
-            return false;
-        }
-        if step == Step::Tick && !self.tick() {
-            return false;
-        }
-        if step != Step::Tick {
-            self.rings.released = None;
-            self.resets += u64::from(step == Step::Reset);
-            self.trouble();
-        }
-        self.phase = self.clock.stepped(self.phase, step);
-        self.ticked = self.now;
-        if self.phase <= 0 {
-            self.links.iter_mut().for_each(Link::ask);
-        }
-        true
-    }
-
-    /// What there is to do before the clock ticks. Whether it may.
-    fn tick(&mut self) -> bool {
-        if self.now - self.ticked < self.times.tick {
-            self.pausing = true;
-            return false;
-        }
-        let next = self.clock.after(self.phase);
-        if next % self.config.plan.pace() as i32 != 0 {
-            self.rings.released = None;
-            return true;
-        }
-        let predecessor = &self.links[0];
-        let tick = predecessor.tick_at(self.phase, self.clock, &self.config);
-        let tick = tick.unwrap_or(Tick::Current);
-        let held = self.stays.iter().filter(|stay| stay.rounds > 0).count() as u32;
-        let arriving = self.stays.iter().filter(|stay| stay.rounds == 1).count() as u32;
-        let (mut rule, releases) = self.rule.round(held, arriving, &self.config);
-        if releases {
-            let token = self.next_token();
-            let stay = &mut self.stays[token];
-            let blocked = stay.blocked(self.now, &self.times).is_some();
-            if blocked && !self.config.has(Flaw::PublishBeforeWorkDone) {
-                return false;
-            }
-            stay.leave();
-            rule.turn = (token as u32 + 1) % self.config.plan.tokens();
-            let theirs = predecessor.value(token, tick);
-            self.rings.release(token, theirs, &self.config);
-            self.hops = self.hops.wrapping_add(1);
-        } else {
-            self.rings.released = None;
-        }
-        self.rule = rule;
-        self.rounds = self.rounds.wrapping_add(1);
-        self.verdict.round();
-        let turn = self.config.plan.nodes();
-        for stay in &mut self.stays {
-            stay.arrived = stay.arrived.saturating_add(1);
-            if stay.rounds > 0 {
-                stay.rounds = stay.rounds.saturating_add(1);
-            }
-            // It rested, or it is late.
-            if stay.rounds > 1 || stay.arrived > turn {
-                self.verdict.wrong();
-            }
-        }
-        true
-    }
-
-    /// The token that is released next: the first that is here, in turn.
-    fn next_token(&self) -> usize {
-        let tokens = self.stays.len();
-        let turn = self.rule.turn as usize;
-        (0..tokens)
-            .map(|offset| (turn + offset) % tokens)
-            .find(|&token| self.stays[token].rounds > 0)
-            .unwrap_or(turn)
-    }
-
     pub(crate) fn transmit_all(&mut self) {
         for link in &mut self.links {
             link.due = true;
         }
-    }
-}
-
-impl Config {
-    /// Sixteen bytes that stand for a name and everything in the plan, so that
-    /// nodes that were told differently do not listen to each other.
-    pub fn identity(name: &[u8], plan: &crate::Plan, payload: u8) -> RingId {
-        use sha2::{Digest, Sha256};
-        let mut hash = Sha256::new();
-        hash.update(b"headway ring 1");
-        hash.update((name.len() as u64).to_be_bytes());
-        hash.update(name);
-        for number in [
-            plan.nodes(),
-            plan.tokens(),
-            plan.separation(),
-            plan.pace(),
-            u32::from(payload),
-        ] {
-            hash.update(number.to_be_bytes());
-        }
-        let digest = hash.finalize();
-        let mut id = RingId([0; 16]);
-        id.0.copy_from_slice(&digest[..16]);
-        id
     }
 }

@@ -41,7 +41,7 @@ pub enum PlanError {
     #[error(
         "{tokens} tokens truly {wanted} hops apart need {} nodes, and there are {nodes}: \
          take at most {capacity} tokens, or a separation of at most {furthest}",
-        *tokens as u64 * (*wanted as u64 + 1)
+        u64::from(*tokens) * (u64::from(*wanted) + 1)
     )]
     Infeasible {
         /// Nodes in the ring.

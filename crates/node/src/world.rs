@@ -15,14 +15,12 @@
 //! let network = Network { loss: 0.2, ..Network::default() };
 //! let mut world = World::new(nodes, &Key::none(), network, Work::default(), 2009).unwrap();
 //! world.run_for(Duration::from_secs(10));
-//! assert!(world.settled() && world.observer().violations() == 0);
+//! assert!(world.settled() && world.observer().violations().is_empty());
 //!
 //! world.scramble_all();
 //! world.run_for(Duration::from_secs(10));
 //! assert!(world.settled());
 //! ```
-
-mod observer;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,8 +30,7 @@ use std::vec::Vec;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-pub use observer::{Observer, Violation};
-
+use crate::observer::Observer;
 use crate::{Config, ConfigError, Event, Key, Machine, Micros, RestoreError, micros};
 
 /// What the network does to datagrams.
@@ -149,7 +146,9 @@ impl World {
             .into_iter()
             .map(|config| Machine::new(config, key.clone(), random.next_u64()))
             .collect::<Result<Vec<_>, _>>()?;
-        let separation = machines[0].config().plan;
+        // A new ring is promised to do no harm from the start.
+        let mut observer = Observer::new(&machines[0].config().plan);
+        observer.settled(Duration::ZERO);
         let n = machines.len();
         let mut world = World {
             down: vec![false; n],
@@ -171,7 +170,7 @@ impl World {
             ],
             under_way: Vec::new(),
             unused: Vec::new(),
-            observer: Observer::new(n as u32, separation.wanted()),
+            observer,
             unsettled_at: 0,
             machines,
             key: key.clone(),
@@ -198,6 +197,7 @@ impl World {
 
     /// Overwrites a node's memory.
     pub fn scramble(&mut self, node: u32) {
+        self.observer.fault(self.now(), "scramble");
         let random = &mut self.random;
         self.machines[node as usize].scramble(&mut || random.next_u64());
         self.after(node);
@@ -252,7 +252,7 @@ impl World {
     /// Switches a node off. Its application stops at once.
     pub fn crash(&mut self, node: u32) {
         self.down[node as usize] = true;
-        self.observer.crashed(node);
+        self.observer.gone(node);
         self.timers[node as usize] = Micros::MAX;
     }
 
@@ -267,7 +267,10 @@ impl World {
         let now = Duration::from_micros(self.now);
         let machine = match saved {
             Some(bytes) => Machine::restore(config, self.key.clone(), incarnation, now, bytes)?,
-            None => Machine::new(config, self.key.clone(), incarnation)?,
+            None => {
+                self.observer.fault(now, "amnesia");
+                Machine::new(config, self.key.clone(), incarnation)?
+            }
         };
         self.machines[node as usize] = machine;
         self.down[node as usize] = false;
@@ -326,9 +329,9 @@ impl World {
         &self.observer
     }
 
-    /// Forgets what was observed so far, but not who is working.
-    pub fn observe_anew(&mut self) {
-        self.observer.forget();
+    /// From now on everything is promised again, which a corruption had put off.
+    pub fn promise(&mut self) {
+        self.observer.settled(Duration::from_micros(self.now));
     }
 
     /// Whether every node that is on says that it is settled.
@@ -376,7 +379,8 @@ impl World {
                 node
             }
             Happening::Done(node, token, fence) => {
-                if self.observer.ended(node, token, fence) {
+                if self.fence_of(node, token) == Some(fence) {
+                    self.observer.ended(now, node, token);
                     self.machines[node as usize].handle_work_done(now, token, fence, None);
                 }
                 node
@@ -394,14 +398,17 @@ impl World {
         while let Some(event) = self.machines[index].poll_event() {
             match event {
                 Event::Granted { token, fence } => {
-                    self.observer.granted(self.now, node, token, fence);
+                    let now = Duration::from_micros(self.now);
+                    // Whoever was not told of the end of a permit begins anew.
+                    self.observer.ended(now, node, token);
+                    self.observer.granted(now, node, token, fence);
                     let most = micros(self.work.most - self.work.least);
                     let time = micros(self.work.least) + self.draw(most);
                     self.push(self.now + time, Happening::Done(node, token, fence));
                 }
                 Event::Withdrawn { token, .. } => {
                     // It takes its time to stop, but less than it takes to finish.
-                    if let Some(fence) = self.observer.working(node, token) {
+                    if let Some(fence) = self.fence_of(node, token) {
                         let time = self.draw(micros(self.work.most) / 2);
                         self.push(self.now + time, Happening::Done(node, token, fence));
                     }
@@ -419,6 +426,14 @@ impl World {
         self.buffer = buffer;
         let next = micros(self.machines[index].poll_timeout());
         self.call_at(node, next.max(self.now + 1));
+    }
+
+    /// Under which number an application works, if it does.
+    fn fence_of(&self, node: u32, token: u32) -> Option<u64> {
+        let mut permits = self.observer.permits().iter();
+        permits
+            .find(|permit| (permit.node, permit.token) == (node, token))
+            .map(|permit| permit.fence)
     }
 
     /// Puts a datagram on its way, or does to it what networks do.
@@ -484,6 +499,6 @@ impl World {
     }
 
     fn chance(&mut self, share: f64) -> bool {
-        share > 0.0 && (self.random.next_u32() as f64) < share * 4_294_967_296.0
+        share > 0.0 && f64::from(self.random.next_u32()) < share * 4_294_967_296.0
     }
 }
