@@ -9,6 +9,7 @@
 mod check;
 mod experiments;
 mod forecast;
+mod node;
 mod petri;
 mod ring;
 mod table;
@@ -26,10 +27,15 @@ const AREAS: &[Area] = &[
     ("petri", petri::measure),
     ("walk", walk::measure),
     ("check", check::measure),
+    ("node", node::measure),
 ];
 
 fn main() -> std::io::Result<()> {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
+    if chosen.first().is_some_and(|first| first == node::ECHO) {
+        // This is the other process of a measurement.
+        return node::echo();
+    }
     if let Some(unknown) = chosen
         .iter()
         .find(|name| !AREAS.iter().any(|(area, _)| area == name))

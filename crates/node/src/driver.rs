@@ -2,6 +2,8 @@
 //! thread.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -100,6 +102,8 @@ pub enum Refused {
 #[derive(Clone, Debug)]
 pub struct Remote {
     commands: SyncSender<Command>,
+    /// There are commands that were not obeyed yet.
+    pending: Arc<AtomicBool>,
     waker: Waker,
 }
 
@@ -116,6 +120,7 @@ impl Remote {
                 TrySendError::Full(_) => Refused::Busy,
                 TrySendError::Disconnected(_) => Refused::Stopped,
             })?;
+        self.pending.store(true, Ordering::Release);
         self.waker.wake();
         Ok(())
     }
@@ -231,6 +236,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
             commands,
             remote: Remote {
                 commands: sender,
+                pending: Arc::new(AtomicBool::new(false)),
                 waker,
             },
             // One more, so that what is too long is seen to be.
@@ -257,37 +263,36 @@ impl<T: Transport, A: Application> Driver<T, A> {
         }
     }
 
-    /// One turn of the loop: commands, datagrams, timeouts, events, and then what
+    /// One turn of the loop: datagrams, commands, timeouts, events, and then what
     /// there is to send. Waits for a datagram if there is nothing else to do, but no
     /// longer than `most`. Whether a datagram came, or anything was sent.
     pub fn turn(&mut self, most: Duration) -> bool {
-        self.obey();
         if !self.running {
             return false;
         }
         if !self.alive {
             self.ignore(most);
+            self.obey(self.now());
             return false;
         }
         let now = self.now();
-        self.tell_events(now);
-        self.wish = self.application.turn(now, &mut self.machine);
-        // A command or the application may have changed something: said first, so
-        // that nobody waits for it.
-        self.tell_events(now);
-        let spoke = self.speak(now);
-        let wait = if spoke || self.events_left {
+        let wait = if self.events_left || self.remote.pending.load(Ordering::Acquire) {
             Duration::ZERO
         } else {
-            most
+            most.min(self.deadline().saturating_sub(now))
         };
-        let heard = self.listen(now, wait);
-        let now = self.now();
+        let (now, heard) = self.listen(now, wait);
+        self.obey(now);
         if self.machine.poll_timeout() <= now {
             self.machine.handle_timeout(now);
         }
         self.tell_events(now);
-        self.speak(now) || heard || spoke
+        let before = (self.machine.rounds(), self.machine.phase());
+        self.wish = self.application.turn(now, &mut self.machine);
+        if before != (self.machine.rounds(), self.machine.phase()) {
+            self.tell_events(now);
+        }
+        self.speak(now) || heard
     }
 
     /// When it has to have its next turn if nothing arrives.
@@ -345,7 +350,11 @@ impl<T: Transport, A: Application> Driver<T, A> {
         (self.errors, self.latest_error.as_ref())
     }
 
-    fn obey(&mut self) {
+    fn obey(&mut self, now: Duration) {
+        // Looked at first because it costs less.
+        if !self.remote.pending.swap(false, Ordering::AcqRel) {
+            return;
+        }
         for _ in 0..MOST_COMMANDS {
             match self.commands.try_recv() {
                 Ok(Command::WorkDone {
@@ -353,16 +362,11 @@ impl<T: Transport, A: Application> Driver<T, A> {
                     fence,
                     payload,
                 }) => {
-                    let now = self.now();
                     self.machine
                         .handle_work_done(now, token, fence, payload.as_deref());
                 }
-                Ok(Command::Call(call)) => {
-                    let now = self.now();
-                    call(now, &mut self.machine);
-                }
+                Ok(Command::Call(call)) => call(now, &mut self.machine),
                 Ok(Command::Crash) => {
-                    let now = self.now();
                     self.application.crashed(now, &self.machine);
                     self.alive = false;
                 }
@@ -376,14 +380,17 @@ impl<T: Transport, A: Application> Driver<T, A> {
         }
     }
 
-    /// Waits for a datagram, then takes all that are there.
-    fn listen(&mut self, now: Duration, most: Duration) -> bool {
-        let mut wait = most.min(self.deadline().saturating_sub(now));
+    /// Waits for a datagram, then takes all that are there. The time then, and
+    /// whether there was any.
+    fn listen(&mut self, mut now: Duration, mut wait: Duration) -> (Duration, bool) {
         let mut heard = false;
         for _ in 0..MOST_DATAGRAMS {
-            match self.transport.receive(&mut self.arrived, wait) {
+            let received = self.transport.receive(&mut self.arrived, wait);
+            if !wait.is_zero() {
+                now = self.now();
+            }
+            match received {
                 Ok(Some(bytes)) => {
-                    let now = self.now();
                     // The machine counts what it rejects.
                     let _ = self.machine.handle_datagram(now, &self.arrived[..bytes]);
                     heard = true;
@@ -398,7 +405,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
             }
             wait = Duration::ZERO;
         }
-        heard
+        (now, heard)
     }
 
     /// What a dead node does.
