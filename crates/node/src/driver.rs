@@ -283,6 +283,9 @@ impl<T: Transport, A: Application> Driver<T, A> {
         };
         let (now, heard) = self.listen(now, wait);
         self.obey(now);
+        if !self.alive || !self.running {
+            return heard;
+        }
         if self.machine.poll_timeout() <= now {
             self.machine.handle_timeout(now);
         }

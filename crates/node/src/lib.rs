@@ -24,6 +24,11 @@
 
 extern crate alloc;
 
+/// The example of the README runs.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod advance;
 mod auth;
 mod config;

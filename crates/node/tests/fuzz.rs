@@ -102,7 +102,8 @@ impl Subject {
                 let payload = [self.random.next_u32() as u8; 300];
                 let length = self.below(payload.len());
                 let payload = Some(&payload[..length]);
-                self.machine.handle_work_done(self.now, token, fence, payload);
+                self.machine
+                    .handle_work_done(self.now, token, fence, payload);
             }
             7 if self.below(4) == 0 => {
                 let random = &mut self.random;
