@@ -14,6 +14,7 @@ mod petri;
 mod ring;
 mod table;
 mod walk;
+mod zenoh;
 
 use table::Table;
 
@@ -28,6 +29,7 @@ const AREAS: &[Area] = &[
     ("walk", walk::measure),
     ("check", check::measure),
     ("node", node::measure),
+    ("zenoh", zenoh::measure),
 ];
 
 fn main() -> std::io::Result<()> {
@@ -35,6 +37,15 @@ fn main() -> std::io::Result<()> {
     if chosen.first().is_some_and(|first| first == node::ECHO) {
         // This is the other process of a measurement.
         return node::echo();
+    }
+    #[cfg(feature = "zenoh")]
+    match &*chosen.iter().map(String::as_str).collect::<Vec<_>>() {
+        [zenoh::ECHO, port] => return zenoh::echo(port.parse().map_err(std::io::Error::other)?),
+        [zenoh::NODE, one, other] => {
+            let port = |text: &str| text.parse().map_err(std::io::Error::other);
+            return zenoh::node([port(one)?, port(other)?]);
+        }
+        _ => {}
     }
     if let Some(unknown) = chosen
         .iter()

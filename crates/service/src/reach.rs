@@ -21,6 +21,27 @@ pub trait Reach: Transport {
 
     /// Forgets a node.
     fn forget(&mut self, node: u32);
+
+    /// The nodes beside this one on the ring, by number and name: nobody else may tell
+    /// the ring's state, as far as the transport can prevent it. Their addresses
+    /// follow by [`Reach::reach`].
+    fn beside(&mut self, _neighbours: &[(u32, &str)]) {}
+}
+
+#[cfg(feature = "zenoh")]
+impl Reach for headway_zenoh::ZenohTransport {
+    fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
+        self.set_peer(node, address);
+        Ok(())
+    }
+
+    fn forget(&mut self, node: u32) {
+        self.remove_peer(node);
+    }
+
+    fn beside(&mut self, neighbours: &[(u32, &str)]) {
+        self.set_neighbours(neighbours);
+    }
 }
 
 impl Reach for Udp {

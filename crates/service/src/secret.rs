@@ -62,6 +62,32 @@ const MOST_BYTES: u64 = 4096;
 ///
 /// When it cannot be read, others can read it, or it is too short.
 pub fn key(path: &Path) -> Result<Key, SecretError> {
+    let file = private(path)?;
+    let mut secret = Vec::new();
+    file.take(MOST_BYTES)
+        .read_to_end(&mut secret)
+        .map_err(|error| SecretError::Read {
+            path: path.to_owned(),
+            error,
+        })?;
+    while matches!(secret.last(), Some(b'\n' | b'\r')) {
+        secret.pop();
+    }
+    let bytes = secret.len();
+    let key = Key::new(&secret);
+    secret.fill(0);
+    key.ok_or_else(|| SecretError::Short {
+        path: path.to_owned(),
+        bytes,
+    })
+}
+
+/// Opens a file that only this user or root can read.
+///
+/// # Errors
+///
+/// When it cannot be read, or others can read it.
+pub fn private(path: &Path) -> Result<std::fs::File, SecretError> {
     let failed = |error| SecretError::Read {
         path: path.to_owned(),
         error,
@@ -82,20 +108,7 @@ pub fn key(path: &Path) -> Result<Key, SecretError> {
         let path = path.to_owned();
         return Err(SecretError::Owner { path, owner });
     }
-    let mut secret = Vec::new();
-    file.take(MOST_BYTES)
-        .read_to_end(&mut secret)
-        .map_err(failed)?;
-    while matches!(secret.last(), Some(b'\n' | b'\r')) {
-        secret.pop();
-    }
-    let bytes = secret.len();
-    let key = Key::new(&secret);
-    secret.fill(0);
-    key.ok_or_else(|| SecretError::Short {
-        path: path.to_owned(),
-        bytes,
-    })
+    Ok(file)
 }
 
 /// Writes a new random key into a file that does not exist yet.

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::agent::Agent;
 use crate::api::{self, App};
-use crate::config::{Mistake, Settings};
+use crate::config::{Mistake, Settings, ZenohSettings};
 use crate::metrics::Counts;
 use crate::reach::Reach;
 use crate::request::{Handle, MOST_REQUESTS, Request};
@@ -52,7 +52,7 @@ fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServiceError {
 /// Reads the configuration again, as at the start.
 pub type Reread = Box<dyn Fn() -> Result<Settings, Vec<Mistake>>>;
 
-/// Runs a node over UDP until it is told to stop.
+/// Runs a node over the transport that is configured until it is told to stop.
 ///
 /// # Errors
 ///
@@ -60,6 +60,10 @@ pub type Reread = Box<dyn Fn() -> Result<Settings, Vec<Mistake>>>;
 pub fn run(settings: Settings, reread: Reread) -> Result<(), ServiceError> {
     let listen = settings.node.listen.clone();
     let what = format!("cannot receive at {listen} (node.listen)");
+    if let Some(zenoh) = &settings.zenoh {
+        let transport = over_zenoh(&settings, zenoh, what)?;
+        return run_on(settings, reread, transport);
+    }
     let address = std::net::ToSocketAddrs::to_socket_addrs(&listen)
         .and_then(|mut found| {
             found
@@ -69,6 +73,36 @@ pub fn run(settings: Settings, reread: Reread) -> Result<(), ServiceError> {
         .map_err(system(&*what))?;
     let udp = Udp::bind(address).map_err(system(what))?;
     run_on(settings, reread, Box::new(udp))
+}
+
+#[cfg(feature = "zenoh")]
+fn over_zenoh(
+    settings: &Settings,
+    zenoh: &ZenohSettings,
+    what: String,
+) -> Result<Box<dyn Reach>, ServiceError> {
+    if let Some(tls) = &zenoh.tls {
+        secret::private(&tls.key)?;
+    }
+    let options = headway_zenoh::Options {
+        ring: settings.ring.name.clone(),
+        name: settings.node.name.clone(),
+        listen: settings.node.listen.clone(),
+        tls: zenoh.tls.clone(),
+        reopen_after: zenoh.reopen_after,
+    };
+    let transport = headway_zenoh::ZenohTransport::open(options).map_err(system(what))?;
+    Ok(Box::new(transport))
+}
+
+/// Settings that ask for it are not read without it.
+#[cfg(not(feature = "zenoh"))]
+fn over_zenoh(
+    _: &Settings,
+    _: &ZenohSettings,
+    what: String,
+) -> Result<Box<dyn Reach>, ServiceError> {
+    Err(system(what)(io::Error::other("built without Zenoh")))
 }
 
 /// Runs a node over any transport until it is told to stop.

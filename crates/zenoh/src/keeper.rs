@@ -52,8 +52,10 @@ impl Bell {
 #[derive(Default)]
 pub(crate) struct Wishes {
     pub(crate) outboxes: BTreeMap<String, Arc<Outbox>>,
-    /// Addresses of neighbours, by name. Unknown while it is empty.
+    /// Addresses of neighbours, by name.
     pub(crate) neighbours: BTreeMap<String, String>,
+    /// Names of those who may tell the ring's state.
+    pub(crate) allowed: BTreeSet<String>,
     pub(crate) stop: bool,
 }
 
@@ -111,7 +113,7 @@ impl Keeper {
     /// Until it is told to stop; then everything is closed.
     pub(crate) fn run(mut self) {
         loop {
-            let (outboxes, neighbours) = {
+            let (outboxes, neighbours, allowed) = {
                 let mut wishes = self.desk.wishes();
                 if wishes.stop {
                     break;
@@ -120,10 +122,14 @@ impl Keeper {
                 wishes.outboxes.retain(|_, outbox| {
                     Arc::strong_count(outbox) > 1 || outbox.condition().is_some()
                 });
-                (wishes.outboxes.clone(), wishes.neighbours.clone())
+                (
+                    wishes.outboxes.clone(),
+                    wishes.neighbours.clone(),
+                    wishes.allowed.clone(),
+                )
             };
             let now = Instant::now();
-            self.tend_inbox(now, &neighbours);
+            self.tend_inbox(now, &allowed);
             self.tend_outboxes(now, &outboxes, &neighbours);
             drop(outboxes);
             self.desk.bell.wait(EVERY);
@@ -139,14 +145,13 @@ impl Keeper {
         }
     }
 
-    fn tend_inbox(&mut self, now: Instant, neighbours: &BTreeMap<String, String>) {
-        let names: BTreeSet<String> = neighbours.keys().cloned().collect();
+    fn tend_inbox(&mut self, now: Instant, allowed: &BTreeSet<String>) {
         let reopen = match &self.inbox {
             None => true,
             // Access control is read when a session opens.
-            Some(inbox) if self.options.tls.is_some() && inbox.neighbours != names => true,
+            Some(inbox) if self.options.tls.is_some() && inbox.neighbours != *allowed => true,
             Some(inbox) => {
-                let heard = names
+                let heard = allowed
                     .iter()
                     .filter_map(|name| self.mailbox.heard(&self.keys.ring(name)))
                     .max();
@@ -155,7 +160,8 @@ impl Keeper {
                 }
                 let since = heard.map_or(inbox.opened, |heard| heard.max(inbox.opened));
                 let patience = patience(2 * self.options.reopen_after, self.inbox_vain);
-                let silent = !names.is_empty() && now.saturating_duration_since(since) >= patience;
+                let silent =
+                    !allowed.is_empty() && now.saturating_duration_since(since) >= patience;
                 if silent {
                     self.inbox_vain = self.inbox_vain.saturating_add(1);
                     tracing::info!("no neighbour is heard: listening anew");
@@ -169,7 +175,7 @@ impl Keeper {
         if let Some(inbox) = self.inbox.take() {
             inbox.close();
         }
-        match Inbox::open(&self.options, &self.keys, &names, &self.mailbox) {
+        match Inbox::open(&self.options, &self.keys, allowed, &self.mailbox) {
             Ok(inbox) => {
                 self.inbox = Some(inbox);
                 self.next_inbox = None;
@@ -193,8 +199,10 @@ impl Keeper {
             .collect();
         self.next_open
             .retain(|address, _| outboxes.contains_key(address));
-        self.vain.retain(|address, _| outboxes.contains_key(address));
-        self.well.retain(|address, _| outboxes.contains_key(address));
+        self.vain
+            .retain(|address, _| outboxes.contains_key(address));
+        self.well
+            .retain(|address, _| outboxes.contains_key(address));
         let mut others = Vec::new();
         for (address, outbox) in outboxes {
             let (used, waits) = outbox.used();

@@ -20,22 +20,23 @@ pub const LARGEST_DATAGRAM: usize = 65_507;
 
 /// One node's sessions.
 ///
-/// Nodes are told to it by number: [`ZenohTransport::set_neighbour`] for those beside
-/// it on the ring, [`ZenohTransport::set_other`] for those that only other datagrams
-/// go to. It opens, even if nobody is reachable; [`ZenohTransport::links`] tells how
-/// it goes. Not to be opened inside an asynchronous runtime, because Zenoh then
-/// refuses to wait.
+/// Nodes have numbers; who is beside this one on the ring is told by
+/// [`ZenohTransport::set_neighbours`], and where anybody is by
+/// [`ZenohTransport::set_peer`]. It opens even if nobody is reachable;
+/// [`ZenohTransport::links`] tells how it goes. Not to be opened inside an
+/// asynchronous runtime, where Zenoh refuses to wait.
 pub struct ZenohTransport {
     keys: Keys,
     mailbox: Arc<Mailbox>,
     desk: Arc<Desk>,
+    /// Of neighbours.
+    names: BTreeMap<u32, String>,
     peers: BTreeMap<u32, Peer>,
     keeper: Option<JoinHandle<()>>,
 }
 
 struct Peer {
     outbox: Arc<Outbox>,
-    channel: Channel,
     /// A neighbour's.
     name: Option<String>,
 }
@@ -82,37 +83,58 @@ impl ZenohTransport {
             keys,
             mailbox,
             desk,
+            names: BTreeMap::new(),
             peers: BTreeMap::new(),
             keeper: Some(keeper),
         })
     }
 
-    /// A node beside this one: what is sent to it is the state of the ring, and only
-    /// what is told by such nodes is heard as that. Replaces what was known of the
-    /// number; [`ZenohTransport::remove`] ends it.
-    pub fn set_neighbour(&mut self, node: u32, name: &str, address: &str) {
-        self.set(node, Channel::Ring, Some(name), address);
+    /// The nodes beside this one, by number and name; replaces those before. What is
+    /// sent to them is the state of the ring, and only what they tell is heard as
+    /// that. Their addresses follow by [`ZenohTransport::set_peer`].
+    pub fn set_neighbours(&mut self, neighbours: &[(u32, &str)]) {
+        let named = neighbours.iter();
+        self.names = named
+            .map(|(node, name)| (*node, (*name).to_owned()))
+            .collect();
+        let names = &self.names;
+        self.peers.retain(|node, peer| {
+            let name = names.get(node).cloned();
+            let gone = peer.name.is_some() && name.is_none();
+            peer.name = name;
+            !gone
+        });
+        self.tell_neighbours();
     }
 
-    /// Somebody else, for control datagrams.
-    pub fn set_other(&mut self, node: u32, address: &str) {
-        self.set(node, Channel::Control, None, address);
-    }
-
-    /// There is no way to this number any more.
-    pub fn remove(&mut self, node: u32) {
-        if self.peers.remove(&node).is_some_and(|peer| peer.name.is_some()) {
+    /// Where a node listens, `HOST:PORT`; replaces what was known. To one that is no
+    /// neighbour, control datagrams are sent.
+    pub fn set_peer(&mut self, node: u32, address: &str) {
+        let known = self.peers.get(&node);
+        if known.is_some_and(|peer| peer.outbox.address == address) {
+            return;
+        }
+        let outbox = {
+            let mut wishes = self.desk.wishes();
+            let outbox = wishes
+                .outboxes
+                .entry(address.to_owned())
+                .or_insert_with(|| Arc::new(Outbox::new(address)));
+            Arc::clone(outbox)
+        };
+        let name = self.names.get(&node).cloned();
+        let neighbour = name.is_some();
+        self.peers.insert(node, Peer { outbox, name });
+        if neighbour {
             self.tell_neighbours();
         }
     }
 
-    /// Nodes that are set as neighbours now.
-    pub fn neighbours(&self) -> Vec<u32> {
-        let peers = self.peers.iter();
-        peers
-            .filter(|(_, peer)| peer.name.is_some())
-            .map(|(&node, _)| node)
-            .collect()
+    /// There is no way to this node any more.
+    pub fn remove_peer(&mut self, node: u32) {
+        if let Some(Peer { name: Some(_), .. }) = self.peers.remove(&node) {
+            self.tell_neighbours();
+        }
     }
 
     /// How it goes with the neighbours, by name.
@@ -144,42 +166,20 @@ impl ZenohTransport {
         self.mailbox.refused()
     }
 
-    fn set(&mut self, node: u32, channel: Channel, name: Option<&str>, address: &str) {
-        if self.peers.get(&node).is_some_and(|peer| {
-            peer.channel == channel
-                && peer.name.as_deref() == name
-                && peer.outbox.address == address
-        }) {
-            return;
-        }
-        let outbox = {
-            let mut wishes = self.desk.wishes();
-            let outbox = wishes
-                .outboxes
-                .entry(address.to_owned())
-                .or_insert_with(|| Arc::new(Outbox::new(address)));
-            Arc::clone(outbox)
-        };
-        let peer = Peer {
-            outbox,
-            channel,
-            name: name.map(str::to_owned),
-        };
-        let old = self.peers.insert(node, peer);
-        if name.is_some() || old.is_some_and(|old| old.name.is_some()) {
-            self.tell_neighbours();
-        }
-    }
-
     fn tell_neighbours(&self) {
         let neighbours: BTreeMap<String, String> = self
             .peers
             .values()
             .filter_map(|peer| Some((peer.name.clone()?, peer.outbox.address.clone())))
             .collect();
-        let keys = neighbours.keys().map(|name| self.keys.ring(name)).collect();
+        // From the names, so that access control changes once, not address by address.
+        let allowed: BTreeSet<String> = self.names.values().cloned().collect();
+        let keys = allowed.iter().map(|name| self.keys.ring(name)).collect();
         self.mailbox.set_neighbours(keys);
-        self.desk.wishes().neighbours = neighbours;
+        let mut wishes = self.desk.wishes();
+        wishes.neighbours = neighbours;
+        wishes.allowed = allowed;
+        drop(wishes);
         self.desk.bell.ring();
     }
 }
@@ -190,7 +190,11 @@ impl Transport for ZenohTransport {
             return Err(too_long(datagram.len(), LARGEST_DATAGRAM));
         }
         let peer = self.peers.get(&to).ok_or_else(|| no_way_to(to))?;
-        if peer.outbox.send(peer.channel, datagram) {
+        let channel = match peer.name {
+            Some(_) => Channel::Ring,
+            None => Channel::Control,
+        };
+        if peer.outbox.send(channel, datagram) {
             self.desk.bell.ring();
         }
         Ok(())

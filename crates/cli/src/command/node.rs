@@ -269,6 +269,18 @@ fn check(given: &Given) -> Result<Answer, Failure> {
     let settings = Settings::read(&sources).map_err(|mistakes| mistaken(&sources, mistakes))?;
     let key = secret::key(&settings.ring.key_file);
     key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
+    if let Some(tls) = settings.zenoh.as_ref().and_then(|zenoh| zenoh.tls.as_ref()) {
+        let key = secret::private(&tls.key);
+        key.map_err(|error| Failure::new(format!("zenoh.key_file: {error}")))?;
+        for (name, path) in [
+            ("ca_file", &tls.authority),
+            ("certificate_file", &tls.certificate),
+        ] {
+            std::fs::metadata(path).map_err(|error| {
+                Failure::new(format!("zenoh.{name}: {}: {error}", path.display()))
+            })?;
+        }
+    }
     if let Some(program) = settings.hook.as_ref().and_then(|hook| hook.command.first())
         && program.contains('/')
         && !Path::new(program).exists()

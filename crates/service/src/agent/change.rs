@@ -174,10 +174,17 @@ impl Agent {
         };
         let config = machine.config();
         let mut known = true;
-        for node in [config.predecessor(), config.successor()] {
-            if let Some(member) = roster.active().nth(node as usize)
-                && let Err(error) = transport.reach(node, &member.address)
-            {
+        let beside: Vec<_> = [config.predecessor(), config.successor()]
+            .into_iter()
+            .filter_map(|node| Some((node, roster.active().nth(node as usize)?)))
+            .collect();
+        let names: Vec<(u32, &str)> = beside
+            .iter()
+            .map(|(node, member)| (*node, &*member.name))
+            .collect();
+        transport.beside(&names);
+        for (node, member) in beside {
+            if let Err(error) = transport.reach(node, &member.address) {
                 tracing::warn!(member = %member.name, address = %member.address, %error, "no way to it");
                 known = false;
             }

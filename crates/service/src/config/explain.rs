@@ -17,6 +17,12 @@ pub fn explain(settings: &Settings) -> String {
         "node",
         format!("{} at {}", settings.node.name, settings.node.listen),
     );
+    let transport = match &settings.zenoh {
+        None => "UDP, authenticated by the ring's key, not encrypted",
+        Some(zenoh) if zenoh.tls.is_some() => "Zenoh, mutual TLS",
+        Some(_) => "Zenoh over TCP, authenticated by the ring's key, not encrypted",
+    };
+    line("transport", transport.into());
     line("ring", settings.ring.name.clone());
     match settings.first_roster() {
         None => line(

@@ -92,6 +92,11 @@ const fn key(
 pub const SECTIONS: &[(&str, &str)] = &[
     ("node", "This machine."),
     ("ring", "The ring. Every node has to be told the same here."),
+    (
+        "zenoh",
+        "With node.transport = \"zenoh\": certificates, all in PEM. Without them nothing is\n\
+         # encrypted, and the ring's key alone protects the ring, as over UDP.",
+    ),
     ("timing", "How long things take."),
     (
         "hook",
@@ -121,7 +126,14 @@ pub const KEYS: &[Key] = &[
         Kind::Text,
         "\"0.0.0.0:7400\"",
         false,
-        "Where to receive datagrams (UDP)",
+        "Where to receive datagrams",
+    ),
+    key(
+        "node.transport",
+        Kind::Text,
+        "\"udp\"",
+        true,
+        "\"udp\", or \"zenoh\" in a program that was built with it",
     ),
     key(
         "node.advertise",
@@ -186,6 +198,34 @@ pub const KEYS: &[Key] = &[
         "[\"192.0.2.1:7400\"]",
         true,
         "Instead of members: addresses to ask for the roster, for a node that is added",
+    ),
+    key(
+        "zenoh.ca_file",
+        Kind::Text,
+        "\"/etc/headway/ca.pem\"",
+        true,
+        "Certificate of the authority that has signed every node's",
+    ),
+    key(
+        "zenoh.certificate_file",
+        Kind::Text,
+        "\"/etc/headway/node.pem\"",
+        true,
+        "This node's certificate: node.name as common name, its host as alternative name",
+    ),
+    key(
+        "zenoh.key_file",
+        Kind::Text,
+        "\"/etc/headway/node.key\"",
+        true,
+        "The certificate's private key, readable by this user only",
+    ),
+    key(
+        "zenoh.reopen_after",
+        Kind::Duration,
+        "\"5s\"",
+        true,
+        "The session to a neighbour that is silent for this long is opened anew",
     ),
     key(
         "timing.refresh",

@@ -76,6 +76,8 @@ pub struct Settings {
     pub node: NodeSettings,
     /// What all nodes agree on.
     pub ring: RingSettings,
+    /// How it is told over Zenoh, if it is.
+    pub zenoh: Option<ZenohSettings>,
     /// How long things take.
     pub timing: Timing,
     /// The command to run, if any.
@@ -122,6 +124,15 @@ pub struct RingSettings {
     pub members: Vec<Member>,
     /// Whom to ask for a roster.
     pub seeds: Vec<String>,
+}
+
+/// `[zenoh]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZenohSettings {
+    /// Certificates, if there are any.
+    pub tls: Option<headway_zenoh::Tls>,
+    /// When a session is opened anew.
+    pub reopen_after: Duration,
 }
 
 /// `[hook]`.
@@ -253,6 +264,7 @@ impl Settings {
         };
         check("node.name", self.node.name == new.node.name);
         check("node.listen", self.node.listen == new.node.listen);
+        check("node.transport", self.zenoh == new.zenoh);
         check("node.advertise", self.node.advertise == new.node.advertise);
         check("node.state_dir", self.node.state_dir == new.node.state_dir);
         check(
@@ -295,6 +307,7 @@ impl Reader {
                 sync_state: self.flag("node.sync_state", false),
             },
             ring: self.ring(),
+            zenoh: self.zenoh(),
             timing: self.timing(),
             hook: self.hook(),
             api: ApiSettings {
@@ -335,6 +348,51 @@ impl Reader {
                 _ => Vec::new(),
             },
             seeds: self.list("ring.seeds").unwrap_or_default(),
+        }
+    }
+
+    fn zenoh(&mut self) -> Option<ZenohSettings> {
+        let reopen_after = self.duration("zenoh.reopen_after", Duration::from_secs(5));
+        if reopen_after < Duration::from_millis(100) {
+            let message = "expected at least 100ms: a session takes a while to open";
+            self.wrong("zenoh.reopen_after", message);
+        }
+        let names = ["zenoh.ca_file", "zenoh.certificate_file", "zenoh.key_file"];
+        let files = names.map(|key| self.text(key));
+        let tls = match files.clone() {
+            [Some(authority), Some(certificate), Some(key)] => Some(headway_zenoh::Tls {
+                authority: authority.into(),
+                certificate: certificate.into(),
+                key: key.into(),
+            }),
+            _ => None,
+        };
+        if tls.is_none() && files.iter().any(Option::is_some) {
+            for (key, _) in names.iter().zip(&files).filter(|(_, file)| file.is_none()) {
+                self.wrong(key, "is missing: certificates are three files, or none");
+            }
+        }
+        match self.text("node.transport").as_deref() {
+            None | Some("udp") => {
+                if tls.is_some() {
+                    let message = "is for node.transport = \"zenoh\", and this node uses UDP";
+                    self.wrong(names[0], message);
+                }
+                None
+            }
+            Some("zenoh") => {
+                if !headway_zenoh::AVAILABLE {
+                    let message = "this program was built without Zenoh: build it by `cargo build \
+                                   --release -p headway --features zenoh`";
+                    self.wrong("node.transport", message);
+                }
+                Some(ZenohSettings { tls, reopen_after })
+            }
+            Some(other) => {
+                let message = format!("expected \"udp\" or \"zenoh\", not \"{other}\"");
+                self.wrong("node.transport", message);
+                None
+            }
         }
     }
 

@@ -52,6 +52,8 @@ pub(crate) struct Fleet {
     pub(crate) timing: String,
     /// Namespaces that the nodes run in, if they are hosts of their own.
     pub(crate) hosts: Option<String>,
+    /// Over Zenoh, with certificates that are in a folder of this name.
+    pub(crate) certificates: Option<&'static str>,
     /// More variables for some nodes.
     pub(crate) variables: Vec<(usize, &'static str, String)>,
 }
@@ -72,6 +74,7 @@ impl Fleet {
             ring: format!("tokens = {tokens}\nseparation = {separation}\n"),
             timing: QUICK.to_owned(),
             hosts: None,
+            certificates: None,
             variables: Vec::new(),
         }
     }
@@ -113,9 +116,16 @@ impl Fleet {
     pub(crate) fn write_config(&self, at: usize, members: usize) {
         let name = &self.names[at];
         let folder = self.folder.path().display();
+        let transport = self.certificates.map_or_else(String::new, |certificates| {
+            format!(
+                "transport = \"zenoh\"\n[zenoh]\nca_file = \"{folder}/{certificates}/ca.pem\"\n\
+                 certificate_file = \"{folder}/{certificates}/{name}.pem\"\n\
+                 key_file = \"{folder}/{certificates}/{name}.key\"\nreopen_after = \"2s\"\n"
+            )
+        });
         let mut text = format!(
             "[node]\nname = \"{name}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\n\
-             state_dir = \"{folder}/state-{name}\"\n\
+             state_dir = \"{folder}/state-{name}\"\n{transport}\
              [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n{4}\n\
              [ring]\nname = \"test\"\nkey_file = \"{folder}/ring.key\"\n{5}",
             self.address(at),

@@ -9,6 +9,8 @@
 #[allow(dead_code)]
 mod harness;
 mod network;
+#[cfg(all(feature = "zenoh", feature = "certificates"))]
+mod zenoh;
 
 use std::time::{Duration, Instant};
 

@@ -26,7 +26,7 @@ impl Network {
             }
         }
         let mut network = Network {
-            prefix: format!("hw{}", std::process::id()),
+            prefix: prefix(),
             addresses: "10.77.0".into(),
             faketime: tools,
             hosts,
@@ -107,6 +107,14 @@ impl Drop for Network {
             let _ = ip(&["netns", "del", &format!("{}-{name}", self.prefix)]);
         }
     }
+}
+
+/// Of its own for every network of every process.
+fn prefix() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NETWORKS: AtomicU32 = AtomicU32::new(0);
+    let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
+    format!("hw{}-{number}", std::process::id())
 }
 
 /// Installs what is missing; where the library for clocks is, if it is.

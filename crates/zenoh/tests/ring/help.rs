@@ -54,8 +54,10 @@ pub(crate) fn beside(
     index: usize,
     all: &[Options],
 ) -> ZenohTransport {
-    for node in [(index + all.len() - 1) % all.len(), (index + 1) % all.len()] {
-        transport.set_neighbour(node as u32, &all[node].name, &all[node].listen);
+    let around = [(index + all.len() - 1) % all.len(), (index + 1) % all.len()];
+    transport.set_neighbours(&around.map(|node| (node as u32, &*all[node].name)));
+    for node in around {
+        transport.set_peer(node as u32, &all[node].listen);
     }
     transport
 }

@@ -97,11 +97,12 @@ impl Ring {
     /// thinks of its link.
     fn disturbed_by(&self, intruder: Options) -> bool {
         let mut intruder = ZenohTransport::open(intruder).unwrap();
-        intruder.set_neighbour(0, "n0", &self.options[0].listen);
+        intruder.set_neighbours(&[(0, "n0")]);
+        intruder.set_peer(0, &self.options[0].listen);
         let goal = self.permits.load(Ordering::Relaxed) + 500;
         let began = Instant::now();
         until("it was tried", || {
-            intruder.send(0, &[0x48; 200]).unwrap();
+            intruder.send(0, &[0x48; 60]).unwrap();
             let long = began.elapsed() > Duration::from_millis(1500);
             long && self.permits.load(Ordering::Relaxed) > goal
         });

@@ -84,12 +84,15 @@ fn neighbours_can_change_while_it_runs() {
     let mut third = nodes.pop().unwrap();
     let mut second = nodes.pop().unwrap();
     let mut first = nodes.pop().unwrap();
-    first.set_neighbour(1, "n1", &ring[1].listen);
-    second.set_neighbour(0, "n0", &ring[0].listen);
-    third.set_neighbour(0, "n0", &ring[0].listen);
+    for other in [&mut second, &mut third] {
+        other.set_neighbours(&[(0, "n0")]);
+        other.set_peer(0, &ring[0].listen);
+    }
+    first.set_neighbours(&[(1, "n1")]);
+    first.set_peer(1, &ring[1].listen);
     arrives(&mut second, &mut first, 0, b"the second");
-    first.remove(1);
-    first.set_neighbour(2, "n2", &ring[2].listen);
+    first.set_neighbours(&[(2, "n2")]);
+    first.set_peer(2, &ring[2].listen);
     arrives(&mut third, &mut first, 0, b"the third");
     // What was on its way may come; then the second is heard no more.
     let mut buffer = [0; 100];
