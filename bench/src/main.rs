@@ -12,6 +12,7 @@ mod forecast;
 mod node;
 mod petri;
 mod ring;
+mod service;
 mod table;
 mod walk;
 
@@ -28,6 +29,7 @@ const AREAS: &[Area] = &[
     ("walk", walk::measure),
     ("check", check::measure),
     ("node", node::measure),
+    ("service", service::measure),
 ];
 
 fn main() -> std::io::Result<()> {
@@ -35,6 +37,11 @@ fn main() -> std::io::Result<()> {
     if chosen.first().is_some_and(|first| first == node::ECHO) {
         // This is the other process of a measurement.
         return node::echo();
+    }
+    if let [first, config] = &chosen[..]
+        && first == service::NODE
+    {
+        return service::node(config.as_ref());
     }
     if let Some(unknown) = chosen
         .iter()

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use headway_node::{Config, Plan, RingId, Timing};
+use headway_node::{Config, Plan, RingId, Role, Timing};
 
 use crate::roster::{Member, Roster, valid_name};
 
@@ -217,6 +217,7 @@ impl Settings {
     pub fn machine(&self, roster: &Roster, index: u32, plan: Plan) -> Config {
         let ring = Config::identity(&roster.identity(), &plan, self.ring.payload_bytes);
         Config {
+            role: Role::usual(index, plan.nodes()),
             payload: self.ring.payload_bytes,
             timing: self.timing,
             fence_floor: roster.version << 40,
