@@ -294,9 +294,9 @@ fn hand_over(table: &mut Table) {
             .map(|at| ring.status(at)["hops"].as_u64().unwrap_or(0))
             .sum()
     };
-    let least = (0..20).map(|_| {
+    let least = (0..60).map(|_| {
         let (start, before) = (Instant::now(), hops(&ring));
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(40));
         let passed = hops(&ring) - before;
         start.elapsed().div_f64(passed.max(1) as f64)
     });

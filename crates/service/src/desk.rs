@@ -157,6 +157,7 @@ pub struct Desk {
     effects: VecDeque<Effect>,
     closed: bool,
     hook_runs: bool,
+    changes: u64,
 }
 
 impl Desk {
@@ -170,6 +171,7 @@ impl Desk {
             effects: VecDeque::new(),
             closed: false,
             hook_runs: false,
+            changes: 1,
         };
         for who in ledger.waiting {
             desk.wish(Duration::ZERO, who);
@@ -196,12 +198,14 @@ impl Desk {
             wish.renewed = now;
         } else {
             self.wishes.push_back(Wish { who, renewed: now });
+            self.changes += 1;
         }
     }
 
     /// Somebody does not want one any more.
     pub fn forget(&mut self, who: &Who) {
         self.wishes.retain(|wish| wish.who != *who);
+        self.changes += 1;
     }
 
     /// The node was granted a permit.
@@ -215,7 +219,7 @@ impl Desk {
         }
         // A permit for a token that the desk thinks in use elsewhere in time: the
         // older one is over.
-        self.permits.remove(&token);
+        self.changes += u64::from(self.permits.remove(&token).is_some());
         let before = self
             .remembered
             .iter()
@@ -229,6 +233,7 @@ impl Desk {
             self.done(token, fence, None);
             return;
         };
+        self.changes += 1;
         let time = self.rules.dwell_most;
         self.effects.push_back(match &who {
             Who::Hook => {
@@ -291,6 +296,7 @@ impl Desk {
     /// commands and programs have to stop now, and a FleetLock client, which
     /// cannot be stopped, has the time that it was promised.
     pub fn abandon(&mut self, now: Duration) {
+        self.changes += 1;
         self.recall(now);
         for entry in std::mem::take(&mut self.remembered) {
             let deadline = now + self.rules.dwell_most;
@@ -351,6 +357,7 @@ impl Desk {
         let used = self.permits.get(&token);
         if used.is_some_and(|permit| permit.fence == fence && permit.who == Who::Hook) {
             self.permits.remove(&token);
+            self.changes += 1;
             self.done(token, fence, payload);
         }
     }
@@ -395,6 +402,7 @@ impl Desk {
         };
         permit.collected = true;
         permit.lease = None;
+        self.changes += 1;
         true
     }
 
@@ -409,6 +417,7 @@ impl Desk {
             return false;
         };
         self.permits.remove(&token);
+        self.changes += 1;
         self.done(token, fence, payload);
         true
     }
@@ -416,9 +425,11 @@ impl Desk {
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Duration) {
         let patience = self.rules.patience;
+        let waiting = self.wishes.len();
         self.wishes.retain(|wish| {
             !matches!(wish.who, Who::Fleet { .. }) || now.saturating_sub(wish.renewed) < patience
         });
+        self.changes += u64::from(self.wishes.len() < waiting);
         let over: Vec<u32> = self
             .permits
             .iter()
@@ -430,6 +441,7 @@ impl Desk {
                 continue;
             };
             let fence = permit.fence;
+            self.changes += 1;
             if permit.lease.is_none_or(|lease| now < lease) {
                 let who = permit.who;
                 self.effects
@@ -459,6 +471,11 @@ impl Desk {
     /// Permits in use, by token.
     pub fn permits(&self) -> impl Iterator<Item = (u32, &Permit)> {
         self.permits.iter().map(|(&token, permit)| (token, permit))
+    }
+
+    /// Grows whenever [`Desk::ledger`] may have changed.
+    pub const fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// What has to survive a restart.

@@ -4,6 +4,7 @@
 //! A disk that is full or gone is an alarm, not a reason to stop: the node goes on,
 //! and a restart meanwhile is a fault that the ring recovers from.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -27,8 +28,8 @@ pub struct Store {
     ledger: Vec<u8>,
     /// How often something could not be written.
     pub failures: u64,
-    /// Why, the last time; none once it works again.
-    pub trouble: Option<String>,
+    /// What cannot be kept at present, and why.
+    troubles: BTreeMap<&'static str, String>,
     /// Held while the node runs, so that there are never two.
     _lock: File,
 }
@@ -76,7 +77,7 @@ impl Store {
             written: Vec::new(),
             ledger: Vec::new(),
             failures: 0,
-            trouble: None,
+            troubles: BTreeMap::new(),
             _lock: lock,
         })
     }
@@ -203,27 +204,30 @@ impl Store {
         std::fs::rename(&fresh, self.path(name))
     }
 
-    fn note(&mut self, what: &str, result: io::Result<()>) {
+    fn note(&mut self, what: &'static str, result: io::Result<()>) {
         match result {
             Ok(()) => {
-                if self.trouble.take().is_some() {
-                    tracing::info!(folder = %self.folder.display(), "the state is kept again");
+                if self.troubles.remove(what).is_some() {
+                    tracing::info!(folder = %self.folder.display(), what, "can be kept again");
                 }
             }
             Err(error) => {
                 self.failures += 1;
-                let trouble = format!(
-                    "cannot keep the {what} in {}: {error}",
-                    self.folder.display()
-                );
-                if self.trouble.is_none() {
+                let folder = self.folder.display();
+                let trouble = format!("cannot keep the {what} in {folder}: {error}");
+                if !self.troubles.contains_key(what) {
                     tracing::error!(
                         "{trouble}; the node goes on, and a restart now would be a fault"
                     );
                 }
-                self.trouble = Some(trouble);
+                self.troubles.insert(what, trouble);
             }
         }
+    }
+
+    /// What cannot be kept at present, and why.
+    pub fn trouble(&self) -> Option<&String> {
+        self.troubles.values().next()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -341,16 +345,12 @@ mod tests {
         store.save_state(&[1; 10]);
         store.save_notes(&Notes::default());
         assert_eq!(store.failures, 2);
-        assert!(
-            store
-                .trouble
-                .as_ref()
-                .unwrap()
-                .contains("cannot keep the notes")
-        );
+        assert!(store.trouble().unwrap().contains("cannot keep the notes"));
         std::fs::create_dir_all(&inner).unwrap();
         store.save_state(&[2; 10]);
-        assert_eq!((store.failures, &store.trouble), (2, &None));
+        assert!(store.trouble().is_some(), "the notes are still not kept");
+        store.save_notes(&Notes::default());
+        assert_eq!((store.failures, store.trouble()), (2, None));
         assert_eq!(store.state(), Some(vec![2; 10]));
     }
 

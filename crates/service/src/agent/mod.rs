@@ -70,6 +70,8 @@ pub struct Agent {
     tickets: BTreeMap<u64, (Duration, oneshot::Sender<Given>)>,
     hooks: mpsc::UnboundedSender<Order>,
     hook_process: Option<(i32, u64)>,
+    /// What the notes on disk were made from.
+    noted: Option<(u64, usize, Option<(i32, u64)>)>,
     alarms: BTreeMap<String, String>,
     complained: BTreeMap<&'static str, Duration>,
     counts: Counts,
@@ -119,6 +121,7 @@ impl Agent {
             tickets: BTreeMap::new(),
             hooks,
             hook_process: None,
+            noted: None,
             alarms: BTreeMap::new(),
             complained: BTreeMap::new(),
             counts,
@@ -199,6 +202,10 @@ impl Agent {
         if now >= self.next_offer {
             self.next_offer = now + OFFER_EVERY;
             self.offer(now);
+            // What could not be kept is tried again.
+            if self.store.trouble().is_some() {
+                self.noted = None;
+            }
         }
         self.watch(now);
         self.act(now);
@@ -238,7 +245,7 @@ impl Agent {
             }
         }
         self.start(now);
-        let trouble = self.store.trouble.clone();
+        let trouble = self.store.trouble().cloned();
         self.alarm("store", trouble.is_some(), || trouble.unwrap_or_default());
     }
 
@@ -466,6 +473,11 @@ impl Agent {
     }
 
     fn save_notes(&mut self) {
+        let state = (self.desk.changes(), self.leaving.len(), self.hook_process);
+        if self.noted == Some(state) {
+            return;
+        }
+        self.noted = Some(state);
         let leaving = self
             .leaving
             .iter()
