@@ -230,7 +230,7 @@ impl Exchange {
         let bytes: Vec<u8> = fetch.chunks.into_iter().flatten().flatten().collect();
         match Signed::read(&bytes, &self.ring, &self.key) {
             Ok(signed) if signed.mark() != fetch.mark => {
-                self.refused = Some(RosterError::Malformed)
+                self.refused = Some(RosterError::Malformed);
             }
             Ok(signed) if signed.mark().replaces(&self.mark()) => self.take(signed),
             Ok(_) => {}
@@ -281,6 +281,10 @@ mod tests {
         format!("127.0.0.1:{}", 1000 + at)
     }
 
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "a node sends to others of the same list"
+    )]
     /// Rings of nodes that offer to their neighbours every second, with loss,
     /// duplication and reordering from a seed. How long until all have the latest.
     fn spread(seed: u64, nodes: usize, members: usize, loss: u64, proposals: &[usize]) -> Duration {

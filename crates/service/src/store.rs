@@ -10,6 +10,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -31,7 +32,7 @@ pub struct Store {
     /// What cannot be kept at present, and why.
     troubles: BTreeMap<&'static str, String>,
     /// Held while the node runs, so that there are never two.
-    _lock: File,
+    _lock: Flock<File>,
 }
 
 /// What is remembered beside the machine's state.
@@ -65,7 +66,7 @@ impl Store {
             .truncate(false)
             .mode(0o600);
         let lock = options.open(folder.join("lock"))?;
-        lock.try_lock().map_err(|_| {
+        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|_| {
             io::Error::new(io::ErrorKind::ResourceBusy, "another node uses this folder")
         })?;
         Ok(Store {

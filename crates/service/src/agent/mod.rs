@@ -71,7 +71,7 @@ pub struct Agent {
     hooks: mpsc::UnboundedSender<Order>,
     hook_process: Option<(i32, u64)>,
     /// What the notes on disk were made from.
-    noted: Option<(u64, usize, Option<(i32, u64)>)>,
+    noted: Option<Noted>,
     alarms: BTreeMap<String, String>,
     complained: BTreeMap<&'static str, Duration>,
     counts: Counts,
@@ -81,6 +81,9 @@ pub struct Agent {
     saved: Vec<u8>,
     buffer: Vec<u8>,
 }
+
+/// What the notes depend on: changes at the desk, nodes that leave, the command.
+type Noted = (u64, usize, Option<(i32, u64)>);
 
 impl Agent {
     /// A node that goes on where its store says it was, or begins.
