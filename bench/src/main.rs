@@ -12,6 +12,7 @@ mod forecast;
 mod node;
 mod petri;
 mod ring;
+mod service;
 mod table;
 mod walk;
 mod zenoh;
@@ -29,6 +30,7 @@ const AREAS: &[Area] = &[
     ("walk", walk::measure),
     ("check", check::measure),
     ("node", node::measure),
+    ("service", service::measure),
     ("zenoh", zenoh::measure),
 ];
 
@@ -37,6 +39,11 @@ fn main() -> std::io::Result<()> {
     if chosen.first().is_some_and(|first| first == node::ECHO) {
         // This is the other process of a measurement.
         return node::echo();
+    }
+    if let [first, config] = &chosen[..]
+        && first == service::NODE
+    {
+        return service::node(config.as_ref());
     }
     #[cfg(feature = "zenoh")]
     match &*chosen.iter().map(String::as_str).collect::<Vec<_>>() {

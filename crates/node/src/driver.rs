@@ -2,18 +2,19 @@
 //! thread.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use thiserror::Error;
-
-use crate::transport::{Transport, Waker};
+use crate::transport::Transport;
 use crate::{Event, Machine};
 
+mod remote;
+
+pub use remote::{Call, Command, Refused, Remote};
+
 /// How many commands wait for a node at most.
-pub const MOST_COMMANDS: usize = 256;
+pub const MOST_COMMANDS: usize = 64;
 
 /// How many datagrams are listened to before the node speaks. Both neighbours may
 /// have told several states; only their latest matters.
@@ -44,124 +45,6 @@ pub trait Application {
     /// `false` keeps them from leaving, which is as if they were lost.
     fn before_transmit(&mut self, _now: Duration, _node: &Machine) -> bool {
         true
-    }
-}
-
-/// Something that is done by a node's thread, at a time of its clock.
-pub type Call = Box<dyn FnOnce(Duration, &mut Machine) + Send>;
-
-/// Something for a node to do.
-pub enum Command {
-    /// A permit is no longer used: [`Machine::handle_work_done`].
-    WorkDone {
-        /// Which token.
-        token: u32,
-        /// Under which number it was granted.
-        fence: u64,
-        /// What the token is to carry from now on.
-        payload: Option<Vec<u8>>,
-    },
-    /// Anything else, done by the node's thread.
-    Call(Call),
-    /// For experiments: the node is dead from now on, and what is sent to it is lost.
-    Crash,
-    /// For experiments: the node is another one from now on, and alive.
-    Restart(Box<Machine>),
-    /// The loop ends.
-    Stop,
-}
-
-impl std::fmt::Debug for Command {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Command::WorkDone { token, fence, .. } => formatter
-                .debug_struct("WorkDone")
-                .field("token", token)
-                .field("fence", fence)
-                .finish_non_exhaustive(),
-            Command::Call(_) => formatter.write_str("Call(..)"),
-            Command::Crash => formatter.write_str("Crash"),
-            Command::Restart(_) => formatter.write_str("Restart(..)"),
-            Command::Stop => formatter.write_str("Stop"),
-        }
-    }
-}
-
-/// Why a command was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Refused {
-    /// [`MOST_COMMANDS`] wait already.
-    #[error("the node is busy")]
-    Busy,
-    /// The node has stopped.
-    #[error("the node has stopped")]
-    Stopped,
-}
-
-/// Commands a node from other threads.
-#[derive(Clone, Debug)]
-pub struct Remote {
-    commands: SyncSender<Command>,
-    /// There are commands that were not obeyed yet.
-    pending: Arc<AtomicBool>,
-    waker: Waker,
-}
-
-impl Remote {
-    /// Hands over a command and wakes the node.
-    ///
-    /// # Errors
-    ///
-    /// When the node has too many commands waiting, or has stopped.
-    pub fn send(&self, command: Command) -> Result<(), Refused> {
-        self.commands
-            .try_send(command)
-            .map_err(|refused| match refused {
-                TrySendError::Full(_) => Refused::Busy,
-                TrySendError::Disconnected(_) => Refused::Stopped,
-            })?;
-        self.pending.store(true, Ordering::Release);
-        self.waker.wake();
-        Ok(())
-    }
-
-    /// A permit is no longer used.
-    ///
-    /// # Errors
-    ///
-    /// As [`Remote::send`].
-    pub fn work_done(
-        &self,
-        token: u32,
-        fence: u64,
-        payload: Option<Vec<u8>>,
-    ) -> Result<(), Refused> {
-        self.send(Command::WorkDone {
-            token,
-            fence,
-            payload,
-        })
-    }
-
-    /// Does something with the machine, in the node's thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`Remote::send`].
-    pub fn call(
-        &self,
-        call: impl FnOnce(Duration, &mut Machine) + Send + 'static,
-    ) -> Result<(), Refused> {
-        self.send(Command::Call(Box::new(call)))
-    }
-
-    /// Ends the loop. What the node holds stays with it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Remote::send`].
-    pub fn stop(&self) -> Result<(), Refused> {
-        self.send(Command::Stop)
     }
 }
 
@@ -225,8 +108,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
     /// A node that has not started yet. The machine's times count from `epoch`; a
     /// machine that was restored has to have been told times from there.
     pub fn new(machine: Machine, transport: T, application: A, epoch: Instant) -> Driver<T, A> {
-        let (sender, commands) = sync_channel(MOST_COMMANDS);
-        let waker = transport.waker();
+        let (remote, commands) = Remote::new(transport.waker());
         let bytes = machine.config().datagram_bytes();
         Driver {
             machine,
@@ -234,11 +116,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
             application,
             epoch,
             commands,
-            remote: Remote {
-                commands: sender,
-                pending: Arc::new(AtomicBool::new(false)),
-                waker,
-            },
+            remote,
             // One more, so that what is too long is seen to be.
             arrived: vec![0; bytes + 1],
             leaving: [vec![0; bytes], vec![0; bytes]],
@@ -304,7 +182,10 @@ impl<T: Transport, A: Application> Driver<T, A> {
             return Duration::MAX;
         }
         let timeout = self.machine.poll_timeout();
-        self.wish.map_or(timeout, |wish| wish.min(timeout))
+        let due = self.transport.due();
+        let due = due.map(|due| due.saturating_duration_since(self.epoch));
+        let others = self.wish.into_iter().chain(due);
+        others.fold(timeout, Duration::min)
     }
 
     /// Time since the epoch.

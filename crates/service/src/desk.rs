@@ -7,144 +7,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+pub use permit::{Effect, Entry, Ledger, Permit, Rules, Who};
 
-/// Who wishes for a permit, or uses one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Who {
-    /// The configured command.
-    Hook,
-    /// A program, by its ticket.
-    Program {
-        /// Given when it asked.
-        ticket: u64,
-    },
-    /// A FleetLock client.
-    Fleet {
-        /// Its group.
-        group: String,
-        /// Its name for itself.
-        id: String,
-    },
-}
-
-/// A permit in use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permit {
-    /// Under which number.
-    pub fence: u64,
-    /// By whom.
-    pub who: Who,
-    /// Since when.
-    pub since: Duration,
-    /// When it is withdrawn at the latest.
-    pub deadline: Duration,
-    /// Its holder knows that it has it.
-    pub collected: bool,
-    /// When it ends unless it is extended.
-    pub lease: Option<Duration>,
-    /// It was asked back, and ends then at the latest.
-    pub ends: Option<Duration>,
-}
-
-/// Something to be done because of a permit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// The token may go on.
-    Done {
-        /// Which.
-        token: u32,
-        /// Under which number it was granted.
-        fence: u64,
-        /// What it carries from now on, if that changes.
-        payload: Option<Vec<u8>>,
-    },
-    /// The command is to be run.
-    StartHook {
-        /// Which token.
-        token: u32,
-        /// Its number.
-        fence: u64,
-        /// How long there is.
-        time: Duration,
-    },
-    /// The command has to stop.
-    StopHook {
-        /// Which token.
-        token: u32,
-        /// Its number.
-        fence: u64,
-    },
-    /// A program has its permit.
-    Given {
-        /// Its ticket.
-        ticket: u64,
-        /// Which token.
-        token: u32,
-        /// Its number.
-        fence: u64,
-        /// How long there is.
-        time: Duration,
-    },
-    /// A FleetLock client has its permit.
-    Reserved {
-        /// Its group.
-        group: String,
-        /// Its name.
-        id: String,
-    },
-    /// A permit was not given back in time.
-    Overrun {
-        /// Which token.
-        token: u32,
-        /// Its number.
-        fence: u64,
-        /// Who still had it.
-        who: Who,
-    },
-}
-
-/// Times that the desk goes by.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules {
-    /// A permit is withdrawn after this long.
-    pub dwell_most: Duration,
-    /// It ends this long after it was asked back.
-    pub grace: Duration,
-    /// FleetLock wishes are forgotten after this long.
-    pub patience: Duration,
-    /// The command wishes for every permit.
-    pub hook_every: bool,
-}
+mod permit;
 
 #[derive(Clone, Debug)]
 struct Wish {
     who: Who,
     renewed: Duration,
-}
-
-/// What survives a restart.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ledger {
-    /// FleetLock clients that wait, in order.
-    pub waiting: Vec<Who>,
-    /// Permits in use.
-    pub using: Vec<Entry>,
-}
-
-/// A permit in use, as remembered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// Which token.
-    pub token: u32,
-    /// Its number.
-    pub fence: u64,
-    /// By whom.
-    pub who: Who,
-    /// Its holder knows that it has it.
-    #[serde(default)]
-    pub collected: bool,
 }
 
 /// The desk.
@@ -157,6 +27,7 @@ pub struct Desk {
     effects: VecDeque<Effect>,
     closed: bool,
     hook_runs: bool,
+    changes: u64,
 }
 
 impl Desk {
@@ -170,6 +41,7 @@ impl Desk {
             effects: VecDeque::new(),
             closed: false,
             hook_runs: false,
+            changes: 1,
         };
         for who in ledger.waiting {
             desk.wish(Duration::ZERO, who);
@@ -196,12 +68,14 @@ impl Desk {
             wish.renewed = now;
         } else {
             self.wishes.push_back(Wish { who, renewed: now });
+            self.changes += 1;
         }
     }
 
     /// Somebody does not want one any more.
     pub fn forget(&mut self, who: &Who) {
         self.wishes.retain(|wish| wish.who != *who);
+        self.changes += 1;
     }
 
     /// The node was granted a permit.
@@ -215,7 +89,7 @@ impl Desk {
         }
         // A permit for a token that the desk thinks in use elsewhere in time: the
         // older one is over.
-        self.permits.remove(&token);
+        self.changes += u64::from(self.permits.remove(&token).is_some());
         let before = self
             .remembered
             .iter()
@@ -229,6 +103,7 @@ impl Desk {
             self.done(token, fence, None);
             return;
         };
+        self.changes += 1;
         let time = self.rules.dwell_most;
         self.effects.push_back(match &who {
             Who::Hook => {
@@ -291,6 +166,7 @@ impl Desk {
     /// commands and programs have to stop now, and a FleetLock client, which
     /// cannot be stopped, has the time that it was promised.
     pub fn abandon(&mut self, now: Duration) {
+        self.changes += 1;
         self.recall(now);
         for entry in std::mem::take(&mut self.remembered) {
             let deadline = now + self.rules.dwell_most;
@@ -351,6 +227,7 @@ impl Desk {
         let used = self.permits.get(&token);
         if used.is_some_and(|permit| permit.fence == fence && permit.who == Who::Hook) {
             self.permits.remove(&token);
+            self.changes += 1;
             self.done(token, fence, payload);
         }
     }
@@ -395,6 +272,7 @@ impl Desk {
         };
         permit.collected = true;
         permit.lease = None;
+        self.changes += 1;
         true
     }
 
@@ -409,6 +287,7 @@ impl Desk {
             return false;
         };
         self.permits.remove(&token);
+        self.changes += 1;
         self.done(token, fence, payload);
         true
     }
@@ -416,9 +295,11 @@ impl Desk {
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Duration) {
         let patience = self.rules.patience;
+        let waiting = self.wishes.len();
         self.wishes.retain(|wish| {
             !matches!(wish.who, Who::Fleet { .. }) || now.saturating_sub(wish.renewed) < patience
         });
+        self.changes += u64::from(self.wishes.len() < waiting);
         let over: Vec<u32> = self
             .permits
             .iter()
@@ -430,6 +311,7 @@ impl Desk {
                 continue;
             };
             let fence = permit.fence;
+            self.changes += 1;
             if permit.lease.is_none_or(|lease| now < lease) {
                 let who = permit.who;
                 self.effects
@@ -461,6 +343,11 @@ impl Desk {
         self.permits.iter().map(|(&token, permit)| (token, permit))
     }
 
+    /// Grows whenever [`Desk::ledger`] may have changed.
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// What has to survive a restart.
     pub fn ledger(&self) -> Ledger {
         let fleet = |wish: &&Wish| matches!(wish.who, Who::Fleet { .. });
@@ -490,191 +377,5 @@ impl Desk {
     }
 }
 
-impl Permit {
-    fn over(&self, now: Duration) -> bool {
-        self.ends.is_some_and(|ends| now >= ends) || self.lease.is_some_and(|lease| now >= lease)
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RULES: Rules = Rules {
-        dwell_most: Duration::from_secs(100),
-        grace: Duration::from_secs(5),
-        patience: Duration::from_secs(60),
-        hook_every: false,
-    };
-
-    fn s(seconds: u64) -> Duration {
-        Duration::from_secs(seconds)
-    }
-
-    fn fleet(id: &str) -> Who {
-        Who::Fleet {
-            group: "default".into(),
-            id: id.into(),
-        }
-    }
-
-    fn effects(desk: &mut Desk) -> Vec<Effect> {
-        std::iter::from_fn(|| desk.poll_effect()).collect()
-    }
-
-    fn done(token: u32, fence: u64) -> Effect {
-        Effect::Done {
-            token,
-            fence,
-            payload: None,
-        }
-    }
-
-    #[test]
-    fn a_permit_that_nobody_wants_goes_on_at_once() {
-        let mut desk = Desk::new(RULES, Ledger::default());
-        desk.granted(s(1), 0, 7);
-        assert_eq!(effects(&mut desk), [done(0, 7)]);
-    }
-
-    #[test]
-    fn first_come_first_served_and_the_rest_wait() {
-        let mut desk = Desk::new(RULES, Ledger::default());
-        desk.wish(s(0), fleet("a"));
-        desk.wish(s(0), Who::Program { ticket: 5 });
-        desk.wish(s(1), fleet("a"));
-        desk.granted(s(2), 0, 7);
-        assert!(matches!(&effects(&mut desk)[..], [Effect::Reserved { id, .. }] if id == "a"));
-        desk.granted(s(3), 1, 9);
-        assert!(matches!(
-            effects(&mut desk)[..],
-            [Effect::Given { ticket: 5, .. }]
-        ));
-        assert!(desk.release(&fleet("a"), None) && !desk.release(&fleet("a"), None));
-        assert_eq!(effects(&mut desk), [done(0, 7)]);
-    }
-
-    #[test]
-    fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
-        let mut desk = Desk::new(RULES, Ledger::default());
-        let who = Who::Program { ticket: 5 };
-        desk.wish(s(0), who.clone());
-        desk.granted(s(0), 0, 7);
-        effects(&mut desk);
-        assert_eq!(desk.extend(&who, s(20)), Some(s(20)));
-        desk.handle_timeout(s(19));
-        assert!(effects(&mut desk).is_empty());
-        assert_eq!(
-            desk.extend(&who, s(500)),
-            Some(s(100)),
-            "no longer than dwell_most"
-        );
-        desk.handle_timeout(s(100));
-        assert_eq!(effects(&mut desk), [done(0, 7)]);
-        assert_eq!(desk.extend(&who, s(600)), None);
-    }
-
-    #[test]
-    fn what_is_asked_back_and_kept_is_an_overrun() {
-        let mut desk = Desk::new(
-            Rules {
-                hook_every: true,
-                ..RULES
-            },
-            Ledger::default(),
-        );
-        desk.granted(s(0), 0, 7);
-        assert!(matches!(effects(&mut desk)[..], [Effect::StartHook { .. }]));
-        desk.withdrawn(s(10), 0, 7);
-        assert_eq!(
-            effects(&mut desk),
-            [Effect::StopHook { token: 0, fence: 7 }]
-        );
-        desk.handle_timeout(s(14));
-        assert!(effects(&mut desk).is_empty());
-        desk.handle_timeout(s(15));
-        assert!(matches!(
-            effects(&mut desk)[..],
-            [Effect::Overrun { .. }, Effect::Done { .. }]
-        ));
-        // It still runs: no second one is started beside it.
-        desk.granted(s(16), 0, 9);
-        assert_eq!(effects(&mut desk), [done(0, 9)]);
-        desk.hook_ended(s(17), 0, 7, None);
-        desk.granted(s(18), 0, 11);
-        assert!(matches!(
-            effects(&mut desk)[..],
-            [Effect::StartHook { fence: 11, .. }]
-        ));
-    }
-
-    #[test]
-    fn a_restart_keeps_permits_and_fleetlock_wishes() {
-        let mut desk = Desk::new(RULES, Ledger::default());
-        desk.wish(s(0), fleet("a"));
-        desk.wish(s(0), fleet("b"));
-        desk.granted(s(0), 2, 7);
-        let text = serde_json::to_string(&desk.ledger()).unwrap();
-        let mut desk = Desk::new(RULES, serde_json::from_str(&text).unwrap());
-        assert!(desk.waits(&fleet("b")) && desk.permit(&fleet("a")).is_none());
-        // Still remembered before the node has granted it again.
-        assert_eq!(desk.ledger().using.len(), 1);
-        desk.granted(s(0), 2, 7);
-        assert!(desk.permit(&fleet("a")).is_some());
-        assert!(matches!(effects(&mut desk)[..], [Effect::Reserved { .. }]));
-    }
-
-    #[test]
-    fn a_permit_that_is_not_collected_lapses_and_one_that_is_stays() {
-        let mut desk = Desk::new(RULES, Ledger::default());
-        desk.wish(s(0), fleet("a"));
-        desk.wish(s(0), fleet("b"));
-        desk.granted(s(0), 0, 7);
-        desk.granted(s(0), 1, 8);
-        effects(&mut desk);
-        assert!(desk.collect(&fleet("b")) && !desk.collect(&fleet("c")));
-        desk.handle_timeout(s(60));
-        assert_eq!(effects(&mut desk), [done(0, 7)]);
-        let mut desk = Desk::new(RULES, desk.ledger());
-        desk.granted(s(0), 1, 8);
-        desk.handle_timeout(s(99));
-        assert!(desk.permit(&fleet("b")).is_some());
-    }
-
-    #[test]
-    fn wishes_that_are_not_repeated_are_forgotten() {
-        let mut desk = Desk::new(RULES, Ledger::default());
-        desk.wish(s(0), fleet("a"));
-        desk.handle_timeout(s(59));
-        assert!(desk.waits(&fleet("a")));
-        desk.handle_timeout(s(60));
-        desk.granted(s(61), 0, 7);
-        assert_eq!(effects(&mut desk), [done(0, 7)]);
-    }
-
-    #[test]
-    fn a_node_that_stops_recalls_and_gives_nothing_more() {
-        let mut desk = Desk::new(
-            Rules {
-                hook_every: true,
-                ..RULES
-            },
-            Ledger::default(),
-        );
-        desk.granted(s(0), 0, 7);
-        desk.wish(s(0), fleet("a"));
-        desk.granted(s(0), 1, 8);
-        effects(&mut desk);
-        desk.close();
-        desk.recall(s(1));
-        assert_eq!(
-            effects(&mut desk),
-            [Effect::StopHook { token: 0, fence: 7 }]
-        );
-        desk.hook_ended(s(2), 0, 7, None);
-        assert!(!desk.in_use(false) && desk.in_use(true));
-        effects(&mut desk);
-        desk.granted(s(3), 0, 9);
-        assert_eq!(effects(&mut desk), [done(0, 9)]);
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sd_notify::NotifyState;
 
-use crate::agent::{self, Agent};
+use crate::agent::Agent;
 use crate::reach::Reach;
 use crate::request::Request;
 
@@ -49,7 +49,7 @@ pub fn run(
             agent.handle_datagram(began.elapsed(), &buffer[..bytes]);
         }
         while let Ok(request) = requests.try_recv() {
-            agent::handle(&mut agent, began.elapsed(), request);
+            agent.handle(began.elapsed(), request);
         }
         let now = began.elapsed();
         if now >= agent.poll_timeout() {

@@ -50,14 +50,14 @@ fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServiceError {
 }
 
 /// Reads the configuration again, as at the start.
-pub type Reread = Box<dyn Fn() -> Result<Settings, Vec<Mistake>>>;
+pub type Reread<'r> = &'r dyn Fn() -> Result<Settings, Vec<Mistake>>;
 
 /// Runs a node over the transport that is configured until it is told to stop.
 ///
 /// # Errors
 ///
 /// When it cannot start, or its transport breaks.
-pub fn run(settings: Settings, reread: Reread) -> Result<(), ServiceError> {
+pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<(), ServiceError> {
     let listen = settings.node.listen.clone();
     let what = format!("cannot receive at {listen} (node.listen)");
     if let Some(zenoh) = &settings.zenoh {
@@ -111,8 +111,8 @@ fn over_zenoh(
 ///
 /// When it cannot start, or its transport breaks.
 pub fn run_on(
-    settings: Settings,
-    reread: Reread,
+    settings: &Settings,
+    reread: Reread<'_>,
     transport: Box<dyn Reach>,
 ) -> Result<(), ServiceError> {
     let level = log::start(&settings.log);
@@ -134,7 +134,7 @@ pub fn run_on(
         let (orders, ordered) = mpsc::unbounded_channel();
         let (publish, published) = watch::channel(settings.clone());
         let app = App::new(handle.clone(), published.clone(), random());
-        let servers = listen(&settings, &app).await?;
+        let servers = listen(settings, &app).await?;
         let began = Instant::now();
         let now = began.elapsed();
         let agent = Agent::new(
@@ -172,7 +172,7 @@ pub fn run_on(
                         let _ = sd_notify::notify(&[NotifyState::Stopping]);
                         handle.insist(Request::Stop).await;
                     }
-                    Wanted::Reload => reload(&reread, &handle, &publish, &level).await,
+                    Wanted::Reload => reload(reread, &handle, &publish, &level).await,
                 },
             }
         };
@@ -196,7 +196,7 @@ pub fn run_on(
 }
 
 async fn reload(
-    reread: &Reread,
+    reread: Reread<'_>,
     handle: &Handle,
     publish: &watch::Sender<Settings>,
     level: &log::Level,

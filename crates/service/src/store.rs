@@ -4,11 +4,13 @@
 //! A disk that is full or gone is an alarm, not a reason to stop: the node goes on,
 //! and a restart meanwhile is a fault that the ring recovers from.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -27,10 +29,10 @@ pub struct Store {
     ledger: Vec<u8>,
     /// How often something could not be written.
     pub failures: u64,
-    /// Why, the last time; none once it works again.
-    pub trouble: Option<String>,
+    /// What cannot be kept at present, and why.
+    troubles: BTreeMap<&'static str, String>,
     /// Held while the node runs, so that there are never two.
-    _lock: File,
+    _lock: Flock<File>,
 }
 
 /// What is remembered beside the machine's state.
@@ -64,7 +66,7 @@ impl Store {
             .truncate(false)
             .mode(0o600);
         let lock = options.open(folder.join("lock"))?;
-        lock.try_lock().map_err(|_| {
+        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|_| {
             io::Error::new(io::ErrorKind::ResourceBusy, "another node uses this folder")
         })?;
         Ok(Store {
@@ -76,7 +78,7 @@ impl Store {
             written: Vec::new(),
             ledger: Vec::new(),
             failures: 0,
-            trouble: None,
+            troubles: BTreeMap::new(),
             _lock: lock,
         })
     }
@@ -203,27 +205,30 @@ impl Store {
         std::fs::rename(&fresh, self.path(name))
     }
 
-    fn note(&mut self, what: &str, result: io::Result<()>) {
+    fn note(&mut self, what: &'static str, result: io::Result<()>) {
         match result {
             Ok(()) => {
-                if self.trouble.take().is_some() {
-                    tracing::info!(folder = %self.folder.display(), "the state is kept again");
+                if self.troubles.remove(what).is_some() {
+                    tracing::info!(folder = %self.folder.display(), what, "can be kept again");
                 }
             }
             Err(error) => {
                 self.failures += 1;
-                let trouble = format!(
-                    "cannot keep the {what} in {}: {error}",
-                    self.folder.display()
-                );
-                if self.trouble.is_none() {
+                let folder = self.folder.display();
+                let trouble = format!("cannot keep the {what} in {folder}: {error}");
+                if !self.troubles.contains_key(what) {
                     tracing::error!(
                         "{trouble}; the node goes on, and a restart now would be a fault"
                     );
                 }
-                self.trouble = Some(trouble);
+                self.troubles.insert(what, trouble);
             }
         }
+    }
+
+    /// What cannot be kept at present, and why.
+    pub fn trouble(&self) -> Option<&String> {
+        self.troubles.values().next()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -285,89 +290,4 @@ pub fn from_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_latest_whole_state_is_found_whatever_was_being_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), false).unwrap();
-        assert_eq!(store.state(), None);
-        for round in 0..20_u8 {
-            store.save_state(&[round; 100]);
-            assert_eq!(store.state(), Some(vec![round; 100]));
-        }
-        // A write that was cut: whichever place it hit, the other is whole.
-        let path = folder.path().join("state");
-        let bytes = std::fs::read(&path).unwrap();
-        let mut seen = Vec::new();
-        for at in [60, bytes.len() / 2 + 60] {
-            let mut cut = bytes.clone();
-            cut[at] ^= 0xff;
-            std::fs::write(&path, &cut).unwrap();
-            seen.push(store.state().unwrap()[0]);
-        }
-        seen.sort_unstable();
-        assert_eq!(seen, [18, 19]);
-        std::fs::write(&path, b"nonsense").unwrap();
-        assert_eq!(store.state(), None);
-    }
-
-    #[test]
-    fn another_length_and_a_restart_go_on_from_the_latest() {
-        let folder = tempfile::tempdir().unwrap();
-        for length in [10, 20, 10] {
-            let mut store = Store::open(folder.path(), true).unwrap();
-            for round in 0..3_u8 {
-                store.save_state(&vec![round; length]);
-                assert_eq!(store.state(), Some(vec![round; length]));
-            }
-        }
-    }
-
-    #[test]
-    fn one_node_at_a_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let _first = Store::open(folder.path(), false).unwrap();
-        assert!(Store::open(folder.path(), false).is_err());
-    }
-
-    #[test]
-    fn a_folder_that_is_gone_is_counted_and_the_next_try_may_work() {
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("inner");
-        let mut store = Store::open(&inner, false).unwrap();
-        std::fs::remove_dir_all(&inner).unwrap();
-        store.save_state(&[1; 10]);
-        store.save_notes(&Notes::default());
-        assert_eq!(store.failures, 2);
-        assert!(
-            store
-                .trouble
-                .as_ref()
-                .unwrap()
-                .contains("cannot keep the notes")
-        );
-        std::fs::create_dir_all(&inner).unwrap();
-        store.save_state(&[2; 10]);
-        assert_eq!((store.failures, &store.trouble), (2, &None));
-        assert_eq!(store.state(), Some(vec![2; 10]));
-    }
-
-    #[test]
-    fn rosters_and_notes_come_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), false).unwrap();
-        let mut signed = b"{\"version\":1}".to_vec();
-        signed.extend_from_slice(&[0xab; 32]);
-        store.save_roster(&signed);
-        assert_eq!(store.roster(), Some(signed));
-        let notes = Notes {
-            leaving: vec![("x".into(), "h:1".into())],
-            hook: Some((12, 34)),
-            ..Notes::default()
-        };
-        store.save_notes(&notes);
-        assert_eq!(store.notes(), notes);
-    }
-}
+mod tests;

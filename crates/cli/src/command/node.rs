@@ -234,7 +234,7 @@ fn serve(given: &Given) -> Result<Answer, Failure> {
         };
         Settings::read(&sources(&given).map_err(|failure| vec![unread(failure)])?)
     };
-    service::run(settings, Box::new(reread)).map_err(Failure::new)?;
+    service::run(&settings, &reread).map_err(Failure::new)?;
     Ok(Answer::Yes)
 }
 

@@ -136,12 +136,22 @@ enum Transport {
     Udp,
 }
 
+/// As many nodes as one program can look after: a few kilobytes each.
+const MOST_NODES: u32 = 100_000;
+
 /// How long it runs where nobody can tell it to stop.
 const UNATTENDED: Duration = Duration::from_secs(10);
 
 /// Runs, shows, and sums up.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let plan = Plan::new(args.nodes, args.tokens, args.separation).map_err(infeasible)?;
+    if args.nodes > MOST_NODES {
+        return Err(Failure::new(format!(
+            "--nodes {}: one program runs at most {MOST_NODES}",
+            args.nodes
+        ))
+        .help("larger rings are for many machines; headway forecast tells their future"));
+    }
     let person = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let duration = match args.duration {
         None if !person => Some(UNATTENDED),

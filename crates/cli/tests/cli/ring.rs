@@ -114,6 +114,7 @@ fn mistakes_say_what_to_change() {
             "help: --tokens 1, or more --nodes",
         ),
         ("--nodes 1", "2 to 268435456 nodes, not 1"),
+        ("--nodes 100001", "at most 100000"),
         ("--tokens 0", "1 to 32768 tokens, not 0"),
         ("--separation 0", "at least 1 hop"),
         ("--loss 2", "--loss 2: expected a probability"),

@@ -2,7 +2,6 @@
 //! real sockets, faults at any moment, and an [`Observer`] outside of the nodes.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -17,12 +16,13 @@ use crate::driver::{Command, Driver, Refused, Remote};
 use crate::observer::Observer;
 use crate::transport::faulty::{Faulty, Weather};
 use crate::transport::memory::Network;
-use crate::transport::udp::{Udp, UdpBell};
 use crate::transport::{Doorbell, Transport};
 use crate::{Config, ConfigError, Key, Machine, Plan, Rejected, RestoreError, Role, Timing};
 
+mod sockets;
 mod worker;
 
+use sockets::sockets;
 use worker::{Status, Worker};
 
 /// What ring, and how it runs.
@@ -381,29 +381,4 @@ impl Drop for Fleet {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// Sockets for all nodes, `size` of them per thread, each knowing its neighbours.
-fn sockets(nodes: &[u32], size: usize) -> io::Result<Vec<(Vec<Udp>, UdpBell)>> {
-    let mut crews = Vec::new();
-    let mut addresses = Vec::with_capacity(nodes.len());
-    for chunk in nodes.chunks(size) {
-        let bell = UdpBell::new()?;
-        let mut sockets = Vec::with_capacity(chunk.len());
-        for _ in chunk {
-            let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let socket = Udp::bind_at(any, &bell)?;
-            addresses.push(socket.address()?);
-            sockets.push(socket);
-        }
-        crews.push((sockets, bell));
-    }
-    let count = nodes.len();
-    let all = crews.iter_mut().flat_map(|(sockets, _)| sockets);
-    for (index, socket) in all.enumerate() {
-        for neighbour in [(index + count - 1) % count, (index + 1) % count] {
-            socket.set_peer(neighbour as u32, addresses[neighbour]);
-        }
-    }
-    Ok(crews)
 }

@@ -254,4 +254,9 @@ impl<T: Transport> Transport for Faulty<T> {
     fn waker(&self) -> Waker {
         self.inner.waker()
     }
+
+    fn due(&self) -> Option<Instant> {
+        let held = self.held.iter().map(|held| held.due);
+        held.chain(self.inner.due()).min()
+    }
 }

@@ -12,7 +12,7 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub mod conformance;
 pub mod faulty;
@@ -53,6 +53,12 @@ pub trait Transport: Send {
 
     /// Ends a [`Transport::receive`] from another thread.
     fn waker(&self) -> Waker;
+
+    /// When it wants to be asked again at the latest, because it holds something
+    /// back. Most hold nothing back.
+    fn due(&self) -> Option<Instant> {
+        None
+    }
 }
 
 impl<T: Transport + ?Sized> Transport for Box<T> {
@@ -70,6 +76,10 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
 
     fn waker(&self) -> Waker {
         (**self).waker()
+    }
+
+    fn due(&self) -> Option<Instant> {
+        (**self).due()
     }
 }
 

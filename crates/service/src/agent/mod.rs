@@ -16,14 +16,15 @@ use crate::desk::{Desk, Effect, Rules, Who};
 use crate::exchange::Exchange;
 use crate::hook::Order;
 use crate::metrics::Counts;
-use crate::reach::Reach;
 use crate::request::{Given, Request};
 use crate::roster::{Roster, Signed};
 use crate::store::{Notes, Store};
 
+mod alarm;
 mod change;
 mod poll;
 mod requests;
+mod send;
 mod status;
 
 pub use status::{Holding, Status};
@@ -70,6 +71,8 @@ pub struct Agent {
     tickets: BTreeMap<u64, (Duration, oneshot::Sender<Given>)>,
     hooks: mpsc::UnboundedSender<Order>,
     hook_process: Option<(i32, u64)>,
+    /// What the notes on disk were made from.
+    noted: Option<Noted>,
     alarms: BTreeMap<String, String>,
     complained: BTreeMap<&'static str, Duration>,
     counts: Counts,
@@ -79,6 +82,9 @@ pub struct Agent {
     saved: Vec<u8>,
     buffer: Vec<u8>,
 }
+
+/// What the notes depend on: changes at the desk, nodes that leave, the command.
+type Noted = (u64, usize, Option<(i32, u64)>);
 
 impl Agent {
     /// A node that goes on where its store says it was, or begins.
@@ -119,6 +125,7 @@ impl Agent {
             tickets: BTreeMap::new(),
             hooks,
             hook_process: None,
+            noted: None,
             alarms: BTreeMap::new(),
             complained: BTreeMap::new(),
             counts,
@@ -187,6 +194,12 @@ impl Agent {
         self.act(now);
     }
 
+    /// Somebody asks for something.
+    pub fn handle(&mut self, now: Duration, request: Request) {
+        self.handle_request(now, request);
+        self.act(now);
+    }
+
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Duration) {
         if let Some(machine) = &mut self.machine
@@ -199,6 +212,10 @@ impl Agent {
         if now >= self.next_offer {
             self.next_offer = now + OFFER_EVERY;
             self.offer(now);
+            // What could not be kept is tried again.
+            if self.store.trouble().is_some() {
+                self.noted = None;
+            }
         }
         self.watch(now);
         self.act(now);
@@ -238,7 +255,7 @@ impl Agent {
             }
         }
         self.start(now);
-        let trouble = self.store.trouble.clone();
+        let trouble = self.store.trouble().cloned();
         self.alarm("store", trouble.is_some(), || trouble.unwrap_or_default());
     }
 
@@ -384,81 +401,6 @@ impl Agent {
             .map_or_else(Vec::new, |machine| machine.payload(token).to_vec())
     }
 
-    /// Sends what there is to send; the state that is told is kept first.
-    pub fn flush(&mut self, transport: &mut dyn Reach) {
-        if self.unwired {
-            self.unwired = !self.wire(transport);
-        }
-        self.save_notes();
-        if let Some(machine) = &mut self.machine {
-            self.saved.clear();
-            machine.save(&mut self.saved);
-            self.store.save_state(&self.saved);
-            while let Some(transmit) = machine.poll_transmit(&mut self.buffer) {
-                self.counts.sent += 1;
-                self.counts.sent_bytes += transmit.bytes as u64;
-                // What cannot be sent is lost, and loss is allowed for.
-                if transport
-                    .send(transmit.to, &self.buffer[..transmit.bytes])
-                    .is_err()
-                {
-                    self.counts.unsent += 1;
-                }
-            }
-        }
-        while let Some(message) = self.exchange.poll_transmit() {
-            self.outbox.push(message);
-        }
-        for (address, message) in std::mem::take(&mut self.outbox) {
-            let sender = self.sender();
-            let bytes = control::write(self.ring_name, &sender, &message, &self.key);
-            let node = self.node_at(transport, &address);
-            self.counts.sent += 1;
-            self.counts.sent_bytes += bytes.len() as u64;
-            if node.is_none_or(|node| transport.send(node, &bytes).is_err()) {
-                self.counts.unsent += 1;
-            }
-        }
-    }
-
-    fn node_at(&mut self, transport: &mut dyn Reach, address: &str) -> Option<u32> {
-        if let Some(&node) = self.addresses.get(address) {
-            return Some(node);
-        }
-        if self.addresses.len() >= MOST_ADDRESSES {
-            for node in std::mem::take(&mut self.addresses).into_values() {
-                transport.forget(node);
-            }
-        }
-        let node = CONTROL + self.addresses.len() as u32;
-        transport.reach(node, address).ok()?;
-        self.addresses.insert(address.to_owned(), node);
-        Some(node)
-    }
-
-    fn sender(&self) -> Sender {
-        Sender {
-            name: self.settings.node.name.clone(),
-            address: self.own_address(),
-            mark: self.exchange.mark(),
-            agreement: self.settings.agreement(),
-            drained: self.machine.is_some() || !self.desk.in_use(true),
-        }
-    }
-
-    fn own_address(&self) -> String {
-        let listed = self
-            .current
-            .as_ref()
-            .and_then(|roster| roster.member(&self.settings.node.name));
-        let listed = listed.map(|member| &member.address);
-        let told = self.settings.node.advertise.as_ref();
-        listed
-            .or(told)
-            .unwrap_or(&self.settings.node.listen)
-            .clone()
-    }
-
     fn name_of(&self, node: u32) -> String {
         let mut active = self.current.iter().flat_map(Roster::active);
         let member = active.nth(node as usize);
@@ -466,6 +408,11 @@ impl Agent {
     }
 
     fn save_notes(&mut self) {
+        let state = (self.desk.changes(), self.leaving.len(), self.hook_process);
+        if self.noted == Some(state) {
+            return;
+        }
+        self.noted = Some(state);
         let leaving = self
             .leaving
             .iter()
@@ -476,33 +423,6 @@ impl Agent {
             hook: self.hook_process,
         };
         self.store.save_notes(&notes);
-    }
-
-    /// Counts datagrams that were not listened to, and says so now and then.
-    fn refused(&mut self, now: Duration, reason: &'static str, count: u64) {
-        *self.counts.rejected.entry(reason).or_default() += count;
-        // Nodes that start and change rings are out of step for a moment; that is
-        // not worth a line.
-        if matches!(reason, "stale" | "ring" | "no_ring" | "sender" | "receiver") {
-            tracing::debug!(reason, count, "datagrams rejected");
-            return;
-        }
-        let last = self.complained.get(reason);
-        if last.is_none_or(|last| now.saturating_sub(*last) >= Duration::from_secs(10)) {
-            let total = self.counts.rejected[reason];
-            tracing::warn!(reason, count, total, "datagrams rejected");
-            self.complained.insert(reason, now);
-        }
-    }
-
-    fn alarm(&mut self, key: &str, raised: bool, text: impl FnOnce() -> String) {
-        if !raised {
-            self.alarms.remove(key);
-        } else if !self.alarms.contains_key(key) {
-            let text = text();
-            tracing::error!(alarm = %text);
-            self.alarms.insert(key.to_owned(), text);
-        }
     }
 
     /// The node has been asked to stop and has nothing to wait for any more.
@@ -531,10 +451,4 @@ fn rules(settings: &Settings) -> Rules {
 /// The signature of a roster made here.
 fn sign(roster: Roster, key: &Key) -> Signed {
     Signed::new(roster, key)
-}
-
-/// What a request needs done, if the agent is asked for it.
-pub(crate) fn handle(agent: &mut Agent, now: Duration, request: Request) {
-    agent.handle_request(now, request);
-    agent.act(now);
 }

@@ -146,7 +146,7 @@ impl Sources {
             (Kind::Flag, DeValue::Boolean(flag)) => Ok(Value::Flag(*flag)),
             (Kind::List, DeValue::Array(items)) => {
                 let mut list = Vec::new();
-                for item in items.iter() {
+                for item in items {
                     match item.get_ref() {
                         DeValue::String(text) => list.push(text.to_string()),
                         _ => {
@@ -162,7 +162,7 @@ impl Sources {
                 for (name, item) in in_order(table) {
                     match item.get_ref() {
                         DeValue::String(text) => {
-                            map.push((name.get_ref().to_string(), text.to_string()))
+                            map.push((name.get_ref().to_string(), text.to_string()));
                         }
                         _ => {
                             let place = self.place(item.span().start);

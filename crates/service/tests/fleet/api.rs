@@ -139,6 +139,16 @@ fn fleetlock(fleet: &Fleet, at: usize, path: &str, id: &str) -> (u16, Value) {
     (status, serde_json::from_str(&text).unwrap_or(Value::Null))
 }
 
+/// Method, what is special, headers, body; status and kind of the answer.
+type Case = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+    u16,
+    &'static str,
+);
+
 #[test]
 fn fleetlock_conformance() {
     let mut fleet = Fleet::new(22, &["a", "b", "c"], 1, 1);
@@ -146,7 +156,7 @@ fn fleetlock_conformance() {
     fleet.start_all();
     fleet.settle();
     let good = r#"{"client_params":{"id":"x1","group":"default"}}"#;
-    let cases: &[(&str, &str, &[(&str, &str)], &str, u16, &str)] = &[
+    let cases: &[Case] = &[
         ("POST", "no header", &[], good, 400, "invalid_header"),
         (
             "POST",

@@ -31,7 +31,7 @@ pub(crate) fn be_a_node_if_asked() {
         })
     };
     let settings = read().unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
-    match headway_service::service::run(settings, Box::new(read)) {
+    match headway_service::service::run(&settings, &read) {
         Ok(()) => std::process::exit(0),
         Err(error) => {
             eprintln!("error: {error}");
