@@ -142,6 +142,24 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "22:9: log.level: expected \"error\", \"warn\", \"info\", \"debug\" or \"trace\", not \"loud\"",
         ),
         (
+            GOOD.replace("[ring]", "transport = \"pigeon\"\n[ring]"),
+            "5:13: node.transport: expected \"udp\" or \"zenoh\", not \"pigeon\"",
+        ),
+        (
+            add("[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\n"),
+            "zenoh.certificate_file: is missing: certificates are three files, or none",
+        ),
+        (
+            add(
+                "[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\ncertificate_file = \"/a.pem\"\n",
+            ),
+            "22:11: zenoh.ca_file: is for node.transport = \"zenoh\", and this node uses UDP",
+        ),
+        (
+            add("[zenoh]\nreopen_after = \"1ms\"\n"),
+            "22:16: zenoh.reopen_after: expected at least 100ms: a session takes a while to open",
+        ),
+        (
             add("[ring]\nname = \"twice\"\n"),
             "21:2: this is not TOML: duplicate key",
         ),
@@ -161,6 +179,23 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "expected {expected}\ngot {mistakes:#?}"
         );
     }
+}
+
+#[test]
+fn a_program_without_zenoh_says_how_to_get_one_with_it() {
+    let text = GOOD.replace("[ring]", "transport = \"zenoh\"\n[ring]");
+    if cfg!(feature = "zenoh") {
+        assert!(read(&text).unwrap().zenoh.is_some());
+        return;
+    }
+    let mistakes = read(&text).unwrap_err();
+    assert_eq!(
+        mistakes,
+        [
+            "5:13: node.transport: this program was built without Zenoh: build it by `cargo build \
+             --release -p headway --features zenoh`"
+        ]
+    );
 }
 
 #[test]
@@ -244,11 +279,17 @@ fn the_example_is_correct_with_and_without_its_comments() {
     })
     .unwrap();
     assert_eq!(settings.ring.members.len(), 3);
-    // Every commented key as well, but seeds, which exclude members.
+    // Every commented key as well, but seeds, which exclude members, and certificates,
+    // which are not for UDP.
+    let excluded = ["seeds", "ca_file", "certificate_file", "key_file"];
     let text: Vec<String> = example()
         .lines()
         .map(|line| match line.strip_prefix("# ") {
-            Some(rest) if rest.contains(" = ") && !rest.starts_with("seeds") => rest.to_owned(),
+            Some(rest)
+                if rest.contains(" = ") && !excluded.iter().any(|key| rest.starts_with(key)) =>
+            {
+                rest.to_owned()
+            }
             _ => line.to_owned(),
         })
         .collect();

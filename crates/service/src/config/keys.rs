@@ -94,7 +94,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("ring", "The ring. Every node has to be told the same here."),
     (
         "zenoh",
-        "With node.transport = \"zenoh\": certificates, all in PEM. Without them nothing is\n\
+        "Certificates for the transport Zenoh, all in PEM. Without them nothing is\n\
          # encrypted, and the ring's key alone protects the ring, as over UDP.",
     ),
     ("timing", "How long things take."),
