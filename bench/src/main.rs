@@ -13,8 +13,10 @@ mod forecast;
 mod node;
 mod petri;
 mod ring;
+mod service;
 mod table;
 mod walk;
+mod zenoh;
 
 use table::Table;
 
@@ -30,6 +32,8 @@ const AREAS: &[Area] = &[
     ("check", check::measure),
     ("node", node::measure),
     ("dashboard", dashboard::measure),
+    ("service", service::measure),
+    ("zenoh", zenoh::measure),
 ];
 
 fn main() -> std::io::Result<()> {
@@ -37,6 +41,20 @@ fn main() -> std::io::Result<()> {
     if chosen.first().is_some_and(|first| first == node::ECHO) {
         // This is the other process of a measurement.
         return node::echo();
+    }
+    if let [first, config] = &chosen[..]
+        && first == service::NODE
+    {
+        return service::node(config.as_ref());
+    }
+    #[cfg(feature = "zenoh")]
+    match &*chosen.iter().map(String::as_str).collect::<Vec<_>>() {
+        [zenoh::ECHO, port] => return zenoh::echo(port.parse().map_err(std::io::Error::other)?),
+        [zenoh::NODE, one, other] => {
+            let port = |text: &str| text.parse().map_err(std::io::Error::other);
+            return zenoh::node([port(one)?, port(other)?]);
+        }
+        _ => {}
     }
     if let Some(unknown) = chosen
         .iter()

@@ -259,7 +259,7 @@ fn many_nodes(table: &mut Table) {
 
 /// The time that a datagram as long as a node's takes one way: half of there and
 /// back, between two processes.
-fn ping_pong(bytes: usize) -> Duration {
+pub(crate) fn ping_pong(bytes: usize) -> Duration {
     let this = std::env::current_exe().expect("a path");
     let mut child = Command::new(this)
         .arg(ECHO)

@@ -110,6 +110,12 @@ impl Failure {
     }
 }
 
+impl Display for Failure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
 /// At most 100 characters of a line around a column.
 fn excerpt(text: &str, column: usize) -> (String, usize) {
     let skip = column.saturating_sub(60);

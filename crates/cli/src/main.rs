@@ -32,6 +32,7 @@ Examples:
   headway serve                            see it on a web page
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
   headway ring --for 5s --transport udp    real nodes on real sockets, with permits
+  headway node --config node.toml          this machine takes its place in a fleet
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
 2 the command or its input is wrong.";
@@ -70,6 +71,8 @@ enum Command {
     Ring(Box<command::ring::Args>),
     /// Show it all on a web page, on this machine
     Serve(command::serve::Args),
+    /// A node of a fleet: permits for commands, programs and FleetLock clients
+    Node(Box<command::node::Args>),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -99,6 +102,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Ring(args)) => command::ring::run(&args),
         Some(Command::Serve(args)) => command::serve::run(&args),
+        Some(Command::Node(args)) => command::node::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

@@ -6,6 +6,7 @@ pub(crate) mod experiment;
 pub(crate) mod export;
 pub(crate) mod forecast;
 pub(crate) mod generate;
+pub(crate) mod node;
 pub(crate) mod petri;
 pub(crate) mod ring;
 pub(crate) mod run;

@@ -4,6 +4,7 @@ mod check;
 mod common;
 mod help;
 mod mistakes;
+mod node;
 mod petri;
 mod ring;
 mod run;

@@ -117,16 +117,16 @@ impl fmt::Debug for Waker {
     }
 }
 
-/// The refusal of a datagram that is too long.
-pub(crate) fn too_long(bytes: usize, limit: usize) -> io::Error {
+/// The refusal of a datagram that is too long, by any transport.
+pub fn too_long(bytes: usize, limit: usize) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,
         format!("a datagram of {bytes} bytes, and the transport carries {limit}"),
     )
 }
 
-/// The refusal to send to a node that has no address.
-pub(crate) fn no_way_to(node: u32) -> io::Error {
+/// The refusal to send to a node that has no address, by any transport.
+pub fn no_way_to(node: u32) -> io::Error {
     io::Error::new(
         io::ErrorKind::NotFound,
         format!("no address for node {node}"),

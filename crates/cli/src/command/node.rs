@@ -1,0 +1,352 @@
+//! `headway node`: one machine of a fleet, and what operators ask of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches, Subcommand};
+use headway_service::client::{self, ClientError};
+use headway_service::config::keys::{KEYS, example};
+use headway_service::config::{Mistake, Place, Settings, Sources, explain};
+use headway_service::{secret, service};
+use serde_json::{Value, json};
+
+use crate::failure::{Answer, Failure};
+
+/// Flags of `headway node`.
+#[derive(ClapArgs, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  headway node init node.toml --key ring.key    a commented example, and a key
+  headway node check-config --config node.toml  what is wrong, or what it means
+  headway node --config node.toml               runs the node
+  headway node status --socket /run/headway/node.sock
+  headway node add d 192.0.2.4:7400             one more member, on any node
+  headway node remove b
+
+Every key of the file is also a flag (--timing-refresh 200ms) and a variable
+(HEADWAY_TIMING_REFRESH=200ms); a flag wins over a variable, a variable over the file."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    given: Given,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Write a commented example file, and a key if asked
+    Init(InitArgs),
+    /// Say what is wrong with a configuration, or what it means
+    CheckConfig(Box<Given>),
+    /// What a running node is doing
+    Status(SocketArgs),
+    /// Who is on the ring
+    List(SocketArgs),
+    /// Add a member, which has to run already
+    Add(AddArgs),
+    /// Remove a member
+    Remove(RemoveArgs),
+    /// Run the node's command at its next permit
+    Ask(SocketArgs),
+}
+
+/// The file, and a flag for every key.
+#[derive(Clone, Debug, Default)]
+struct Given {
+    config: Option<PathBuf>,
+    flags: BTreeMap<String, String>,
+}
+
+impl ClapArgs for Given {
+    fn augment_args(mut command: clap::Command) -> clap::Command {
+        command = command.arg(
+            Arg::new("config")
+                .long("config")
+                .value_name("FILE")
+                .value_parser(clap::value_parser!(PathBuf))
+                .help("The configuration, in TOML"),
+        );
+        for key in KEYS {
+            let flag: &'static str = key.flag().leak();
+            command = command.arg(
+                Arg::new(flag)
+                    .long(flag)
+                    .value_name(key.kind.placeholder())
+                    .help(key.about)
+                    .hide_short_help(true)
+                    .help_heading("Keys of the file"),
+            );
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Given, clap::Error> {
+        let mut given = Given::default();
+        given.update_from_arg_matches(matches)?;
+        Ok(given)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.config = matches.get_one::<PathBuf>("config").cloned();
+        for key in KEYS {
+            let flag = key.flag();
+            if let Some(value) = matches.get_one::<String>(&flag) {
+                self.flags.insert(flag, value.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(ClapArgs, Debug)]
+struct InitArgs {
+    /// Where to write the example; standard output if left out
+    file: Option<PathBuf>,
+    /// Also make a new key in this file, readable by this user only
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+}
+
+#[derive(ClapArgs, Debug)]
+struct SocketArgs {
+    /// The node's socket (api.socket)
+    #[arg(
+        long,
+        value_name = "PATH",
+        env = "HEADWAY_API_SOCKET",
+        default_value = "/run/headway/node.sock"
+    )]
+    socket: PathBuf,
+}
+
+#[derive(ClapArgs, Debug)]
+struct AddArgs {
+    /// The new member's name
+    name: String,
+    /// Where it receives datagrams: HOST:PORT
+    address: String,
+    /// Where its HTTP interface is: HOST:PORT
+    #[arg(long)]
+    http: Option<String>,
+    /// Its place: after this member; at the end if left out
+    #[arg(long, value_name = "NAME")]
+    after: Option<String>,
+    /// Even if it does not answer: the ring then waits for it
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    socket: SocketArgs,
+}
+
+#[derive(ClapArgs, Debug)]
+struct RemoveArgs {
+    /// Which member
+    name: String,
+    #[command(flatten)]
+    socket: SocketArgs,
+}
+
+/// Runs a subcommand, or the node.
+pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    match &args.command {
+        None => serve(&args.given),
+        Some(Command::Init(args)) => init(args),
+        Some(Command::CheckConfig(given)) => check(given),
+        Some(Command::Status(socket)) => show(&ask(&socket.socket, "GET", "/v1/status", None)?),
+        Some(Command::List(socket)) => list(&socket.socket),
+        Some(Command::Add(args)) => add(args),
+        Some(Command::Remove(args)) => {
+            let path = format!("/v1/members/{}", args.name);
+            let answer = ask(&args.socket.socket, "DELETE", &path, None)?;
+            println!("roster {}: {} is removed", answer["version"], args.name);
+            Ok(Answer::Yes)
+        }
+        Some(Command::Ask(socket)) => {
+            ask(&socket.socket, "POST", "/v1/hook", None)?;
+            println!("the command runs at the next permit");
+            Ok(Answer::Yes)
+        }
+    }
+}
+
+fn sources(given: &Given) -> Result<Sources, Failure> {
+    let text = match &given.config {
+        None => String::new(),
+        Some(path) => {
+            std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?
+        }
+    };
+    let variables = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name
+            .into_string()
+            .ok()
+            .filter(|name| name.starts_with("HEADWAY_"))?;
+        Some((name, value.into_string().ok()?))
+    });
+    Ok(Sources {
+        file: given.config.clone(),
+        text,
+        variables: variables.collect(),
+        flags: given.flags.clone(),
+    })
+}
+
+/// Reports all mistakes but the last, which becomes the failure.
+fn mistaken(sources: &Sources, mut mistakes: Vec<Mistake>) -> Failure {
+    let failure = |mistake: &Mistake| match (&mistake.place, &sources.file) {
+        (Place::File { line, column }, Some(path)) => {
+            Failure::in_text(path, &sources.text, *line, *column, mistake)
+        }
+        (Place::Missing, Some(path)) => Failure::new(format!("{}: {mistake}", path.display())),
+        _ => Failure::new(mistake),
+    };
+    let Some(last) = mistakes.pop() else {
+        return Failure::new("nothing is wrong");
+    };
+    for mistake in &mistakes {
+        failure(mistake).report();
+    }
+    let last = failure(&last);
+    match sources.file {
+        Some(_) => last,
+        None => last.help("give --config FILE; `headway node init` writes an example"),
+    }
+}
+
+fn serve(given: &Given) -> Result<Answer, Failure> {
+    let start = sources(given)?;
+    let settings = Settings::read(&start).map_err(|mistakes| mistaken(&start, mistakes))?;
+    let given = given.clone();
+    let reread = move || {
+        let unread = |failure: Failure| Mistake {
+            key: String::new(),
+            place: Place::Missing,
+            message: failure.to_string(),
+        };
+        Settings::read(&sources(&given).map_err(|failure| vec![unread(failure)])?)
+    };
+    service::run(&settings, &reread).map_err(Failure::new)?;
+    Ok(Answer::Yes)
+}
+
+fn init(args: &InitArgs) -> Result<Answer, Failure> {
+    if let Some(path) = &args.key {
+        secret::create(path).map_err(|error| Failure::file("write", path, &error))?;
+        eprintln!(
+            "wrote a new key to {}: copy it to every member, mode 600",
+            path.display()
+        );
+    }
+    match &args.file {
+        None => print!("{}", example()),
+        Some(path) => {
+            let file = std::fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(path);
+            let written = file.and_then(|mut file| {
+                use std::io::Write as _;
+                file.write_all(example().as_bytes())
+            });
+            written.map_err(|error| Failure::file("write", path, &error))?;
+            eprintln!("wrote {}", path.display());
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+fn check(given: &Given) -> Result<Answer, Failure> {
+    let sources = sources(given)?;
+    let settings = Settings::read(&sources).map_err(|mistakes| mistaken(&sources, mistakes))?;
+    let key = secret::key(&settings.ring.key_file);
+    key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
+    if let Some(tls) = settings.zenoh.as_ref().and_then(|zenoh| zenoh.tls.as_ref()) {
+        let key = secret::private(&tls.key);
+        key.map_err(|error| Failure::new(format!("zenoh.key_file: {error}")))?;
+        for (name, path) in [
+            ("ca_file", &tls.authority),
+            ("certificate_file", &tls.certificate),
+        ] {
+            std::fs::metadata(path).map_err(|error| {
+                Failure::new(format!("zenoh.{name}: {}: {error}", path.display()))
+            })?;
+        }
+    }
+    if let Some(program) = settings.hook.as_ref().and_then(|hook| hook.command.first())
+        && program.contains('/')
+        && !Path::new(program).exists()
+    {
+        return Err(Failure::new(format!("hook.command: there is no {program}")));
+    }
+    print!("{}", explain::explain(&settings));
+    Ok(Answer::Yes)
+}
+
+fn ask(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+    client::ask(socket, method, path, body).map_err(|error| {
+        let help = match &error {
+            ClientError::Unreachable { .. } => {
+                "is the node running, and is --socket its api.socket?"
+            }
+            ClientError::Refused(_) | ClientError::Strange => return Failure::new(error),
+        };
+        Failure::new(error).help(help)
+    })
+}
+
+fn show(value: &Value) -> Result<Answer, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::new)?;
+    println!("{text}");
+    Ok(Answer::from(value["settled"] == true))
+}
+
+fn list(socket: &Path) -> Result<Answer, Failure> {
+    let roster = ask(socket, "GET", "/v1/roster", None)?;
+    println!(
+        "roster {} of ring {}",
+        roster["version"],
+        text(&roster["ring"])
+    );
+    let bypassed = roster["bypassed"].as_array().cloned().unwrap_or_default();
+    for (at, member) in roster["members"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let note = if bypassed.contains(&member["name"]) {
+            "  bypassed"
+        } else {
+            ""
+        };
+        println!(
+            "{at:>4}  {:<16} {}{note}",
+            text(&member["name"]),
+            text(&member["address"])
+        );
+    }
+    Ok(Answer::Yes)
+}
+
+fn add(args: &AddArgs) -> Result<Answer, Failure> {
+    let body = json!({
+        "name": args.name, "address": args.address, "http": args.http,
+        "after": args.after, "force": args.force,
+    });
+    let answer = ask(&args.socket.socket, "POST", "/v1/members", Some(&body))?;
+    println!("roster {}: {} is added", answer["version"], args.name);
+    Ok(Answer::Yes)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,214 @@
+//! `headway node`: its words, its mistakes, a ring of real processes, and the worked
+//! example of the operators' guide.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{headway, headway_in};
+
+fn path() -> std::path::PathBuf {
+    assert_cmd::cargo::cargo_bin("headway")
+}
+
+#[test]
+fn the_example_is_written_checked_and_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = headway_in(folder.path(), "node init node.toml --key ring.key");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let check = "node check-config --config node.toml --ring-key-file ring.key";
+    let ran = headway_in(folder.path(), check);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in [
+        "members               3",
+        "true separation",
+        "worst-case recovery",
+        "round ",
+    ] {
+        assert!(ran.out.contains(part), "{part} not in\n{}", ran.out);
+    }
+    let ran = headway_in(folder.path(), "node init node.toml");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("cannot write node.toml"), "{}", ran.err);
+    let ran = headway("node init");
+    assert!(ran.out.contains("[[ring.members]]"));
+}
+
+#[test]
+fn mistakes_are_shown_with_file_line_and_key() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(
+        headway_in(folder.path(), "node init node.toml --key ring.key").code,
+        0
+    );
+    let path = folder.path().join("node.toml");
+    let good = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, good.replace("tokens = 1", "tokens = 9")).unwrap();
+    let ran = headway_in(folder.path(), "node check-config --config node.toml");
+    assert_eq!(ran.code, 2);
+    let line = good.lines().position(|line| line == "tokens = 1").unwrap() + 1;
+    let expected = format!("error: node.toml:{line}:10: ring.tokens: 9 tokens truly 1 hops apart");
+    assert!(ran.err.contains(&expected), "{}", ran.err);
+    assert!(
+        ran.err.contains("tokens = 9\n"),
+        "the line is shown: {}",
+        ran.err
+    );
+    std::fs::write(&path, good).unwrap();
+    let ran = headway_in(
+        folder.path(),
+        "node check-config --config node.toml --timing-tick soon",
+    );
+    assert!(
+        ran.err
+            .contains("--timing-tick: timing.tick: `soon` is no length of time"),
+        "{}",
+        ran.err
+    );
+    std::fs::set_permissions(
+        folder.path().join("ring.key"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o644),
+    )
+    .unwrap();
+    let check = "node check-config --config node.toml --ring-key-file ring.key";
+    let ran = headway_in(folder.path(), check);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("chmod 600"), "{}", ran.err);
+    let ran = headway("node");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("headway node init"), "{}", ran.err);
+    let ran = headway("node status --socket /nowhere/node.sock");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("is the node running"), "{}", ran.err);
+}
+
+/// Kills the nodes of a test, whatever becomes of it.
+struct Nodes(Vec<Child>);
+
+impl Drop for Nodes {
+    fn drop(&mut self) {
+        for node in &mut self.0 {
+            let _ = node.kill();
+            let _ = node.wait();
+        }
+    }
+}
+
+#[test]
+fn three_processes_form_a_ring_and_change_it() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(
+        headway_in(folder.path(), "node init example.toml --key ring.key").code,
+        0
+    );
+    let address = |at: usize| format!("127.{}.99.{}:7400", 1 + std::process::id() % 250, at + 1);
+    let mut nodes = Nodes(Vec::new());
+    for at in 0..4 {
+        let mut command = Command::new(path());
+        // Everything by flags, nothing by file.
+        command.current_dir(folder.path()).arg("node");
+        let members: Vec<String> = (0..3).map(|at| format!("n{at}={}", address(at))).collect();
+        let (listen, members) = (address(at), members.join(","));
+        let seed = address(0);
+        let (name, state, socket) = (
+            format!("n{at}"),
+            format!("state-{at}"),
+            format!("{at}.sock"),
+        );
+        for (flag, value) in [
+            ("--node-name", &*name),
+            ("--node-listen", &listen),
+            ("--node-advertise", &listen),
+            ("--node-state-dir", &state),
+            ("--ring-name", "flags"),
+            ("--ring-key-file", "ring.key"),
+            ("--timing-tick", "2ms"),
+            ("--api-socket", &socket),
+            if at < 3 {
+                ("--ring-members", &members)
+            } else {
+                ("--ring-seeds", &seed)
+            },
+        ] {
+            command.args([flag, value]);
+        }
+        let log = std::fs::File::create(folder.path().join(format!("{at}.log"))).unwrap();
+        nodes
+            .0
+            .push(command.stderr(log).stdout(Stdio::null()).spawn().unwrap());
+    }
+    let until = |what: &str, command: &str, text: &str| {
+        let began = Instant::now();
+        loop {
+            let ran = headway_in(folder.path(), command);
+            if ran.code == 0 && ran.out.contains(text) {
+                return;
+            }
+            assert!(
+                began.elapsed() < Duration::from_secs(30),
+                "{what}: {}{}",
+                ran.out,
+                ran.err
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    until("settled", "node status --socket 0.sock", "\"members\": 3");
+    let add = format!("node add n3 {} --socket 1.sock", address(3));
+    until("added", &add, "roster 2: n3 is added");
+    until("four", "node status --socket 3.sock", "\"members\": 4");
+    until(
+        "removed",
+        "node remove n1 --socket 3.sock",
+        "roster 3: n1 is removed",
+    );
+    until(
+        "three again",
+        "node status --socket 0.sock",
+        "\"members\": 3",
+    );
+    let ran = headway_in(folder.path(), "node list --socket 2.sock");
+    assert!(ran.out.starts_with("roster 3 of ring flags"), "{}", ran.out);
+    assert!(!ran.out.contains("n1"), "{}", ran.out);
+    let ran = headway_in(folder.path(), "node remove n1 --socket 0.sock");
+    assert_eq!(
+        (ran.code, ran.err.contains("no member `n1`")),
+        (2, true),
+        "{}",
+        ran.err
+    );
+    let ran = headway_in(folder.path(), "node ask --socket 0.sock");
+    assert!(ran.err.contains("there is no command"), "{}", ran.err);
+}
+
+#[test]
+fn the_worked_example_loses_nothing_with_headway() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let tools = Command::new("bash")
+        .arg(format!("{root}/scripts/install-service-tools.sh"))
+        .output();
+    let tools = tools.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let tools = tools.unwrap_or_default();
+    for tool in ["redis", "python"] {
+        if !tools
+            .lines()
+            .any(|line| line.starts_with(&format!("{tool} ")))
+        {
+            println!("skipped: the worked example of the operators' guide: there is no {tool}");
+            return;
+        }
+    }
+    let port = 20_000 + (std::process::id() % 20_000);
+    let output = Command::new("python3")
+        .arg(format!("{root}/docs/operators/rolling-restart.py"))
+        .args(["--down", "0.2", "--port", &port.to_string(), "--headway"])
+        .arg(path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(text.lines().count(), 6, "{text}");
+}

@@ -1,0 +1,454 @@
+//! One node of a fleet, without clock, socket or thread: the protocol's machine,
+//! the roster and its spread, and the desk that hands permits out.
+//!
+//! Datagrams, requests and times go in; [`Agent::flush`] sends, and what the world
+//! has to do (run a command, answer a program) goes out through channels.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use headway_node::{Event, Key, Machine, Rejected, RingId};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::config::{Settings, ring_name_id};
+use crate::control::{self, Message, Sender};
+use crate::desk::{Desk, Effect, Rules, Who};
+use crate::exchange::Exchange;
+use crate::hook::Order;
+use crate::metrics::Counts;
+use crate::request::{Given, Request};
+use crate::roster::{Roster, Signed};
+use crate::store::{Notes, Store};
+
+mod alarm;
+mod change;
+mod poll;
+mod requests;
+mod send;
+mod status;
+
+pub use status::{Holding, Status};
+
+/// Control datagrams go to nodes with numbers from here on.
+const CONTROL: u32 = 1 << 31;
+
+/// Addresses remembered at most before all are forgotten.
+const MOST_ADDRESSES: usize = 2 * crate::roster::MOST_MEMBERS;
+
+/// How often a node tells its neighbours which roster it has.
+const OFFER_EVERY: Duration = Duration::from_secs(1);
+
+/// A node.
+pub struct Agent {
+    settings: Settings,
+    key: Key,
+    ring_name: RingId,
+    exchange: Exchange,
+    desk: Desk,
+    store: Store,
+    /// The roster that this node acts by.
+    current: Option<Roster>,
+    machine: Option<Machine>,
+    /// Neighbours that have not spoken since the machine was restored: until they
+    /// have, the ring may have gone on without this node.
+    unheard: BTreeSet<u32>,
+    held_back: Vec<(u32, u64)>,
+    /// Nodes that have left and may still use a permit, and until when at most.
+    leaving: BTreeMap<String, String>,
+    leaving_until: Duration,
+    /// Neighbours by the roster before, to be told of this one.
+    previous: BTreeMap<String, String>,
+    previous_until: Duration,
+    poll: Option<poll::Poll>,
+    poll_again: Duration,
+    silent_since: BTreeMap<String, Duration>,
+    next_offer: Duration,
+    rotation: usize,
+    addresses: BTreeMap<String, u32>,
+    /// Members whose addresses the transport has not been told.
+    unwired: bool,
+    outbox: Vec<(String, Message)>,
+    tickets: BTreeMap<u64, (Duration, oneshot::Sender<Given>)>,
+    hooks: mpsc::UnboundedSender<Order>,
+    hook_process: Option<(i32, u64)>,
+    /// What the notes on disk were made from.
+    noted: Option<Noted>,
+    alarms: BTreeMap<String, String>,
+    complained: BTreeMap<&'static str, Duration>,
+    counts: Counts,
+    unsettled_since: Option<Duration>,
+    stopping: Option<Duration>,
+    random: fn() -> u64,
+    saved: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+/// What the notes depend on: changes at the desk, nodes that leave, the command.
+type Noted = (u64, usize, Option<(i32, u64)>);
+
+impl Agent {
+    /// A node that goes on where its store says it was, or begins.
+    ///
+    /// `random` gives numbers that nobody can guess.
+    pub fn new(
+        now: Duration,
+        settings: Settings,
+        key: Key,
+        store: Store,
+        hooks: mpsc::UnboundedSender<Order>,
+        counts: Counts,
+        random: fn() -> u64,
+    ) -> Agent {
+        let notes = store.notes();
+        let own = change::known_roster(&settings, &key, &store);
+        let mut agent = Agent {
+            ring_name: ring_name_id(&settings.ring.name),
+            exchange: Exchange::new(&settings.ring.name, key.clone(), own),
+            desk: Desk::new(rules(&settings), notes.desk),
+            store,
+            current: None,
+            machine: None,
+            unheard: BTreeSet::new(),
+            held_back: Vec::new(),
+            leaving: notes.leaving.into_iter().collect(),
+            leaving_until: now + settings.timing.dwell_most + settings.timing.grace,
+            previous: BTreeMap::new(),
+            previous_until: now,
+            poll: None,
+            poll_again: now,
+            silent_since: BTreeMap::new(),
+            next_offer: now,
+            rotation: 0,
+            addresses: BTreeMap::new(),
+            unwired: true,
+            outbox: Vec::new(),
+            tickets: BTreeMap::new(),
+            hooks,
+            hook_process: None,
+            noted: None,
+            alarms: BTreeMap::new(),
+            complained: BTreeMap::new(),
+            counts,
+            unsettled_since: Some(now),
+            stopping: None,
+            random,
+            saved: Vec::new(),
+            buffer: vec![0; 2048],
+            settings,
+            key,
+        };
+        agent.resume(now);
+        agent
+    }
+
+    /// A datagram has arrived.
+    pub fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
+        if control::is_control(datagram) {
+            match control::read(datagram, self.ring_name, &self.key) {
+                Ok((sender, message)) => self.handle_control(now, &sender, &message),
+                Err(reason) => self.refused(now, reason.name(), 1),
+            }
+            return;
+        }
+        let Some(machine) = &mut self.machine else {
+            self.refused(now, "no_ring", 1);
+            return;
+        };
+        if machine.handle_datagram(now, datagram).is_ok() && !self.unheard.is_empty() {
+            let sender = datagram.get(24..28).and_then(|bytes| bytes.try_into().ok());
+            self.unheard
+                .remove(&sender.map_or(u32::MAX, u32::from_be_bytes));
+        }
+        self.act(now);
+    }
+
+    fn handle_control(&mut self, now: Duration, sender: &Sender, message: &Message) {
+        let own = self.exchange.mark();
+        self.exchange.handle(now, sender, message);
+        let name = &sender.name;
+        let contradicts = sender.mark.contradicts(&own);
+        self.alarm(&format!("contradiction:{name}"), contradicts, || {
+            format!("{name} was configured with other members: make ring.members the same")
+        });
+        let disagrees = sender.agreement != self.settings.agreement();
+        self.alarm(&format!("disagreement:{name}"), disagrees, || {
+            format!("{name} was told other tokens, separation or payload: make [ring] the same")
+        });
+        // A node that has this roster or a later one, and uses nothing of an earlier
+        // one any more, need not be waited for.
+        let knows = sender.mark == own || sender.mark.replaces(&own);
+        if knows {
+            self.previous.remove(name);
+        }
+        if knows && sender.drained && self.leaving.remove(name).is_some() {
+            tracing::info!(member = %name, "has left and uses no permit");
+        }
+        match message {
+            Message::Ping { nonce } => {
+                let pong = Message::Pong { nonce: *nonce };
+                self.outbox.push((sender.address.clone(), pong));
+            }
+            Message::Pong { nonce } => self.pong(now, *nonce, sender),
+            Message::Offer | Message::Want { .. } | Message::Chunk { .. } => {}
+        }
+        self.act(now);
+    }
+
+    /// Somebody asks for something.
+    pub fn handle(&mut self, now: Duration, request: Request) {
+        self.handle_request(now, request);
+        self.act(now);
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        if let Some(machine) = &mut self.machine
+            && now >= machine.poll_timeout()
+        {
+            machine.handle_timeout(now);
+        }
+        self.desk.handle_timeout(now);
+        self.exchange.handle_timeout(now);
+        if now >= self.next_offer {
+            self.next_offer = now + OFFER_EVERY;
+            self.offer(now);
+            // What could not be kept is tried again.
+            if self.store.trouble().is_some() {
+                self.noted = None;
+            }
+        }
+        self.watch(now);
+        self.act(now);
+    }
+
+    /// When to call [`Agent::handle_timeout`] at the latest.
+    pub fn poll_timeout(&self) -> Duration {
+        let times = [
+            self.machine.as_ref().map(Machine::poll_timeout),
+            self.desk.poll_timeout(),
+            self.exchange.poll_timeout(),
+            self.poll.as_ref().map(poll::Poll::timeout),
+        ];
+        let soonest = times.into_iter().flatten().min();
+        soonest.unwrap_or(self.next_offer).min(self.next_offer)
+    }
+
+    /// Follows up everything that one call has brought.
+    fn act(&mut self, now: Duration) {
+        for _ in 0..64 {
+            if self.exchange.poll_adopted() {
+                self.adopt(now);
+            }
+            if let Some(error) = self.exchange.poll_refused() {
+                tracing::warn!(%error, "a roster was refused");
+                self.refused(now, "roster", 1);
+            }
+            let acted = self.act_on_event(now) | self.act_on_effect(now);
+            if !acted {
+                break;
+            }
+        }
+        if self.unheard.is_empty() {
+            for (token, fence) in std::mem::take(&mut self.held_back) {
+                self.desk.granted(now, token, fence);
+                while self.act_on_effect(now) {}
+            }
+        }
+        self.start(now);
+        let trouble = self.store.trouble().cloned();
+        self.alarm("store", trouble.is_some(), || trouble.unwrap_or_default());
+    }
+
+    fn act_on_event(&mut self, now: Duration) -> bool {
+        let Some(event) = self.machine.as_mut().and_then(Machine::poll_event) else {
+            return false;
+        };
+        match event {
+            Event::Granted { token, fence } => {
+                self.counts.permits += 1;
+                if self.unheard.is_empty() {
+                    self.desk.granted(now, token, fence);
+                } else {
+                    self.held_back.push((token, fence));
+                }
+            }
+            Event::Withdrawn { token, fence } => {
+                let waiting = self.held_back.len();
+                self.held_back.retain(|held| *held != (token, fence));
+                if self.held_back.len() < waiting {
+                    self.done(now, token, fence, None);
+                }
+                self.desk.withdrawn(now, token, fence);
+            }
+            Event::Settled => {
+                let took = self
+                    .unsettled_since
+                    .take()
+                    .map(|since| now.saturating_sub(since));
+                self.counts.settled(took);
+                tracing::info!(
+                    after_ms = took.map(|took| took.as_millis() as u64),
+                    "settled"
+                );
+            }
+            Event::Unsettled => {
+                self.unsettled_since = Some(now);
+                tracing::warn!("not settled: no new permits until the ring is legitimate again");
+            }
+            Event::Silent { node } => {
+                let name = self.name_of(node);
+                tracing::warn!(neighbour = %name, "silent: tokens stop behind it");
+                self.silent_since.insert(name.clone(), now);
+                self.alarm(&format!("silent:{name}"), true, || {
+                    format!("neighbour {name} is silent; tokens stop behind it")
+                });
+            }
+            Event::Heard { node } => {
+                let name = self.name_of(node);
+                tracing::info!(neighbour = %name, "heard again");
+                self.silent_since.remove(&name);
+                self.alarm(&format!("silent:{name}"), false, String::new);
+            }
+            Event::Rejected { reason, count } => self.refused(now, Rejected::name(reason), count),
+        }
+        true
+    }
+
+    fn act_on_effect(&mut self, now: Duration) -> bool {
+        let Some(effect) = self.desk.poll_effect() else {
+            return false;
+        };
+        match effect {
+            Effect::Done {
+                token,
+                fence,
+                payload,
+            } => self.done(now, token, fence, payload.as_deref()),
+            Effect::StartHook { token, fence, time } => {
+                let payload = self.payload(token);
+                // Noted before it begins, so that a restart knows whose permit it was.
+                self.save_notes();
+                let order = Order::Start {
+                    token,
+                    fence,
+                    time,
+                    payload,
+                };
+                if self.hooks.send(order).is_err() {
+                    self.desk.hook_ended(now, token, fence, None);
+                }
+            }
+            Effect::StopHook { token, fence } => {
+                // If nobody is there to stop it, it is not running.
+                let _ = self.hooks.send(Order::Stop { token, fence });
+            }
+            Effect::Given {
+                ticket,
+                token,
+                fence,
+                time,
+            } => self.give(now, ticket, token, fence, time),
+            Effect::Reserved { group, id } => {
+                tracing::info!(%group, %id, "a FleetLock client has its turn");
+            }
+            Effect::Overrun { token, fence, who } => {
+                self.counts.overruns += 1;
+                tracing::error!(
+                    token,
+                    fence,
+                    ?who,
+                    "a permit was not given back in time; its fencing number is over"
+                );
+            }
+        }
+        true
+    }
+
+    fn give(&mut self, now: Duration, ticket: u64, token: u32, fence: u64, time: Duration) {
+        let who = Who::Program { ticket };
+        match self.tickets.remove(&ticket) {
+            Some((lease, reply)) => {
+                let lease = self.desk.extend(&who, now + lease);
+                let given = Given {
+                    ticket,
+                    token,
+                    fence,
+                    lease: lease.unwrap_or(now).saturating_sub(now),
+                    time,
+                    payload: self.payload(token),
+                };
+                self.save_notes();
+                if reply.send(given).is_err() {
+                    self.desk.release(&who, None);
+                }
+            }
+            // Granted again after a restart: the program has it already.
+            None => {
+                self.desk.extend(&who, now + self.settings.api.lease);
+            }
+        }
+    }
+
+    fn done(&mut self, now: Duration, token: u32, fence: u64, payload: Option<&[u8]>) {
+        if let Some(machine) = &mut self.machine {
+            machine.handle_work_done(now, token, fence, payload);
+        }
+    }
+
+    fn payload(&self, token: u32) -> Vec<u8> {
+        self.machine
+            .as_ref()
+            .map_or_else(Vec::new, |machine| machine.payload(token).to_vec())
+    }
+
+    fn name_of(&self, node: u32) -> String {
+        let mut active = self.current.iter().flat_map(Roster::active);
+        let member = active.nth(node as usize);
+        member.map_or_else(|| format!("#{node}"), |member| member.name.clone())
+    }
+
+    fn save_notes(&mut self) {
+        let state = (self.desk.changes(), self.leaving.len(), self.hook_process);
+        if self.noted == Some(state) {
+            return;
+        }
+        self.noted = Some(state);
+        let leaving = self
+            .leaving
+            .iter()
+            .map(|(name, address)| (name.clone(), address.clone()));
+        let notes = Notes {
+            desk: self.desk.ledger(),
+            leaving: leaving.collect(),
+            hook: self.hook_process,
+        };
+        self.store.save_notes(&notes);
+    }
+
+    /// The node has been asked to stop and has nothing to wait for any more.
+    pub fn finished(&self, now: Duration) -> bool {
+        let Some(since) = self.stopping else {
+            return false;
+        };
+        let passed = now.saturating_sub(since);
+        let mut held = self.machine.iter().flat_map(Machine::held);
+        let fleet = |token| self.desk.permits().any(|(held, _)| held == token);
+        let waits = held.any(|held| !fleet(held.token)) && passed < Duration::from_secs(1);
+        let using = self.desk.in_use(false) && passed < self.settings.timing.grace + OFFER_EVERY;
+        !using && !waits
+    }
+}
+
+fn rules(settings: &Settings) -> Rules {
+    Rules {
+        dwell_most: settings.timing.dwell_most,
+        grace: settings.timing.grace,
+        patience: settings.fleetlock.patience,
+        hook_every: settings.hook.as_ref().is_some_and(|hook| hook.every),
+    }
+}
+
+/// The signature of a roster made here.
+fn sign(roster: Roster, key: &Key) -> Signed {
+    Signed::new(roster, key)
+}

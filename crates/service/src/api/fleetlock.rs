@@ -1,0 +1,188 @@
+//! FleetLock: clients such as Zincati ask for a slot before they reboot, and give it
+//! back when they are up again.
+//!
+//! A request to lock is a wish for the next permit. The client is told no until its
+//! permit is here; it asks again, as it would with any server, and is told yes. The
+//! token then stays until the client is in steady state, also across the reboot,
+//! or until its time is over.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{ANSWER, App};
+use crate::request::Request;
+
+/// How often a waiting request looks whether its turn has come.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Longer than any real name.
+const MOST_CHARACTERS: usize = 256;
+
+/// Whether this can be a group.
+pub fn valid_group(group: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+    (1..=MOST_CHARACTERS).contains(&group.len()) && group.chars().all(letter)
+}
+
+#[derive(Deserialize)]
+struct Body {
+    client_params: Client,
+}
+
+#[derive(Deserialize)]
+struct Client {
+    id: String,
+    group: String,
+}
+
+/// A refusal: `kind` for programs, `value` for people.
+struct Refusal(StatusCode, &'static str, String);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Refusal(status, kind, value) = self;
+        (status, Json(json!({ "kind": kind, "value": value }))).into_response()
+    }
+}
+
+pub(super) async fn pre_reboot(
+    State(app): State<Arc<App>>,
+    method: Method,
+    headers: HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Response {
+    match lock(&app, &method, &headers, body).await {
+        Ok(()) => success(),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+pub(super) async fn steady_state(
+    State(app): State<Arc<App>>,
+    method: Method,
+    headers: HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Response {
+    match unlock(&app, &method, &headers, body).await {
+        Ok(()) => success(),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+fn success() -> Response {
+    (StatusCode::OK, Json(json!({}))).into_response()
+}
+
+async fn lock(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Result<(), Refusal> {
+    let Client { id, group } = client(app, method, headers, body)?;
+    let wait = app.settings.borrow().fleetlock.wait;
+    let began = Instant::now();
+    loop {
+        let request = |reply| Request::Lock {
+            group: group.clone(),
+            id: id.clone(),
+            reply,
+        };
+        if app
+            .handle
+            .ask(ANSWER, request)
+            .await
+            .map_err(|_| unavailable())?
+        {
+            return Ok(());
+        }
+        if began.elapsed() >= wait {
+            let value = "not your turn yet: asked for, ask again".into();
+            return Err(Refusal(StatusCode::CONFLICT, "failed_lock", value));
+        }
+        tokio::time::sleep(LOOK_EVERY.min(wait)).await;
+    }
+}
+
+async fn unlock(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Result<(), Refusal> {
+    let Client { id, group } = client(app, method, headers, body)?;
+    let request = |reply| Request::Unlock { group, id, reply };
+    app.handle
+        .ask(ANSWER, request)
+        .await
+        .map_err(|_| unavailable())
+}
+
+fn unavailable() -> Refusal {
+    let value = "the node is not answering".into();
+    Refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", value)
+}
+
+/// Who asks, if the request is as the protocol says.
+fn client(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Result<Client, Refusal> {
+    let wrong = |kind, value: &str| Refusal(StatusCode::BAD_REQUEST, kind, value.into());
+    let settings = app.settings.borrow();
+    let fleetlock = &settings.fleetlock;
+    if !fleetlock.enabled {
+        let value = "FleetLock is not enabled here (fleetlock.enabled)".into();
+        return Err(Refusal(StatusCode::NOT_FOUND, "not_enabled", value));
+    }
+    if method != Method::POST {
+        let value = "expected POST".into();
+        return Err(Refusal(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "invalid_method",
+            value,
+        ));
+    }
+    let header = headers.get("fleet-lock-protocol");
+    if header.is_none_or(|header| header != "true") {
+        return Err(wrong(
+            "invalid_header",
+            "expected the header `fleet-lock-protocol: true`",
+        ));
+    }
+    let body = body.map_err(|_| {
+        let value = "the body is too long".into();
+        Refusal(StatusCode::PAYLOAD_TOO_LARGE, "invalid_body", value)
+    })?;
+    let Body { client_params } = serde_json::from_slice(&body).map_err(|error| {
+        let value = format!("expected {{\"client_params\": {{\"id\": …, \"group\": …}}}}: {error}");
+        wrong("invalid_body", &value)
+    })?;
+    if !(1..=MOST_CHARACTERS).contains(&client_params.id.len()) {
+        return Err(wrong(
+            "invalid_id",
+            "expected a non-empty `id` of at most 256 bytes",
+        ));
+    }
+    if !valid_group(&client_params.group) {
+        return Err(wrong(
+            "invalid_group",
+            "expected a `group` of letters, digits, `.` and `-`",
+        ));
+    }
+    if !fleetlock.groups.contains(&client_params.group) {
+        let value = format!("group `{}` is not served here", client_params.group);
+        return Err(Refusal(StatusCode::FORBIDDEN, "unknown_group", value));
+    }
+    Ok(client_params)
+}

@@ -1,0 +1,322 @@
+//! The command that is run when a permit comes.
+//!
+//! No shell, an environment of its own, a process group of its own. When the permit
+//! is asked back, the group gets SIGTERM, and SIGKILL before the grace is over. What
+//! is left of the group when the command has ended is killed as well: nothing works
+//! on without a permit.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::process::Command;
+use tokio::sync::{mpsc, watch};
+
+use crate::config::{HookSettings, Settings};
+use crate::request::{Handle, Request};
+use crate::store::to_hex;
+
+/// Lines of output that are logged of one run.
+const MOST_LINES: usize = 1000;
+
+/// Characters of a line that are logged.
+const MOST_CHARACTERS: usize = 2000;
+
+/// What the protocol wants done with the command.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum Order {
+    /// It may run, for so long.
+    Start {
+        token: u32,
+        fence: u64,
+        time: Duration,
+        payload: Vec<u8>,
+    },
+    /// It has to stop.
+    Stop { token: u32, fence: u64 },
+}
+
+/// Whether a variable may be given to the command.
+///
+/// # Errors
+///
+/// Why not.
+pub fn may_set(name: &str, value: &str) -> Result<(), String> {
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !begins || !name.chars().all(letter) {
+        return Err(format!(
+            "`{name}` is no name of a variable: expected letters, digits and `_`"
+        ));
+    }
+    if name.starts_with("HEADWAY_") {
+        return Err(format!("`{name}` is set by Headway itself"));
+    }
+    if name.starts_with("LD_") || matches!(name, "BASH_ENV" | "ENV" | "IFS") {
+        return Err(format!(
+            "`{name}` changes what programs run, and is not passed on"
+        ));
+    }
+    if value.contains('\0') {
+        return Err(format!("the value of `{name}` contains a NUL"));
+    }
+    Ok(())
+}
+
+/// Runs the command whenever it is ordered to, one at a time.
+pub async fn run(
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    settings: watch::Receiver<Settings>,
+    handle: Handle,
+) {
+    while let Some(order) = orders.recv().await {
+        let Order::Start {
+            token,
+            fence,
+            time,
+            payload,
+        } = order
+        else {
+            continue;
+        };
+        let began = Instant::now();
+        let now = settings.borrow().clone();
+        let permit = Permit {
+            token,
+            fence,
+            time,
+            payload,
+        };
+        let (failed, payload) = match now.hook.as_ref() {
+            Some(hook) => permit.run(hook, &now, &mut orders, &handle).await,
+            None => (false, None),
+        };
+        let ended = Request::HookEnded {
+            token,
+            fence,
+            payload,
+            failed,
+            took: began.elapsed(),
+        };
+        handle.insist(ended).await;
+    }
+}
+
+struct Permit {
+    token: u32,
+    fence: u64,
+    time: Duration,
+    payload: Vec<u8>,
+}
+
+impl Permit {
+    /// Whether it failed, and what the token carries from now on.
+    async fn run(
+        &self,
+        hook: &HookSettings,
+        settings: &Settings,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+        handle: &Handle,
+    ) -> (bool, Option<Vec<u8>>) {
+        let (token, fence) = (self.token, self.fence);
+        let reply = settings.node.state_dir.join("payload.out");
+        let _ = std::fs::remove_file(&reply);
+        let mut command = self.command(hook, settings, &reply);
+        let mut child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => {
+                let program = &hook.command[0];
+                tracing::error!(token, fence, %program, %error, "the command cannot be run");
+                return (true, None);
+            }
+        };
+        let Some(process) = child.id().and_then(|id| i32::try_from(id).ok()) else {
+            return (true, None);
+        };
+        handle
+            .insist(Request::HookStarted {
+                process: Some((process, started(process))),
+            })
+            .await;
+        tracing::info!(token, fence, process, "the command runs");
+        let out = tokio::spawn(log(child.stdout.take(), "stdout", token, fence));
+        let err = tokio::spawn(log(child.stderr.take(), "stderr", token, fence));
+        let ended = self.supervise(process, settings.timing.grace, orders).await;
+        // Before the process is collected, so that the number is still its own.
+        let _ = killpg(Pid::from_raw(process), Signal::SIGKILL);
+        let _ = child.wait().await;
+        for task in [out, err] {
+            let abort = task.abort_handle();
+            // Somebody who left the group may keep the pipe open for ever.
+            if tokio::time::timeout(Duration::from_millis(200), task)
+                .await
+                .is_err()
+            {
+                abort.abort();
+            }
+        }
+        let failed = match ended {
+            Some(WaitStatus::Exited(_, 0)) => {
+                tracing::info!(token, fence, status = 0, "the command has ended");
+                false
+            }
+            Some(WaitStatus::Exited(_, status)) => {
+                tracing::error!(token, fence, status, "the command has failed");
+                true
+            }
+            Some(WaitStatus::Signaled(_, signal, _)) => {
+                tracing::error!(
+                    token,
+                    fence,
+                    signal = signal.as_str(),
+                    "the command was ended"
+                );
+                true
+            }
+            other => {
+                tracing::error!(token, fence, status = ?other, "the command has ended strangely");
+                true
+            }
+        };
+        (failed, new_payload(&reply, settings.ring.payload_bytes))
+    }
+
+    fn command(
+        &self,
+        hook: &HookSettings,
+        settings: &Settings,
+        reply: &std::path::Path,
+    ) -> Command {
+        let deadline = SystemTime::now() + self.time;
+        let deadline = deadline.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut command = Command::new(&hook.command[0]);
+        command
+            .args(&hook.command[1..])
+            .env_clear()
+            .env(
+                "PATH",
+                "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            )
+            .envs(hook.environment.iter().map(|(name, value)| (name, value)))
+            .env("HEADWAY_RING", &settings.ring.name)
+            .env("HEADWAY_NODE", &settings.node.name)
+            .env("HEADWAY_TOKEN", self.token.to_string())
+            .env("HEADWAY_FENCE", self.fence.to_string())
+            .env("HEADWAY_DEADLINE", deadline.as_secs().to_string())
+            .env("HEADWAY_SECONDS", self.time.as_secs().to_string())
+            .env("HEADWAY_PAYLOAD", to_hex(&self.payload))
+            .env("HEADWAY_PAYLOAD_OUT", reply)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Waits for the command to end, and makes it end when it has to.
+    async fn supervise(
+        &self,
+        process: i32,
+        grace: Duration,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+    ) -> Option<WaitStatus> {
+        let pid = Pid::from_raw(process);
+        // Looks at how it ended without collecting it.
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+        let mut ended = tokio::task::spawn_blocking(move || waitid(Id::Pid(pid), flags).ok());
+        // The protocol asks the permit back in time; this is in case it cannot.
+        let mut stop_at = Instant::now() + self.time;
+        let mut kill_at = None;
+        loop {
+            let next = kill_at.unwrap_or(stop_at);
+            tokio::select! {
+                ended = &mut ended => return ended.ok().flatten(),
+                order = orders.recv() => match order {
+                    Some(Order::Stop { token, fence }) if (token, fence) == (self.token, self.fence) => {
+                        stop_at = Instant::now();
+                    }
+                    Some(_) => {}
+                    // The node is gone.
+                    None => stop_at = Instant::now(),
+                },
+                () = tokio::time::sleep_until(next.into()) => {}
+            }
+            let now = Instant::now();
+            match kill_at {
+                None if now >= stop_at => {
+                    tracing::warn!(token = self.token, process, "SIGTERM to the command");
+                    let _ = killpg(pid, Signal::SIGTERM);
+                    // Before the grace is over: then the token has gone on.
+                    kill_at = Some(now + grace * 3 / 4);
+                }
+                Some(at) if now >= at => {
+                    tracing::error!(token = self.token, process, "SIGKILL to the command");
+                    let _ = killpg(pid, Signal::SIGKILL);
+                    return ended.await.ok().flatten();
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn new_payload(path: &std::path::Path, most: u8) -> Option<Vec<u8>> {
+    let mut payload = std::fs::read(path).ok()?;
+    let _ = std::fs::remove_file(path);
+    payload.truncate(most.into());
+    Some(payload)
+}
+
+async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: u32, fence: u64) {
+    let Some(pipe) = pipe else { return };
+    let mut lines = BufReader::new(pipe).split(b'\n');
+    let mut count = 0;
+    while let Ok(Some(line)) = lines.next_segment().await {
+        count += 1;
+        if count <= MOST_LINES {
+            let line: String = String::from_utf8_lossy(&line)
+                .chars()
+                .take(MOST_CHARACTERS)
+                .collect();
+            tracing::info!(token, fence, stream, "{}", line.escape_debug());
+        }
+    }
+    if count > MOST_LINES {
+        tracing::warn!(token, stream, lines = count, "more output than is logged");
+    }
+}
+
+/// When a process was started, in the kernel's ticks; 0 if it is not there.
+fn started(process: i32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name in brackets may contain anything; the 22nd field is the 20th after it.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    fields
+        .split_whitespace()
+        .nth(19)
+        .and_then(|field| field.parse().ok())
+        .unwrap_or(0)
+}
+
+/// Ends a command that a killed node has left behind, if it is still that one.
+pub fn end_orphan(process: i32, start: u64) {
+    if process <= 1 || start == 0 || started(process) != start {
+        return;
+    }
+    tracing::warn!(
+        process,
+        "a command of before the restart still runs: SIGKILL"
+    );
+    let _ = killpg(Pid::from_raw(process), Signal::SIGKILL);
+    for _ in 0..200 {
+        if started(process) != start {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

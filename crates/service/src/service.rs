@@ -1,0 +1,304 @@
+//! A node with everything around it: started, reloaded and stopped by signals.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::time::Instant;
+
+use headway_node::transport::Transport as _;
+use headway_node::transport::udp::Udp;
+use sd_notify::NotifyState;
+use thiserror::Error;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::agent::Agent;
+use crate::api::{self, App};
+use crate::config::{Mistake, Settings, ZenohSettings};
+use crate::metrics::Counts;
+use crate::reach::Reach;
+use crate::request::{Handle, MOST_REQUESTS, Request};
+use crate::secret::{self, SecretError};
+use crate::store::Store;
+use crate::{hook, log, protocol};
+
+/// Why a node did not start, or ended.
+#[derive(Debug, Error)]
+pub enum ServiceError {
+    /// The key was not taken.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// Something could not be had from the system.
+    #[error("{what}: {error}")]
+    System {
+        /// What.
+        what: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The protocol's thread has ended by itself.
+    #[error("the protocol has stopped: {0}")]
+    Protocol(String),
+}
+
+fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServiceError {
+    let what = what.into();
+    move |error| ServiceError::System { what, error }
+}
+
+/// Reads the configuration again, as at the start.
+pub type Reread<'r> = &'r dyn Fn() -> Result<Settings, Vec<Mistake>>;
+
+/// Runs a node over the transport that is configured until it is told to stop.
+///
+/// # Errors
+///
+/// When it cannot start, or its transport breaks.
+pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<(), ServiceError> {
+    let listen = settings.node.listen.clone();
+    let what = format!("cannot receive at {listen} (node.listen)");
+    if let Some(zenoh) = &settings.zenoh {
+        let transport = over_zenoh(&settings, zenoh, what)?;
+        return run_on(settings, reread, transport);
+    }
+    let address = std::net::ToSocketAddrs::to_socket_addrs(&listen)
+        .and_then(|mut found| {
+            found
+                .next()
+                .ok_or_else(|| io::Error::other("no such address"))
+        })
+        .map_err(system(&*what))?;
+    let udp = Udp::bind(address).map_err(system(what))?;
+    run_on(settings, reread, Box::new(udp))
+}
+
+#[cfg(feature = "zenoh")]
+fn over_zenoh(
+    settings: &Settings,
+    zenoh: &ZenohSettings,
+    what: String,
+) -> Result<Box<dyn Reach>, ServiceError> {
+    if let Some(tls) = &zenoh.tls {
+        secret::private(&tls.key)?;
+    }
+    let options = headway_zenoh::Options {
+        ring: settings.ring.name.clone(),
+        name: settings.node.name.clone(),
+        listen: settings.node.listen.clone(),
+        tls: zenoh.tls.clone(),
+        reopen_after: zenoh.reopen_after,
+    };
+    let transport = headway_zenoh::ZenohTransport::open(options).map_err(system(what))?;
+    Ok(Box::new(transport))
+}
+
+/// Settings that ask for it are not read without it.
+#[cfg(not(feature = "zenoh"))]
+fn over_zenoh(
+    _: &Settings,
+    _: &ZenohSettings,
+    what: String,
+) -> Result<Box<dyn Reach>, ServiceError> {
+    Err(system(what)(io::Error::other("built without Zenoh")))
+}
+
+/// Runs a node over any transport until it is told to stop.
+///
+/// # Errors
+///
+/// When it cannot start, or its transport breaks.
+pub fn run_on(
+    settings: &Settings,
+    reread: Reread<'_>,
+    transport: Box<dyn Reach>,
+) -> Result<(), ServiceError> {
+    let level = log::start(&settings.log);
+    let key = secret::key(&settings.ring.key_file)?;
+    let folder = &settings.node.state_dir;
+    let what = format!("cannot keep state in {} (node.state_dir)", folder.display());
+    let store = Store::open(folder, settings.node.sync_state).map_err(system(what))?;
+    if let Some((process, start)) = store.notes().hook {
+        hook::end_orphan(process, start);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(4)
+        .build()
+        .map_err(system("cannot start"))?;
+    runtime.block_on(async {
+        let (requests, received) = sync_channel(MOST_REQUESTS);
+        let handle = Handle::new(requests, transport.waker());
+        let (orders, ordered) = mpsc::unbounded_channel();
+        let (publish, published) = watch::channel(settings.clone());
+        let app = App::new(handle.clone(), published.clone(), random());
+        let servers = listen(settings, &app).await?;
+        let began = Instant::now();
+        let now = began.elapsed();
+        let agent = Agent::new(
+            now,
+            settings.clone(),
+            key,
+            store,
+            orders,
+            Counts::default(),
+            random,
+        );
+        let (ended, mut end) = oneshot::channel();
+        let thread = std::thread::Builder::new()
+            .name("protocol".into())
+            .spawn(move || {
+                let mut transport = transport;
+                let result = protocol::run(agent, &mut *transport, &received, began);
+                let _ = ended.send(result);
+            })
+            .map_err(system("cannot start a thread"))?;
+        let hooks = tokio::spawn(hook::run(ordered, published, handle.clone()));
+        tracing::info!(
+            name = %settings.node.name,
+            ring = %settings.ring.name,
+            listen = %settings.node.listen,
+            "started"
+        );
+        let _ = sd_notify::notify(&[NotifyState::Ready]);
+        let mut signals = Signals::new().map_err(system("cannot listen to signals"))?;
+        let result = loop {
+            tokio::select! {
+                ended = &mut end => break ended,
+                wanted = signals.next() => match wanted {
+                    Wanted::Stop => {
+                        let _ = sd_notify::notify(&[NotifyState::Stopping]);
+                        handle.insist(Request::Stop).await;
+                    }
+                    Wanted::Reload => reload(reread, &handle, &publish, &level).await,
+                },
+            }
+        };
+        for server in servers {
+            server.abort();
+        }
+        // The socket of a node that is gone would only confuse.
+        let _ = std::fs::remove_file(&settings.api.socket);
+        // Dropping what the protocol held has ended the orders.
+        let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
+        match result {
+            Ok(Ok(())) => {
+                let _ = thread.join();
+                tracing::info!("stopped");
+                Ok(())
+            }
+            Ok(Err(error)) => Err(ServiceError::Protocol(error.to_string())),
+            Err(_) => Err(ServiceError::Protocol("its thread has panicked".into())),
+        }
+    })
+}
+
+async fn reload(
+    reread: Reread<'_>,
+    handle: &Handle,
+    publish: &watch::Sender<Settings>,
+    level: &log::Level,
+) {
+    if let Ok(now) = NotifyState::monotonic_usec_now() {
+        let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
+    }
+    match reread() {
+        Err(mistakes) => {
+            for mistake in mistakes {
+                tracing::error!(%mistake, "the configuration is not used");
+            }
+        }
+        Ok(settings) => match secret::key(&settings.ring.key_file) {
+            Err(error) => tracing::error!(%error, "the configuration is not used"),
+            Ok(key) => {
+                level.set(settings.log.level);
+                publish.send_replace(settings.clone());
+                let settings = Box::new(settings);
+                handle.insist(Request::Reload { settings, key }).await;
+            }
+        },
+    }
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
+}
+
+type Server = tokio::task::JoinHandle<()>;
+
+async fn listen(settings: &Settings, app: &Arc<App>) -> Result<Vec<Server>, ServiceError> {
+    let socket = &settings.api.socket;
+    let what = format!("cannot serve at {} (api.socket)", socket.display());
+    let unix = bind_socket(socket).map_err(system(what))?;
+    let local = api::local(Arc::clone(app));
+    let mut servers = vec![tokio::spawn(async move {
+        // It ends only when it is aborted.
+        let _ = axum::serve(unix, local).await;
+    })];
+    if let Some(address) = &settings.api.http {
+        let what = format!("cannot serve at {address} (api.http)");
+        let tcp = TcpListener::bind(address).await.map_err(system(what))?;
+        let public = api::public(Arc::clone(app));
+        servers.push(tokio::spawn(async move {
+            let _ = axum::serve(tcp, public).await;
+        }));
+    }
+    Ok(servers)
+}
+
+/// A socket that only this user can use. One that nobody serves any more is
+/// replaced; one that somebody serves is not.
+fn bind_socket(path: &Path) -> io::Result<UnixListener> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    if path.exists() {
+        if std::os::unix::net::UnixStream::connect(path).is_ok() {
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                "another node serves there",
+            ));
+        }
+        std::fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+enum Wanted {
+    Stop,
+    Reload,
+}
+
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> Wanted {
+        tokio::select! {
+            _ = self.terminate.recv() => Wanted::Stop,
+            _ = self.interrupt.recv() => Wanted::Stop,
+            _ = self.hangup.recv() => Wanted::Reload,
+        }
+    }
+}
+
+/// A number that nobody can guess. Without any randomness in the system, the time:
+/// better than none.
+fn random() -> u64 {
+    getrandom::u64().unwrap_or_else(|_| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(1, |now| now.as_nanos() as u64)
+    })
+}

@@ -1,0 +1,293 @@
+//! What a node keeps on disk: the machine's state, written before anything is told
+//! of it; the roster; and who uses or waits for a permit.
+//!
+//! A disk that is full or gone is an alarm, not a reason to stop: the node goes on,
+//! and a restart meanwhile is a fault that the ring recovers from.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::desk::Ledger;
+
+/// A folder with a node's files.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    sync: bool,
+    /// The state file: two places, written in turn, so that one is always whole.
+    state: Option<File>,
+    turn: u64,
+    place_bytes: u64,
+    written: Vec<u8>,
+    ledger: Vec<u8>,
+    /// How often something could not be written.
+    pub failures: u64,
+    /// What cannot be kept at present, and why.
+    troubles: BTreeMap<&'static str, String>,
+    /// Held while the node runs, so that there are never two.
+    _lock: Flock<File>,
+}
+
+/// What is remembered beside the machine's state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Notes {
+    /// Permits and wishes.
+    pub desk: Ledger,
+    /// Nodes that left the ring and may still use a permit, with their addresses.
+    pub leaving: Vec<(String, String)>,
+    /// The command that runs: its process and when that was started.
+    pub hook: Option<(i32, u64)>,
+}
+
+const STATE_MAGIC: &[u8; 8] = b"HWstore1";
+const HEAD_BYTES: usize = 8 + 8 + 8 + 32;
+
+impl Store {
+    /// Opens a folder, or makes it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, or another node uses it.
+    pub fn open(folder: &Path, sync: bool) -> io::Result<Store> {
+        std::fs::create_dir_all(folder)?;
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600);
+        let lock = options.open(folder.join("lock"))?;
+        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|_| {
+            io::Error::new(io::ErrorKind::ResourceBusy, "another node uses this folder")
+        })?;
+        Ok(Store {
+            folder: folder.to_owned(),
+            sync,
+            state: None,
+            turn: 0,
+            place_bytes: 0,
+            written: Vec::new(),
+            ledger: Vec::new(),
+            failures: 0,
+            troubles: BTreeMap::new(),
+            _lock: lock,
+        })
+    }
+
+    /// The latest whole state, if there is one.
+    pub fn state(&self) -> Option<Vec<u8>> {
+        let bytes = std::fs::read(self.path("state")).ok()?;
+        let half = bytes.len() / 2;
+        let places = [bytes.get(..half)?, bytes.get(half..)?];
+        let whole = places.into_iter().filter_map(read_place);
+        whole
+            .max_by_key(|(turn, _)| *turn)
+            .map(|(_, state)| state.to_vec())
+    }
+
+    /// Keeps a state, unless it is the one that was kept last.
+    pub fn save_state(&mut self, state: &[u8]) {
+        if self.written == state {
+            return;
+        }
+        let result = self.write_state(state);
+        if result.is_ok() {
+            self.written.clear();
+            self.written.extend_from_slice(state);
+        } else {
+            // Whatever is in the file is not to be trusted to be the latest; a new
+            // file is made the next time.
+            self.state = None;
+        }
+        self.note("state", result);
+    }
+
+    fn write_state(&mut self, state: &[u8]) -> io::Result<()> {
+        let place = (HEAD_BYTES + state.len()) as u64;
+        if self.state.is_none() || self.place_bytes != place {
+            self.turn = self.last_turn();
+            let path = self.path("state");
+            let fresh = self.path("state.new");
+            // Room for both places is taken now, so that a disk that fills up later
+            // does no harm.
+            let mut file = create(&fresh)?;
+            file.write_all(&vec![0; 2 * place as usize])?;
+            file.write_all_at(&place_of(self.turn + 1, state), 0)?;
+            file.sync_all()?;
+            std::fs::rename(&fresh, &path)?;
+            self.turn += 1;
+            self.place_bytes = place;
+            self.state = Some(file);
+            return Ok(());
+        }
+        let Some(file) = &self.state else {
+            return Ok(());
+        };
+        self.turn += 1;
+        let at = if self.turn.is_multiple_of(2) {
+            place
+        } else {
+            0
+        };
+        file.write_all_at(&place_of(self.turn, state), at)?;
+        if self.sync {
+            file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// Odd, so that the next is written into the second place.
+    fn last_turn(&self) -> u64 {
+        let Ok(bytes) = std::fs::read(self.path("state")) else {
+            return 0;
+        };
+        let (one, other) = bytes.split_at(bytes.len() / 2);
+        let turns = [one, other].into_iter().filter_map(read_place);
+        let last = turns.map(|(turn, _)| turn).max().unwrap_or(0);
+        last + last % 2
+    }
+
+    /// The signed roster, if one was kept.
+    pub fn roster(&self) -> Option<Vec<u8>> {
+        let text = std::fs::read(self.path("roster")).ok()?;
+        let end = text.iter().position(|&byte| byte == b'\n')?;
+        let mac = std::str::from_utf8(&text[end + 1..]).ok()?.trim();
+        let mut bytes = text[..end].to_vec();
+        bytes.extend(from_hex(mac)?);
+        Some(bytes)
+    }
+
+    /// Keeps a signed roster: a line of JSON and a line with its signature.
+    pub fn save_roster(&mut self, signed: &[u8]) {
+        let at = signed.len().saturating_sub(headway_node::MAC_BYTES);
+        let (body, mac) = signed.split_at(at);
+        let mut text = body.to_vec();
+        text.push(b'\n');
+        text.extend_from_slice(to_hex(mac).as_bytes());
+        text.push(b'\n');
+        let result = self.replace("roster", &text);
+        self.note("roster", result);
+    }
+
+    /// What was noted before.
+    pub fn notes(&self) -> Notes {
+        let bytes = std::fs::read(self.path("notes.json")).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    /// Keeps the notes, unless they are the same as last time.
+    pub fn save_notes(&mut self, notes: &Notes) {
+        let bytes = serde_json::to_vec(notes).unwrap_or_default();
+        if bytes == self.ledger {
+            return;
+        }
+        let result = self.replace("notes.json", &bytes);
+        if result.is_ok() {
+            self.ledger = bytes;
+        }
+        self.note("notes", result);
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let fresh = self.path(&format!("{name}.new"));
+        let mut file = create(&fresh)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&fresh, self.path(name))
+    }
+
+    fn note(&mut self, what: &'static str, result: io::Result<()>) {
+        match result {
+            Ok(()) => {
+                if self.troubles.remove(what).is_some() {
+                    tracing::info!(folder = %self.folder.display(), what, "can be kept again");
+                }
+            }
+            Err(error) => {
+                self.failures += 1;
+                let folder = self.folder.display();
+                let trouble = format!("cannot keep the {what} in {folder}: {error}");
+                if !self.troubles.contains_key(what) {
+                    tracing::error!(
+                        "{trouble}; the node goes on, and a restart now would be a fault"
+                    );
+                }
+                self.troubles.insert(what, trouble);
+            }
+        }
+    }
+
+    /// What cannot be kept at present, and why.
+    pub fn trouble(&self) -> Option<&String> {
+        self.troubles.values().next()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+}
+
+fn place_of(turn: u64, state: &[u8]) -> Vec<u8> {
+    let mut place = Vec::with_capacity(HEAD_BYTES + state.len());
+    place.extend_from_slice(STATE_MAGIC);
+    place.extend_from_slice(&turn.to_be_bytes());
+    place.extend_from_slice(&(state.len() as u64).to_be_bytes());
+    let digest = Sha256::new()
+        .chain_update(&place)
+        .chain_update(state)
+        .finalize();
+    place.extend_from_slice(&digest);
+    place.extend_from_slice(state);
+    place
+}
+
+fn read_place(place: &[u8]) -> Option<(u64, &[u8])> {
+    let (head, rest) = place.split_at_checked(24)?;
+    let (digest, rest) = rest.split_at_checked(32)?;
+    let turn = u64::from_be_bytes(head[8..16].try_into().ok()?);
+    let length = u64::from_be_bytes(head[16..24].try_into().ok()?);
+    let state = rest.get(..usize::try_from(length).ok()?)?;
+    let expected = Sha256::new()
+        .chain_update(head)
+        .chain_update(state)
+        .finalize();
+    (head.starts_with(STATE_MAGIC) && expected[..] == *digest).then_some((turn, state))
+}
+
+/// Bytes as hexadecimal text.
+pub fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Hexadecimal text as bytes.
+pub fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+use super::*;
+
+#[test]
+fn the_latest_whole_state_is_found_whatever_was_being_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path(), false).unwrap();
+    assert_eq!(store.state(), None);
+    for round in 0..20_u8 {
+        store.save_state(&[round; 100]);
+        assert_eq!(store.state(), Some(vec![round; 100]));
+    }
+    // A write that was cut: whichever place it hit, the other is whole.
+    let path = folder.path().join("state");
+    let bytes = std::fs::read(&path).unwrap();
+    let mut seen = Vec::new();
+    for at in [60, bytes.len() / 2 + 60] {
+        let mut cut = bytes.clone();
+        cut[at] ^= 0xff;
+        std::fs::write(&path, &cut).unwrap();
+        seen.push(store.state().unwrap()[0]);
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, [18, 19]);
+    std::fs::write(&path, b"nonsense").unwrap();
+    assert_eq!(store.state(), None);
+}
+
+#[test]
+fn another_length_and_a_restart_go_on_from_the_latest() {
+    let folder = tempfile::tempdir().unwrap();
+    for length in [10, 20, 10] {
+        let mut store = Store::open(folder.path(), true).unwrap();
+        for round in 0..3_u8 {
+            store.save_state(&vec![round; length]);
+            assert_eq!(store.state(), Some(vec![round; length]));
+        }
+    }
+}
+
+#[test]
+fn one_node_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let _first = Store::open(folder.path(), false).unwrap();
+    assert!(Store::open(folder.path(), false).is_err());
+}
+
+#[test]
+fn a_folder_that_is_gone_is_counted_and_the_next_try_may_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    let mut store = Store::open(&inner, false).unwrap();
+    std::fs::remove_dir_all(&inner).unwrap();
+    store.save_state(&[1; 10]);
+    store.save_notes(&Notes::default());
+    assert_eq!(store.failures, 2);
+    assert!(store.trouble().unwrap().contains("cannot keep the notes"));
+    std::fs::create_dir_all(&inner).unwrap();
+    store.save_state(&[2; 10]);
+    assert!(store.trouble().is_some(), "the notes are still not kept");
+    store.save_notes(&Notes::default());
+    assert_eq!((store.failures, store.trouble()), (2, None));
+    assert_eq!(store.state(), Some(vec![2; 10]));
+}
+
+#[test]
+fn rosters_and_notes_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path(), false).unwrap();
+    let mut signed = b"{\"version\":1}".to_vec();
+    signed.extend_from_slice(&[0xab; 32]);
+    store.save_roster(&signed);
+    assert_eq!(store.roster(), Some(signed));
+    let notes = Notes {
+        leaving: vec![("x".into(), "h:1".into())],
+        hook: Some((12, 34)),
+        ..Notes::default()
+    };
+    store.save_notes(&notes);
+    assert_eq!(store.notes(), notes);
+}

@@ -1,0 +1,321 @@
+//! Mistakes in a configuration: each at its place, with what was expected.
+
+use std::collections::BTreeMap;
+
+use headway_service::config::keys::{KEYS, example};
+use headway_service::config::{Place, Settings, Sources};
+
+const GOOD: &str = r#"[node]
+name = "a"
+listen = "127.0.0.1:7400"
+state_dir = "/tmp/state"
+[ring]
+name = "web"
+key_file = "/tmp/ring.key"
+tokens = 1
+separation = 1
+[[ring.members]]
+name = "a"
+address = "10.0.0.1:7400"
+[[ring.members]]
+name = "b"
+address = "10.0.0.2:7400"
+[[ring.members]]
+name = "c"
+address = "10.0.0.3:7400"
+[api]
+socket = "/tmp/node.sock"
+"#;
+
+fn read(text: &str) -> Result<Settings, Vec<String>> {
+    let sources = Sources {
+        text: text.to_owned(),
+        ..Sources::default()
+    };
+    Settings::read(&sources).map_err(|mistakes| {
+        let place = |place: &Place| match place {
+            Place::File { line, column } => format!("{line}:{column}: "),
+            _ => String::new(),
+        };
+        mistakes
+            .iter()
+            .map(|mistake| format!("{}{mistake}", place(&mistake.place)))
+            .collect()
+    })
+}
+
+#[test]
+fn every_mistake_is_named_with_its_line_and_key() {
+    assert!(read(GOOD).is_ok());
+    let add = |more: &str| format!("{GOOD}{more}");
+    let cases = [
+        (
+            GOOD.replace("tokens = 1", "tokens = 2"),
+            "8:10: ring.tokens: 2 tokens truly 1 hops apart need 4 nodes, and there are 3: take at most 1 tokens, or a separation of at most 0",
+        ),
+        (
+            GOOD.replace("tokens = 1", "tokens = 0"),
+            "8:10: ring.tokens: expected 1 to 4294967295, not 0",
+        ),
+        (
+            GOOD.replace("tokens = 1", "tokens = \"1\""),
+            "8:10: ring.tokens: expected a whole number",
+        ),
+        (
+            GOOD.replace("tokens = 1", "token = 1"),
+            "8:1: ring.token: there is no such key; did you mean `ring.tokens`?",
+        ),
+        (
+            GOOD.replace("[api]", "[apis]"),
+            "19:2: apis: there is no section `apis`; did you mean `api`?",
+        ),
+        (
+            GOOD.replace("name = \"web\"\n", ""),
+            "ring.name: is missing",
+        ),
+        (
+            GOOD.replace("name = \"a\"\nlisten", "name = \"z\"\nlisten"),
+            "2:8: node.name: `z` is not among ring.members (a, b, c); a node that is added later gives ring.seeds instead",
+        ),
+        (
+            GOOD.replace("name = \"b\"", "name = \"a\""),
+            "10:1: ring.members: name `a` is there twice",
+        ),
+        (
+            GOOD.replace("10.0.0.2:7400", "10.0.0.2"),
+            "13:1: ring.members: `10.0.0.2` is no address: expected HOST:PORT",
+        ),
+        (
+            GOOD.replace("name = \"b\"", "nme = \"b\""),
+            "14:1: ring.members: a member has no `nme`; expected `name`, `address` and perhaps `http`",
+        ),
+        (
+            add("[timing]\nrefresh = \"20\"\n"),
+            "22:11: timing.refresh: `20` is no length of time: expected for instance 20ms, 1.5s, 5m, 2h, 1d",
+        ),
+        (
+            add("[timing]\nrefresh = 20\n"),
+            "22:11: timing.refresh: expected a length of time in quotes, such as \"20ms\" or \"5m\"",
+        ),
+        (
+            add("[timing]\nsilence = \"1ms\"\n"),
+            "22:11: timing.silence: `silence` is 1ms: longer than `refresh`",
+        ),
+        (
+            add("[membership]\nbypass = true\nbypass_after = \"5m\"\n"),
+            "23:16: membership.bypass_after: 5m is shorter than timing.dwell_most + timing.grace = 30.17m: a member that is bypassed could still be using its permit",
+        ),
+        (
+            add("[hook]\ncommand = \"reboot\"\n"),
+            "22:11: hook.command: expected a list of texts: [\"…\", \"…\"]",
+        ),
+        (
+            add("[hook]\ncommand = []\n"),
+            "22:11: hook.command: expected a program and its arguments",
+        ),
+        (
+            add("[hook]\nwhen = \"never\"\n"),
+            "22:8: hook.when: expected \"every\" or \"asked\", not \"never\"",
+        ),
+        (
+            add("[hook]\ncommand = [\"x\"]\nenvironment = { LD_PRELOAD = \"x.so\" }\n"),
+            "23:15: hook.environment: `LD_PRELOAD` changes what programs run, and is not passed on",
+        ),
+        (
+            add("[hook]\ncommand = [\"x\"]\nenvironment = { HEADWAY_FENCE = \"1\" }\n"),
+            "23:15: hook.environment: `HEADWAY_FENCE` is set by Headway itself",
+        ),
+        (
+            add("[hook]\ncommand = [\"x\"]\nenvironment = { \"A=B\" = \"1\" }\n"),
+            "23:15: hook.environment: `A=B` is no name of a variable: expected letters, digits and `_`",
+        ),
+        (
+            add("[fleetlock]\nenabled = true\n"),
+            "22:11: fleetlock.enabled: FleetLock needs an HTTP address: set api.http",
+        ),
+        (
+            add("[fleetlock]\ngroups = [\"a b\"]\n"),
+            "22:10: fleetlock.groups: `a b` is no group: expected letters, digits, `.` or `-`",
+        ),
+        (
+            add("[log]\nlevel = \"loud\"\n"),
+            "22:9: log.level: expected \"error\", \"warn\", \"info\", \"debug\" or \"trace\", not \"loud\"",
+        ),
+        (
+            GOOD.replace("[ring]", "transport = \"pigeon\"\n[ring]"),
+            "5:13: node.transport: expected \"udp\" or \"zenoh\", not \"pigeon\"",
+        ),
+        (
+            add("[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\n"),
+            "zenoh.certificate_file: is missing: certificates are three files, or none",
+        ),
+        (
+            add(
+                "[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\ncertificate_file = \"/a.pem\"\n",
+            ),
+            "22:11: zenoh.ca_file: is for node.transport = \"zenoh\", and this node uses UDP",
+        ),
+        (
+            add("[zenoh]\nreopen_after = \"1ms\"\n"),
+            "22:16: zenoh.reopen_after: expected at least 100ms: a session takes a while to open",
+        ),
+        (
+            add("[ring]\nname = \"twice\"\n"),
+            "21:2: this is not TOML: duplicate key",
+        ),
+        (
+            GOOD.replace("separation = 1", "separation = 1\npayload_bytes = 300"),
+            "10:17: ring.payload_bytes: expected 0 to 255, not 300",
+        ),
+        (
+            GOOD.replace("separation = 1", "separation = 1\nseeds = [\"h:1\"]"),
+            "10:9: ring.seeds: give either ring.members or ring.seeds, not both",
+        ),
+    ];
+    for (text, expected) in cases {
+        let mistakes = read(&text).expect_err(expected);
+        assert!(
+            mistakes.iter().any(|mistake| mistake == expected),
+            "expected {expected}\ngot {mistakes:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_program_without_zenoh_says_how_to_get_one_with_it() {
+    let text = GOOD.replace("[ring]", "transport = \"zenoh\"\n[ring]");
+    if cfg!(feature = "zenoh") {
+        assert!(read(&text).unwrap().zenoh.is_some());
+        return;
+    }
+    let mistakes = read(&text).unwrap_err();
+    assert_eq!(
+        mistakes,
+        [
+            "5:13: node.transport: this program was built without Zenoh: build it by `cargo build \
+             --release -p headway --features zenoh`"
+        ]
+    );
+}
+
+#[test]
+fn all_mistakes_at_once() {
+    let text = GOOD
+        .replace("tokens = 1", "tokens = true")
+        .replace("listen", "lisen");
+    let mistakes = read(&text).unwrap_err();
+    assert_eq!(
+        mistakes,
+        [
+            "3:1: node.lisen: there is no such key; did you mean `node.listen`?",
+            "8:10: ring.tokens: expected a whole number",
+            "node.listen: is missing",
+        ]
+    );
+}
+
+#[test]
+fn flags_win_over_variables_and_variables_over_the_file() {
+    let mut sources = Sources {
+        text: GOOD.to_owned(),
+        ..Sources::default()
+    };
+    let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    sources.variables = BTreeMap::from([
+        variable("HEADWAY_TIMING_REFRESH", "30ms"),
+        variable("HEADWAY_TIMING_TICK", "7ms"),
+        variable("HEADWAY_HOOK_COMMAND", "[\"/bin/true\", \"a b\"]"),
+        variable("HEADWAY_HOOK_ENVIRONMENT", "A=1,B=2"),
+        // What a command is given is no mistake if a node is started from one.
+        variable("HEADWAY_TOKEN", "3"),
+    ]);
+    sources.flags = BTreeMap::from([
+        variable("timing-tick", "9ms"),
+        variable("membership-bypass", "false"),
+    ]);
+    let settings = Settings::read(&sources).unwrap();
+    assert_eq!(settings.timing.refresh.as_millis(), 30);
+    assert_eq!(settings.timing.tick.as_millis(), 9);
+    let hook = settings.hook.unwrap();
+    assert_eq!(hook.command, ["/bin/true", "a b"]);
+    assert_eq!(hook.environment.len(), 2);
+    sources
+        .variables
+        .insert("HEADWAY_TIMING_REFRSH".into(), "1s".into());
+    sources.flags.insert("ring-tokens".into(), "many".into());
+    let mistakes = Settings::read(&sources).unwrap_err();
+    let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        [
+            "--ring-tokens: ring.tokens: expected a whole number, not `many`",
+            "HEADWAY_TIMING_REFRSH: there is no such variable; did you mean `HEADWAY_TIMING_REFRESH`?",
+        ]
+    );
+}
+
+#[test]
+fn every_key_can_be_given_all_three_ways() {
+    let mut names = std::collections::BTreeSet::new();
+    for key in KEYS {
+        assert!(
+            names.insert(key.variable()) && names.insert(key.flag()),
+            "{}",
+            key.path
+        );
+        assert!(
+            !key.name().is_empty() && !key.about.is_empty(),
+            "{}",
+            key.path
+        );
+    }
+}
+
+#[test]
+fn the_example_is_correct_with_and_without_its_comments() {
+    let settings = Settings::read(&Sources {
+        text: example(),
+        ..Sources::default()
+    })
+    .unwrap();
+    assert_eq!(settings.ring.members.len(), 3);
+    // Every commented key as well, but seeds, which exclude members, and certificates,
+    // which are not for UDP.
+    let excluded = ["seeds", "ca_file", "certificate_file", "key_file"];
+    let text: Vec<String> = example()
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(rest)
+                if rest.contains(" = ") && !excluded.iter().any(|key| rest.starts_with(key)) =>
+            {
+                rest.to_owned()
+            }
+            _ => line.to_owned(),
+        })
+        .collect();
+    let all = Settings::read(&Sources {
+        text: text.join("\n"),
+        ..Sources::default()
+    })
+    .unwrap();
+    // What is shown as a default is the default.
+    assert_eq!(all.timing, settings.timing);
+    assert_eq!(
+        (all.fleetlock, all.membership, all.log),
+        (settings.fleetlock, settings.membership, settings.log)
+    );
+    assert_eq!(all.api.lease, settings.api.lease);
+}
+
+#[test]
+fn what_a_configuration_means_is_said() {
+    let text = headway_service::config::explain::explain(&read(GOOD).unwrap());
+    for part in [
+        "members               3",
+        "tokens                1 of at most 3",
+        "worst-case recovery   36 rounds",
+        "whatever the ring's size",
+    ] {
+        assert!(text.contains(part), "{part} not in\n{text}");
+    }
+}

@@ -1,0 +1,338 @@
+//! Programs, FleetLock clients, health and metrics.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Fleet, http};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+fn post(fleet: &Fleet, at: usize, path: &str, body: &Value) -> (u16, Value) {
+    let (status, text) = http(&fleet.http(at), "POST", path, &[JSON], &body.to_string());
+    (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+}
+
+#[test]
+fn programs_wait_extend_and_release() {
+    let mut fleet = Fleet::new(20, &["a", "b", "c"], 1, 1);
+    fleet.ring += "payload_bytes = 8\n";
+    fleet.start_all();
+    fleet.settle();
+    let (status, permit) = post(
+        &fleet,
+        0,
+        "/v1/permits",
+        &json!({ "wait_ms": 5000, "lease_ms": 1500 }),
+    );
+    assert_eq!(status, 200, "{permit}");
+    let path = format!("/v1/permits/{}", permit["permit"].as_str().unwrap());
+    assert!(permit["fencing"].as_u64() > Some(1 << 40));
+    assert!(permit["lease_ms"].as_u64() <= Some(1500));
+    // Nobody else has one meanwhile.
+    let (status, _) = post(&fleet, 1, "/v1/permits", &json!({ "wait_ms": 300 }));
+    assert_eq!(status, 204);
+    assert_eq!(fleet.status(0)["holding"][0]["fencing"], permit["fencing"]);
+    let (status, extended) = post(
+        &fleet,
+        0,
+        &format!("{path}/extend"),
+        &json!({ "lease_ms": 100_000 }),
+    );
+    assert_eq!(status, 200);
+    assert!(
+        extended["lease_ms"].as_u64() <= Some(3000),
+        "no longer than dwell_most: {extended}"
+    );
+    let (status, wrong) = post(
+        &fleet,
+        0,
+        &format!("{path}/release"),
+        &json!({ "payload": "xyz" }),
+    );
+    assert_eq!(
+        (status, wrong["error"].as_str()),
+        (400, Some("payload: expected hexadecimal digits"))
+    );
+    let (status, _) = post(
+        &fleet,
+        0,
+        &format!("{path}/release"),
+        &json!({ "payload": "c0ffee" }),
+    );
+    assert_eq!(status, 200);
+    let (status, _) = post(&fleet, 0, &format!("{path}/release"), &json!({}));
+    assert_eq!(status, 404);
+    // The next one reads what the first has left on the token.
+    let (status, next) = post(
+        &fleet,
+        1,
+        "/v1/permits",
+        &json!({ "wait_ms": 5000, "lease_ms": 300 }),
+    );
+    assert_eq!((status, next["payload"].as_str()), (200, Some("c0ffee")));
+    assert!(next["fencing"].as_u64() > permit["fencing"].as_u64());
+    // It goes away without a word; its lease ends, and the ring goes on.
+    let (status, third) = post(&fleet, 2, "/v1/permits", &json!({ "wait_ms": 5000 }));
+    assert_eq!(status, 200);
+    let path = format!("/v1/permits/{}", next["permit"].as_str().unwrap());
+    let (status, _) = post(&fleet, 1, &format!("{path}/extend"), &json!({}));
+    assert_eq!(status, 404, "lapsed");
+    let path = format!("/v1/permits/{}", third["permit"].as_str().unwrap());
+    // Not extended beyond dwell_most either: then it is asked back.
+    fleet.until("asked back", || {
+        let _ = post(
+            &fleet,
+            2,
+            &format!("{path}/extend"),
+            &json!({ "lease_ms": 2000 }),
+        );
+        let (status, text) = http(&fleet.http(2), "GET", &path, &[], "");
+        status == 404 || text.contains("\"asked_back\":true")
+    });
+    for (path, body, expected) in [
+        ("/v1/permits", "{\"wait\": 3}", 422),
+        ("/v1/permits", "{", 400),
+        ("/v1/members", "{}", 404),
+        ("/v1/nothing", "{}", 404),
+    ] {
+        let (status, text) = http(&fleet.http(0), "POST", path, &[JSON], body);
+        assert_eq!(status, expected, "{path} {body}: {text}");
+    }
+    let long = "x".repeat(20_000);
+    let (status, _) = http(&fleet.http(0), "POST", "/v1/permits", &[JSON], &long);
+    assert_eq!(status, 413);
+}
+
+#[test]
+fn a_program_keeps_its_permit_while_the_node_restarts() {
+    let mut fleet = Fleet::new(21, &["a", "b", "c"], 1, 1);
+    fleet.start_all();
+    fleet.settle();
+    let (_, permit) = post(
+        &fleet,
+        0,
+        "/v1/permits",
+        &json!({ "wait_ms": 5000, "lease_ms": 3000 }),
+    );
+    let path = format!("/v1/permits/{}", permit["permit"].as_str().unwrap());
+    fleet.kill(0);
+    fleet.start(0);
+    fleet.until("it is still there", || {
+        fleet.status(0) != Value::Null && http(&fleet.http(0), "GET", &path, &[], "").0 == 200
+    });
+    let (status, _) = post(&fleet, 1, "/v1/permits", &json!({ "wait_ms": 200 }));
+    assert_eq!(status, 204);
+    assert_eq!(
+        post(&fleet, 0, &format!("{path}/release"), &json!({})).0,
+        200
+    );
+    let (status, _) = post(&fleet, 1, "/v1/permits", &json!({ "wait_ms": 5000 }));
+    assert_eq!(status, 200);
+}
+
+const LOCK: (&str, &str) = ("fleet-lock-protocol", "true");
+
+fn fleetlock(fleet: &Fleet, at: usize, path: &str, id: &str) -> (u16, Value) {
+    let body = json!({ "client_params": { "id": id, "group": "default" } }).to_string();
+    let (status, text) = http(&fleet.http(at), "POST", path, &[JSON, LOCK], &body);
+    (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+}
+
+/// Method, what is special, headers, body; status and kind of the answer.
+type Case = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+    u16,
+    &'static str,
+);
+
+#[test]
+fn fleetlock_conformance() {
+    let mut fleet = Fleet::new(22, &["a", "b", "c"], 1, 1);
+    fleet.more += "[fleetlock]\nenabled = true\ngroups = [\"default\", \"workers\"]\n";
+    fleet.start_all();
+    fleet.settle();
+    let good = r#"{"client_params":{"id":"x1","group":"default"}}"#;
+    let cases: &[Case] = &[
+        ("POST", "no header", &[], good, 400, "invalid_header"),
+        (
+            "POST",
+            "another value",
+            &[("fleet-lock-protocol", "false")],
+            good,
+            400,
+            "invalid_header",
+        ),
+        (
+            "GET",
+            "another method",
+            &[LOCK],
+            good,
+            405,
+            "invalid_method",
+        ),
+        (
+            "PUT",
+            "another method",
+            &[LOCK],
+            good,
+            405,
+            "invalid_method",
+        ),
+        ("POST", "no body", &[LOCK], "", 400, "invalid_body"),
+        (
+            "POST",
+            "not JSON",
+            &[LOCK],
+            "client_params",
+            400,
+            "invalid_body",
+        ),
+        ("POST", "no parameters", &[LOCK], "{}", 400, "invalid_body"),
+        (
+            "POST",
+            "no group",
+            &[LOCK],
+            r#"{"client_params":{"id":"x"}}"#,
+            400,
+            "invalid_body",
+        ),
+        (
+            "POST",
+            "a number",
+            &[LOCK],
+            r#"{"client_params":{"id":7,"group":"default"}}"#,
+            400,
+            "invalid_body",
+        ),
+        (
+            "POST",
+            "empty id",
+            &[LOCK],
+            r#"{"client_params":{"id":"","group":"default"}}"#,
+            400,
+            "invalid_id",
+        ),
+        (
+            "POST",
+            "empty group",
+            &[LOCK],
+            r#"{"client_params":{"id":"x","group":""}}"#,
+            400,
+            "invalid_group",
+        ),
+        (
+            "POST",
+            "strange group",
+            &[LOCK],
+            r#"{"client_params":{"id":"x","group":"a b"}}"#,
+            400,
+            "invalid_group",
+        ),
+        (
+            "POST",
+            "another group",
+            &[LOCK],
+            r#"{"client_params":{"id":"x","group":"other"}}"#,
+            403,
+            "unknown_group",
+        ),
+    ];
+    for path in ["/v1/pre-reboot", "/v1/steady-state"] {
+        for (method, what, headers, body, expected, kind) in cases {
+            let (status, text) = http(&fleet.http(0), method, path, headers, body);
+            assert_eq!(status, *expected, "{path} {what}: {text}");
+            let answer: Value = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(answer["kind"], *kind, "{path} {what}");
+            assert!(
+                !answer["value"].as_str().unwrap_or_default().is_empty(),
+                "{path} {what}"
+            );
+        }
+    }
+    // Giving back what one does not have succeeds, also twice.
+    for _ in 0..2 {
+        assert_eq!(fleetlock(&fleet, 0, "/v1/steady-state", "x1").0, 200);
+    }
+    let got = || fleetlock(&fleet, 0, "/v1/pre-reboot", "x1").0 == 200;
+    fleet.until("its turn", got);
+    assert!(got() && got(), "asking again is the same");
+    // Others wait, on this node and on the next, whatever they do.
+    let (status, refused) = fleetlock(&fleet, 0, "/v1/pre-reboot", "X1");
+    assert_eq!(
+        (status, refused["kind"].as_str()),
+        (409, Some("failed_lock")),
+        "ids are case-sensitive"
+    );
+    assert_eq!(fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0, 409);
+    assert_eq!(fleetlock(&fleet, 0, "/v1/steady-state", "X1").0, 200);
+    assert!(got(), "only the owner's unlock releases");
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0, 409);
+    // It comes back, and the next has its turn.
+    assert_eq!(fleetlock(&fleet, 0, "/v1/steady-state", "x1").0, 200);
+    fleet.until("the next", || {
+        fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0 == 200
+    });
+}
+
+#[test]
+fn a_fleetlock_slot_outlives_a_reboot_and_so_does_the_queue() {
+    let mut fleet = Fleet::new(23, &["a", "b", "c"], 1, 1);
+    fleet.more += "[fleetlock]\nenabled = true\n";
+    fleet.timing = fleet
+        .timing
+        .replace("dwell_most = \"3s\"", "dwell_most = \"20s\"");
+    fleet.start_all();
+    fleet.settle();
+    fleet.until("its turn", || {
+        fleetlock(&fleet, 0, "/v1/pre-reboot", "x1").0 == 200
+    });
+    assert_eq!(fleetlock(&fleet, 0, "/v1/pre-reboot", "second").0, 409);
+    assert_eq!(fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0, 409);
+    // A clean shutdown first, then a crash: the slot stays.
+    assert_eq!(fleet.stop(0), 0);
+    fleet.start(0);
+    fleet.until("up", || fleet.status(0)["phase"] == "settled");
+    fleet.kill(0);
+    fleet.start(0);
+    fleet.until("still held", || fleet.status(0)["holding"][0]["token"] == 0);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0, 409);
+    assert_eq!(fleetlock(&fleet, 0, "/v1/steady-state", "x1").0, 200);
+    fleet.until("y1", || {
+        fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0 == 200
+    });
+    assert_eq!(fleetlock(&fleet, 1, "/v1/steady-state", "y1").0, 200);
+    // The second on a was not forgotten: it has its turn without asking again.
+    fleet.until("second", || fleet.status(0)["holding"][0]["token"] == 0);
+}
+
+#[test]
+fn health_readiness_and_metrics() {
+    let mut fleet = Fleet::new(24, &["a", "b", "c"], 1, 1).with_observer(0.01);
+    fleet.start_all();
+    fleet.settle();
+    fleet.until("work", || fleet.observed().len() > 10);
+    assert_eq!(http(&fleet.http(0), "GET", "/healthz", &[], "").0, 200);
+    assert_eq!(http(&fleet.http(0), "GET", "/readyz", &[], "").0, 200);
+    assert!(fleet.metric(0, "headway_permits_total") > 1.0);
+    assert!(fleet.metric(0, "headway_hook_runs_total") >= 1.0);
+    assert_eq!(fleet.metric(0, "headway_hook_failures_total"), 0.0);
+    assert_eq!(fleet.metric(0, "headway_settled "), 1.0);
+    assert!(fleet.metric(0, "headway_settling_seconds_count") >= 1.0);
+    assert!(fleet.metric(0, "headway_hold_seconds_count") >= 1.0);
+    fleet.kill(1);
+    fleet.until("not ready", || {
+        http(&fleet.http(0), "GET", "/readyz", &[], "").0 == 503
+    });
+    assert_eq!(
+        http(&fleet.http(0), "GET", "/healthz", &[], "").0,
+        200,
+        "but healthy"
+    );
+    assert_eq!(fleet.metric(0, "headway_silent_neighbours"), 1.0);
+}

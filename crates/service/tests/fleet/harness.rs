@@ -1,0 +1,397 @@
+//! Rings of real processes on loopback addresses of their own.
+//!
+//! A node is this test program run again, which then does nothing but what
+//! `headway node --config FILE` does.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use headway_service::client;
+use headway_service::config::{Settings, Sources};
+use serde_json::Value;
+
+const CONFIG: &str = "HEADWAY_TEST_NODE_CONFIG";
+
+/// In a process that was started as a node, runs it and does not come back.
+pub(crate) fn be_a_node_if_asked() {
+    let Some(path) = std::env::var_os(CONFIG).map(PathBuf::from) else {
+        return;
+    };
+    let read = move || {
+        let text = fs::read_to_string(&path).expect("the configuration is there");
+        Settings::read(&Sources {
+            text,
+            file: Some(path.clone()),
+            ..Sources::default()
+        })
+    };
+    let settings = read().unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+    match headway_service::service::run(&settings, &read) {
+        Ok(()) => std::process::exit(0),
+        Err(error) => {
+            eprintln!("error: {error}");
+            std::process::exit(2);
+        }
+    }
+}
+
+/// A ring of processes.
+pub(crate) struct Fleet {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) network: String,
+    pub(crate) names: Vec<String>,
+    nodes: Vec<Option<Child>>,
+    /// Lines for the file, by section.
+    pub(crate) more: String,
+    pub(crate) ring: String,
+    pub(crate) timing: String,
+    /// Namespaces that the nodes run in, if they are hosts of their own.
+    pub(crate) hosts: Option<String>,
+    /// Over Zenoh, with certificates that are in a folder of this name.
+    pub(crate) certificates: Option<&'static str>,
+    /// More variables for some nodes.
+    pub(crate) variables: Vec<(usize, &'static str, String)>,
+}
+
+pub(crate) const QUICK: &str = "refresh = \"20ms\"\nsilence = \"400ms\"\ntick = \"2ms\"\ndwell_most = \"3s\"\ngrace = \"800ms\"\n";
+
+impl Fleet {
+    /// `test` is a number of its own for every test, so that they do not meet.
+    pub(crate) fn new(test: u8, names: &[&str], tokens: u32, separation: u32) -> Fleet {
+        let folder = tempfile::tempdir().expect("a folder");
+        headway_service::secret::create(&folder.path().join("ring.key")).expect("a key");
+        Fleet {
+            folder,
+            network: format!("127.{}.{test}", 1 + std::process::id() % 250),
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            nodes: names.iter().map(|_| None).collect(),
+            more: String::new(),
+            ring: format!("tokens = {tokens}\nseparation = {separation}\n"),
+            timing: QUICK.to_owned(),
+            hosts: None,
+            certificates: None,
+            variables: Vec::new(),
+        }
+    }
+
+    /// Every node runs a command that says when it begins and ends, for `seconds`.
+    pub(crate) fn with_observer(mut self, seconds: f64) -> Fleet {
+        let log = self.folder.path().join("observed");
+        // Asked to stop, it says when it has.
+        let script = format!(
+            "say() {{ echo $1 $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> {}; }}; \
+             trap 'say end; exit 1' TERM; say begin; sleep {seconds}; say end",
+            log.display()
+        );
+        self.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n");
+        self
+    }
+
+    pub(crate) fn address(&self, at: usize) -> String {
+        format!("{}.{}:7400", self.network, at + 1)
+    }
+
+    pub(crate) fn http(&self, at: usize) -> String {
+        match self.hosts {
+            // A host's own loopback, out of reach from here.
+            Some(_) => "127.0.0.1:7480".into(),
+            None => format!("{}.{}:7480", self.network, at + 1),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn socket(&self, at: usize) -> PathBuf {
+        self.path(&format!("{}.sock", self.names[at]))
+    }
+
+    /// Writes a node's file. Nodes from `members` on ask the first for the roster.
+    pub(crate) fn write_config(&self, at: usize, members: usize) {
+        let name = &self.names[at];
+        let folder = self.folder.path().display();
+        let transport = self.certificates.map_or_else(String::new, |certificates| {
+            format!(
+                "transport = \"zenoh\"\n[zenoh]\nca_file = \"{folder}/{certificates}/ca.pem\"\n\
+                 certificate_file = \"{folder}/{certificates}/{name}.pem\"\n\
+                 key_file = \"{folder}/{certificates}/{name}.key\"\nreopen_after = \"2s\"\n"
+            )
+        });
+        let mut text = format!(
+            "[node]\nname = \"{name}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\n\
+             state_dir = \"{folder}/state-{name}\"\n{transport}\
+             [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n{4}\n\
+             [ring]\nname = \"test\"\nkey_file = \"{folder}/ring.key\"\n{5}",
+            self.address(at),
+            self.timing,
+            self.socket(at).display(),
+            self.http(at),
+            self.more,
+            self.ring
+        );
+        if at >= members {
+            text += &format!("seeds = [\"{}\"]\n", self.address(0));
+        } else {
+            for (place, name) in self.names.iter().enumerate().take(members) {
+                let address = self.address(place);
+                text += &format!("[[ring.members]]\nname = \"{name}\"\naddress = \"{address}\"\n");
+            }
+        }
+        fs::write(self.path(&format!("{name}.toml")), text).expect("written");
+    }
+
+    pub(crate) fn start_all(&mut self) {
+        let all = self.names.len();
+        for at in 0..all {
+            self.write_config(at, all);
+            self.start(at);
+        }
+    }
+
+    pub(crate) fn start(&mut self, at: usize) {
+        let name = &self.names[at];
+        let log = fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(self.path(&format!("{name}.log")));
+        let program = std::env::current_exe().expect("this program");
+        let mut command = match &self.hosts {
+            None => Command::new(program),
+            Some(hosts) => {
+                let mut command = Command::new("ip");
+                command
+                    .args(["netns", "exec", &format!("{hosts}-{at}")])
+                    .arg(program);
+                command
+            }
+        };
+        for (_, variable, value) in self.variables.iter().filter(|(node, ..)| *node == at) {
+            command.env(variable, value);
+        }
+        let child = command
+            .args(["--exact", "a_node_if_asked", "--nocapture"])
+            .env(CONFIG, self.path(&format!("{name}.toml")))
+            .env("SECRET_OF_THE_PARENT", "never in a command")
+            .stdout(Stdio::null())
+            .stderr(log.expect("a log"))
+            .spawn();
+        self.nodes[at] = Some(child.expect("a node"));
+    }
+
+    pub(crate) fn pid(&self, at: usize) -> i32 {
+        self.nodes[at].as_ref().expect("it runs").id() as i32
+    }
+
+    pub(crate) fn signal(&self, at: usize, signal: nix::sys::signal::Signal) {
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.pid(at)), signal).expect("sent");
+    }
+
+    pub(crate) fn kill(&mut self, at: usize) {
+        if let Some(mut node) = self.nodes[at].take() {
+            let _ = node.kill();
+            let _ = node.wait();
+        }
+    }
+
+    /// SIGTERM, and how it ended.
+    pub(crate) fn stop(&mut self, at: usize) -> i32 {
+        self.signal(at, nix::sys::signal::Signal::SIGTERM);
+        let mut node = self.nodes[at].take().expect("it runs");
+        node.wait().expect("it ends").code().unwrap_or(-1)
+    }
+
+    pub(crate) fn wait(&mut self, at: usize) -> i32 {
+        let mut node = self.nodes[at].take().expect("it runs");
+        node.wait().expect("it ends").code().unwrap_or(-1)
+    }
+
+    pub(crate) fn ask(
+        &self,
+        at: usize,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, String> {
+        client::ask(&self.socket(at), method, path, body).map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn status(&self, at: usize) -> Value {
+        self.ask(at, "GET", "/v1/status", None)
+            .unwrap_or(Value::Null)
+    }
+
+    pub(crate) fn metric(&self, at: usize, name: &str) -> f64 {
+        let (status, text) = http(&self.http(at), "GET", "/metrics", &[], "");
+        assert_eq!(status, 200, "{text}");
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(name) && !line.starts_with('#'));
+        let value = line.and_then(|line| line.rsplit(' ').next()?.parse().ok());
+        value.unwrap_or_else(|| panic!("no {name} in\n{text}"))
+    }
+
+    pub(crate) fn log(&self, at: usize) -> String {
+        fs::read_to_string(self.path(&format!("{}.log", self.names[at]))).unwrap_or_default()
+    }
+
+    /// Waits until all that run are settled.
+    pub(crate) fn settle(&self) {
+        let all: Vec<usize> = (0..self.names.len())
+            .filter(|&at| self.nodes[at].is_some())
+            .collect();
+        self.until("all settled", || {
+            all.iter().all(|&at| self.status(at)["settled"] == true)
+        });
+    }
+
+    /// Waits for something; shows everything when it does not come.
+    pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !done() {
+            if began.elapsed() > Duration::from_secs(30) {
+                for at in 0..self.names.len() {
+                    eprintln!(
+                        "--- {}: {}\n{}",
+                        self.names[at],
+                        self.status(at),
+                        tail(&self.log(at))
+                    );
+                }
+                panic!("in vain: {what}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub(crate) fn observed(&self) -> Vec<Seen> {
+        let text = fs::read_to_string(self.path("observed")).unwrap_or_default();
+        text.lines().filter_map(Seen::read).collect()
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        for at in 0..self.nodes.len() {
+            self.kill(at);
+        }
+    }
+}
+
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(25)..].join("\n")
+}
+
+/// A line that a command wrote. All write into one file, so their order is the order
+/// in which things happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) begins: bool,
+    pub(crate) node: String,
+    pub(crate) token: u32,
+    pub(crate) fence: u64,
+}
+
+impl Seen {
+    fn read(line: &str) -> Option<Seen> {
+        let mut words = line.split_whitespace();
+        Some(Seen {
+            begins: words.next()? == "begin",
+            node: words.next()?.into(),
+            token: words.next()?.parse().ok()?,
+            fence: words.next()?.parse().ok()?,
+        })
+    }
+}
+
+/// The least number of hops between two permits that were in use together, either way
+/// round the ring. None if never two were.
+///
+/// A command that was killed could not say so. It counts as in use until its token is
+/// used again, or its node is; that it is gone by then, other tests see to.
+pub(crate) fn closest(seen: &[Seen], ring: &[String]) -> Option<usize> {
+    let place = |seen: &Seen| ring.iter().position(|name| *name == seen.node);
+    let key = |seen: &Seen| (seen.node.clone(), seen.token, seen.fence);
+    let ended: BTreeSet<_> = seen.iter().filter(|seen| !seen.begins).map(key).collect();
+    let mut using: Vec<&Seen> = Vec::new();
+    let mut closest = None;
+    for line in seen {
+        using.retain(|other| {
+            let killed = !ended.contains(&key(other));
+            other.node != line.node && !(killed && line.begins && other.token == line.token)
+        });
+        if line.begins {
+            for other in &using {
+                if let (Some(one), Some(two)) = (place(line), place(other)) {
+                    let far = one.abs_diff(two);
+                    let far = far.min(ring.len() - far);
+                    closest = Some(closest.map_or(far, |least: usize| least.min(far)));
+                }
+            }
+            using.push(line);
+        }
+    }
+    closest
+}
+
+/// How often each node was visited by a token: the least and the most.
+pub(crate) fn visits(seen: &[Seen], ring: &[String], token: u32) -> (usize, usize) {
+    let count = |name: &String| {
+        let visits = seen
+            .iter()
+            .filter(|seen| seen.begins && seen.token == token && seen.node == *name);
+        visits.count()
+    };
+    let counts: Vec<usize> = ring.iter().map(count).collect();
+    (
+        *counts.iter().min().unwrap_or(&0),
+        *counts.iter().max().unwrap_or(&0),
+    )
+}
+
+/// One HTTP request: status and body.
+pub(crate) fn http(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).expect("connected");
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: node\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        head += &format!("{name}: {value}\r\n");
+    }
+    write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("answered");
+    let status = answer
+        .split_whitespace()
+        .nth(1)
+        .and_then(|status| status.parse().ok());
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    (status.unwrap_or(0), body.to_owned())
+}
+
+pub(crate) fn alive(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat
+        .rsplit_once(')')
+        .and_then(|(_, rest)| rest.split_whitespace().next().map(str::to_owned));
+    state.is_some_and(|state| state != "Z")
+}
+
+#[allow(dead_code)]
+pub(crate) fn lines(path: &Path) -> Vec<String> {
+    fs::read_to_string(path)
+        .unwrap_or_default()
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}

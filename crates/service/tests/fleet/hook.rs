@@ -1,0 +1,219 @@
+//! The command: its environment, its limits, its end.
+
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::harness::{Fleet, alive, lines};
+
+/// A ring whose nodes run this shell script.
+fn fleet(test: u8, script: &str, more: &str) -> Fleet {
+    let mut fleet = Fleet::new(test, &["a", "b"], 1, 1);
+    let folder = fleet.folder.path().display().to_string();
+    let script = script.replace("FOLDER", &folder);
+    fleet.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n{more}\n");
+    fleet
+}
+
+#[test]
+fn its_environment_is_its_own() {
+    let mut fleet = fleet(
+        30,
+        "env | sort >> FOLDER/env; printf done > $HEADWAY_PAYLOAD_OUT",
+        "environment = { COLOUR = \"blue\" }",
+    );
+    fleet.ring += "payload_bytes = 4\n";
+    fleet.start_all();
+    fleet.settle();
+    let path = fleet.path("env");
+    fleet.until("the payload comes round", || {
+        lines(&path).contains(&"HEADWAY_PAYLOAD=646f6e65".into())
+    });
+    let names: std::collections::BTreeSet<String> = lines(&path)
+        .iter()
+        .filter_map(|line| line.split_once('=').map(|(name, _)| name.to_owned()))
+        .collect();
+    let mut expected = vec![
+        "COLOUR",
+        "HEADWAY_DEADLINE",
+        "HEADWAY_FENCE",
+        "HEADWAY_NODE",
+        "HEADWAY_PAYLOAD",
+        "HEADWAY_PAYLOAD_OUT",
+        "HEADWAY_RING",
+        "HEADWAY_SECONDS",
+        "HEADWAY_TOKEN",
+        "PATH",
+        "PWD",
+    ];
+    expected.sort_unstable();
+    let names: Vec<&str> = names
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !matches!(*name, "_" | "SHLVL" | "OLDPWD"))
+        .collect();
+    assert_eq!(names, expected, "nothing of the node's own environment");
+}
+
+#[test]
+fn bytes_on_a_token_are_never_more_than_digits_to_the_command() {
+    let mut fleet = fleet(
+        31,
+        "echo \"$HEADWAY_PAYLOAD\" >> FOLDER/payloads; printf '\\n$(id)\\nLD_PRELOAD=x' > $HEADWAY_PAYLOAD_OUT",
+        "",
+    );
+    fleet.ring += "payload_bytes = 32\n";
+    fleet.start_all();
+    fleet.until("it comes round", || {
+        lines(&fleet.path("payloads")).len() > 6
+    });
+    let hostile: String = b"\n$(id)\nLD_PRELOAD=x"
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let payloads = lines(&fleet.path("payloads"));
+    assert!(payloads.contains(&hostile), "{payloads:?}");
+    assert!(
+        payloads
+            .iter()
+            .all(|line| line.chars().all(|c| c.is_ascii_hexdigit())),
+        "{payloads:?}"
+    );
+}
+
+#[test]
+fn one_that_hangs_is_ended_with_all_its_children_and_the_ring_goes_on() {
+    let mut fleet = fleet(
+        32,
+        "trap '' TERM; echo begin $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> FOLDER/observed; \
+         if [ $HEADWAY_NODE = a ]; then sleep 1000 & echo $! >> FOLDER/children; wait; sleep 1000; fi",
+        "",
+    );
+    fleet.timing = "refresh = \"20ms\"\nsilence = \"400ms\"\ntick = \"2ms\"\ndwell_most = \"500ms\"\ngrace = \"600ms\"\n".into();
+    fleet.start_all();
+    fleet.until("the hanging one has been ended three times", || {
+        lines(&fleet.path("children")).len() > 3
+    });
+    let children = lines(&fleet.path("children"));
+    for child in &children[..children.len() - 1] {
+        assert!(
+            !alive(child.parse().unwrap()),
+            "the child {child} of an ended command lives on"
+        );
+    }
+    assert!(
+        fleet.log(0).contains("SIGTERM to the command")
+            && fleet.log(0).contains("SIGKILL to the command")
+    );
+    assert!(fleet.metric(0, "headway_hook_failures_total") >= 3.0);
+    assert_eq!(
+        fleet.metric(0, "headway_permit_overruns_total"),
+        0.0,
+        "ended before the grace was over"
+    );
+    assert!(fleet.observed().iter().any(|seen| seen.node == "b"));
+}
+
+#[test]
+fn failures_and_output_are_recorded() {
+    let mut fleet = fleet(33, "echo to the log; echo worse >&2; exit 7", "");
+    fleet.start_all();
+    fleet.until("it has failed", || {
+        fleet.log(0).contains("the command has failed")
+    });
+    let log = fleet.log(0);
+    assert!(
+        log.contains("status=7") && log.contains("to the log") && log.contains("worse"),
+        "{log}"
+    );
+    assert!(fleet.metric(0, "headway_hook_failures_total") >= 1.0);
+}
+
+#[test]
+fn a_command_left_behind_by_a_killed_node_is_ended_before_another_runs() {
+    let mut fleet = fleet(34, "echo $$ $HEADWAY_NODE >> FOLDER/pids; sleep 2.5", "");
+    fleet.start_all();
+    fleet.until("it runs", || !lines(&fleet.path("pids")).is_empty());
+    let line = lines(&fleet.path("pids"))[0].clone();
+    let (first, name) = line.split_once(' ').unwrap();
+    let first: i32 = first.parse().unwrap();
+    let at = usize::from(name == "b");
+    let notes = fleet.path(&format!("state-{name}/notes.json"));
+    fleet.until("it is noted", || {
+        lines(&notes)
+            .concat()
+            .contains(&format!("\"hook\":[{first},"))
+    });
+    fleet.kill(at);
+    assert!(alive(first));
+    fleet.start(at);
+    fleet.until("it is ended", || !alive(first));
+    assert!(
+        fleet
+            .log(at)
+            .contains("a command of before the restart still runs")
+    );
+}
+
+#[test]
+fn only_when_asked() {
+    let mut fleet = fleet(35, "echo $HEADWAY_NODE >> FOLDER/ran", "when = \"asked\"");
+    fleet.start_all();
+    fleet.settle();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(lines(&fleet.path("ran")).is_empty());
+    fleet.ask(1, "POST", "/v1/hook", None).unwrap();
+    fleet.until("it ran", || lines(&fleet.path("ran")) == ["b"]);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(lines(&fleet.path("ran")), ["b"]);
+}
+
+#[test]
+fn a_node_that_stops_ends_its_command_passes_the_token_and_says_zero() {
+    let mut fleet = fleet(36, "echo $$ $HEADWAY_NODE >> FOLDER/pids; sleep 100", "");
+    fleet.timing = fleet
+        .timing
+        .replace("dwell_most = \"3s\"", "dwell_most = \"100s\"");
+    fleet.start_all();
+    fleet.until("it runs", || !lines(&fleet.path("pids")).is_empty());
+    let line = lines(&fleet.path("pids"))[0].clone();
+    let (first, name) = line.split_once(' ').unwrap();
+    let first: i32 = first.parse().unwrap();
+    let at = usize::from(name == "b");
+    assert_eq!(fleet.stop(at), 0);
+    assert!(!alive(first));
+    assert!(fleet.log(at).contains("stopped"), "{}", fleet.log(at));
+    assert!(!fleet.socket(at).exists());
+    // The other one got the token.
+    fleet.until("the other runs", || lines(&fleet.path("pids")).len() > 1);
+}
+
+#[test]
+fn a_hangup_reads_the_file_again_and_mistakes_change_nothing() {
+    let mut fleet = fleet(37, "echo old >> FOLDER/ran", "");
+    fleet.start_all();
+    fleet.settle();
+    fleet.until("it ran", || !lines(&fleet.path("ran")).is_empty());
+    let path = fleet.path("a.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("tokens = 1", "tokens = 99")).unwrap();
+    fleet.signal(0, Signal::SIGHUP);
+    fleet.until("refused", || {
+        fleet.log(0).contains("the configuration is not used")
+    });
+    let changed = text
+        .replace("echo old", "echo new")
+        .replace("tick = \"2ms\"", "tick = \"3ms\"");
+    std::fs::write(&path, changed.replace("/state-a", "/state-other")).unwrap();
+    fleet.signal(0, Signal::SIGHUP);
+    fleet.until("read", || {
+        fleet.log(0).contains("the configuration was read again")
+    });
+    assert!(
+        fleet.log(0).contains("these need a restart") && fleet.log(0).contains("node.state_dir")
+    );
+    fleet.until("the new one runs", || {
+        lines(&fleet.path("ran")).contains(&"new".into())
+    });
+    fleet.settle();
+}

@@ -1,0 +1,14 @@
+//! Real processes on loopback: rings, membership, permits, mistakes and attacks.
+
+mod api;
+mod attack;
+mod harness;
+mod hook;
+mod membership;
+mod ring;
+
+/// Not a test: what a node of the other tests runs as.
+#[test]
+fn a_node_if_asked() {
+    harness::be_a_node_if_asked();
+}

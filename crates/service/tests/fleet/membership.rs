@@ -1,0 +1,161 @@
+//! Members come, go, die and return.
+
+use serde_json::json;
+
+use crate::harness::{Fleet, closest};
+
+fn add(fleet: &Fleet, by: usize, at: usize, force: bool) -> Result<serde_json::Value, String> {
+    let body = json!({ "name": fleet.names[at], "address": fleet.address(at), "force": force });
+    fleet.ask(by, "POST", "/v1/members", Some(&body))
+}
+
+#[test]
+fn a_member_is_added_and_another_removed_while_the_ring_works() {
+    let names = ["a", "b", "c", "d"];
+    let mut fleet = Fleet::new(10, &names, 1, 1).with_observer(0.02);
+    for at in 0..3 {
+        fleet.write_config(at, 3);
+        fleet.start(at);
+    }
+    fleet.settle();
+    let silent = add(&fleet, 1, 3, false).unwrap_err();
+    assert!(silent.contains("d does not answer"), "{silent}");
+    fleet.write_config(3, 3);
+    fleet.start(3);
+    fleet.until("d listens", || fleet.status(3)["phase"] == "outside");
+    assert_eq!(add(&fleet, 1, 3, false).unwrap()["version"], 2);
+    fleet.until("four members", || {
+        (0..4).all(|at| fleet.status(at)["members"] == 4)
+    });
+    fleet.settle();
+    fleet.until("d works", || {
+        fleet.observed().iter().any(|seen| seen.node == "d")
+    });
+    let twice = add(&fleet, 0, 3, false).unwrap_err();
+    assert!(twice.contains("`d` is there twice"), "{twice}");
+
+    let removed = fleet.ask(3, "DELETE", "/v1/members/b", None).unwrap();
+    assert_eq!(removed["version"], 3);
+    fleet.until("b is out", || fleet.status(1)["phase"] == "outside");
+    fleet.until("three members", || {
+        [0, 2, 3].iter().all(|&at| fleet.status(at)["members"] == 3)
+    });
+    fleet.until("settled", || {
+        [0, 2, 3]
+            .iter()
+            .all(|&at| fleet.status(at)["settled"] == true)
+    });
+    let before = fleet.observed().len();
+    fleet.until("the three work", || fleet.observed().len() > before + 20);
+    let after = &fleet.observed()[before..];
+    assert!(after.iter().all(|seen| seen.node != "b"));
+    assert_eq!(
+        closest(&fleet.observed(), &fleet.names),
+        None,
+        "one at a time, throughout"
+    );
+    // Fencing numbers only ever grow, across both changes.
+    let fences: Vec<u64> = fleet
+        .observed()
+        .iter()
+        .filter(|seen| seen.begins)
+        .map(|seen| seen.fence)
+        .collect();
+    assert!(
+        fences.windows(2).all(|pair| pair[0] < pair[1]),
+        "{fences:?}"
+    );
+    let unknown = fleet.ask(0, "DELETE", "/v1/members/zz", None).unwrap_err();
+    assert!(unknown.contains("no member `zz`"), "{unknown}");
+}
+
+#[test]
+fn a_change_that_leaves_no_room_for_the_tokens_is_refused() {
+    let mut fleet = Fleet::new(11, &["a", "b", "c", "d"], 2, 1);
+    fleet.start_all();
+    fleet.settle();
+    let refused = fleet.ask(0, "DELETE", "/v1/members/d", None).unwrap_err();
+    assert!(
+        refused.contains("need 4 nodes, and there are 3"),
+        "{refused}"
+    );
+    assert_eq!(fleet.status(0)["roster"], 1);
+}
+
+const BYPASS: &str = "[membership]\nbypass = true\nbypass_after = \"2s\"\nwindow = \"600ms\"\n";
+const SHORT: &str = "refresh = \"20ms\"\nsilence = \"300ms\"\ntick = \"2ms\"\ndwell_most = \"1s\"\ngrace = \"500ms\"\n";
+
+#[test]
+fn a_dead_member_is_bypassed_by_a_majority_and_returns() {
+    let names = ["a", "b", "c", "d", "e"];
+    let mut fleet = Fleet::new(12, &names, 1, 1).with_observer(0.02);
+    fleet.more += BYPASS;
+    fleet.timing = SHORT.into();
+    fleet.start_all();
+    fleet.settle();
+    fleet.kill(2);
+    let rest = [0, 1, 3, 4];
+    fleet.until("c is bypassed", || {
+        rest.iter()
+            .all(|&at| fleet.status(at)["bypassed"][0] == "c")
+    });
+    fleet.settle();
+    let before = fleet.observed().len();
+    fleet.until("four work", || fleet.observed().len() > before + 20);
+    fleet.start(2);
+    fleet.until("c is back", || {
+        (0..5).all(|at| fleet.status(at)["bypassed"] == json!([]))
+    });
+    fleet.settle();
+    let before = fleet.observed().len();
+    fleet.until("c works", || {
+        fleet.observed()[before..]
+            .iter()
+            .any(|seen| seen.node == "c")
+    });
+    assert_eq!(
+        closest(&fleet.observed(), &fleet.names),
+        None,
+        "one at a time, throughout"
+    );
+}
+
+#[test]
+fn a_minority_never_bypasses() {
+    let names = ["a", "b", "c", "d", "e"];
+    let mut fleet = Fleet::new(13, &names, 1, 1).with_observer(0.02);
+    fleet.more += BYPASS;
+    fleet.timing = SHORT.into();
+    fleet.start_all();
+    fleet.settle();
+    for at in [2, 3, 4] {
+        fleet.kill(at);
+    }
+    let refused = |at: usize| {
+        let alarms = fleet.status(at)["alarms"].to_string();
+        alarms.contains("2 of 5 members are reached, and 3 are needed")
+    };
+    fleet.until("a and b say that they are too few", || {
+        refused(0) && refused(1)
+    });
+    assert_eq!(fleet.status(0)["bypassed"], json!([]));
+    assert_eq!(fleet.status(0)["roster"], 1);
+    assert!(fleet.metric(0, "headway_bypass_refused_total") >= 1.0);
+}
+
+#[test]
+fn files_with_different_members_are_told_apart() {
+    let mut fleet = Fleet::new(14, &["a", "b", "c"], 1, 1);
+    for at in 0..3 {
+        // c was told of two members only.
+        fleet.write_config(at, if at == 1 { 2 } else { 3 });
+        fleet.start(at);
+    }
+    fleet.until("a says so", || {
+        fleet.status(0)["alarms"]
+            .to_string()
+            .contains("b was configured with other members")
+    });
+    assert_eq!(fleet.status(0)["roster"], 1);
+    assert_eq!(fleet.status(0)["settled"], false);
+}

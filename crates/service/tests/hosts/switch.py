@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""A bad network: a switch in user space, between the hosts of a test.
+
+    switch.py SEED PORT...
+
+Ports are interfaces of the namespace that it runs in; the host behind the n-th port
+has the hardware address 02:00:00:00:00:n. Commands come in on standard input, one a
+line, and are answered with `ok`:
+
+    loss P            every frame is lost with this probability
+    delay LEAST MOST  every frame is late by so many milliseconds, so that some overtake
+    duplicate P       every frame is sent twice with this probability
+    cut N             nothing to or from the n-th host
+    mute N            nothing from the n-th host; what is sent to it arrives
+    heal              all of that is over
+"""
+import heapq, random, select, socket, sys, time
+
+random.seed(int(sys.argv[1]))
+ports = []
+for name in sys.argv[2:]:
+    port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    port.bind((name, 0))
+    port.setblocking(False)
+    ports.append(port)
+place = {port.fileno(): at for at, port in enumerate(ports)}
+loss, least, most, duplicate = 0.0, 0.0, 0.0, 0.0
+cut, mute = set(), set()
+late, count = [], 0
+
+
+def command(words):
+    global loss, least, most, duplicate
+    if words[0] == "loss":
+        loss = float(words[1])
+    elif words[0] == "delay":
+        least, most = float(words[1]) / 1e3, float(words[2]) / 1e3
+    elif words[0] == "duplicate":
+        duplicate = float(words[1])
+    elif words[0] == "cut":
+        cut.add(int(words[1]) - 1)
+    elif words[0] == "mute":
+        mute.add(int(words[1]) - 1)
+    elif words[0] == "heal":
+        loss = least = most = duplicate = 0.0
+        cut.clear()
+        mute.clear()
+    print("ok", flush=True)
+
+
+def whole(frame):
+    """A frame whose UDP checksum was left to the hardware, which there is none of:
+    0 means that there is no checksum."""
+    if frame[12:14] == b"\x08\x00" and frame[23] == 17:
+        at = 14 + (frame[14] & 15) * 4 + 6
+        frame = frame[:at] + b"\0\0" + frame[at + 2 :]
+    return frame
+
+
+def send(to, frame):
+    try:
+        ports[to].send(frame)
+    except OSError:
+        pass  # a full queue, or a port that is down: lost
+
+
+def forward(come, frame):
+    global count
+    if come in cut or come in mute:
+        return
+    last = frame[5] - 1
+    known = frame[:5] == b"\x02\0\0\0\0" and 0 <= last < len(ports)
+    for to in [last] if known else range(len(ports)):
+        if to == come or to in cut:
+            continue
+        for _ in range(2 if random.random() < duplicate else 1):
+            if random.random() < loss:
+                continue
+            if most > 0:
+                count += 1
+                due = time.monotonic() + random.uniform(least, most)
+                heapq.heappush(late, (due, count, to, frame))
+            else:
+                send(to, frame)
+
+
+print("ok", flush=True)
+while True:
+    wait = max(0, late[0][0] - time.monotonic()) if late else None
+    ready, _, _ = select.select(ports + [sys.stdin], [], [], wait)
+    for one in ready:
+        if one is sys.stdin:
+            line = sys.stdin.readline()
+            if not line:
+                sys.exit(0)
+            command(line.split())
+            continue
+        for _ in range(64):
+            try:
+                frame, source = one.recvfrom(4096)
+            except OSError:
+                break
+            if source[2] != socket.PACKET_OUTGOING:
+                forward(place[one.fileno()], whole(frame))
+    while late and late[0][0] <= time.monotonic():
+        _, _, to, frame = heapq.heappop(late)
+        send(to, frame)

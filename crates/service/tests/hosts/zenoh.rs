@@ -1,0 +1,137 @@
+//! The same hosts over Zenoh with mutual TLS.
+
+use std::time::Duration;
+
+use headway_zenoh::certificates::Authority;
+use nix::sys::signal::Signal;
+
+use crate::harness::{Fleet, visits};
+use crate::network::Network;
+use crate::{HOSTS, TOKENS, Trial};
+
+/// How long Zenoh may take to notice that a connection is dead (its lease) and to
+/// connect again; a ring can settle only then.
+const RECONNECTED: Duration = Duration::from_secs(10);
+
+impl Fleet {
+    /// Over Zenoh, everybody with a certificate of one authority.
+    fn certified(&mut self) -> Authority {
+        let authority = Authority::create(&self.path("certificates")).expect("an authority");
+        for (at, name) in self.names.iter().enumerate() {
+            let address = self.address(at);
+            let host = address.split(':').next().expect("a host");
+            authority.certify(name, host).expect("a certificate");
+        }
+        self.certificates = Some("certificates");
+        authority
+    }
+}
+
+#[test]
+fn eight_hosts_over_zenoh_with_mutual_tls() {
+    let mut network = match Network::new(HOSTS) {
+        Ok(network) => network,
+        Err(why) => {
+            println!("skipped: eight hosts over Zenoh: {why}");
+            return;
+        }
+    };
+    let mut trial = Trial::new(&network);
+    trial.bound += RECONNECTED;
+    trial.fleet.certified();
+    trial.fleet.start_all();
+    trial.settles("a new ring");
+    let settled_first = trial.fleet.observed().len();
+
+    network.tell("loss 0.02");
+    network.tell("delay 0.5 6");
+    network.tell("duplicate 0.1");
+    trial.works("loss, delay, duplication, reordering", 30);
+    network.tell("heal");
+    trial.settles("a good network again");
+
+    network.tell("cut 3");
+    trial.misses("b", "c");
+    network.tell("heal");
+    trial.settles("a link cut for a while");
+    trial.works("a link cut for a while", 20);
+
+    network.tell("mute 5");
+    trial.misses("f", "e");
+    network.tell("heal");
+    trial.settles("a host that hears and is not heard");
+    trial.works("a host that hears and is not heard", 20);
+
+    trial.fleet.signal(1, Signal::SIGSTOP);
+    trial.misses("c", "b");
+    trial.fleet.signal(1, Signal::SIGCONT);
+    trial.settles("SIGSTOP");
+    trial.works("SIGSTOP", 20);
+
+    for (round, at) in [6, 0].into_iter().enumerate() {
+        trial.fleet.kill(at);
+        std::thread::sleep(Duration::from_millis(200 + 400 * round as u64));
+        trial.fleet.start(at);
+        trial.works("kill -9 and restart", 20);
+    }
+    trial.settles("kill -9 and restart");
+    trial.apart(settled_first);
+
+    let before = trial.fleet.observed().len();
+    trial.works("at the end", 60);
+    trial.apart(before);
+    let all = trial.fleet.observed();
+    for token in 0..TOKENS {
+        let (least, most) = visits(&all[before..], &trial.fleet.names, token);
+        assert!(most - least <= 1, "token {token}: {least} to {most} visits");
+    }
+}
+
+#[test]
+fn a_member_is_added_over_zenoh_and_one_with_a_wrong_certificate_is_not() {
+    let mut fleet = Fleet::new(91, &["a", "b", "c", "d", "e"], 1, 1).with_observer(0.01);
+    fleet.certified();
+    // What e has is from an authority that nobody knows.
+    let strange = Authority::create(&fleet.path("strange")).expect("an authority");
+    let address = fleet.address(4);
+    let host = address.split(':').next().expect("a host");
+    let forged = strange.certify("e", host).expect("a certificate");
+    for file in [&forged.certificate, &forged.key] {
+        let name = file.file_name().expect("a name");
+        let ours = fleet.path("certificates").join(name);
+        std::fs::copy(file, ours).expect("copied");
+    }
+    for at in 0..5 {
+        fleet.write_config(at, 3);
+    }
+    for at in 0..5 {
+        fleet.start(at);
+    }
+    fleet.until("the ring works", || fleet.observed().len() > 20);
+    let add = |at: usize, name: &str| {
+        let member = serde_json::json!({ "name": name, "address": fleet.address(at) });
+        fleet.ask(0, "POST", "/v1/members", Some(&member))
+    };
+    let refused = add(4, "e").expect_err("e does not get in");
+    assert!(refused.contains("does not answer"), "{refused}");
+    add(3, "d").expect("d gets in");
+    fleet.until("d works", || {
+        fleet.observed().iter().any(|seen| seen.node == "d")
+    });
+    assert_eq!(fleet.status(0)["members"], 4);
+    let before = fleet.observed().len();
+    fleet.until("work goes on", || fleet.observed().len() > before + 40);
+}
+
+#[test]
+fn a_certificate_s_key_that_everybody_can_read_stops_the_node_before_it_starts() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut fleet = Fleet::new(92, &["a", "b"], 1, 1);
+    fleet.certified();
+    let key = fleet.path("certificates/a.key");
+    std::fs::set_permissions(key, std::fs::Permissions::from_mode(0o644)).expect("changed");
+    fleet.write_config(0, 2);
+    fleet.start(0);
+    assert_eq!(fleet.wait(0), 2);
+    assert!(fleet.log(0).contains("chmod 600"), "{}", fleet.log(0));
+}

@@ -1,0 +1,197 @@
+//! What has come and was not read yet, and the session that it comes by.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::Subscriber;
+use zenoh::sample::Sample;
+use zenoh::{Session, Wait as _};
+
+use crate::options::Options;
+use crate::setup::{Keys, failed, listening};
+use crate::transport::LARGEST_DATAGRAM;
+
+/// Kept of each neighbour: its latest state, and on a ring of two, where one node is
+/// both neighbours, both of them, told twice.
+const MOST_OF_A_NEIGHBOUR: usize = 4;
+
+/// Kept of all control datagrams together.
+const MOST_CONTROL: usize = 64;
+
+/// Where datagrams wait to be read. Bounded: of too many from one source, the oldest
+/// is dropped.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    mail: Mutex<Mail>,
+    bell: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Mail {
+    /// In the order in which they came.
+    waiting: VecDeque<(Source, Vec<u8>)>,
+    /// When each neighbour was last heard, by the key that it speaks under.
+    neighbours: BTreeMap<String, Option<Instant>>,
+    woken: bool,
+    refused: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    Control,
+    Neighbour(String),
+}
+
+impl Mailbox {
+    pub(crate) fn new() -> Mailbox {
+        Mailbox {
+            mail: Mutex::new(Mail::default()),
+            bell: Condvar::new(),
+        }
+    }
+
+    /// From now on only these are listened to on the ring; their keys.
+    pub(crate) fn set_neighbours(&self, keys: BTreeSet<String>) {
+        let mut mail = self.lock();
+        mail.neighbours.retain(|key, _| keys.contains(key));
+        for key in keys {
+            mail.neighbours.entry(key).or_default();
+        }
+    }
+
+    /// When somebody who speaks under this key was last heard.
+    pub(crate) fn heard(&self, key: &str) -> Option<Instant> {
+        self.lock().neighbours.get(key).copied().flatten()
+    }
+
+    /// How many datagrams were from nobody who may speak, or too long.
+    pub(crate) fn refused(&self) -> u64 {
+        self.lock().refused
+    }
+
+    pub(crate) fn wake(&self) {
+        self.lock().woken = true;
+        self.bell.notify_all();
+    }
+
+    /// As [`headway_node::transport::Transport::receive`].
+    pub(crate) fn take(&self, buffer: &mut [u8], wait: Duration) -> Option<usize> {
+        let mut mail = self.lock();
+        // Only looked at when there is something to wait for.
+        let mut until = None;
+        loop {
+            while let Some((_, datagram)) = mail.waiting.pop_front() {
+                if let Some(place) = buffer.get_mut(..datagram.len()) {
+                    place.copy_from_slice(&datagram);
+                    return Some(datagram.len());
+                }
+            }
+            if wait.is_zero() || std::mem::take(&mut mail.woken) {
+                return None;
+            }
+            let now = Instant::now();
+            let until = *until.get_or_insert(now + wait.min(Duration::from_secs(86_400)));
+            let left = until.saturating_duration_since(now);
+            if left.is_zero() {
+                return None;
+            }
+            let waited = self.bell.wait_timeout(mail, left);
+            mail = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn put(&self, sample: &Sample, control: bool) {
+        let payload = sample.payload();
+        let mut mail = self.lock();
+        let key = sample.key_expr().as_str();
+        let source = if control {
+            Source::Control
+        } else {
+            Source::Neighbour(key.to_owned())
+        };
+        if payload.len() > LARGEST_DATAGRAM || !(control || mail.neighbours.contains_key(key)) {
+            mail.refused = mail.refused.saturating_add(1);
+            return;
+        }
+        if let Some(heard) = mail.neighbours.get_mut(key) {
+            *heard = Some(Instant::now());
+        }
+        let most = if control {
+            MOST_CONTROL
+        } else {
+            MOST_OF_A_NEIGHBOUR
+        };
+        let same = |(other, _): &(Source, _)| *other == source;
+        if mail.waiting.iter().filter(|waiting| same(waiting)).count() >= most
+            && let Some(oldest) = mail.waiting.iter().position(same)
+        {
+            mail.waiting.remove(oldest);
+        }
+        let datagram = payload.to_bytes().into_owned();
+        mail.waiting.push_back((source, datagram));
+        drop(mail);
+        self.bell.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Mail> {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The session that listens.
+pub(crate) struct Inbox {
+    session: Session,
+    pub(crate) opened: Instant,
+    /// Who may put on the ring's keys.
+    pub(crate) neighbours: BTreeSet<String>,
+    _subscribers: [Subscriber<()>; 2],
+    _alive: LivelinessToken,
+}
+
+impl Inbox {
+    /// Listens.
+    pub(crate) fn open(
+        options: &Options,
+        keys: &Keys,
+        neighbours: &BTreeSet<String>,
+        mailbox: &Arc<Mailbox>,
+    ) -> io::Result<Inbox> {
+        let config = listening(options, keys, neighbours)?;
+        let session = zenoh::open(config)
+            .wait()
+            .map_err(|error| failed(&format!("cannot listen at {}", options.listen), error))?;
+        let subscribe = |key: String, control| {
+            let mailbox = Arc::clone(mailbox);
+            session
+                .declare_subscriber(key)
+                .callback(move |sample| mailbox.put(&sample, control))
+                .wait()
+                .map_err(|error| failed("cannot read from Zenoh", error))
+        };
+        let subscribers = [
+            subscribe(keys.all_ring(), false)?,
+            subscribe(keys.all_control(), true)?,
+        ];
+        let alive = session
+            .liveliness()
+            .declare_token(keys.alive(&options.name))
+            .wait()
+            .map_err(|error| failed("cannot say that this node lives", error))?;
+        Ok(Inbox {
+            session,
+            opened: Instant::now(),
+            neighbours: neighbours.clone(),
+            _subscribers: subscribers,
+            _alive: alive,
+        })
+    }
+
+    /// Listens no more; the address is free when this returns.
+    pub(crate) fn close(self) {
+        // A session that cannot be closed in good order is closed by being dropped.
+        let _ = self.session.close().wait();
+    }
+}
