@@ -3,6 +3,7 @@
 mod check;
 mod common;
 mod help;
+mod messages;
 mod mistakes;
 mod node;
 mod petri;
