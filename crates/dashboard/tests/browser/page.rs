@@ -145,18 +145,22 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression is true. What it asks about may not be there yet, so
+    /// an exception is a "not yet", too.
     pub(crate) fn wait_for(&mut self, expression: &str) -> Done {
         let begun = Instant::now();
+        let mut last = String::new();
         while begun.elapsed() < Duration::from_secs(25) {
-            if self.eval(&format!("(async () => Boolean({expression}))()"))? == true {
-                return Ok(());
+            match self.eval(&format!("(async () => Boolean({expression}))()")) {
+                Ok(Value::Bool(true)) => return Ok(()),
+                Ok(_) => last.clear(),
+                Err(why) => last = why,
             }
             thread::sleep(Duration::from_millis(30));
         }
         let seen = self.eval("document.getElementById('toasts')?.textContent + ' | ' + document.getElementById('verdict')?.textContent")?;
         Err(format!(
-            "waited in vain for: {expression}; the page says: {seen}"
+            "waited in vain for: {expression}; the page says: {seen} {last}"
         ))
     }
 
