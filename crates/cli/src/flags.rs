@@ -19,15 +19,15 @@ use crate::failure::Failure;
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RingFlags {
     /// Number of processes on the ring [default: 24]
-    #[arg(long, value_name = "N", help_heading = "Ring")]
+    #[arg(long, value_name = "N", value_parser = whole_number, help_heading = "Ring")]
     pub(crate) processes: Option<u64>,
 
     /// Number of tokens [default: 4, or N if that is less]
-    #[arg(long, value_name = "M", help_heading = "Ring")]
+    #[arg(long, value_name = "M", value_parser = whole_number, help_heading = "Ring")]
     pub(crate) tokens: Option<u64>,
 
     /// Hops to keep between successive tokens [default: 5, or N/M if that is less]
-    #[arg(long, value_name = "D", help_heading = "Ring")]
+    #[arg(long, value_name = "D", value_parser = whole_number, help_heading = "Ring")]
     pub(crate) separation: Option<u64>,
 
     /// What the delaying processes run [default: fixed]
@@ -63,6 +63,12 @@ pub(crate) struct RingFlags {
     /// It has to be at least N: the largest ring that it can measure.
     #[arg(long, value_name = "ROUNDS", help_heading = "Ring")]
     pub(crate) limit: Option<u32>,
+}
+
+/// A number of things; how many there may be is for the ring to say.
+fn whole_number(text: &str) -> Result<u64, String> {
+    let told = |_| "expected a whole number, at most 4294967296".to_owned();
+    text.parse().map_err(told)
 }
 
 /// What the delaying processes run.

@@ -246,8 +246,17 @@ fn init(args: &InitArgs) -> Result<Answer, Failure> {
             path.display()
         );
     }
+    let mut example = example();
+    if let Some(path) = &args.key {
+        // The example says where the key is that was just made.
+        let line = |line: &str| match line.strip_prefix("key_file = ") {
+            Some(_) => format!("key_file = {:?}\n", path.display().to_string()),
+            None => format!("{line}\n"),
+        };
+        example = example.lines().map(line).collect();
+    }
     match &args.file {
-        None => print!("{}", example()),
+        None => print!("{example}"),
         Some(path) => {
             let file = std::fs::OpenOptions::new()
                 .write(true)
@@ -255,7 +264,7 @@ fn init(args: &InitArgs) -> Result<Answer, Failure> {
                 .open(path);
             let written = file.and_then(|mut file| {
                 use std::io::Write as _;
-                file.write_all(example().as_bytes())
+                file.write_all(example.as_bytes())
             });
             written.map_err(|error| Failure::file("write", path, &error))?;
             eprintln!("wrote {}", path.display());
