@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 const NODES: usize = 6;
 
 /// Runs of the longer test.
-const SEEDS: u64 = 600;
+const SEEDS: u64 = 200;
 
 /// Collects what is sent.
 #[derive(Default)]
