@@ -22,7 +22,7 @@
 //! whenever: replaying is no more than losing. Only right after a corruption of
 //! this very memory can one be, and the next exchange puts it right.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 use headway_core::phase_clock::PhaseClock;
 
@@ -50,7 +50,7 @@ pub(crate) struct Link {
     /// What its latest tick changed.
     pub(crate) released: Option<Released>,
     /// Its value on every token ring.
-    pub(crate) values: Vec<u32>,
+    pub(crate) values: Box<[u32]>,
     pub(crate) incarnation: u64,
     pub(crate) sequence: u64,
     pub(crate) challenge: u64,
@@ -82,7 +82,7 @@ impl Link {
             due: true,
             phase: 0,
             released: None,
-            values: alloc::vec![0; config.plan.tokens() as usize],
+            values: alloc::vec![0; config.plan.tokens() as usize].into(),
             incarnation: 0,
             sequence: 0,
             // Anything that an old datagram cannot know.

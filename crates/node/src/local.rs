@@ -28,7 +28,7 @@ impl Machine {
     pub fn local(&self) -> Local {
         Local {
             phase: self.phase,
-            values: self.rings.values.clone(),
+            values: self.rings.values.to_vec(),
             released: self.rings.released,
             counter: self.rule.counter,
             turn: self.rule.turn,
@@ -41,7 +41,7 @@ impl Machine {
     pub fn react(&mut self, own: &Local, predecessor: &Local, successor: &Local) -> Local {
         self.joined = true;
         self.phase = own.phase;
-        self.rings.values.clone_from(&own.values);
+        self.rings.values.copy_from_slice(&own.values);
         self.rings.released = own.released;
         self.rule.counter = own.counter;
         self.rule.turn = own.turn;
@@ -55,7 +55,7 @@ impl Machine {
             link.acknowledged = true;
             link.phase = known.phase;
             link.released = known.released;
-            link.values.clone_from(&known.values);
+            link.values.copy_from_slice(&known.values);
         }
         // Long after everything, so that nothing has to be waited for.
         let now = Duration::from_micros(self.now).saturating_add(self.config.timing.tick);

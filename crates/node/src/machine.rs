@@ -1,7 +1,7 @@
 //! The node: datagrams, timeouts and finished work go in; datagrams, a next
 //! timeout and events come out.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 use core::time::Duration;
 
 use headway_core::phase_clock::PhaseClock;
@@ -71,10 +71,10 @@ pub struct Machine {
     pub(crate) ticked: Micros,
     pub(crate) sent: Micros,
     /// One for the predecessor and one for the successor, or one for both.
-    pub(crate) links: Vec<Link>,
+    pub(crate) links: Box<[Link]>,
     pub(crate) rings: Rings,
     pub(crate) rule: Rule,
-    pub(crate) stays: Vec<Stay>,
+    pub(crate) stays: Box<[Stay]>,
     pub(crate) verdict: Verdict,
     pub(crate) rounds: u64,
     pub(crate) hops: u64,
@@ -182,10 +182,10 @@ impl Machine {
             phase: 0,
             ticked: 0,
             sent: 0,
-            links,
+            links: links.into(),
             rings: Rings::new(&config),
             rule: Rule::new(&config),
-            stays: alloc::vec![Stay::default(); config.plan.tokens() as usize],
+            stays: alloc::vec![Stay::default(); config.plan.tokens() as usize].into(),
             verdict: Verdict::default(),
             rounds: 0,
             hops: 0,

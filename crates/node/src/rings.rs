@@ -6,7 +6,7 @@
 //! fencing number grows by one with every hop; its payload is whatever the last
 //! holder left.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 use headway_core::token_ring::released;
 
@@ -17,15 +17,15 @@ use crate::wire::{Datagram, Released};
 /// This node's part of all token rings.
 #[derive(Clone, Debug)]
 pub(crate) struct Rings {
-    pub(crate) values: Vec<u32>,
+    pub(crate) values: Box<[u32]>,
     /// The fencing number under which each token was last here.
-    pub(crate) fences: Vec<u64>,
+    pub(crate) fences: Box<[u64]>,
     /// What each token carries, or carried when it was last here.
     pub(crate) payloads: Payloads,
     /// What the latest tick changed.
     pub(crate) released: Option<Released>,
     /// The predecessor's fencing numbers and payloads, to take over on arrival.
-    pub(crate) arriving_fences: Vec<u64>,
+    pub(crate) arriving_fences: Box<[u64]>,
     pub(crate) arriving_payloads: Payloads,
 }
 
@@ -33,11 +33,11 @@ impl Rings {
     pub(crate) fn new(config: &Config) -> Rings {
         let tokens = config.plan.tokens() as usize;
         Rings {
-            values: alloc::vec![0; tokens],
-            fences: alloc::vec![config.fence_floor; tokens],
+            values: alloc::vec![0; tokens].into(),
+            fences: alloc::vec![config.fence_floor; tokens].into(),
             payloads: Payloads::new(tokens, config.payload),
             released: None,
-            arriving_fences: alloc::vec![0; tokens],
+            arriving_fences: alloc::vec![0; tokens].into(),
             arriving_payloads: Payloads::new(tokens, config.payload),
         }
     }
@@ -101,15 +101,15 @@ impl Rings {
 pub(crate) struct Payloads {
     most: u8,
     /// For every token its length and then `most` bytes.
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Box<[u8]>,
 }
 
 impl Payloads {
     fn new(tokens: usize, most: u8) -> Payloads {
         let bytes = if most == 0 {
-            Vec::new()
+            Box::default()
         } else {
-            alloc::vec![0; tokens * (1 + usize::from(most))]
+            alloc::vec![0; tokens * (1 + usize::from(most))].into()
         };
         Payloads { most, bytes }
     }

@@ -27,9 +27,23 @@ pub(super) fn play(session: &mut Session) -> Result<(), Failure> {
         Failure::new(format!("cannot use the terminal: {error}"))
             .help("send the output through a pipe, `headway ring … | cat`, for plain lines")
     })?;
+    end_with_the_terminal();
     let played = watch(&mut terminal, session);
     ratatui::restore();
     played
+}
+
+/// When the terminal is closed, reading its keys never returns (crossterm reads its
+/// end again and again), but the signal still arrives.
+fn end_with_the_terminal() {
+    std::thread::spawn(|| {
+        while !stopped().load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        // Long enough to sum up if somebody can still read it.
+        std::thread::sleep(Duration::from_secs(2));
+        std::process::exit(1);
+    });
 }
 
 fn watch(terminal: &mut ratatui::DefaultTerminal, session: &mut Session) -> Result<(), Failure> {
