@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::reach::Reach;
 use crate::request::Request;
 
-/// Datagrams taken in a row before the node speaks.
+/// Datagrams taken in a row before requests and timeouts are looked at.
 const MOST_DATAGRAMS: usize = 32;
 
 /// Longer than any datagram that is listened to.
@@ -43,6 +43,8 @@ pub fn run(
         for _ in 0..MOST_DATAGRAMS {
             let Some(bytes) = received else { break };
             agent.handle_datagram(began.elapsed(), &buffer[..bytes]);
+            // Answered before the next is looked for: somebody waits for the token.
+            agent.flush(transport);
             received = transport.receive(&mut buffer, Duration::ZERO)?;
         }
         if let Some(bytes) = received {

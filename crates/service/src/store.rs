@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::desk::Ledger;
 
@@ -48,7 +47,7 @@ pub struct Notes {
 }
 
 const STATE_MAGIC: &[u8; 8] = b"HWstore1";
-const HEAD_BYTES: usize = 8 + 8 + 8 + 32;
+const HEAD_BYTES: usize = 8 + 8 + 8 + 8;
 
 impl Store {
     /// Opens a folder, or makes it.
@@ -251,26 +250,29 @@ fn place_of(turn: u64, state: &[u8]) -> Vec<u8> {
     place.extend_from_slice(STATE_MAGIC);
     place.extend_from_slice(&turn.to_be_bytes());
     place.extend_from_slice(&(state.len() as u64).to_be_bytes());
-    let digest = Sha256::new()
-        .chain_update(&place)
-        .chain_update(state)
-        .finalize();
-    place.extend_from_slice(&digest);
+    let sum = checksum(&[&place, state]);
+    place.extend_from_slice(&sum.to_be_bytes());
     place.extend_from_slice(state);
     place
 }
 
 fn read_place(place: &[u8]) -> Option<(u64, &[u8])> {
     let (head, rest) = place.split_at_checked(24)?;
-    let (digest, rest) = rest.split_at_checked(32)?;
+    let (sum, rest) = rest.split_first_chunk()?;
     let turn = u64::from_be_bytes(head[8..16].try_into().ok()?);
     let length = u64::from_be_bytes(head[16..24].try_into().ok()?);
     let state = rest.get(..usize::try_from(length).ok()?)?;
-    let expected = Sha256::new()
-        .chain_update(head)
-        .chain_update(state)
-        .finalize();
-    (head.starts_with(STATE_MAGIC) && expected[..] == *digest).then_some((turn, state))
+    let whole = checksum(&[head, state]) == u64::from_be_bytes(*sum);
+    (head.starts_with(STATE_MAGIC) && whole).then_some((turn, state))
+}
+
+/// Tells a write that was cut from one that was not (FNV-1a). The state has a digest of
+/// its own for everything else.
+fn checksum(parts: &[&[u8]]) -> u64 {
+    let bytes = parts.iter().copied().flatten();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, &byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// Bytes as hexadecimal text.

@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 const NODES: usize = 6;
 
 /// Runs of the longer test.
-const SEEDS: u64 = 600;
+const SEEDS: u64 = 200;
 
 /// Collects what is sent.
 #[derive(Default)]
@@ -73,12 +73,15 @@ struct Host {
     runs: u64,
 }
 
+/// When it arrives, its number, to whom, and what.
+type Datagram = (Duration, u64, usize, Vec<u8>);
+
 struct World {
     seed: u64,
     random: ChaCha8Rng,
     hosts: Vec<Host>,
     now: Duration,
-    flying: BinaryHeap<Reverse<(Duration, u64, usize, Vec<u8>)>>,
+    flying: BinaryHeap<Reverse<Datagram>>,
     count: u64,
     loss: u64,
     /// Pairs that cannot reach each other.

@@ -3,7 +3,7 @@
 //!
 //! | what | answer |
 //! |---|---|
-//! | `GET /v1/status` | [`Status`](crate::agent::Status) |
+//! | `GET /v1/status` | [`Status`] |
 //! | `POST /v1/permits` `{"wait_ms", "lease_ms"}` | 200 with a permit, or 204 when none came in time |
 //! | `GET /v1/permits/ID` | how long it lasts, and whether it is asked back |
 //! | `POST /v1/permits/ID/extend` `{"lease_ms"}` | how long it lasts now |

@@ -313,25 +313,35 @@ impl Seen {
 /// The least number of hops between two permits that were in use together, either way
 /// round the ring. None if never two were.
 ///
-/// A command that was killed could not say so. It counts as in use until its token is
-/// used again, or its node is; that it is gone by then, other tests see to.
+/// A command that was killed could not say when it ended, so nobody is compared with it
+/// after it has begun; that it is gone before its token is, other tests see to.
 pub(crate) fn closest(seen: &[Seen], ring: &[String]) -> Option<usize> {
+    closest_pair(seen, ring).map(|(far, _)| far)
+}
+
+/// The same, and what was seen last then, for people.
+pub(crate) fn closest_pair(seen: &[Seen], ring: &[String]) -> Option<(usize, String)> {
     let place = |seen: &Seen| ring.iter().position(|name| *name == seen.node);
     let key = |seen: &Seen| (seen.node.clone(), seen.token, seen.fence);
     let ended: BTreeSet<_> = seen.iter().filter(|seen| !seen.begins).map(key).collect();
     let mut using: Vec<&Seen> = Vec::new();
-    let mut closest = None;
-    for line in seen {
-        using.retain(|other| {
-            let killed = !ended.contains(&key(other));
-            other.node != line.node && !(killed && line.begins && other.token == line.token)
-        });
+    let mut closest: Option<(usize, String)> = None;
+    for (at, line) in seen.iter().enumerate() {
+        using.retain(|other| other.node != line.node && ended.contains(&key(other)));
         if line.begins {
             for other in &using {
                 if let (Some(one), Some(two)) = (place(line), place(other)) {
                     let far = one.abs_diff(two);
                     let far = far.min(ring.len() - far);
-                    closest = Some(closest.map_or(far, |least: usize| least.min(far)));
+                    if closest.as_ref().is_none_or(|(least, _)| far < *least) {
+                        let lines: Vec<String> = seen
+                            [at.saturating_sub(12)..seen.len().min(at + 6)]
+                            .iter()
+                            .map(|seen| format!("{seen:?}"))
+                            .collect();
+                        let text = format!("{line:?}\nwhile {other:?}\nin\n{}", lines.join("\n"));
+                        closest = Some((far, text));
+                    }
                 }
             }
             using.push(line);

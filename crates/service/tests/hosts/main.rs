@@ -14,7 +14,7 @@ mod zenoh;
 
 use std::time::{Duration, Instant};
 
-use harness::{Fleet, closest, visits};
+use harness::{Fleet, closest_pair, visits};
 use headway_node::{Plan, Timing, recovery_bound};
 use network::Network;
 use nix::sys::signal::Signal;
@@ -206,10 +206,10 @@ impl Trial {
     /// No two permits were ever closer than promised, from this line on.
     fn apart(&self, from: usize) {
         let seen = &self.fleet.observed()[from..];
-        let least = closest(seen, &self.fleet.names).expect("two at a time");
+        let (least, text) = closest_pair(seen, &self.fleet.names).expect("two at a time");
         let permits = seen.iter().filter(|seen| seen.begins).count();
         println!("{permits} permits, never closer than {least} hops");
-        assert!(least >= SEPARATION as usize, "{least} hops");
+        assert!(least >= SEPARATION as usize, "{least} hops: {text}");
     }
 
     /// So many more permits are used.

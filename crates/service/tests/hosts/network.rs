@@ -55,6 +55,8 @@ impl Network {
                 "peer", "name", &port, "netns", &switch,
             ])?;
             ip(&["-n", &host, "address", "add", &address, "dev", "eth0"])?;
+            // There is no hardware to cut a long piece of TCP into frames.
+            ip(&["-n", &host, "link", "set", "eth0", "gso_max_segs", "1"])?;
             for (name, device) in [(&host, "lo"), (&host, "eth0"), (&switch, &*port)] {
                 ip(&["-n", name, "link", "set", device, "up"])?;
             }

@@ -14,7 +14,7 @@ line, and are answered with `ok`:
     mute N            nothing from the n-th host; what is sent to it arrives
     heal              all of that is over
 """
-import heapq, random, select, socket, sys, time
+import heapq, random, select, socket, struct, sys, time
 
 random.seed(int(sys.argv[1]))
 ports = []
@@ -49,11 +49,22 @@ def command(words):
 
 
 def whole(frame):
-    """A frame whose UDP checksum was left to the hardware, which there is none of:
-    0 means that there is no checksum."""
-    if frame[12:14] == b"\x08\x00" and frame[23] == 17:
-        at = 14 + (frame[14] & 15) * 4 + 6
-        frame = frame[:at] + b"\0\0" + frame[at + 2 :]
+    """A frame whose checksum was left to the hardware, which there is none of. With
+    UDP, 0 means that there is no checksum; with TCP, there has to be one."""
+    if frame[12:14] != b"\x08\x00":
+        return frame
+    start = 14 + (frame[14] & 15) * 4
+    if frame[23] == 17:
+        frame = frame[: start + 6] + b"\0\0" + frame[start + 8 :]
+    elif frame[23] == 6:
+        end = 14 + int.from_bytes(frame[16:18], "big")
+        segment = frame[start : start + 16] + b"\0\0" + frame[start + 18 : end]
+        text = frame[26:34] + struct.pack("!HH", 6, len(segment)) + segment
+        text += b"\0" * (len(text) % 2)
+        total = sum(struct.unpack(f"!{len(text) // 2}H", text))
+        while total > 0xFFFF:
+            total = (total & 0xFFFF) + (total >> 16)
+        frame = frame[: start + 16] + struct.pack("!H", total ^ 0xFFFF) + frame[start + 18 :]
     return frame
 
 
