@@ -58,8 +58,13 @@ fn examples_work() {
             // Shell redirections are the shell's.
             let line = example.split(['>', '&']).next().unwrap_or_default();
             let arguments = line.trim().strip_prefix("headway").unwrap_or_default();
-            // It would go on until it is interrupted; `serve.rs` sees to that.
-            if arguments.trim_start().starts_with("serve") {
+            // They would go on until they are interrupted; `serve.rs` and `node.rs` see
+            // to that.
+            let endless = ["serve", "node --config"];
+            if endless
+                .iter()
+                .any(|command| arguments.trim_start().starts_with(command))
+            {
                 continue;
             }
             let ran = headway_in(folder.path(), arguments);
