@@ -11,7 +11,7 @@ use zenoh::sample::Sample;
 use zenoh::{Session, Wait as _};
 
 use crate::options::Options;
-use crate::setup::{Keys, failed, listening};
+use crate::setup::{Keys, chunk, failed, listening};
 use crate::transport::LARGEST_DATAGRAM;
 
 /// Kept of each neighbour: its latest state, and on a ring of two, where one node is
@@ -33,10 +33,25 @@ pub(crate) struct Mailbox {
 struct Mail {
     /// In the order in which they came.
     waiting: VecDeque<(Source, Vec<u8>)>,
-    /// When each neighbour was last heard, by the key that it speaks under.
-    neighbours: BTreeMap<String, Option<Instant>>,
+    /// Neighbours, by their names as they are in keys.
+    neighbours: BTreeMap<String, Neighbour>,
     woken: bool,
     refused: u64,
+}
+
+#[derive(Debug, Default)]
+struct Neighbour {
+    heard: Option<Instant>,
+    /// It has said that it does not hear this node.
+    complains: bool,
+}
+
+/// What a subscriber reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Ring,
+    Control,
+    Complaint,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,18 +68,27 @@ impl Mailbox {
         }
     }
 
-    /// From now on only these are listened to on the ring; their keys.
-    pub(crate) fn set_neighbours(&self, keys: BTreeSet<String>) {
+    /// From now on only these are listened to on the ring.
+    pub(crate) fn set_neighbours(&self, names: &BTreeSet<String>) {
+        let names: BTreeSet<String> = names.iter().map(|name| chunk(name)).collect();
         let mut mail = self.lock();
-        mail.neighbours.retain(|key, _| keys.contains(key));
-        for key in keys {
-            mail.neighbours.entry(key).or_default();
+        mail.neighbours.retain(|name, _| names.contains(name));
+        for name in names {
+            mail.neighbours.entry(name).or_default();
         }
     }
 
-    /// When somebody who speaks under this key was last heard.
-    pub(crate) fn heard(&self, key: &str) -> Option<Instant> {
-        self.lock().neighbours.get(key).copied().flatten()
+    /// When a neighbour was last heard.
+    pub(crate) fn heard(&self, name: &str) -> Option<Instant> {
+        self.lock().neighbours.get(&chunk(name))?.heard
+    }
+
+    /// Whether a neighbour has said, since the last time it was asked, that it does not
+    /// hear this node.
+    pub(crate) fn complains(&self, name: &str) -> bool {
+        let mut mail = self.lock();
+        let neighbour = mail.neighbours.get_mut(&chunk(name));
+        neighbour.is_some_and(|neighbour| std::mem::take(&mut neighbour.complains))
     }
 
     /// How many datagrams were from nobody who may speak, or too long.
@@ -103,26 +127,29 @@ impl Mailbox {
         }
     }
 
-    fn put(&self, sample: &Sample, control: bool) {
+    fn put(&self, sample: &Sample, kind: Kind) {
         let payload = sample.payload();
         let mut mail = self.lock();
         let key = sample.key_expr().as_str();
-        let source = if control {
-            Source::Control
-        } else {
-            Source::Neighbour(key.to_owned())
-        };
-        if payload.len() > LARGEST_DATAGRAM || !(control || mail.neighbours.contains_key(key)) {
-            mail.refused = mail.refused.saturating_add(1);
-            return;
-        }
-        if let Some(heard) = mail.neighbours.get_mut(key) {
-            *heard = Some(Instant::now());
-        }
-        let most = if control {
-            MOST_CONTROL
-        } else {
-            MOST_OF_A_NEIGHBOUR
+        let sender = key.rsplit('/').next().unwrap_or_default();
+        let (source, most) = match (kind, mail.neighbours.get_mut(sender)) {
+            _ if payload.len() > LARGEST_DATAGRAM => {
+                mail.refused = mail.refused.saturating_add(1);
+                return;
+            }
+            (Kind::Control, _) => (Source::Control, MOST_CONTROL),
+            (Kind::Ring, Some(neighbour)) => {
+                neighbour.heard = Some(Instant::now());
+                (Source::Neighbour(sender.to_owned()), MOST_OF_A_NEIGHBOUR)
+            }
+            (Kind::Complaint, Some(neighbour)) => {
+                neighbour.complains = true;
+                return;
+            }
+            (Kind::Ring | Kind::Complaint, None) => {
+                mail.refused = mail.refused.saturating_add(1);
+                return;
+            }
         };
         let same = |(other, _): &(Source, _)| *other == source;
         if mail.waiting.iter().filter(|waiting| same(waiting)).count() >= most
@@ -147,7 +174,7 @@ pub(crate) struct Inbox {
     pub(crate) opened: Instant,
     /// Who may put on the ring's keys.
     pub(crate) neighbours: BTreeSet<String>,
-    _subscribers: [Subscriber<()>; 2],
+    _subscribers: [Subscriber<()>; 3],
     _alive: LivelinessToken,
 }
 
@@ -163,17 +190,18 @@ impl Inbox {
         let session = zenoh::open(config)
             .wait()
             .map_err(|error| failed(&format!("cannot listen at {}", options.listen), error))?;
-        let subscribe = |key: String, control| {
+        let subscribe = |key: String, kind| {
             let mailbox = Arc::clone(mailbox);
             session
                 .declare_subscriber(key)
-                .callback(move |sample| mailbox.put(&sample, control))
+                .callback(move |sample| mailbox.put(&sample, kind))
                 .wait()
                 .map_err(|error| failed("cannot read from Zenoh", error))
         };
         let subscribers = [
-            subscribe(keys.all_ring(), false)?,
-            subscribe(keys.all_control(), true)?,
+            subscribe(keys.all_ring(), Kind::Ring)?,
+            subscribe(keys.all_control(), Kind::Control)?,
+            subscribe(keys.all_unheard(), Kind::Complaint)?,
         ];
         let alive = session
             .liveliness()

@@ -9,7 +9,7 @@ use zenoh::{Session, Wait as _};
 
 use crate::inbox::{Inbox, Mailbox};
 use crate::options::Options;
-use crate::outbox::{Condition, Outbox};
+use crate::outbox::{Channel, Condition, Outbox};
 use crate::setup::Keys;
 
 /// It looks after everything this often, and when it is rung for.
@@ -153,7 +153,7 @@ impl Keeper {
             Some(inbox) => {
                 let heard = allowed
                     .iter()
-                    .filter_map(|name| self.mailbox.heard(&self.keys.ring(name)))
+                    .filter_map(|name| self.mailbox.heard(name))
                     .max();
                 if heard.is_some_and(|heard| heard > inbox.opened) {
                     self.inbox_vain = 0;
@@ -221,7 +221,7 @@ impl Keeper {
                     match name {
                         None => others.push((used, outbox)),
                         Some(name) if self.stuck(now, name, outbox, condition) => {
-                            tracing::info!(%name, %address, "silent: its session is opened anew");
+                            tracing::info!(%name, %address, "silent or deaf: its session is opened anew");
                             self.open(now, outbox);
                         }
                         Some(_) => {}
@@ -237,14 +237,14 @@ impl Keeper {
     }
 
     /// Whether a neighbour was not heard, or nobody read what it is told, for so long
-    /// that its session may be to blame.
+    /// that its session may be to blame; or it complains that it hears nothing.
     fn stuck(&mut self, now: Instant, name: &str, outbox: &Outbox, condition: Condition) -> bool {
         let Condition {
             opened,
             matched,
             alive,
         } = condition;
-        let heard = self.mailbox.heard(&self.keys.ring(name));
+        let heard = self.mailbox.heard(name);
         let address = &outbox.address;
         if let Some(heard) = heard.filter(|heard| matched && *heard > opened) {
             self.well.insert(address.clone(), heard);
@@ -255,11 +255,16 @@ impl Keeper {
         let vain = self.vain.get(address).copied().unwrap_or(0);
         // If Zenoh itself says that the node is gone, a new session helps less.
         let first = self.options.reopen_after * if alive { 1 } else { 2 };
-        let stuck = now.saturating_duration_since(since) >= patience(first, vain);
-        if stuck {
+        if now.saturating_duration_since(since) >= patience(first, vain) {
             self.vain.insert(address.clone(), vain.saturating_add(1));
+            // It may hear this node and believe that it is heard: only it can open the
+            // session that is to blame then.
+            outbox.send(Channel::Unheard, &[]);
+            return true;
         }
-        stuck
+        // Not one that is too young to be the one that the complaint is about.
+        let young = now.saturating_duration_since(opened) < self.options.reopen_after / 2;
+        self.mailbox.complains(name) && !young
     }
 
     fn open(&mut self, now: Instant, outbox: &Outbox) {

@@ -22,10 +22,14 @@ pub(crate) enum Channel {
     Ring = 0,
     /// Everything else.
     Control = 1,
+    /// That nothing is heard from there.
+    Unheard = 2,
 }
 
+const CHANNELS: usize = 3;
+
 /// Datagrams that wait for a connection at most, by channel.
-const MOST_WAITING: [usize; 2] = [1, 8];
+const MOST_WAITING: [usize; CHANNELS] = [1, 8, 1];
 
 /// The way to one address.
 pub(crate) struct Outbox {
@@ -36,13 +40,13 @@ pub(crate) struct Outbox {
 
 struct State {
     open: Option<Open>,
-    waiting: [VecDeque<Vec<u8>>; 2],
+    waiting: [VecDeque<Vec<u8>>; CHANNELS],
     used: Instant,
 }
 
 struct Open {
     session: Session,
-    publishers: [Publisher<'static>; 2],
+    publishers: [Publisher<'static>; CHANNELS],
     facts: Arc<Facts>,
     opened: Instant,
     _liveliness: Subscriber<()>,
@@ -52,7 +56,7 @@ struct Open {
 #[derive(Default)]
 struct Facts {
     /// Somebody at the other end reads this channel.
-    matched: [AtomicBool; 2],
+    matched: [AtomicBool; CHANNELS],
     /// The other end says that it lives.
     alive: AtomicBool,
 }
@@ -171,6 +175,7 @@ impl Open {
         let publishers = [
             publisher(&session, keys.ring(&options.name), 0, &facts, bell)?,
             publisher(&session, keys.control(&options.name), 1, &facts, bell)?,
+            publisher(&session, keys.unheard(&options.name), 2, &facts, bell)?,
         ];
         let told = Arc::clone(&facts);
         let liveliness = session

@@ -43,6 +43,11 @@ impl Keys {
         format!("{}/control/{}", self.prefix, chunk(sender))
     }
 
+    /// A neighbour's complaint that it does not hear this node.
+    pub(crate) fn unheard(&self, sender: &str) -> String {
+        format!("{}/unheard/{}", self.prefix, chunk(sender))
+    }
+
     /// The liveliness token of a node.
     pub(crate) fn alive(&self, node: &str) -> String {
         format!("{}/alive/{}", self.prefix, chunk(node))
@@ -50,6 +55,10 @@ impl Keys {
 
     pub(crate) fn all_ring(&self) -> String {
         format!("{}/ring/*", self.prefix)
+    }
+
+    pub(crate) fn all_unheard(&self) -> String {
+        format!("{}/unheard/*", self.prefix)
     }
 
     pub(crate) fn all_control(&self) -> String {
@@ -176,8 +185,8 @@ fn certificates(tls: &Tls) -> io::Result<String> {
     ))
 }
 
-/// Nothing is allowed but what is listed: a neighbour puts the ring's state under
-/// its own name; anybody with a certificate puts control datagrams, which carry the
+/// Nothing is allowed but what is listed: a neighbour puts the ring's state, or that it
+/// hears nothing, under its own name; anybody with a certificate puts control datagrams, which carry the
 /// ring's key; this node says that it reads and that it lives.
 fn access_control(keys: &Keys, neighbours: &BTreeSet<String>) -> String {
     let mut rules = Vec::new();
@@ -198,7 +207,7 @@ fn access_control(keys: &Keys, neighbours: &BTreeSet<String>) -> String {
         "reads",
         "\"declare_subscriber\"",
         "egress",
-        &[keys.all_ring(), keys.all_control()],
+        &[keys.all_ring(), keys.all_control(), keys.all_unheard()],
     );
     allow(
         "lives",
@@ -222,7 +231,7 @@ fn access_control(keys: &Keys, neighbours: &BTreeSet<String>) -> String {
             &format!("neighbour {name}"),
             "\"put\"",
             "ingress",
-            &[keys.ring(name)],
+            &[keys.ring(name), keys.unheard(name)],
         );
         subjects.push(format!(
             "{{ id: {id}, cert_common_names: [{}] }}",

@@ -26,7 +26,6 @@ pub const LARGEST_DATAGRAM: usize = 65_507;
 /// [`ZenohTransport::links`] tells how it goes. Not to be opened inside an
 /// asynchronous runtime, where Zenoh refuses to wait.
 pub struct ZenohTransport {
-    keys: Keys,
     mailbox: Arc<Mailbox>,
     desk: Arc<Desk>,
     /// Of neighbours.
@@ -71,7 +70,7 @@ impl ZenohTransport {
         let inbox = Inbox::open(&options, &keys, &BTreeSet::new(), &mailbox)?;
         let keeper = Keeper::new(
             options,
-            keys.clone(),
+            keys,
             Arc::clone(&mailbox),
             Arc::clone(&desk),
             inbox,
@@ -80,7 +79,6 @@ impl ZenohTransport {
             .name("zenoh keeper".into())
             .spawn(move || keeper.run())?;
         Ok(ZenohTransport {
-            keys,
             mailbox,
             desk,
             names: BTreeMap::new(),
@@ -144,7 +142,7 @@ impl ZenohTransport {
         for peer in self.peers.values() {
             let Some(name) = &peer.name else { continue };
             let condition = peer.outbox.condition();
-            let heard = self.mailbox.heard(&self.keys.ring(name));
+            let heard = self.mailbox.heard(name);
             links.insert(
                 name,
                 LinkStatus {
@@ -174,8 +172,7 @@ impl ZenohTransport {
             .collect();
         // From the names, so that access control changes once, not address by address.
         let allowed: BTreeSet<String> = self.names.values().cloned().collect();
-        let keys = allowed.iter().map(|name| self.keys.ring(name)).collect();
-        self.mailbox.set_neighbours(keys);
+        self.mailbox.set_neighbours(&allowed);
         let mut wishes = self.desk.wishes();
         wishes.neighbours = neighbours;
         wishes.allowed = allowed;
