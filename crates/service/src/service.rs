@@ -61,7 +61,7 @@ pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<(), ServiceError> 
     let listen = settings.node.listen.clone();
     let what = format!("cannot receive at {listen} (node.listen)");
     if let Some(zenoh) = &settings.zenoh {
-        let transport = over_zenoh(&settings, zenoh, what)?;
+        let transport = over_zenoh(settings, zenoh, what)?;
         return run_on(settings, reread, transport);
     }
     let address = std::net::ToSocketAddrs::to_socket_addrs(&listen)
