@@ -17,7 +17,10 @@ const EVERY: Duration = Duration::from_millis(250);
 
 /// A session to somebody who is no neighbour is closed when it was not used for
 /// this long.
-const IDLE: Duration = Duration::from_secs(15);
+const IDLE: Duration = Duration::from_secs(5);
+
+/// Nor is it kept for longer than this, because nobody tells whether it still works.
+const KEPT: Duration = Duration::from_secs(8);
 
 /// Sessions to others than the neighbours at most.
 const MOST_OTHERS: usize = 64;
@@ -213,7 +216,10 @@ impl Keeper {
             match condition {
                 None if wanted => self.open(now, outbox),
                 None => {}
-                Some(_) if name.is_none() && idle => {
+                Some(Condition { opened, .. })
+                    if name.is_none()
+                        && (idle || now.saturating_duration_since(opened) >= KEPT) =>
+                {
                     outbox.shut().into_iter().for_each(close);
                 }
                 Some(condition) => {
