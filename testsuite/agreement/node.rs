@@ -293,7 +293,7 @@ fn a_machine_that_forgets_its_previous_tick_is_found_out() {
         released: None,
         ..after
     };
-    let answer = check(&Nodes::new(2, 1, forgetful), Scheduler::Distributed);
+    let answer = check(&Nodes::new(3, 1, forgetful), Scheduler::Distributed);
     assert!(answer.closure_violation.is_some() || answer.divergence.is_some());
 }
 
