@@ -1,9 +1,7 @@
 //! Over Zenoh: how quickly a permit is handed over, against Zenoh itself.
 
-use crate::table::Table;
-
 #[cfg(not(feature = "zenoh"))]
-pub(crate) fn measure(_: &mut Table) {
+pub(crate) fn measure(_: &mut crate::table::Table) {
     eprintln!(
         "  skipped: a permit handed over by Zenoh: built without it; run `cargo run --profile zenoh \
          -p headway-bench --features zenoh zenoh`"
@@ -137,7 +135,9 @@ mod with {
         let (sender, pongs) = sync_channel(16);
         let _subscriber = session
             .declare_subscriber("bench/pong")
-            .callback(move |_| drop(sender.try_send(())))
+            .callback(move |_| {
+                let _ = sender.try_send(());
+            })
             .wait()
             .expect("a subscriber");
         let publisher = session
