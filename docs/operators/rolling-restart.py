@@ -45,10 +45,10 @@ class Replicas:
         words += ["--save", "", "--dir", folder, "--daemonize", "no", "--loglevel", "warning"]
         words += ["--pidfile", f"{folder}/pid", "--logfile", f"{folder}/log"]
         self.processes[at] = subprocess.Popen(words)
-        self.wait(at)
-
-    def wait(self, at):
         while not ping(self.port(at)):
+            # Somebody's connection may have the port for a moment.
+            if self.processes[at].poll() is not None:
+                self.processes[at] = subprocess.Popen(words)
             time.sleep(0.01)
 
     def restart(self, at):

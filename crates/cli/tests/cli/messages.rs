@@ -44,8 +44,8 @@ const MISTAKES: &[(&str, &str)] = &[
     ("a sweep file with a wrong key", "sweep wrong.toml"),
     ("an experiment that is none", "experiment papr"),
     (
-        "parts that do not belong together",
-        "sweep merge part-a part-b",
+        "parts that are none",
+        "sweep merge part-a part-b --out both",
     ),
     ("a network in pieces", "walk pieces.edges"),
     ("a port in use", "serve --port PORT"),

@@ -34,7 +34,7 @@ fn eight_hosts_on_a_bad_network() {
     let mut network = match Network::new(HOSTS) {
         Ok(network) => network,
         Err(why) => {
-            println!("skipped: eight hosts on a bad network: {why}");
+            skipped(&format!("skipped: eight hosts on a bad network: {why}"));
             return;
         }
     };
@@ -83,7 +83,7 @@ fn eight_hosts_on_a_bad_network() {
             "nothing was noticed"
         );
     } else {
-        println!("skipped: clock jumps: install libfaketime (Debian: apt-get install faketime)");
+        skipped("skipped: clock jumps: install libfaketime (Debian: apt-get install faketime)");
     }
 
     for (round, at) in [6, 0, 6].into_iter().enumerate() {
@@ -240,4 +240,11 @@ impl Drop for Trial {
         }
         network::no_disk(&self.fleet.path("state-f"));
     }
+}
+
+/// Says that something was not tried. Standard error itself is not captured, so that the
+/// line is seen although the test ends well.
+fn skipped(what: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{what}");
 }

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 
 use crate::harness::{Fleet, visits};
 use crate::network::Network;
-use crate::{HOSTS, TOKENS, Trial};
+use crate::{HOSTS, TOKENS, Trial, skipped};
 
 /// How long Zenoh may take to notice that a connection is dead (its lease) and to
 /// connect again; a ring can settle only then.
@@ -32,7 +32,7 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
     let mut network = match Network::new(HOSTS) {
         Ok(network) => network,
         Err(why) => {
-            println!("skipped: eight hosts over Zenoh: {why}");
+            skipped(&format!("skipped: eight hosts over Zenoh: {why}"));
             return;
         }
     };
