@@ -31,6 +31,19 @@ pub const fn worst_last_rest(tokens: u64, separation: u32, widest_gap: u64) -> O
     Some((tokens - 1).saturating_mul(d).saturating_add(gap - 1))
 }
 
+/// What tokens that are g apart in logical time are apart in real time, at least,
+/// when a phase clock drives the ring and a round is executed in every p-th tick:
+/// `g - ⌊(g + p) / (p + 1)⌋`. Both are at least 1.
+///
+/// ```
+/// use headway_core::bound::true_separation;
+/// assert_eq!(true_separation(6, 1), 3, "half of it at full speed");
+/// assert_eq!(true_separation(6, 6), 5, "all but one at the slowest pace of use");
+/// ```
+pub const fn true_separation(separation: u64, pace: u64) -> u64 {
+    separation - (separation + pace) / (pace + 1)
+}
+
 /// L: the largest clockwise distance from one delay to the next, given the
 /// delays in ascending order; `None` when there is none.
 ///

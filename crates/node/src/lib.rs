@@ -68,7 +68,7 @@ pub use flaw::Flaw;
 use flaw::Flaw;
 pub use local::Local;
 pub use machine::{Event, Machine, Transmit};
-pub use plan::{MOST_NODES, MOST_TOKENS, Plan, PlanError, true_separation};
+pub use plan::{MOST_NODES, MOST_TOKENS, Plan, PlanError};
 pub use recovery::{recovery_bound, recovery_rounds};
 pub use snapshot::RestoreError;
 pub use status::Held;

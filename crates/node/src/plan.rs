@@ -13,6 +13,7 @@
 //! g = d + 1 at the slowest pace (p = g); what is between trades speed for room. A
 //! [`Plan`] takes the quickest pace at which the tokens fit.
 
+use headway_core::bound::true_separation;
 use thiserror::Error;
 
 /// What a ring is to keep up, and the parameters that keep it up.
@@ -136,7 +137,7 @@ impl Plan {
         if separation == 0 || pace == 0 {
             return Err(PlanError::Separation);
         }
-        let kept = true_separation(separation, pace);
+        let kept = true_separation(separation.into(), pace.into()) as u32;
         if u64::from(tokens) * u64::from(separation) > u64::from(nodes) {
             return Err(PlanError::Infeasible {
                 nodes,
@@ -186,7 +187,7 @@ impl Plan {
         if self.tokens == 1 {
             self.nodes
         } else {
-            true_separation(self.separation, self.pace)
+            true_separation(self.separation as u64, self.pace as u64) as u32
         }
     }
 
@@ -194,18 +195,6 @@ impl Plan {
     pub const fn capacity(&self) -> u32 {
         self.nodes / self.separation
     }
-}
-
-/// What tokens g apart in logical time are apart in real time, at least, with a
-/// round every p-th tick.
-///
-/// ```
-/// assert_eq!(headway_node::true_separation(6, 1), 3);
-/// assert_eq!(headway_node::true_separation(6, 6), 5);
-/// ```
-pub const fn true_separation(separation: u32, pace: u32) -> u32 {
-    let (g, p) = (separation as u64, pace as u64);
-    (g - (g + p) / (p + 1)) as u32
 }
 
 /// The least pace, and with it the least logical separation up to `room`, that
@@ -228,7 +217,9 @@ mod tests {
             for room in 1..=30 {
                 let tried = (1..=40)
                     .flat_map(|pace| (1..=room).map(move |separation| (separation, pace)))
-                    .find(|&(separation, pace)| true_separation(separation, pace) >= wanted);
+                    .find(|&(separation, pace)| {
+                        true_separation(separation.into(), pace.into()) >= wanted.into()
+                    });
                 assert_eq!(quickest(wanted, room), tried, "{wanted} in {room}");
             }
         }

@@ -6,6 +6,7 @@
 //! a token can run ahead of its turn. The scheduler activates one process at a
 //! time. A token in transit counts as still at its last holder.
 
+use headway_core::bound::true_separation;
 use headway_core::program::delay;
 use headway_core::{Process, Program, Ring, RingError, Separation};
 
@@ -25,10 +26,9 @@ pub enum Schedule {
 }
 
 /// The true distance that is kept whatever the schedule, when the protocol is set
-/// to keep g and executes a round every p-th tick: g - ⌊(g + p)/(p + 1)⌋.
+/// to keep a separation and executes a round every p-th tick.
 pub fn promised(separation: Separation, pace: u64) -> u64 {
-    let g = u64::from(separation.hops());
-    g - (g + pace) / (pace + 1)
+    true_separation(separation.hops().into(), pace)
 }
 
 /// Gives out activations.

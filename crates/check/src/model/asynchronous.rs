@@ -18,6 +18,7 @@
 //! neighbour pair in step. Such a start is explored too, because nothing that a
 //! process sees tells it from a good one.
 
+use headway_core::bound::true_separation;
 use headway_core::phase_clock::{PhaseClock, Step as ClockStep};
 use headway_core::program::delay;
 use headway_core::{Process, Program};
@@ -81,10 +82,9 @@ impl Clocking {
         }
     }
 
-    /// What the true distance of tokens at separation g is at least:
-    /// g - ⌊(g + p) / (p + 1)⌋.
+    /// What the true distance of tokens at separation g is at least.
     pub fn true_distance(&self, separation: u32) -> u32 {
-        separation - (separation + self.pace) / (self.pace + 1)
+        true_separation(separation.into(), self.pace.into()) as u32
     }
 }
 
