@@ -43,18 +43,8 @@ fn eight_hosts_on_a_bad_network() {
     trial.settles("a new ring");
     let settled_first = trial.fleet.observed().len();
 
-    network.tell("loss 0.15");
-    network.tell("delay 0.5 6");
-    network.tell("duplicate 0.1");
-    trial.works("loss, delay, duplication, reordering", 60);
-    network.tell("heal");
-    trial.settles("a good network again");
-
-    network.tell("cut 3");
-    trial.misses("b", "c");
-    network.tell("heal");
-    trial.settles("a link cut for a while");
-    trial.works("a link cut for a while", 20);
+    trial.bad_network(&mut network, "loss 0.15", 60);
+    trial.cut_link(&mut network);
 
     network.tell("mute 5");
     trial.misses("f", "e");
@@ -66,11 +56,7 @@ fn eight_hosts_on_a_bad_network() {
     trial.settles("a host that hears and is not heard");
     trial.works("a host that hears and is not heard", 20);
 
-    trial.fleet.signal(1, Signal::SIGSTOP);
-    trial.misses("c", "b");
-    trial.fleet.signal(1, Signal::SIGCONT);
-    trial.settles("SIGSTOP");
-    trial.works("SIGSTOP", 20);
+    trial.paused();
 
     if network.faketime.is_some() {
         for jump in ["+86400", "-86400", "+0"] {
@@ -189,6 +175,33 @@ impl Trial {
         // A command takes 20 ms and what a busy machine adds to starting it.
         let bound = recovery_bound(&plan, &timing, ms(10), ms(100));
         Trial { fleet, bound }
+    }
+
+    /// Loss, delay, duplication and reordering while permits are used, then a good
+    /// network again.
+    fn bad_network(&self, network: &mut Network, loss: &str, permits: usize) {
+        network.tell(loss);
+        network.tell("delay 0.5 6");
+        network.tell("duplicate 0.1");
+        self.works("loss, delay, duplication, reordering", permits);
+        network.tell("heal");
+        self.settles("a good network again");
+    }
+
+    fn cut_link(&self, network: &mut Network) {
+        network.tell("cut 3");
+        self.misses("b", "c");
+        network.tell("heal");
+        self.settles("a link cut for a while");
+        self.works("a link cut for a while", 20);
+    }
+
+    fn paused(&mut self) {
+        self.fleet.signal(1, Signal::SIGSTOP);
+        self.misses("c", "b");
+        self.fleet.signal(1, Signal::SIGCONT);
+        self.settles("SIGSTOP");
+        self.works("SIGSTOP", 20);
     }
 
     /// Everybody is settled within the bound.

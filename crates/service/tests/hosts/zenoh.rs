@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use headway_zenoh::certificates::Authority;
-use nix::sys::signal::Signal;
 
 use crate::harness::{Fleet, visits};
 use crate::network::Network;
@@ -43,18 +42,8 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
     trial.settles("a new ring");
     let settled_first = trial.fleet.observed().len();
 
-    network.tell("loss 0.02");
-    network.tell("delay 0.5 6");
-    network.tell("duplicate 0.1");
-    trial.works("loss, delay, duplication, reordering", 30);
-    network.tell("heal");
-    trial.settles("a good network again");
-
-    network.tell("cut 3");
-    trial.misses("b", "c");
-    network.tell("heal");
-    trial.settles("a link cut for a while");
-    trial.works("a link cut for a while", 20);
+    trial.bad_network(&mut network, "loss 0.02", 30);
+    trial.cut_link(&mut network);
 
     network.tell("mute 5");
     trial.misses("f", "e");
@@ -62,11 +51,7 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
     trial.settles("a host that hears and is not heard");
     trial.works("a host that hears and is not heard", 20);
 
-    trial.fleet.signal(1, Signal::SIGSTOP);
-    trial.misses("c", "b");
-    trial.fleet.signal(1, Signal::SIGCONT);
-    trial.settles("SIGSTOP");
-    trial.works("SIGSTOP", 20);
+    trial.paused();
 
     for (round, at) in [6, 0].into_iter().enumerate() {
         trial.fleet.kill(at);
