@@ -247,9 +247,10 @@ impl Config {
         (self.index + 1) % self.plan.nodes()
     }
 
-    /// The phase clock of a ring: a modulus of more than 2n phases, a multiple of
-    /// the pace, and a tail of n. A ring whose processes read each other's memory
-    /// needs n + 1 and n - 2; the rest is room for what is still on its way.
+    /// The phase clock of a ring: a modulus of more than 2n phases and at least 64, a
+    /// multiple of the pace, and a tail of n. A ring whose processes read each other's
+    /// memory needs n + 1 and n - 2; the rest is room for what is still on its way, and
+    /// the 64 make turns of the clock long: each costs a message more.
     pub fn clock(&self) -> PhaseClock {
         #[cfg(feature = "flaws")]
         match self.flaw {
@@ -262,9 +263,10 @@ impl Config {
                 };
             }
             Some(crate::Flaw::NoTail) => {
+                // Together with a short turn: a long one hides it.
                 return PhaseClock {
+                    modulus: whole_rounds(2 * self.plan.nodes() as i32 + 1, &self.plan),
                     tail: 0,
-                    ..clock_for(&self.plan)
                 };
             }
             _ => {}
@@ -297,13 +299,22 @@ impl Config {
     }
 }
 
+/// At phase 0 a clock waits for the word that its neighbours know, which costs a message
+/// once a turn of the clock: too much if the turn is short.
+const LEAST_PHASES: i32 = 64;
+
 fn clock_for(plan: &Plan) -> PhaseClock {
-    let pace = plan.pace() as i32;
-    let least = 2 * plan.nodes() as i32 + 1;
+    let least = (2 * plan.nodes() as i32 + 1).max(LEAST_PHASES);
     PhaseClock {
-        modulus: least.div_euclid(pace) * pace + if least % pace == 0 { 0 } else { pace },
+        modulus: whole_rounds(least, plan),
         tail: plan.nodes() as i32,
     }
+}
+
+/// The next multiple of the pace.
+fn whole_rounds(least: i32, plan: &Plan) -> i32 {
+    let pace = plan.pace() as i32;
+    least + (pace - least % pace) % pace
 }
 
 impl Config {
@@ -312,7 +323,7 @@ impl Config {
     pub fn identity(name: &[u8], plan: &Plan, payload: u8) -> RingId {
         use sha2::{Digest, Sha256};
         let mut hash = Sha256::new();
-        hash.update(b"headway ring 1");
+        hash.update(b"headway ring 2");
         hash.update((name.len() as u64).to_be_bytes());
         hash.update(name);
         for number in [
