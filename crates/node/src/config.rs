@@ -118,6 +118,10 @@ pub struct Config {
     pub fence_floor: u64,
     /// The largest datagram in bytes that the transport carries whole.
     pub largest_datagram: usize,
+    /// A turn of the phase clock has at least so many phases, at every node of the ring
+    /// the same. Every turn costs a message, because a clock at phase 0 waits for the
+    /// word that its neighbours know; a checker that goes through all phases wants few.
+    pub turn_phases: u16,
     /// The error to build in.
     #[cfg(feature = "flaws")]
     pub flaw: Option<crate::Flaw>,
@@ -194,6 +198,7 @@ impl Config {
             grant: Grant::WhenSettled,
             fence_floor: 0,
             largest_datagram: Config::UNFRAGMENTED,
+            turn_phases: 64,
             #[cfg(feature = "flaws")]
             flaw: None,
         }
@@ -247,10 +252,10 @@ impl Config {
         (self.index + 1) % self.plan.nodes()
     }
 
-    /// The phase clock of a ring: a modulus of more than 2n phases and at least 64, a
-    /// multiple of the pace, and a tail of n. A ring whose processes read each other's
-    /// memory needs n + 1 and n - 2; the rest is room for what is still on its way, and
-    /// the 64 make turns of the clock long: each costs a message more.
+    /// The phase clock of a ring: a modulus of more than 2n phases and at least
+    /// [`Config::turn_phases`], a multiple of the pace, and a tail of n. A ring whose
+    /// processes read each other's memory needs n + 1 and n - 2; the rest is room for
+    /// what is still on its way.
     pub fn clock(&self) -> PhaseClock {
         #[cfg(feature = "flaws")]
         match self.flaw {
@@ -263,15 +268,23 @@ impl Config {
                 };
             }
             Some(crate::Flaw::NoTail) => {
-                // Together with a short turn: a long one hides it.
                 return PhaseClock {
-                    modulus: whole_rounds(2 * self.plan.nodes() as i32 + 1, &self.plan),
                     tail: 0,
+                    ..self.whole_clock()
                 };
             }
             _ => {}
         }
-        clock_for(&self.plan)
+        self.whole_clock()
+    }
+
+    fn whole_clock(&self) -> PhaseClock {
+        let pace = self.plan.pace() as i32;
+        let least = (2 * self.plan.nodes() as i32 + 1).max(i32::from(self.turn_phases));
+        PhaseClock {
+            modulus: least + (pace - least % pace) % pace,
+            tail: self.plan.nodes() as i32,
+        }
     }
 
     /// K, the number of values of every token ring: more than n.
@@ -297,24 +310,6 @@ impl Config {
     pub(crate) const fn has(&self, _flaw: crate::Flaw) -> bool {
         false
     }
-}
-
-/// At phase 0 a clock waits for the word that its neighbours know, which costs a message
-/// once a turn of the clock: too much if the turn is short.
-const LEAST_PHASES: i32 = 64;
-
-fn clock_for(plan: &Plan) -> PhaseClock {
-    let least = (2 * plan.nodes() as i32 + 1).max(LEAST_PHASES);
-    PhaseClock {
-        modulus: whole_rounds(least, plan),
-        tail: plan.nodes() as i32,
-    }
-}
-
-/// The next multiple of the pace.
-fn whole_rounds(least: i32, plan: &Plan) -> i32 {
-    let pace = plan.pace() as i32;
-    least + (pace - least % pace) % pace
 }
 
 impl Config {

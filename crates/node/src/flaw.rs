@@ -11,8 +11,7 @@ pub enum Flaw {
     NoReset,
     /// The clock's modulus is at most n, so clocks can be wound round the ring.
     ClockModulusTooSmall,
-    /// Resets go back to 0: there is no tail to climb. With turns of the clock as short
-    /// as they may be, because chance seldom finds it with long ones.
+    /// Resets go back to 0: there is no tail to climb.
     NoTail,
     /// A clock that recovers does not wait until its neighbours know its phase. Not
     /// caught by runs, whose delays are random: only an evil schedule does harm with

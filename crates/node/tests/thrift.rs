@@ -1,5 +1,6 @@
 //! How many datagrams and how much time a round takes in good order: no more than a
-//! datagram to each neighbour, and no more than the time of one.
+//! datagram to each neighbour, in a ring of two a datagram for both nodes together, and
+//! no more than the time of one.
 
 use std::time::Duration;
 
@@ -56,7 +57,10 @@ fn a_round_takes_a_datagram_to_each_neighbour_and_the_time_of_one() {
         world.run_for(Duration::from_secs(1));
         assert!(world.settled());
         let (datagrams, time) = cost(&mut world);
-        assert!(datagrams < 1.05, "{nodes} nodes: {datagrams} datagrams");
+        assert!(
+            datagrams < most(nodes),
+            "{nodes} nodes: {datagrams} datagrams"
+        );
         assert!(time < 1.05, "{nodes} nodes: {time} one-way times");
     }
 }
@@ -76,6 +80,13 @@ fn bad_weather_leaves_nothing_behind() {
         world.run_for(Duration::from_millis(100));
         assert!(world.settled());
         let (datagrams, _) = cost(&mut world);
-        assert!(datagrams < 1.05, "{nodes} nodes: {datagrams} datagrams");
+        assert!(
+            datagrams < most(nodes),
+            "{nodes} nodes: {datagrams} datagrams"
+        );
     }
+}
+
+fn most(nodes: u32) -> f64 {
+    if nodes == 2 { 0.55 } else { 1.05 }
 }
