@@ -6,6 +6,8 @@ mod harness;
 mod hook;
 mod membership;
 mod ring;
+#[cfg(feature = "collector")]
+mod telemetry;
 
 /// Not a test: what a node of the other tests runs as.
 #[test]
