@@ -9,15 +9,19 @@
 #[allow(dead_code)]
 mod harness;
 mod network;
+#[path = "../fleet/observer.rs"]
+#[allow(dead_code)]
+mod observer;
 #[cfg(all(feature = "zenoh", feature = "certificates"))]
 mod zenoh;
 
 use std::time::{Duration, Instant};
 
-use harness::{Fleet, closest_pair, visits};
+use harness::Fleet;
 use headway_node::{Plan, Timing, recovery_bound};
 use network::Network;
 use nix::sys::signal::Signal;
+use observer::{begun, closest_pair, visits};
 
 const HOSTS: usize = 8;
 const TOKENS: u32 = 2;
@@ -27,6 +31,12 @@ const SEPARATION: u32 = 2;
 #[test]
 fn a_node_if_asked() {
     harness::be_a_node_if_asked();
+}
+
+/// Not a test: what a node runs.
+#[test]
+fn a_command_if_asked() {
+    observer::be_a_command_if_asked();
 }
 
 #[test]
@@ -72,13 +82,7 @@ fn eight_hosts_on_a_bad_network() {
         skipped("skipped: clock jumps: install libfaketime (Debian: apt-get install faketime)");
     }
 
-    for (round, at) in [6, 0, 6].into_iter().enumerate() {
-        trial.fleet.kill(at);
-        std::thread::sleep(Duration::from_millis(200 + 400 * round as u64));
-        trial.fleet.start(at);
-        trial.works("kill -9 and restart", 20);
-    }
-    trial.settles("kill -9 and restart");
+    trial.killed(&[6, 0, 6]);
 
     let disk = trial.fleet.path("state-f");
     network::fill(&disk);
@@ -142,13 +146,7 @@ impl Trial {
         fleet.network = network.addresses.clone();
         fleet.hosts = Some(network.prefix.clone());
         let folder = fleet.folder.path().display().to_string();
-        let script = format!(
-            "say() {{ echo $1 $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> {folder}/observed; }}; \
-             trap 'say end; exit 1' TERM; say begin; \
-             if [ -e {folder}/hang-$HEADWAY_NODE ]; then trap '' TERM; sleep 1000; fi; \
-             sleep 0.02; say end"
-        );
-        fleet.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n");
+        fleet.more += &observer::hook(fleet.folder.path(), 0.02);
         fleet.timing = "refresh = \"30ms\"\nsilence = \"500ms\"\ntick = \"5ms\"\n\
                         dwell_most = \"1500ms\"\ngrace = \"800ms\"\n"
             .into();
@@ -204,6 +202,42 @@ impl Trial {
         self.works("SIGSTOP", 20);
     }
 
+    /// Nodes killed at any moment, and one while its command runs.
+    fn killed(&mut self, nodes: &[usize]) {
+        for (round, &at) in nodes.iter().enumerate() {
+            self.fleet.kill(at);
+            std::thread::sleep(Duration::from_millis(200 + 400 * round as u64));
+            self.fleet.start(at);
+            self.works("kill -9 and restart", 20);
+        }
+        let at = nodes[0];
+        let slow = self.fleet.path(&format!("slow-{}", self.fleet.names[at]));
+        std::fs::write(&slow, "1.2").expect("written");
+        let name = self.fleet.names[at].clone();
+        let runs = || {
+            let seen = self.fleet.observed();
+            let last = seen.iter().rfind(|seen| seen.node == name);
+            last.is_some_and(|seen| seen.begins)
+        };
+        // The first may have begun before it was to be slow.
+        self.fleet.until("it works slowly", || {
+            runs() && {
+                std::thread::sleep(Duration::from_millis(100));
+                runs()
+            }
+        });
+        self.fleet.kill(at);
+        std::fs::remove_file(&slow).expect("removed");
+        self.fleet.start(at);
+        self.works("kill -9 while a command runs, and restart", 20);
+        assert!(
+            self.fleet
+                .log(at)
+                .contains("a command of before the restart still runs")
+        );
+        self.settles("kill -9 and restart");
+    }
+
     /// Everybody is settled within the bound.
     fn settles(&self, after: &str) {
         let began = Instant::now();
@@ -220,17 +254,15 @@ impl Trial {
     fn apart(&self, from: usize) {
         let seen = &self.fleet.observed()[from..];
         let (least, text) = closest_pair(seen, &self.fleet.names).expect("two at a time");
-        let permits = seen.iter().filter(|seen| seen.begins).count();
-        println!("{permits} permits, never closer than {least} hops");
+        println!("{} permits, never closer than {least} hops", begun(seen));
         assert!(least >= SEPARATION as usize, "{least} hops: {text}");
     }
 
     /// So many more permits are used.
     fn works(&self, during: &str, permits: usize) {
-        let before = self.fleet.observed().len();
-        self.fleet.until(during, || {
-            self.fleet.observed().len() > before + 2 * permits
-        });
+        let before = begun(&self.fleet.observed());
+        self.fleet
+            .until(during, || begun(&self.fleet.observed()) >= before + permits);
         println!("{permits} permits during {during}");
     }
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use headway_zenoh::certificates::Authority;
 
-use crate::harness::{Fleet, visits};
+use crate::harness::Fleet;
 use crate::network::Network;
+use crate::observer::visits;
 use crate::{HOSTS, TOKENS, Trial, skipped};
 
 /// How long Zenoh may take to notice that a connection is dead (its lease) and to
@@ -53,13 +54,7 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
 
     trial.paused();
 
-    for (round, at) in [6, 0].into_iter().enumerate() {
-        trial.fleet.kill(at);
-        std::thread::sleep(Duration::from_millis(200 + 400 * round as u64));
-        trial.fleet.start(at);
-        trial.works("kill -9 and restart", 20);
-    }
-    trial.settles("kill -9 and restart");
+    trial.killed(&[6, 0]);
     trial.apart(settled_first);
 
     let before = trial.fleet.observed().len();
