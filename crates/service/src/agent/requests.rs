@@ -76,7 +76,9 @@ impl Agent {
                 let _ = reply.send(());
             }
             Request::HookStarted { process } => {
-                self.hook_process = process;
+                if let Some(hold) = &mut self.hold {
+                    hold.process = Some(process);
+                }
                 self.save_notes();
             }
             Request::HookEnded {
@@ -86,7 +88,7 @@ impl Agent {
                 failed,
                 took,
             } => {
-                self.hook_process = None;
+                self.hold = None;
                 self.counts.hook_runs += 1;
                 self.counts.hook_failures += u64::from(failed);
                 self.counts.held(took);
