@@ -1,4 +1,4 @@
-//! The same hosts over Zenoh with mutual TLS.
+//! The same hosts, and all that can happen to them, over Zenoh with mutual TLS.
 
 use std::time::Duration;
 
@@ -6,8 +6,7 @@ use headway_zenoh::certificates::Authority;
 
 use crate::harness::Fleet;
 use crate::network::Network;
-use crate::observer::visits;
-use crate::{HOSTS, TOKENS, Trial, skipped};
+use crate::{HOSTS, Trial, Weather, skipped};
 
 /// How long Zenoh may take to notice that a connection is dead (its lease) and to
 /// connect again; a ring can settle only then.
@@ -39,32 +38,14 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
     let mut trial = Trial::new(&network);
     trial.bound += RECONNECTED;
     trial.fleet.certified();
-    trial.fleet.start_all();
-    trial.settles("a new ring");
-    let settled_first = trial.fleet.observed().len();
-
-    trial.bad_network(&mut network, "loss 0.02", 30);
-    trial.cut_link(&mut network);
-
-    network.tell("mute 5");
-    trial.misses("f", "e");
-    network.tell("heal");
-    trial.settles("a host that hears and is not heard");
-    trial.works("a host that hears and is not heard", 20);
-
-    trial.paused();
-
-    trial.killed(&[6, 0]);
-    trial.apart(settled_first);
-
-    let before = trial.fleet.observed().len();
-    trial.works("at the end", 60);
-    trial.apart(before);
-    let all = trial.fleet.observed();
-    for token in 0..TOKENS {
-        let (least, most) = visits(&all[before..], &trial.fleet.names, token);
-        assert!(most - least <= 1, "token {token}: {least} to {most} visits");
-    }
+    let weather = Weather {
+        loss: "loss 0.02",
+        permits: 30,
+        // TCP needs answers.
+        one_way: false,
+        killed: &[6, 0],
+    };
+    trial.everything(&mut network, &weather);
 }
 
 #[test]
