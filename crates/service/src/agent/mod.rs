@@ -27,7 +27,7 @@ mod requests;
 mod send;
 mod status;
 
-pub use status::{Holding, Status};
+pub use status::{Beside, Holding, Status};
 
 /// Control datagrams go to nodes with numbers from here on.
 const CONTROL: u32 = 1 << 31;
@@ -74,6 +74,7 @@ pub struct Agent {
     hold: Option<Hold>,
     /// What the notes on disk were made from.
     noted: Option<Noted>,
+    status_wanted: Vec<(Duration, oneshot::Sender<Box<Status>>)>,
     alarms: BTreeMap<String, String>,
     complained: BTreeMap<&'static str, Duration>,
     counts: Counts,
@@ -127,6 +128,7 @@ impl Agent {
             hooks,
             hold: None,
             noted: None,
+            status_wanted: Vec::new(),
             alarms: BTreeMap::new(),
             complained: BTreeMap::new(),
             counts,

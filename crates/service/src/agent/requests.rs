@@ -95,7 +95,8 @@ impl Agent {
                 self.desk.hook_ended(now, token, fence, payload);
             }
             Request::Status { reply } => {
-                let _ = reply.send(Box::new(self.status(now)));
+                // Told by `flush`, where the transport is at hand.
+                self.status_wanted.push((now, reply));
             }
             Request::Roster { reply } => {
                 let _ = reply.send(self.current.clone());

@@ -110,8 +110,17 @@ fn a_dead_neighbour_is_named_the_rest_waits_and_its_return_is_no_fault() {
     fleet.start_all();
     fleet.settle();
     fleet.until("some visits", || fleet.observed().len() > 20);
+    let heard = beside(&fleet, 1, "c");
+    assert_eq!(heard["silent"], false);
+    assert_eq!(heard["address"], fleet.address(2));
+    assert!(heard["heard_ms"].as_u64() < Some(400), "{heard}");
+    assert_eq!(heard.get("session"), None, "UDP has none");
+    assert_eq!(fleet.status(1)["transport"], "udp");
     fleet.kill(2);
     fleet.until("b misses c", || fleet.status(1)["silent"][0] == "c");
+    assert_eq!(beside(&fleet, 1, "c")["silent"], true);
+    assert!(beside(&fleet, 1, "c")["heard_ms"].as_u64() >= Some(400));
+    assert!(beside(&fleet, 1, "a")["heard_ms"].as_u64() < Some(400));
     fleet.until("d misses c", || fleet.status(3)["silent"][0] == "c");
     assert!(
         fleet.status(1)["alarms"][0]
@@ -141,6 +150,15 @@ fn a_dead_neighbour_is_named_the_rest_waits_and_its_return_is_no_fault() {
     let (least, most) = visits(&fleet.observed(), &fleet.names, 0);
     // The command that was killed with its node is run again.
     assert!(most - least <= 2, "{least} to {most}");
+}
+
+/// What a node says of a neighbour.
+fn beside(fleet: &Fleet, at: usize, name: &str) -> serde_json::Value {
+    let status = fleet.status(at);
+    let neighbours = status["neighbours"].as_array().cloned().unwrap_or_default();
+    assert_eq!(neighbours.len(), 2, "{status}");
+    let found = neighbours.into_iter().find(|other| other["name"] == name);
+    found.expect("a neighbour")
 }
 
 #[test]

@@ -69,6 +69,17 @@ fn a_member_is_added_over_zenoh_and_one_with_a_wrong_certificate_is_not() {
         fleet.start(at);
     }
     fleet.until("the ring works", || fleet.observed().len() > 20);
+    let status = fleet.status(0);
+    assert_eq!(status["transport"], "zenoh");
+    for neighbour in status["neighbours"].as_array().expect("neighbours") {
+        let session = &neighbour["session"];
+        assert_eq!(
+            (&session["open"], &session["connected"]),
+            (&true.into(), &true.into()),
+            "{status}"
+        );
+        assert!(neighbour["heard_ms"].as_u64() < Some(1000), "{status}");
+    }
     let add = |at: usize, name: &str| {
         let member = serde_json::json!({ "name": name, "address": fleet.address(at) });
         fleet.ask(0, "POST", "/v1/members", Some(&member))
@@ -82,6 +93,14 @@ fn a_member_is_added_over_zenoh_and_one_with_a_wrong_certificate_is_not() {
     assert_eq!(fleet.status(0)["members"], 4);
     let before = fleet.observed().len();
     fleet.until("work goes on", || fleet.observed().len() > before + 40);
+    // A neighbour is gone: nobody reads what it is told.
+    fleet.kill(3);
+    fleet.until("the session to d is not connected", || {
+        let status = fleet.status(0);
+        let neighbours = status["neighbours"].as_array().cloned().unwrap_or_default();
+        let d = neighbours.iter().find(|neighbour| neighbour["name"] == "d");
+        d.is_some_and(|d| d["silent"] == true && d["session"]["connected"] == false)
+    });
 }
 
 #[test]
