@@ -181,8 +181,9 @@ fn run_on(
             listen = %settings.node.listen,
             "started"
         );
-        let _ = sd_notify::notify(&[NotifyState::Ready]);
+        // Before anybody is told that there is somebody to send them to.
         let mut signals = Signals::new().map_err(system("cannot listen to signals"))?;
+        let _ = sd_notify::notify(&[NotifyState::Ready]);
         let result = loop {
             tokio::select! {
                 ended = &mut end => break ended,
@@ -236,6 +237,10 @@ async fn reload(
                 publish.send_replace(settings.clone());
                 let settings = Box::new(settings);
                 handle.insist(Request::Reload { settings, key }).await;
+                // Answered in turn, so afterwards it is done.
+                let _ = handle
+                    .ask(api::ANSWER, |reply| Request::Status { reply })
+                    .await;
             }
         },
     }

@@ -5,6 +5,7 @@ mod attack;
 mod harness;
 mod hook;
 mod membership;
+mod notify;
 mod observer;
 mod ring;
 
