@@ -10,8 +10,8 @@ use headway_check::model::{
     asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, phase_clock,
 };
 use headway_check::{CheckError, Control, Limits, Report, Scheduler, Trace};
+use headway_core::Measuring;
 use headway_core::phase_clock::PhaseClock;
-use headway_core::ring::default_limit;
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure};
@@ -274,7 +274,7 @@ impl Args {
             }
             ModelName::Measure | ModelName::MeasureAsPrinted => {
                 let (n, m) = flags.processes_and_tokens(6, 2);
-                let limit = self.limit.unwrap_or_else(|| default_limit(n));
+                let limit = self.limit.unwrap_or_else(|| Measuring::default_limit(n));
                 let printed = self.model == ModelName::MeasureAsPrinted;
                 measure::check(n, m, limit, printed, limits, control)
             }
