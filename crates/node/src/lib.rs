@@ -73,7 +73,7 @@ pub use machine::{Machine, Transmit};
 pub use plan::{MOST_NODES, MOST_TOKENS, Plan, PlanError};
 pub use recovery::{recovery_bound, recovery_rounds};
 pub use snapshot::RestoreError;
-pub use status::Held;
+pub use status::{Held, Neighbour};
 pub use wire::Rejected;
 
 /// Microseconds since the application's fixed moment.

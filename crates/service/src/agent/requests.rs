@@ -76,7 +76,9 @@ impl Agent {
                 let _ = reply.send(());
             }
             Request::HookStarted { process } => {
-                self.hook_process = process;
+                if let Some(hold) = &mut self.hold {
+                    hold.process = Some(process);
+                }
                 self.save_notes();
             }
             Request::HookEnded {
@@ -86,14 +88,15 @@ impl Agent {
                 failed,
                 took,
             } => {
-                self.hook_process = None;
+                self.hold = None;
                 self.counts.hook_runs += 1;
                 self.counts.hook_failures += u64::from(failed);
                 self.counts.held(took);
                 self.desk.hook_ended(now, token, fence, payload);
             }
             Request::Status { reply } => {
-                let _ = reply.send(Box::new(self.status(now)));
+                // Told by `flush`, where the transport is at hand.
+                self.status_wanted.push((now, reply));
             }
             Request::Roster { reply } => {
                 let _ = reply.send(self.current.clone());
