@@ -8,10 +8,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize)]
 pub struct Mutant {
     pub file: String,
+    pub function: Option<Function>,
     pub genre: Genre,
     pub name: String,
     pub replacement: String,
     pub span: Span,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Function {
+    pub return_type: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -47,6 +53,13 @@ impl Position {
 }
 
 impl Mutant {
+    /// Whether it is a value for a function that returns `impl Trait`: that value and
+    /// the function's own are seldom of one type, so no switch can choose.
+    pub fn is_opaque(&self) -> bool {
+        let opaque = |function: &Function| function.return_type.contains("impl ");
+        self.genre == Genre::FnValue && self.function.as_ref().is_some_and(opaque)
+    }
+
     /// The name without line and column, which move.
     pub fn what(&self) -> &str {
         self.name.splitn(4, ':').last().unwrap_or("").trim()

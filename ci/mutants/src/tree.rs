@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::Asked;
-use crate::list::Mutant;
+use crate::list::{Genre, Mutant};
 use crate::weave::{self, Trace};
 
 /// Which mutants are in the tree, and why the others are not.
@@ -57,7 +57,10 @@ pub fn weave(asked: &Asked, mutants: &[Mutant]) -> Result<Tree, String> {
             // what does not compile, so all of that expression go.
             let own = traces.iter().filter(|trace| within(&trace.own));
             if let Some(own) = own.min_by_key(|trace| trace.own.len()) {
-                unviable.insert(own.id);
+                // A base that cannot be cloned is no fault of the mutant's.
+                if mutants[own.id as usize].genre != Genre::StructField {
+                    unviable.insert(own.id);
+                }
                 dropped.insert(own.id);
                 continue;
             }

@@ -37,7 +37,7 @@ pub fn weave(text: &str, mutants: &[(u32, &Mutant)]) -> Result<Woven, String> {
         sites: Vec::new(),
     };
     for (id, mutant) in mutants {
-        if mutant.genre == Genre::FnValue {
+        if mutant.genre == Genre::FnValue && !mutant.is_opaque() {
             let at = mutant.span.start.offset(text);
             let replace = vec![(*id, mutant.replacement.clone())];
             finder.sites.push(Site {
@@ -88,6 +88,8 @@ enum What {
     Guard {
         guarded: bool,
     },
+    /// A match, unchanged: what does not compile when one of these arms has a guard.
+    Match { arms: Vec<u32> },
     /// A field of a struct that has a base. The replacement is the base's field.
     Field {
         name: String,
@@ -142,6 +144,20 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         visit::visit_expr_unary(self, expr);
     }
 
+    fn visit_expr_match(&mut self, expr: &'ast syn::ExprMatch) {
+        let arms = expr.arms.iter();
+        let arms = arms.flat_map(|arm| self.at(Genre::MatchArm, bytes(arm.span()).start));
+        let arms: Vec<u32> = arms.map(|(id, _)| id).collect();
+        if !arms.is_empty() {
+            self.sites.push(Site {
+                range: bytes(expr.span()),
+                what: What::Match { arms },
+                replace: Vec::new(),
+            });
+        }
+        visit::visit_expr_match(self, expr);
+    }
+
     fn visit_arm(&mut self, arm: &'ast syn::Arm) {
         let pattern = bytes(arm.pat.span());
         let mut replace = self.at(Genre::MatchArm, bytes(arm.span()).start);
@@ -169,7 +185,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 let (path, base) = (&self.text[path], &self.text[base]);
                 for (_, with) in &mut replace {
                     let name = &self.text[name.clone()];
-                    *with = format!("{{ let base: {path} = {base}; base.{name} }}");
+                    *with = format!("{{ let base: {path} = Clone::clone(&{base}); base.{name} }}");
                 }
                 let what = What::Field {
                     name: self.text[name].to_owned(),
@@ -277,6 +293,15 @@ impl Writer<'_> {
                     self.out.push_str("true");
                 }
                 self.out.push(')');
+            }
+            What::Match { arms } => {
+                self.write(site.range.clone(), inner);
+                let whole = start..self.out.len();
+                for trace in &mut self.traces[first..] {
+                    if arms.contains(&trace.id) {
+                        trace.site = whole.clone();
+                    }
+                }
             }
             What::Field { name, value } => {
                 self.out.push_str(&format!("{name}: "));

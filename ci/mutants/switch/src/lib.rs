@@ -10,7 +10,12 @@
 #![feature(core_intrinsics, const_eval_select)]
 #![allow(internal_features)]
 
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 
 /// Whether mutant `id` is on. Never at compile time.
 #[inline(always)]
@@ -36,6 +41,7 @@ const TRACING: u32 = u32::MAX;
 const NONE: u32 = u32::MAX - 1;
 
 static ACTIVE: AtomicU32 = AtomicU32::new(NONE);
+static TRACE: OnceLock<PathBuf> = OnceLock::new();
 static ASKED: [AtomicU8; LARGEST] = [const { AtomicU8::new(0) }; LARGEST];
 
 /// Runs before `main`: tests have no place of their own for it.
@@ -49,12 +55,13 @@ unsafe extern "C" {
 }
 
 extern "C" fn start() {
-    if std::env::var_os("MUTANT_TRACE").is_some() {
+    if let Some(folder) = std::env::var_os("MUTANT_TRACE") {
+        let _ = TRACE.set(Path::new(&folder).join(std::process::id().to_string()));
         ACTIVE.store(TRACING, Relaxed);
         atexit(leave_trace);
         let seconds = std::env::var("MUTANT_TRACE_S").ok().and_then(|text| text.parse().ok());
         std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_secs(seconds.unwrap_or(60)));
+            std::thread::sleep(Duration::from_secs(seconds.unwrap_or(60)));
             leave_trace();
             _exit(0);
         });
@@ -63,12 +70,14 @@ extern "C" fn start() {
     }
 }
 
+/// Without the heap: a test may be watching it.
 extern "C" fn leave_trace() {
-    let Some(folder) = std::env::var_os("MUTANT_TRACE") else {
+    let Some(Ok(mut file)) = TRACE.get().map(File::create) else {
         return;
     };
-    let asked = ASKED.iter().enumerate().filter(|(_, asked)| asked.load(Relaxed) == 1);
-    let text: String = asked.map(|(id, _)| format!("{id}\n")).collect();
-    let file = std::path::Path::new(&folder).join(std::process::id().to_string());
-    let _ = std::fs::write(file, text);
+    for (id, asked) in ASKED.iter().enumerate() {
+        if asked.load(Relaxed) == 1 {
+            let _ = writeln!(file, "{id}");
+        }
+    }
 }
