@@ -24,6 +24,9 @@ Runs the mutants that cargo-mutants lists, all from one build.
                  what it takes without one; a test that takes longer than this
                  without a mutant is stopped after this time, and what it has not
                  caught by then it has not caught (default 10)
+  --trace SECONDS  how long a test is watched to see what it reaches (default 30)
+  --budget SECONDS of tests that pass, after which a mutant counts as missed
+                 (default 600)
   --only FILE    an earlier --out: only the mutants that survived there
 
 What follows the second -- says which tests: -p headway-core --tests
@@ -39,6 +42,8 @@ pub struct Asked {
     pub skip: Vec<String>,
     pub jobs: usize,
     pub at_most_s: u64,
+    pub trace_s: u64,
+    pub budget_s: u64,
     pub only: Option<PathBuf>,
     pub tests: Vec<String>,
 }
@@ -77,6 +82,8 @@ fn asked() -> Result<Asked, String> {
         skip: Vec::new(),
         jobs: 2,
         at_most_s: 10,
+        trace_s: 30,
+        budget_s: 600,
         only: None,
         tests: Vec::new(),
     };
@@ -106,6 +113,8 @@ fn asked() -> Result<Asked, String> {
             "--skip" => asked.skip.push(value),
             "--only" => asked.only = Some(value.into()),
             "--jobs" => asked.jobs = number()? as usize,
+            "--trace" => asked.trace_s = number()?,
+            "--budget" => asked.budget_s = number()?,
             "--at-most" => asked.at_most_s = number()?,
             _ => return Err(format!("{flag} is no flag\n\n{HELP}")),
         }

@@ -77,8 +77,13 @@ fn outcome(asked: &Asked, tree: &Tree, tests: &[Test], id: u32) -> Outcome {
         return Outcome::NotWoven;
     }
     let mut reached = false;
+    let mut spent = Duration::ZERO;
     for test in tests.iter().filter(|test| test.asks.contains(&id)) {
         reached = true;
+        if spent > Duration::from_secs(asked.budget_s) {
+            break;
+        }
+        spent += test.time.min(Duration::from_secs(asked.at_most_s));
         let name = format!("{}::{}", test.executable.name, test.name);
         let long = test.time.as_secs() >= asked.at_most_s;
         let more_s = if long { 0 } else { 10 * test.time.as_secs() };
@@ -118,12 +123,12 @@ fn baseline(asked: &Asked, executable: &Executable, name: String) -> Result<Test
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let folder = fs::canonicalize(&folder).map_err(|error| error.to_string())?;
     let start = Instant::now();
-    let seconds = asked.at_most_s.to_string();
+    let seconds = asked.trace_s.to_string();
     let trace = [
         ("MUTANT_TRACE", folder.to_str().unwrap_or("")),
         ("MUTANT_TRACE_S", &seconds),
     ];
-    match process(executable, &name, &trace, 10 * asked.at_most_s) {
+    match process(executable, &name, &trace, 10 * asked.trace_s) {
         Ended::Passed => {}
         _ => {
             return Err(format!(
