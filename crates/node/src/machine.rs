@@ -160,6 +160,9 @@ impl Machine {
     pub fn handle_timeout(&mut self, now: Duration) {
         self.begin(now);
         if self.now - self.sent >= self.times.refresh && !self.config.has(Flaw::NoRefresh) {
+            for link in &mut self.links {
+                link.hushed = false;
+            }
             self.transmit_all();
         }
         for link in &mut self.links {
@@ -205,6 +208,7 @@ impl Machine {
     pub fn poll_transmit(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
         let link = self.links.iter_mut().find(|link| link.due)?;
         link.due = false;
+        link.told = (link.challenge, self.phase);
         self.sent = self.now;
         // Wrapping round is caught by the challenge, like any lowered number.
         self.sequence = self.sequence.wrapping_add(1);
@@ -316,6 +320,8 @@ impl Machine {
             return Err(stale);
         }
         let before = (link.known, link.phase);
+        link.hushed =
+            self.config.plan.nodes() == 2 && self.config.index == 1 && link.crossed(&header);
         link.hear(self.now, &datagram);
         link.silent = false;
         // It repeats itself a tick behind: it has missed what would take it on. Or its
@@ -332,7 +338,7 @@ impl Machine {
 
     pub(crate) fn transmit_all(&mut self) {
         for link in &mut self.links {
-            link.due = true;
+            link.due |= !link.hushed;
         }
     }
 }
