@@ -340,6 +340,10 @@ impl Part {
         let first = lines.next().unwrap_or_default();
         let header: Header = serde_json::from_str(first)
             .map_err(|error| wrong(1, format!("not the header of a sweep's results: {error}")))?;
+        let Shard { part, parts } = header.shard;
+        if !(1..=parts).contains(&part) {
+            return Err(wrong(1, format!("part {part} of {parts} does not exist")));
+        }
         let mut part = Part {
             folder: folder.to_owned(),
             header,
@@ -402,9 +406,14 @@ impl Part {
 
     /// Whether every cell of this part is there.
     pub fn complete(&self) -> bool {
-        (0..self.header.cells as u32)
-            .filter(|&cell| self.header.shard.has(cell))
-            .all(|cell| self.cells.contains_key(&cell))
+        let Shard { part, parts } = self.header.shard;
+        let before = part as usize - 1;
+        let expected = self.header.cells.saturating_sub(before);
+        let there = self
+            .cells
+            .keys()
+            .filter(|&&cell| self.header.shard.has(cell));
+        there.count() == expected.div_ceil(parts as usize)
     }
 }
 

@@ -66,6 +66,11 @@ impl Machine {
         self.hops
     }
 
+    /// Datagrams that it has written since it started.
+    pub const fn datagrams(&self) -> u64 {
+        self.sequence
+    }
+
     /// How often its clock was reset.
     pub const fn resets(&self) -> u64 {
         self.resets

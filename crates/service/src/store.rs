@@ -26,7 +26,8 @@ pub struct Store {
     state: Option<File>,
     turn: u64,
     place_bytes: u64,
-    written: Vec<u8>,
+    /// What goes into a place.
+    place: Vec<u8>,
     ledger: Vec<u8>,
     /// How often something could not be written.
     pub failures: u64,
@@ -48,7 +49,7 @@ pub struct Notes {
     pub hold: Option<Hold>,
 }
 
-const STATE_MAGIC: &[u8; 8] = b"HWstore1";
+const STATE_MAGIC: &[u8; 8] = b"HWstore2";
 /// How long a folder that somebody uses is waited for.
 const LOCKED_FOR: Duration = Duration::from_secs(2);
 
@@ -77,7 +78,7 @@ impl Store {
             state: None,
             turn: 0,
             place_bytes: 0,
-            written: Vec::new(),
+            place: Vec::new(),
             ledger: Vec::new(),
             failures: 0,
             troubles: BTreeMap::new(),
@@ -96,54 +97,52 @@ impl Store {
             .map(|(_, state)| state.to_vec())
     }
 
-    /// Keeps a state, unless it is the one that was kept last.
-    pub fn save_state(&mut self, state: &[u8]) {
-        if self.written == state {
-            return;
-        }
+    /// Keeps a state. Whether it could.
+    pub fn save_state(&mut self, state: &[u8]) -> bool {
         let result = self.write_state(state);
-        if result.is_ok() {
-            self.written.clear();
-            self.written.extend_from_slice(state);
-        } else {
+        let kept = result.is_ok();
+        if !kept {
             // Whatever is in the file is not to be trusted to be the latest; a new
             // file is made the next time.
             self.state = None;
         }
         self.note("state", result);
+        kept
     }
 
     fn write_state(&mut self, state: &[u8]) -> io::Result<()> {
-        let place = (HEAD_BYTES + state.len()) as u64;
-        if self.state.is_none() || self.place_bytes != place {
-            self.turn = self.last_turn();
-            let path = self.path("state");
-            let fresh = self.path("state.new");
-            // Room for both places is taken now, so that a disk that fills up later
-            // does no harm.
-            let mut file = create(&fresh)?;
-            file.write_all(&vec![0; 2 * place as usize])?;
-            file.write_all_at(&place_of(self.turn + 1, state), 0)?;
-            file.sync_all()?;
-            std::fs::rename(&fresh, &path)?;
-            self.turn += 1;
-            self.place_bytes = place;
-            self.state = Some(file);
-            return Ok(());
-        }
-        let Some(file) = &self.state else {
-            return Ok(());
+        let bytes = (HEAD_BYTES + state.len()) as u64;
+        let Some(file) = self.state.as_ref().filter(|_| self.place_bytes == bytes) else {
+            return self.new_state(state);
         };
         self.turn += 1;
         let at = if self.turn.is_multiple_of(2) {
-            place
+            bytes
         } else {
             0
         };
-        file.write_all_at(&place_of(self.turn, state), at)?;
+        write_place(&mut self.place, self.turn, state);
+        file.write_all_at(&self.place, at)?;
         if self.sync {
             file.sync_data()?;
         }
+        Ok(())
+    }
+
+    fn new_state(&mut self, state: &[u8]) -> io::Result<()> {
+        let turn = self.last_turn() + 1;
+        write_place(&mut self.place, turn, state);
+        let fresh = self.path("state.new");
+        // Room for both places is taken now, so that a disk that fills up later does no
+        // harm.
+        let mut file = create(&fresh)?;
+        file.write_all(&self.place)?;
+        file.write_all(&vec![0; self.place.len()])?;
+        file.sync_all()?;
+        std::fs::rename(&fresh, self.path("state"))?;
+        self.turn = turn;
+        self.place_bytes = self.place.len() as u64;
+        self.state = Some(file);
         Ok(())
     }
 
@@ -263,15 +262,14 @@ fn create(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-fn place_of(turn: u64, state: &[u8]) -> Vec<u8> {
-    let mut place = Vec::with_capacity(HEAD_BYTES + state.len());
+fn write_place(place: &mut Vec<u8>, turn: u64, state: &[u8]) {
+    place.clear();
     place.extend_from_slice(STATE_MAGIC);
     place.extend_from_slice(&turn.to_be_bytes());
     place.extend_from_slice(&(state.len() as u64).to_be_bytes());
-    let sum = checksum(&[&place, state]);
+    let sum = checksum(place, state);
     place.extend_from_slice(&sum.to_be_bytes());
     place.extend_from_slice(state);
-    place
 }
 
 fn read_place(place: &[u8]) -> Option<(u64, &[u8])> {
@@ -280,16 +278,20 @@ fn read_place(place: &[u8]) -> Option<(u64, &[u8])> {
     let turn = u64::from_be_bytes(head[8..16].try_into().ok()?);
     let length = u64::from_be_bytes(head[16..24].try_into().ok()?);
     let state = rest.get(..usize::try_from(length).ok()?)?;
-    let whole = checksum(&[head, state]) == u64::from_be_bytes(*sum);
+    let whole = checksum(head, state) == u64::from_be_bytes(*sum);
     (head.starts_with(STATE_MAGIC) && whole).then_some((turn, state))
 }
 
-/// Tells a write that was cut from one that was not (FNV-1a). The state has a digest of
-/// its own for everything else.
-fn checksum(parts: &[&[u8]]) -> u64 {
-    let bytes = parts.iter().copied().flatten();
-    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, &byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+/// Tells a write that was cut from one that was not; the state has a digest of its own
+/// for everything else. Eight bytes at a time, because every hop waits for it; each step
+/// can be undone, so that a change of one word is never missed.
+fn checksum(head: &[u8], state: &[u8]) -> u64 {
+    let words = head.chunks(8).chain(state.chunks(8));
+    words.fold(0xcbf2_9ce4_8422_2325, |sum, bytes| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let mixed = (sum ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 32)
     })
 }
 

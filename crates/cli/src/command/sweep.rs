@@ -32,9 +32,9 @@ Examples:
   headway sweep --tokens 2 3 4 --delays 1..24 --x delays --series tokens --name delays
   headway sweep --processes 20..200:20 --delays n/2 --x processes --name sizes
   headway sweep --tokens 1..24 --separation 4 --measure flow density --x density --name jam
-  headway sweep my.toml --shard 1/2 --out part-1
-  headway sweep my.toml --shard 2/2 --out part-2
-  headway sweep merge part-1 part-2 --out whole
+  headway sweep my.toml --shard 1/2 -o part-1
+  headway sweep my.toml --shard 2/2 -o part-2
+  headway sweep merge part-1 part-2 -o whole
 
 Values are numbers, ranges (1..50, 10..190:10), formulas (n/m, 2*d+1; division
 rounds down) or words; several make an axis. Every cell is a ring; any sample of
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     grid: from_flags::GridFlags,
 
     /// Samples in every cell [default: 300, or as the file says]
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     samples: Option<u64>,
 
     /// Seed of every random choice [default: 2009, or as the file says]
@@ -73,8 +73,8 @@ enum Merge {
         #[arg(required = true, value_name = "DIR")]
         parts: Vec<PathBuf>,
         /// Where the joined results go
-        #[arg(long, value_name = "DIR")]
-        out: PathBuf,
+        #[arg(short, long, value_name = "DIR", alias = "out")]
+        output: PathBuf,
     },
 }
 
@@ -82,8 +82,14 @@ enum Merge {
 #[derive(ClapArgs, Clone, Debug)]
 pub(crate) struct Running {
     /// Folder for the results [default: headway-NAME]
-    #[arg(long, value_name = "DIR", help_heading = "Running")]
-    out: Option<PathBuf>,
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        alias = "out",
+        help_heading = "Running"
+    )]
+    output: Option<PathBuf>,
 
     /// Threads; the results do not depend on it [default: one per core]
     #[arg(long, value_name = "T", help_heading = "Running")]
@@ -109,7 +115,7 @@ pub(crate) struct Running {
     #[arg(
         long,
         value_name = "CELL/SAMPLE",
-        conflicts_with_all = ["resume", "overwrite", "shard", "out"],
+        conflicts_with_all = ["resume", "overwrite", "shard", "output"],
         help_heading = "Running"
     )]
     show: Option<Show>,
@@ -164,8 +170,8 @@ enum EngineFlag {
 
 /// Runs a sweep, or joins its parts.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    if let Some(Merge::Merge { parts, out }) = &args.merge {
-        return merge(parts, out);
+    if let Some(Merge::Merge { parts, output }) = &args.merge {
+        return merge(parts, output);
     }
     let (text, mut sweep, mut command) = match &args.file {
         Some(path) => {
@@ -249,7 +255,7 @@ impl Show {
 
 fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<Answer, Failure> {
     let default = || PathBuf::from(format!("headway-{}", sweep.name));
-    let folder = running.out.clone().unwrap_or_else(default);
+    let folder = running.output.clone().unwrap_or_else(default);
     let shard = running.shard.unwrap_or(Shard::WHOLE);
     let (mut journal, mut results) = open(sweep, &folder, shard, running)?;
     let done: BTreeSet<u32> = results.iter().map(|result| result.index).collect();
@@ -346,7 +352,7 @@ fn open(
             "{} holds the results of something else: {how}",
             folder.display()
         ))
-        .help("choose another --out, or replace them with --overwrite"));
+        .help("choose another --output, or replace them with --overwrite"));
     }
     if running.resume {
         let journal = Journal::resume(&part, sweep).map_err(journal_failure)?;
@@ -378,7 +384,7 @@ fn merge(folders: &[PathBuf], out: &Path) -> Result<Answer, Failure> {
     if Part::read(out).map_err(journal_failure)?.is_some() {
         return Err(
             Failure::new(format!("{} holds results already", out.display()))
-                .help("choose another --out"),
+                .help("choose another --output"),
         );
     }
     let (sweep, results) = journal::merge(&parts, out).map_err(journal_failure)?;

@@ -82,6 +82,10 @@ pub struct Agent {
     stopping: Option<Duration>,
     random: fn() -> u64,
     saved: Vec<u8>,
+    /// The state that the store has.
+    kept: Vec<u8>,
+    /// Something has happened since the latest flush.
+    stirred: bool,
     buffer: Vec<u8>,
 }
 
@@ -136,6 +140,8 @@ impl Agent {
             stopping: None,
             random,
             saved: Vec::new(),
+            kept: Vec::new(),
+            stirred: true,
             buffer: vec![0; 2048],
             settings,
             key,
@@ -238,6 +244,7 @@ impl Agent {
 
     /// Follows up everything that one call has brought.
     fn act(&mut self, now: Duration) {
+        self.stirred = true;
         for _ in 0..64 {
             if self.exchange.poll_adopted() {
                 self.adopt(now);
@@ -259,7 +266,9 @@ impl Agent {
         }
         self.start(now);
         let trouble = self.store.trouble().cloned();
-        self.alarm("store", trouble.is_some(), || trouble.unwrap_or_default());
+        if trouble.is_some() || !self.alarms.is_empty() {
+            self.alarm("store", trouble.is_some(), || trouble.unwrap_or_default());
+        }
     }
 
     fn act_on_event(&mut self, now: Duration) -> bool {

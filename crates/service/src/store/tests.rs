@@ -26,6 +26,36 @@ fn the_latest_whole_state_is_found_whatever_was_being_written() {
 }
 
 #[test]
+fn a_write_that_was_cut_anywhere_leaves_the_state_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = Store::open(folder.path(), false).unwrap();
+    let states: Vec<Vec<u8>> = (0..5_u8)
+        .map(|round| (0..109).map(|at| round.wrapping_mul(at)).collect())
+        .collect();
+    store.save_state(&states[0]);
+    for pair in states.windows(2) {
+        let before = std::fs::read(&path).unwrap();
+        assert!(store.save_state(&pair[1]));
+        let after = std::fs::read(&path).unwrap();
+        assert_eq!(before.len(), after.len());
+        let written = before.iter().zip(&after).rposition(|(a, b)| a != b);
+        for cut in 0..=written.unwrap() {
+            // Some of the write has reached the disk, from either end.
+            for torn in [
+                [&after[..cut], &before[cut..]].concat(),
+                [&before[..cut], &after[cut..]].concat(),
+            ] {
+                std::fs::write(&path, &torn).unwrap();
+                let expected = if torn == after { &pair[1] } else { &pair[0] };
+                assert_eq!(store.state().as_ref(), Some(expected), "cut at {cut}");
+            }
+        }
+        std::fs::write(&path, &after).unwrap();
+    }
+}
+
+#[test]
 fn another_length_and_a_restart_go_on_from_the_latest() {
     let folder = tempfile::tempdir().unwrap();
     for length in [10, 20, 10] {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::input::{NetFlags, Plant, place_ids, shortened, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
-use crate::flags::TextOrJson;
+use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
 
 /// Flags of `headway petri separate`.
@@ -19,7 +19,7 @@ use crate::report::style::{BAD, DIM, GOOD, HEADING};
 #[command(after_help = "\
 Examples:
   headway petri separate plant.pnml --ring auto
-  headway petri separate plant.pnml --ring auto --separation 4 --at m1,m7 -o controlled.pnml
+  headway petri separate plant.pnml --ring auto --separation 4 --transitions m1,m7 -o new.pnml
   headway petri separate plant.pnml --ring auto --separation 4 --method monitor
 
 minor-ring conjoins rings of D places with one token at transitions of the circuit:
@@ -40,12 +40,12 @@ pub(super) struct Args {
     ring: Vec<String>,
 
     /// D: places from one token to the next
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
     /// Transitions for minor rings, by id [default: every D-th of the circuit]
-    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',')]
-    at: Vec<String>,
+    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', alias = "at")]
+    transitions: Vec<String>,
 
     /// How to separate
     #[arg(long, value_enum, default_value_t)]
@@ -64,11 +64,11 @@ pub(super) struct Args {
     format: TextOrJson,
 
     /// Play at most this many rounds to see what the net does
-    #[arg(long, value_name = "R", default_value_t = 100_000)]
+    #[arg(long, value_name = "R", default_value_t = 100_000, value_parser = whole_number::<u64>)]
     max_rounds: u64,
 
     /// With `--ring auto`: list at most this many circuits
-    #[arg(long, value_name = "K", default_value_t = 100)]
+    #[arg(long, value_name = "K", default_value_t = 100, value_parser = whole_number::<usize>)]
     list: usize,
 }
 
@@ -201,13 +201,13 @@ fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
 }
 
 fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usize>>, Failure> {
-    if args.at.is_empty() {
+    if args.transitions.is_empty() {
         return Ok(None);
     }
     if args.method == MethodChoice::Monitor {
         return Err(
-            Failure::new("--at has no meaning for monitors, which go everywhere")
-                .help("drop --at, or use --method minor-ring"),
+            Failure::new("--transitions has no meaning for monitors, which go everywhere")
+                .help("drop --transitions, or use --method minor-ring"),
         );
     }
     let position = |name: &String| {
@@ -220,11 +220,13 @@ fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usi
                 .iter()
                 .map(|&t| net.transition_id(t).to_owned())
                 .collect();
-            Failure::new(format!("--at {name}: not a transition of the circuit"))
-                .help(format!("choose among {}", shortened(&ids)))
+            Failure::new(format!(
+                "--transitions {name}: not a transition of the circuit"
+            ))
+            .help(format!("choose among {}", shortened(&ids)))
         })
     };
-    args.at
+    args.transitions
         .iter()
         .map(position)
         .collect::<Result<Vec<usize>, Failure>>()
