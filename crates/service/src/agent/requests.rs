@@ -40,7 +40,7 @@ impl Agent {
                 payload,
                 reply,
             } => {
-                let released = self.release(now, &Who::Program { ticket }, payload);
+                let released = self.release(now, &Who::Program { ticket }, payload.as_deref());
                 let _ = reply.send(released);
             }
             Request::Look { ticket, reply } => {
@@ -137,7 +137,7 @@ impl Agent {
         }
     }
 
-    fn release(&mut self, now: Duration, who: &Who, payload: Option<Vec<u8>>) -> bool {
+    fn release(&mut self, now: Duration, who: &Who, payload: Option<&[u8]>) -> bool {
         if let Some((_, permit)) = self.desk.permit(who) {
             self.counts.held(now.saturating_sub(permit.since));
         }

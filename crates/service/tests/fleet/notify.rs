@@ -133,8 +133,9 @@ fn a_protocol_that_is_stuck_does_not_feed_the_watchdog() {
     nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).unwrap();
     let body = r#"{"client_params":{"id":"x","group":"default"}}"#;
     let headers = [("fleet-lock-protocol", "true")];
-    let (status, _) = http(&fleet.http(0), "POST", "/v1/pre-reboot", &headers, body);
+    let (status, text) = http(&fleet.http(0), "POST", "/v1/pre-reboot", &headers, body);
     assert_eq!(status, 503, "the protocol does not answer");
+    assert!(text.contains("\"kind\":\"unavailable\""), "{text}");
     manager.drain();
     std::thread::sleep(4 * WATCHDOG);
     let (status, _) = http(&fleet.http(0), "GET", "/healthz", &[], "");
