@@ -1,6 +1,7 @@
 //! Rings that measure: they find ⌊n/m⌋, and a legitimate state stays legitimate,
 //! whatever is being timed and however many tokens the process believes in.
 
+use headway_core::program::{measure, measure_as_printed};
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
 use proptest::prelude::*;
 
@@ -143,4 +144,28 @@ fn the_largest_numbers() {
     );
     measuring.tokens = u32::MAX;
     assert_eq!(measuring.base_in(0), 0, "never negative");
+    assert_eq!(Measuring::new(5, 2).largest_base(), 0, "never negative");
+}
+
+/// How many tokens to ignore, when more are believed in than a number can hold, or
+/// more rest than are believed in.
+#[test]
+fn ignoring_saturates() {
+    let pile = |resting| Process {
+        queued: 0,
+        resting,
+        counter: 0,
+    };
+    for step in [measure::round, measure_as_printed::round] {
+        let (_, after) = step(pile(1), Measuring::new(u32::MAX, 8), 0);
+        assert_eq!(after.ignore, i32::MAX);
+        let (_, after) = step(pile(1), Measuring::new(9, 8), 0);
+        assert_eq!(after.ignore, 8);
+    }
+    let (_, after) = measure::round(pile(u32::MAX), Measuring::new(1, 8), 0);
+    assert_eq!(after.ignore, 0);
+    let (_, after) = measure_as_printed::round(pile(u32::MAX), Measuring::new(1, 8), 0);
+    assert_eq!(after.ignore, i32::MIN);
+    let (_, after) = measure_as_printed::round(pile(4), Measuring::new(1, 8), 0);
+    assert_eq!(after.ignore, -3);
 }

@@ -117,14 +117,14 @@ fn one_visit_too_many_after_a_whole_turn_is_unequal() {
     let seen = history(&ring, &state, 20);
     let settled = &seen[4..];
     let mut monitor = Monitor::new(ring.separation(), &settled[0].tokens);
-    for (round, seen) in (1..).zip(&settled[..8]) {
+    for (round, seen) in (2..).zip(&settled[..8]) {
         monitor.observe(round, &seen.tokens, true);
     }
     let verdict = |monitor: &Monitor| monitor.desiderata()[3].holds;
     let mut equal = monitor.clone();
-    equal.observe(9, &settled[8].tokens, true);
+    equal.observe(10, &settled[8].tokens, true);
     assert!(verdict(&equal));
-    monitor.observe(9, &settled[7].tokens, true);
+    monitor.observe(10, &settled[7].tokens, true);
     assert!(!verdict(&monitor), "8 rounds, one place twice");
 }
 

@@ -1,6 +1,7 @@
 //! What is shown to people and read back, and the ends of what is allowed.
 
 use headway_core::chain::Chain;
+use headway_core::program::relay;
 use headway_core::ring::default_limit;
 use headway_core::{
     Clause, Configuration, Illegitimate, Misfit, Process, Program, Ring, RingError, Separation,
@@ -184,6 +185,17 @@ fn a_measuring_process_looks_for_twice_the_ring() {
     let programs = vec![Program::Measure, Program::Relay];
     let ring = Ring::new(Separation::new(1).unwrap(), programs).unwrap();
     assert_eq!(Configuration::piled(&ring, 1, 1).measuring[0].limit, 4);
+}
+
+#[test]
+fn a_relay_passes_a_token_on_whatever_its_counter_says() {
+    let before = Process {
+        queued: 0,
+        resting: 2,
+        counter: 3,
+    };
+    let after = relay::round(before, 0);
+    assert_eq!((after.queued, after.resting, after.counter), (1, 1, 0));
 }
 
 #[test]
