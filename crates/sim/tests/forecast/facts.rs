@@ -106,6 +106,61 @@ fn waits_are_told_by_token() {
     }
 }
 
+/// Long after it has set in: where tokens queue and for how long, and who is where.
+#[test]
+fn a_jam_is_what_it_says() {
+    let mut jams = 0;
+    for (ring, start) in rings(600) {
+        let forecast = Forecast::of(&ring, &start).unwrap();
+        let line = forecast.timeline();
+        let Some(jam) = line.jam() else {
+            continue;
+        };
+        jams += 1;
+        assert!(jam.queues.is_sorted_by_key(|queue| queue.process));
+        assert!(jam.queues.iter().all(|queue| queue.rounds > 0));
+        let mut queued = vec![0; ring.len()];
+        for queue in &jam.queues {
+            queued[queue.process as usize] = queue.rounds;
+        }
+        let mut state = start.clone();
+        let mut tokens = Tokens::new(&state);
+        let mut rested = vec![0; ring.len()];
+        for round in 0..jam.from + jam.period * (start.tokens() + 2) {
+            if (jam.from..jam.from + jam.period).contains(&round) {
+                for (sum, process) in rested.iter_mut().zip(&state.processes) {
+                    *sum += u64::from(process.resting);
+                }
+            }
+            if round >= jam.from && round % 3 == 0 {
+                let moment = line.moment(round);
+                let told = moment
+                    .places
+                    .iter()
+                    .map(|place| (place.process, place.resting));
+                let seen = tokens.places().iter();
+                let seen = seen.map(|place| (place.process() as u64, place.resting));
+                assert!(told.eq(seen), "round {round}: {ring:?} {start:?}");
+            }
+            ring.round(&mut state);
+            tokens.follow(&state);
+        }
+        // A token leaves every d rounds, so in d rounds all of its wait is seen.
+        assert_eq!(rested, queued, "{ring:?} {start:?}");
+    }
+    assert!(jams > 100, "{jams}");
+}
+
+#[test]
+#[expect(clippy::reversed_empty_ranges, reason = "that is what is asked about")]
+fn no_rounds_have_no_distance() {
+    let ring = Ring::with_delays(Separation::new(3).unwrap(), 9, [0]).unwrap();
+    let start = Configuration::piled(&ring, 2, 0);
+    let forecast = Forecast::of(&ring, &start).unwrap();
+    assert_eq!(forecast.timeline().min_distance(5..=4), None);
+    assert_eq!(forecast.timeline().min_distance(0..=0), Some(0));
+}
+
 #[test]
 fn without_tokens() {
     let ring = Ring::with_delays(Separation::new(3).unwrap(), 4, [0, 2]).unwrap();
