@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{CELLS, Header, JournalError, Line, SAMPLES, SWEEP, file};
+use super::{CELLS, Header, JournalError, Line, SAMPLES, SWEEP, Shard, file};
 use crate::spec::Sweep;
 use crate::sweep::CellResult;
 
