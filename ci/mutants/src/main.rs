@@ -16,6 +16,8 @@ Runs the mutants that cargo-mutants lists, all from one build.
 
   -p PACKAGE     whose mutants (as of cargo mutants)
   -f FILE        only those in files that match (as of cargo mutants)
+  --in PREFIX    try only mutants in files whose path begins so; the others are woven
+  --of NAME      run only tests of this target (as often as wanted)
   --tree DIR     where the copy with the switches is made (default target/woven)
   --out FILE     outcomes as JSON (default target/mutants.json)
   --skip NAME    a test, or part of its name, that is not run
@@ -37,6 +39,8 @@ Exit code 0: every mutant that compiles was caught. 1: some were not. 2: it did 
 pub struct Asked {
     pub packages: Vec<String>,
     pub files: Vec<String>,
+    pub within: String,
+    pub targets: Vec<String>,
     pub tree: PathBuf,
     pub out: PathBuf,
     pub skip: Vec<String>,
@@ -60,14 +64,18 @@ fn main() -> ExitCode {
 }
 
 fn run(asked: &Asked) -> Result<bool, String> {
-    let mut mutants = list::list(&asked.packages, &asked.files)?;
-    if let Some(earlier) = &asked.only {
-        let survivors = outcome::survivors(earlier)?;
-        mutants.retain(|mutant| survivors.contains(&mutant.key()));
-    }
+    let mutants = list::list(&asked.packages, &asked.files)?;
     eprintln!("{} mutants", mutants.len());
     let woven = tree::weave(asked, &mutants)?;
-    let outcomes = trial::run(asked, &mutants, woven)?;
+    let survived = asked.only.as_deref().map(outcome::survivors).transpose()?;
+    let tried = |mutant: &list::Mutant| {
+        let survived = survived.as_ref().is_none_or(|keys| keys.contains(&mutant.key()));
+        survived && mutant.file.starts_with(&asked.within)
+    };
+    let tried: Vec<bool> = mutants.iter().map(tried).collect();
+    let outcomes = trial::run(asked, &mutants, &tried, woven)?;
+    let kept = mutants.into_iter().zip(outcomes).zip(tried).filter(|(_, tried)| *tried);
+    let (mutants, outcomes): (Vec<_>, Vec<_>) = kept.map(|(kept, _)| kept).unzip();
     outcome::write(&asked.out, &mutants, &outcomes)?;
     print!("{}", outcome::table(&mutants, &outcomes));
     Ok(outcomes.iter().all(|outcome| !outcome.survives()))
@@ -77,6 +85,8 @@ fn asked() -> Result<Asked, String> {
     let mut asked = Asked {
         packages: Vec::new(),
         files: Vec::new(),
+        within: String::new(),
+        targets: Vec::new(),
         tree: PathBuf::from("target/woven"),
         out: PathBuf::from("target/mutants.json"),
         skip: Vec::new(),
@@ -108,6 +118,8 @@ fn asked() -> Result<Asked, String> {
         match flag.as_str() {
             "-p" => asked.packages.push(value),
             "-f" => asked.files.push(value),
+            "--in" => asked.within = value,
+            "--of" => asked.targets.push(value),
             "--tree" => asked.tree = value.into(),
             "--out" => asked.out = value.into(),
             "--skip" => asked.skip.push(value),

@@ -23,9 +23,12 @@ struct Test {
     asks: BTreeSet<u32>,
 }
 
-pub fn run(asked: &Asked, mutants: &[Mutant], tree: Tree) -> Result<Vec<Outcome>, String> {
+pub fn run(asked: &Asked, mutants: &[Mutant], tried: &[bool], tree: Tree) -> Result<Vec<Outcome>, String> {
     let mut tests = Vec::new();
-    for executable in &tree.executables {
+    let wanted = |executable: &&Executable| {
+        asked.targets.is_empty() || asked.targets.contains(&executable.name)
+    };
+    for executable in tree.executables.iter().filter(wanted) {
         for name in names(executable)? {
             if !asked.skip.iter().any(|skip| name.contains(skip)) {
                 tests.push(baseline(asked, executable, name)?);
@@ -53,6 +56,9 @@ pub fn run(asked: &Asked, mutants: &[Mutant], tree: Tree) -> Result<Vec<Outcome>
                     let Some(mutant) = mutants.get(id) else {
                         break;
                     };
+                    if !tried[id] {
+                        continue;
+                    }
                     let outcome = outcome(asked, &tree, &tests, id as u32);
                     if outcome.survives() {
                         eprintln!("{id} of {}: {outcome:?} {}", mutants.len(), mutant.name);
