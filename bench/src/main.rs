@@ -9,7 +9,9 @@
 mod check;
 mod dashboard;
 mod experiments;
+mod fleet;
 mod forecast;
+mod hand_over;
 mod node;
 mod petri;
 mod ring;
@@ -33,6 +35,7 @@ const AREAS: &[Area] = &[
     ("node", node::measure),
     ("dashboard", dashboard::measure),
     ("service", service::measure),
+    ("hand-over", hand_over::measure),
     ("zenoh", zenoh::measure),
 ];
 
@@ -43,9 +46,9 @@ fn main() -> std::io::Result<()> {
         return node::echo();
     }
     if let [first, config] = &chosen[..]
-        && first == service::NODE
+        && first == fleet::NODE
     {
-        return service::node(config.as_ref());
+        return fleet::node(config.as_ref());
     }
     #[cfg(feature = "zenoh")]
     match &*chosen.iter().map(String::as_str).collect::<Vec<_>>() {

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::UdpSocket;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
@@ -14,6 +14,7 @@ use headway_node::transport::udp::{Udp, UdpBell};
 use headway_node::transport::{Doorbell, Transport};
 use headway_node::{Config, Event, Key, Machine, Plan, Role};
 
+use crate::hand_over::BareTransport;
 use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
 
 /// Called with this, the program is the other end of a ping-pong.
@@ -196,7 +197,7 @@ fn hop_over_udp(table: &mut Table) {
     let (nodes, tokens) = (8, 4);
     let plan = Plan::new(nodes, tokens, 1).expect("it fits");
     let bytes = machine(0, plan, &Key::none()).config().datagram_bytes();
-    let one_way = ping_pong(bytes);
+    let one_way = PingPong::start(bytes).one_way();
     let [round, authenticated] = [Key::none(), keyed()].map(|key| {
         let bell = UdpBell::new().expect("a bell");
         let mut ring = crew(plan, &key, sockets(nodes as usize, &bell), bell);
@@ -257,36 +258,76 @@ fn many_nodes(table: &mut Table) {
     });
 }
 
-/// The time that a datagram as long as a node's takes one way: half of there and
-/// back, between two processes.
-pub(crate) fn ping_pong(bytes: usize) -> Duration {
-    let this = std::env::current_exe().expect("a path");
-    let mut child = Command::new(this)
-        .arg(ECHO)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut line = String::new();
-    let mut output = BufReader::new(child.stdout.take().expect("piped"));
-    output.read_line(&mut line).expect("it says its port");
-    let port: u16 = line.trim().parse().expect("a port");
-    let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-    socket.connect(("127.0.0.1", port)).expect("a peer");
-    let datagram = vec![7; bytes];
-    let mut buffer = [0; 2000];
-    let both_ways = least_per_unit(1000, || {
-        let start = Instant::now();
-        for _ in 0..20 {
-            socket.send(&datagram).expect("sent");
-            socket.recv(&mut buffer).expect("received");
+/// Datagrams to and fro between two processes that block until one comes.
+pub(crate) struct PingPong {
+    child: Child,
+    socket: UdpSocket,
+    datagram: Vec<u8>,
+}
+
+impl PingPong {
+    /// With datagrams of so many bytes.
+    pub(crate) fn start(bytes: usize) -> PingPong {
+        let this = std::env::current_exe().expect("a path");
+        let mut child = Command::new(this)
+            .arg(ECHO)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        output.read_line(&mut line).expect("it says its port");
+        let port: u16 = line.trim().parse().expect("a port");
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        socket.connect(("127.0.0.1", port)).expect("a peer");
+        PingPong {
+            child,
+            socket,
+            datagram: vec![7; bytes],
         }
-        (start.elapsed(), 20)
-    });
-    drop(child.stdin.take());
-    child.kill().expect("it ends");
-    child.wait().expect("it has ended");
-    both_ways / 2
+    }
+
+    fn there_and_back(&self, times: u64) {
+        let mut buffer = [0; 2000];
+        for _ in 0..times {
+            self.socket.send(&self.datagram).expect("sent");
+            self.socket.recv(&mut buffer).expect("received");
+        }
+    }
+
+    /// The least time one way: half of there and back.
+    fn one_way(&self) -> Duration {
+        let both_ways = least_per_unit(1000, || {
+            let start = Instant::now();
+            self.there_and_back(20);
+            (start.elapsed(), 20)
+        });
+        both_ways / 2
+    }
+}
+
+impl BareTransport for PingPong {
+    fn run_for(&mut self, time: Duration) -> u64 {
+        let start = Instant::now();
+        let mut messages = 0;
+        while start.elapsed() < time {
+            self.there_and_back(20);
+            messages += 40;
+        }
+        messages
+    }
+
+    fn other(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for PingPong {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// Sends everything back, until it is killed.

@@ -1,141 +1,18 @@
-//! The service: what an idle node costs, how quickly a permit is handed over, and how
-//! long a ring takes to recover.
+//! The service: what an idle node costs, and how long a ring takes to recover. How
+//! quickly a permit is handed over is in `hand_over.rs`.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpStream, UdpSocket};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use headway_node::world::{Network, Work, World};
 use headway_node::{Config, Event, Key, Machine, Plan, Role, Timing};
-use headway_service::client;
-use headway_service::config::{Settings, Sources};
-use serde_json::Value;
 
-use crate::node::ping_pong;
+use crate::fleet::{Ring, usage};
 use crate::table::{Goal, Row, Table, ratio, time};
-
-/// Called with this and a file, the program is a node of the service.
-pub(crate) const NODE: &str = "--service-node";
 
 pub(crate) fn measure(table: &mut Table) {
     idle(table);
-    hand_over(table);
     recovery(table);
-}
-
-/// Runs a node until it is killed.
-pub(crate) fn node(config: &Path) -> std::io::Result<()> {
-    let text = std::fs::read_to_string(config)?;
-    let read = move || {
-        let text = text.clone();
-        Settings::read(&Sources {
-            text,
-            ..Sources::default()
-        })
-    };
-    let settings = read().map_err(|mistakes| std::io::Error::other(format!("{mistakes:?}")))?;
-    headway_service::service::run(&settings, &read).map_err(std::io::Error::other)
-}
-
-/// A ring of which some nodes are processes of the service.
-struct Ring {
-    folder: tempfile::TempDir,
-    members: usize,
-    first_port: u16,
-    timing: &'static str,
-    processes: Vec<(usize, Child)>,
-}
-
-impl Ring {
-    fn new(members: usize, first_port: u16, timing: &'static str) -> Ring {
-        let folder = tempfile::tempdir().expect("a folder");
-        headway_service::secret::create(&folder.path().join("key")).expect("a key");
-        Ring {
-            folder,
-            members,
-            first_port,
-            timing,
-            processes: Vec::new(),
-        }
-    }
-
-    fn text(&self, at: usize) -> String {
-        let folder = self.folder.path().display();
-        let members: String = (0..self.members)
-            .map(|at| {
-                let port = self.port(at);
-                format!("[[ring.members]]\nname = \"n{at}\"\naddress = \"127.0.0.1:{port}\"\n")
-            })
-            .collect();
-        format!(
-            "[node]\nname = \"n{at}\"\nlisten = \"127.0.0.1:{}\"\nstate_dir = \"{folder}/{at}\"\n\
-             [api]\nsocket = \"{folder}/{at}.sock\"\n[log]\nlevel = \"error\"\n[timing]\n{}\
-             [ring]\nname = \"bench\"\nkey_file = \"{folder}/key\"\ntokens = 1\nseparation = 1\n\
-             {members}",
-            self.port(at),
-            self.timing
-        )
-    }
-
-    fn port(&self, at: usize) -> u16 {
-        self.first_port + at as u16
-    }
-
-    fn start(&mut self, at: usize) {
-        let path = self.folder.path().join(format!("{at}.toml"));
-        std::fs::write(&path, self.text(at)).expect("written");
-        let this = std::env::current_exe().expect("a path");
-        let child = Command::new(this)
-            .arg(NODE)
-            .arg(path)
-            .spawn()
-            .expect("it starts");
-        self.processes.push((at, child));
-    }
-
-    fn socket(&self, at: usize) -> PathBuf {
-        self.folder.path().join(format!("{at}.sock"))
-    }
-
-    fn status(&self, at: usize) -> Value {
-        client::ask(&self.socket(at), "GET", "/v1/status", None).unwrap_or(Value::Null)
-    }
-
-    fn sent_bytes(&self, at: usize) -> f64 {
-        // Metrics are no JSON: the same client, a line at a time.
-        let mut stream =
-            std::os::unix::net::UnixStream::connect(self.socket(at)).expect("it listens");
-        write!(
-            stream,
-            "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
-        )
-        .expect("sent");
-        let lines = BufReader::new(stream).lines().map_while(Result::ok);
-        let line = lines
-            .filter(|line| line.starts_with("headway_datagram_bytes_sent_total "))
-            .last();
-        line.and_then(|line| line.rsplit(' ').next()?.parse().ok())
-            .expect("a count")
-    }
-
-    fn settings(&self, at: usize) -> Settings {
-        let sources = Sources {
-            text: self.text(at),
-            ..Sources::default()
-        };
-        Settings::read(&sources).expect("correct")
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        for (_, child) in &mut self.processes {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
 }
 
 /// The rest of a ring in this program: all nodes but number 0, which is reached by UDP.
@@ -214,22 +91,6 @@ impl Rest {
     }
 }
 
-/// CPU time of a process so far, and its memory in bytes.
-fn usage(process: u32) -> (Duration, u64) {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let field = |at: usize| -> u64 {
-        fields
-            .split_whitespace()
-            .nth(at)
-            .and_then(|field| field.parse().ok())
-            .unwrap_or(0)
-    };
-    // Hundredths of a second, whatever the kernel counts in.
-    let cpu = Duration::from_millis(10 * (field(11) + field(12)));
-    (cpu, 4096 * field(21))
-}
-
 const ONE_ROUND_A_SECOND: &str = "tick = \"1s\"\nrefresh = \"1s\"\nsilence = \"5s\"\n";
 
 fn idle(table: &mut Table) {
@@ -239,7 +100,7 @@ fn idle(table: &mut Table) {
         let mut rest = Rest::new(&ring);
         ring.start(0);
         rest.run_for(Duration::from_secs(8));
-        let process = ring.processes[0].1.id();
+        let process = ring.processes().next().expect("started");
         let (round, sent) = (ring.status(0)["round"].as_u64(), ring.sent_bytes(0));
         let (before, _) = usage(process);
         rest.run_for(window);
@@ -271,130 +132,6 @@ fn idle(table: &mut Table) {
         ratio: sent / measured[0].3,
         goal: Goal::AtMost(1.1),
     });
-}
-
-fn hand_over(table: &mut Table) {
-    let mut ring = Ring::new(
-        2,
-        23_000,
-        "tick = \"0ms\"\nrefresh = \"20ms\"\nsilence = \"1s\"\n",
-    );
-    ring.start(0);
-    ring.start(1);
-    let began = Instant::now();
-    while (0..2).any(|at| ring.status(at)["settled"] != true) {
-        assert!(
-            began.elapsed() < Duration::from_secs(30),
-            "it does not settle"
-        );
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let hops = |ring: &Ring| -> u64 {
-        (0..2)
-            .map(|at| ring.status(at)["hops"].as_u64().unwrap_or(0))
-            .sum()
-    };
-    let least = (0..60).map(|_| {
-        let (start, before) = (Instant::now(), hops(&ring));
-        std::thread::sleep(Duration::from_millis(40));
-        let passed = hops(&ring) - before;
-        start.elapsed().div_f64(passed.max(1) as f64)
-    });
-    let ours = least.min().unwrap_or_default();
-    let plan = Plan::new(2, 1, 1).expect("it fits");
-    let bytes = Config::new(headway_node::RingId([0; 16]), 0, plan).datagram_bytes();
-    let one_way = ping_pong(bytes);
-    let work = "a permit handed over between two nodes of the service, loopback UDP, state kept \
-                on disk first";
-    table.add(Row {
-        work: work.to_owned(),
-        ours: time(ours),
-        baseline: format!("bare UDP, one way {}", time(one_way)),
-        ratio: ratio(ours, one_way),
-        goal: Goal::AtMost(2.0),
-    });
-    drop(ring);
-    match redis() {
-        Some(redis) => table.add(Row {
-            work: work.to_owned(),
-            ours: time(ours),
-            baseline: format!("a lock through Redis (LPUSH, BLPOP) {}", time(redis)),
-            ratio: ratio(ours, redis),
-            goal: Goal::AtMost(1.0),
-        }),
-        None => eprintln!("  skipped: a lock through Redis: there is no redis-server"),
-    }
-}
-
-/// A lock handed to and fro between two clients that wait for it.
-fn redis() -> Option<Duration> {
-    let port = 23_100_u16;
-    let mut server = Command::new("redis-server")
-        .args([
-            "--port",
-            &port.to_string(),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--daemonize",
-            "no",
-        ])
-        .stdout(Stdio::null())
-        .spawn()
-        .ok()?;
-    let connect = || {
-        let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(5) {
-            if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
-                stream.set_nodelay(true).ok()?;
-                return Some(BufReader::new(stream));
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        None
-    };
-    let pass = |client: &mut BufReader<TcpStream>, to: &str| -> Option<()> {
-        write!(client.get_mut(), "LPUSH {to} lock\r\n").ok()?;
-        let mut line = String::new();
-        client.read_line(&mut line).ok().map(drop)
-    };
-    let take = |client: &mut BufReader<TcpStream>, from: &str| -> Option<()> {
-        write!(client.get_mut(), "BLPOP {from} 5\r\n").ok()?;
-        // Two texts, each with its length, after their number.
-        for _ in 0..5 {
-            let mut line = String::new();
-            client
-                .read_line(&mut line)
-                .ok()
-                .filter(|&bytes| bytes > 0)?;
-        }
-        Some(())
-    };
-    let mut one = connect()?;
-    let mut other = connect()?;
-    let rounds = 2000;
-    let answer = std::thread::spawn(move || {
-        for _ in 0..rounds {
-            take(&mut other, "one")?;
-            pass(&mut other, "two")?;
-        }
-        Some(())
-    });
-    let mut least: Option<Duration> = None;
-    for _ in 0..rounds / 100 {
-        let start = Instant::now();
-        for _ in 0..100 {
-            pass(&mut one, "one")?;
-            take(&mut one, "two")?;
-        }
-        let each = start.elapsed() / 200;
-        least = Some(least.map_or(each, |least| least.min(each)));
-    }
-    let _ = answer.join();
-    let _ = server.kill();
-    let _ = server.wait();
-    least
 }
 
 /// Rounds from the corruption of every node until all are settled, the most of some

@@ -3,7 +3,7 @@
 #[cfg(not(feature = "zenoh"))]
 pub(crate) fn measure(_: &mut crate::table::Table) {
     eprintln!(
-        "  skipped: a permit handed over by Zenoh: built without it; run `cargo run --profile zenoh \
+        "  skipped: a permit handed over by Zenoh: built without it; run `cargo run --release \
          -p headway-bench --features zenoh zenoh`"
     );
 }

@@ -36,7 +36,10 @@ impl Nodes {
         // For two tokens on two nodes there is no plan: nothing keeps them truly
         // apart. Separation 1 in logical time they can have.
         let plan = Plan::logical(nodes, tokens, 1, 1).expect("small");
-        let config = |index| Config::new(RingId([0; 16]), index, plan);
+        let config = |index| Config {
+            turn_phases: 0,
+            ..Config::new(RingId([0; 16]), index, plan)
+        };
         let (clock, values) = (config(0).clock(), config(0).values());
         let locals = locals(clock, values, tokens);
         let count = locals.len();

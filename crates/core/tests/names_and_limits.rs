@@ -2,9 +2,9 @@
 
 use headway_core::chain::Chain;
 use headway_core::program::relay;
-use headway_core::ring::default_limit;
 use headway_core::{
-    Clause, Configuration, Illegitimate, Misfit, Process, Program, Ring, RingError, Separation,
+    Clause, Configuration, Illegitimate, Measuring, Misfit, Process, Program, Ring, RingError,
+    Separation,
 };
 
 #[test]
@@ -179,9 +179,9 @@ fn the_last_value_that_is_admitted() {
 
 #[test]
 fn a_measuring_process_looks_for_twice_the_ring() {
-    assert_eq!(default_limit(1), 2);
-    assert_eq!(default_limit(12), 24);
-    assert_eq!(default_limit(usize::MAX), i32::MAX as u32);
+    assert_eq!(Measuring::default_limit(1), 2);
+    assert_eq!(Measuring::default_limit(12), 24);
+    assert_eq!(Measuring::default_limit(usize::MAX), i32::MAX as u32);
     let programs = vec![Program::Measure, Program::Relay];
     let ring = Ring::new(Separation::new(1).unwrap(), programs).unwrap();
     assert_eq!(Configuration::piled(&ring, 1, 1).measuring[0].limit, 4);

@@ -118,6 +118,10 @@ pub struct Config {
     pub fence_floor: u64,
     /// The largest datagram in bytes that the transport carries whole.
     pub largest_datagram: usize,
+    /// A turn of the phase clock has at least so many phases, at every node of the ring
+    /// the same. Every turn costs a message, because a clock at phase 0 waits for the
+    /// word that its neighbours know; a checker that goes through all phases wants few.
+    pub turn_phases: u16,
     /// The error to build in.
     #[cfg(feature = "flaws")]
     pub flaw: Option<crate::Flaw>,
@@ -194,6 +198,7 @@ impl Config {
             grant: Grant::WhenSettled,
             fence_floor: 0,
             largest_datagram: Config::UNFRAGMENTED,
+            turn_phases: 64,
             #[cfg(feature = "flaws")]
             flaw: None,
         }
@@ -247,9 +252,10 @@ impl Config {
         (self.index + 1) % self.plan.nodes()
     }
 
-    /// The phase clock of a ring: a modulus of more than 2n phases, a multiple of
-    /// the pace, and a tail of n. A ring whose processes read each other's memory
-    /// needs n + 1 and n - 2; the rest is room for what is still on its way.
+    /// The phase clock of a ring: a modulus of more than 2n phases and at least
+    /// [`Config::turn_phases`], a multiple of the pace, and a tail of n. A ring whose
+    /// processes read each other's memory needs n + 1 and n - 2; the rest is room for
+    /// what is still on its way.
     pub fn clock(&self) -> PhaseClock {
         #[cfg(feature = "flaws")]
         match self.flaw {
@@ -264,12 +270,21 @@ impl Config {
             Some(crate::Flaw::NoTail) => {
                 return PhaseClock {
                     tail: 0,
-                    ..clock_for(&self.plan)
+                    ..self.whole_clock()
                 };
             }
             _ => {}
         }
-        clock_for(&self.plan)
+        self.whole_clock()
+    }
+
+    fn whole_clock(&self) -> PhaseClock {
+        let pace = self.plan.pace() as i32;
+        let least = (2 * self.plan.nodes() as i32 + 1).max(i32::from(self.turn_phases));
+        PhaseClock {
+            modulus: least + (pace - least % pace) % pace,
+            tail: self.plan.nodes() as i32,
+        }
     }
 
     /// K, the number of values of every token ring: more than n.
@@ -297,22 +312,13 @@ impl Config {
     }
 }
 
-fn clock_for(plan: &Plan) -> PhaseClock {
-    let pace = plan.pace() as i32;
-    let least = 2 * plan.nodes() as i32 + 1;
-    PhaseClock {
-        modulus: least.div_euclid(pace) * pace + if least % pace == 0 { 0 } else { pace },
-        tail: plan.nodes() as i32,
-    }
-}
-
 impl Config {
     /// Sixteen bytes that stand for a name and everything in the plan, so that
     /// nodes that were told differently do not listen to each other.
     pub fn identity(name: &[u8], plan: &Plan, payload: u8) -> RingId {
         use sha2::{Digest, Sha256};
         let mut hash = Sha256::new();
-        hash.update(b"headway ring 1");
+        hash.update(b"headway ring 2");
         hash.update((name.len() as u64).to_be_bytes());
         hash.update(name);
         for number in [

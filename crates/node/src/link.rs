@@ -45,6 +45,12 @@ pub(crate) struct Link {
     pub(crate) silent: bool,
     /// A datagram for it is due.
     pub(crate) due: bool,
+    /// The challenge and the phase in the latest datagram to it.
+    pub(crate) told: (u64, i32),
+    /// Its latest datagram and ours have crossed, and it is for it to answer: nothing is
+    /// told it until it has, or until all is told again anyway. Only in a ring of two, where two
+    /// datagrams would go to and fro for ever without being any quicker than one.
+    pub(crate) hushed: bool,
     /// Its clock.
     pub(crate) phase: i32,
     /// What its latest tick changed.
@@ -80,6 +86,8 @@ impl Link {
             heard: 0,
             silent: false,
             due: true,
+            told: (0, 0),
+            hushed: false,
             phase: 0,
             released: None,
             values: alloc::vec![0; config.plan.tokens() as usize].into(),
@@ -110,6 +118,13 @@ impl Link {
         } else {
             Err(Rejected::Stale)
         }
+    }
+
+    /// Whether a datagram was sent before the latest one to its sender arrived there, and
+    /// that one is enough for the sender's next tick, of which it will tell.
+    pub(crate) fn crossed(&self, header: &Header) -> bool {
+        let (challenge, phase) = self.told;
+        header.echo != challenge && header.phase == phase && phase > 0 && !header.joining
     }
 
     /// Takes over what a fresh datagram says.

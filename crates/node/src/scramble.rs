@@ -54,6 +54,8 @@ impl Machine {
             link.joining = random() & 7 == 0;
             link.silent = random() & 1 == 0;
             link.due = random() & 1 == 0;
+            link.hushed = random() & 1 == 0;
+            link.told = (random(), phase(random));
             link.acknowledged = random() & 1 == 0;
             link.heard = moment(self.now, random);
             link.phase = phase(random);

@@ -36,6 +36,20 @@ impl Machine {
     /// Appends the state to `bytes`.
     pub fn save(&self, bytes: &mut Vec<u8>) {
         let start = bytes.len();
+        self.save_unsealed(bytes);
+        Machine::seal(bytes, start);
+    }
+
+    /// Completes what [`Machine::save_unsealed`] has appended from `start` on to a saved
+    /// state, by its digest.
+    pub fn seal(bytes: &mut Vec<u8>, start: usize) {
+        let digest = Sha256::digest(&bytes[start..]);
+        bytes.extend_from_slice(&digest);
+    }
+
+    /// Appends the state without its digest: enough to see whether it has changed, which
+    /// is asked far more often than it has.
+    pub fn save_unsealed(&self, bytes: &mut Vec<u8>) {
         let mut put = |field: &[u8]| bytes.extend_from_slice(field);
         put(MAGIC);
         put(&self.config.ring.0);
@@ -72,8 +86,6 @@ impl Machine {
             }]);
         }
         put(&self.rings.payloads.bytes);
-        let digest = Sha256::digest(&bytes[start..]);
-        bytes.extend_from_slice(&digest);
     }
 
     /// A node that goes on where it was saved. A permit that was being used is

@@ -9,11 +9,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
 use crate::desk::Ledger;
+use crate::hook::Hold;
 
 /// A folder with a node's files.
 #[derive(Debug)]
@@ -24,7 +26,8 @@ pub struct Store {
     state: Option<File>,
     turn: u64,
     place_bytes: u64,
-    written: Vec<u8>,
+    /// What goes into a place.
+    place: Vec<u8>,
     ledger: Vec<u8>,
     /// How often something could not be written.
     pub failures: u64,
@@ -42,15 +45,19 @@ pub struct Notes {
     pub desk: Ledger,
     /// Nodes that left the ring and may still use a permit, with their addresses.
     pub leaving: Vec<(String, String)>,
-    /// The command that runs: its process and when that was started.
-    pub hook: Option<(i32, u64)>,
+    /// The command that runs, or is about to.
+    pub hold: Option<Hold>,
 }
 
-const STATE_MAGIC: &[u8; 8] = b"HWstore1";
+const STATE_MAGIC: &[u8; 8] = b"HWstore2";
+/// How long a folder that somebody uses is waited for.
+const LOCKED_FOR: Duration = Duration::from_secs(2);
+
 const HEAD_BYTES: usize = 8 + 8 + 8 + 8;
 
 impl Store {
-    /// Opens a folder, or makes it.
+    /// Opens a folder, or makes it. What a killed node has left may have the folder for a
+    /// moment longer than that lived, so one that is in use is waited for.
     ///
     /// # Errors
     ///
@@ -64,17 +71,14 @@ impl Store {
             .create(true)
             .truncate(false)
             .mode(0o600);
-        let lock = options.open(folder.join("lock"))?;
-        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|_| {
-            io::Error::new(io::ErrorKind::ResourceBusy, "another node uses this folder")
-        })?;
+        let lock = lock(options.open(folder.join("lock"))?)?;
         Ok(Store {
             folder: folder.to_owned(),
             sync,
             state: None,
             turn: 0,
             place_bytes: 0,
-            written: Vec::new(),
+            place: Vec::new(),
             ledger: Vec::new(),
             failures: 0,
             troubles: BTreeMap::new(),
@@ -93,54 +97,52 @@ impl Store {
             .map(|(_, state)| state.to_vec())
     }
 
-    /// Keeps a state, unless it is the one that was kept last.
-    pub fn save_state(&mut self, state: &[u8]) {
-        if self.written == state {
-            return;
-        }
+    /// Keeps a state. Whether it could.
+    pub fn save_state(&mut self, state: &[u8]) -> bool {
         let result = self.write_state(state);
-        if result.is_ok() {
-            self.written.clear();
-            self.written.extend_from_slice(state);
-        } else {
+        let kept = result.is_ok();
+        if !kept {
             // Whatever is in the file is not to be trusted to be the latest; a new
             // file is made the next time.
             self.state = None;
         }
         self.note("state", result);
+        kept
     }
 
     fn write_state(&mut self, state: &[u8]) -> io::Result<()> {
-        let place = (HEAD_BYTES + state.len()) as u64;
-        if self.state.is_none() || self.place_bytes != place {
-            self.turn = self.last_turn();
-            let path = self.path("state");
-            let fresh = self.path("state.new");
-            // Room for both places is taken now, so that a disk that fills up later
-            // does no harm.
-            let mut file = create(&fresh)?;
-            file.write_all(&vec![0; 2 * place as usize])?;
-            file.write_all_at(&place_of(self.turn + 1, state), 0)?;
-            file.sync_all()?;
-            std::fs::rename(&fresh, &path)?;
-            self.turn += 1;
-            self.place_bytes = place;
-            self.state = Some(file);
-            return Ok(());
-        }
-        let Some(file) = &self.state else {
-            return Ok(());
+        let bytes = (HEAD_BYTES + state.len()) as u64;
+        let Some(file) = self.state.as_ref().filter(|_| self.place_bytes == bytes) else {
+            return self.new_state(state);
         };
         self.turn += 1;
         let at = if self.turn.is_multiple_of(2) {
-            place
+            bytes
         } else {
             0
         };
-        file.write_all_at(&place_of(self.turn, state), at)?;
+        write_place(&mut self.place, self.turn, state);
+        file.write_all_at(&self.place, at)?;
         if self.sync {
             file.sync_data()?;
         }
+        Ok(())
+    }
+
+    fn new_state(&mut self, state: &[u8]) -> io::Result<()> {
+        let turn = self.last_turn() + 1;
+        write_place(&mut self.place, turn, state);
+        let fresh = self.path("state.new");
+        // Room for both places is taken now, so that a disk that fills up later does no
+        // harm.
+        let mut file = create(&fresh)?;
+        file.write_all(&self.place)?;
+        file.write_all(&vec![0; self.place.len()])?;
+        file.sync_all()?;
+        std::fs::rename(&fresh, self.path("state"))?;
+        self.turn = turn;
+        self.place_bytes = self.place.len() as u64;
+        self.state = Some(file);
         Ok(())
     }
 
@@ -235,6 +237,21 @@ impl Store {
     }
 }
 
+fn lock(mut file: File) -> io::Result<Flock<File>> {
+    let began = Instant::now();
+    loop {
+        file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((file, _)) => file,
+        };
+        if began.elapsed() >= LOCKED_FOR {
+            let busy = "another node uses this folder";
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, busy));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options
@@ -245,15 +262,14 @@ fn create(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-fn place_of(turn: u64, state: &[u8]) -> Vec<u8> {
-    let mut place = Vec::with_capacity(HEAD_BYTES + state.len());
+fn write_place(place: &mut Vec<u8>, turn: u64, state: &[u8]) {
+    place.clear();
     place.extend_from_slice(STATE_MAGIC);
     place.extend_from_slice(&turn.to_be_bytes());
     place.extend_from_slice(&(state.len() as u64).to_be_bytes());
-    let sum = checksum(&[&place, state]);
+    let sum = checksum(place, state);
     place.extend_from_slice(&sum.to_be_bytes());
     place.extend_from_slice(state);
-    place
 }
 
 fn read_place(place: &[u8]) -> Option<(u64, &[u8])> {
@@ -262,16 +278,20 @@ fn read_place(place: &[u8]) -> Option<(u64, &[u8])> {
     let turn = u64::from_be_bytes(head[8..16].try_into().ok()?);
     let length = u64::from_be_bytes(head[16..24].try_into().ok()?);
     let state = rest.get(..usize::try_from(length).ok()?)?;
-    let whole = checksum(&[head, state]) == u64::from_be_bytes(*sum);
+    let whole = checksum(head, state) == u64::from_be_bytes(*sum);
     (head.starts_with(STATE_MAGIC) && whole).then_some((turn, state))
 }
 
-/// Tells a write that was cut from one that was not (FNV-1a). The state has a digest of
-/// its own for everything else.
-fn checksum(parts: &[&[u8]]) -> u64 {
-    let bytes = parts.iter().copied().flatten();
-    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, &byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+/// Tells a write that was cut from one that was not; the state has a digest of its own
+/// for everything else. Eight bytes at a time, because every hop waits for it; each step
+/// can be undone, so that a change of one word is never missed.
+fn checksum(head: &[u8], state: &[u8]) -> u64 {
+    let words = head.chunks(8).chain(state.chunks(8));
+    words.fold(0xcbf2_9ce4_8422_2325, |sum, bytes| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let mixed = (sum ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 32)
     })
 }
 

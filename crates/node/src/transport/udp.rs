@@ -32,6 +32,9 @@ pub struct Udp {
     arrived: Vec<u8>,
     largest: usize,
     spin: Duration,
+    /// Nothing was left in the socket when it was last looked at: the next arrival
+    /// rings the bell, so that there is no need to look before.
+    empty: bool,
 }
 
 impl Udp {
@@ -64,6 +67,7 @@ impl Udp {
             arrived: vec![0; LARGEST_DATAGRAM + 1],
             largest: LARGEST_DATAGRAM,
             spin: Duration::ZERO,
+            empty: false,
         })
     }
 
@@ -103,7 +107,10 @@ impl Udp {
                     buffer[..length].copy_from_slice(&self.arrived[..length]);
                     return Ok(Some(length));
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.empty = true;
+                    return Ok(None);
+                }
                 // What became of something sent before is no matter here.
                 Err(error) if is_loss(&error) => {}
                 Err(error) => return Err(error),
@@ -136,13 +143,15 @@ impl UdpBell {
         })
     }
 
-    /// Waits; whether the waker was used.
-    fn listen(&mut self, most: Duration) -> io::Result<bool> {
+    /// Waits; whether a socket has become ready, and whether the waker was used.
+    fn listen(&mut self, most: Duration) -> io::Result<(bool, bool)> {
         match self.poll.poll(&mut self.events, Some(most)) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             polled => polled?,
         }
-        Ok(self.events.iter().any(|event| event.token() == WAKER))
+        let used = self.events.iter().any(|event| event.token() == WAKER);
+        let rung = self.events.iter().any(|event| event.token() != WAKER);
+        Ok((rung, used))
     }
 }
 
@@ -170,12 +179,18 @@ impl Transport for Udp {
             return self.take(buffer);
         }
         let started = Instant::now();
+        let mut looked = false;
         loop {
-            // The poll tells of arrivals only once, so the socket is emptied first.
-            if let Some(length) = self.take(buffer)? {
+            // The bell tells of arrivals only once, so the socket is emptied first.
+            let known_empty = self.empty && self.bell.is_some() && self.spin.is_zero();
+            if !known_empty && let Some(length) = self.take(buffer)? {
                 return Ok(Some(length));
             }
-            let passed = started.elapsed();
+            let passed = if std::mem::replace(&mut looked, true) {
+                started.elapsed()
+            } else {
+                Duration::ZERO
+            };
             if passed >= wait {
                 return Ok(None);
             }
@@ -186,7 +201,9 @@ impl Transport for Udp {
             let Some(bell) = &mut self.bell else {
                 return Ok(None);
             };
-            if bell.listen(wait - passed)? {
+            let (rung, woken) = bell.listen(wait - passed)?;
+            self.empty &= !rung;
+            if woken {
                 return self.take(buffer);
             }
         }

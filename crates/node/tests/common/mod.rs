@@ -84,6 +84,9 @@ impl Scenario {
             role,
             payload: self.payload,
             timing: self.timing(),
+            // Half of the rings have turns of the clock as short as they may be, so that
+            // a run sees many.
+            turn_phases: [0, 64][(self.seed % 2) as usize],
             ..Config::new(ring, index as u32, self.plan)
         };
         self.roles.iter().enumerate().map(config).collect()

@@ -14,7 +14,7 @@ use crate::config::{Settings, ring_name_id};
 use crate::control::{self, Message, Sender};
 use crate::desk::{Desk, Effect, Rules, Who};
 use crate::exchange::Exchange;
-use crate::hook::Order;
+use crate::hook::{Hold, Order};
 use crate::metrics::Counts;
 use crate::request::{Given, Request};
 use crate::roster::{Roster, Signed};
@@ -27,7 +27,7 @@ mod requests;
 mod send;
 mod status;
 
-pub use status::{Holding, Status};
+pub use status::{Beside, Holding, Status};
 
 /// Control datagrams go to nodes with numbers from here on.
 const CONTROL: u32 = 1 << 31;
@@ -70,9 +70,11 @@ pub struct Agent {
     outbox: Vec<(String, Message)>,
     tickets: BTreeMap<u64, (Duration, oneshot::Sender<Given>)>,
     hooks: mpsc::UnboundedSender<Order>,
-    hook_process: Option<(i32, u64)>,
+    /// The command that runs.
+    hold: Option<Hold>,
     /// What the notes on disk were made from.
     noted: Option<Noted>,
+    status_wanted: Vec<(Duration, oneshot::Sender<Box<Status>>)>,
     alarms: BTreeMap<String, String>,
     complained: BTreeMap<&'static str, Duration>,
     counts: Counts,
@@ -80,11 +82,15 @@ pub struct Agent {
     stopping: Option<Duration>,
     random: fn() -> u64,
     saved: Vec<u8>,
+    /// The state that the store has.
+    kept: Vec<u8>,
+    /// Something has happened since the latest flush.
+    stirred: bool,
     buffer: Vec<u8>,
 }
 
 /// What the notes depend on: changes at the desk, nodes that leave, the command.
-type Noted = (u64, usize, Option<(i32, u64)>);
+type Noted = (u64, usize, Option<Hold>);
 
 impl Agent {
     /// A node that goes on where its store says it was, or begins.
@@ -124,8 +130,9 @@ impl Agent {
             outbox: Vec::new(),
             tickets: BTreeMap::new(),
             hooks,
-            hook_process: None,
+            hold: None,
             noted: None,
+            status_wanted: Vec::new(),
             alarms: BTreeMap::new(),
             complained: BTreeMap::new(),
             counts,
@@ -133,6 +140,8 @@ impl Agent {
             stopping: None,
             random,
             saved: Vec::new(),
+            kept: Vec::new(),
+            stirred: true,
             buffer: vec![0; 2048],
             settings,
             key,
@@ -235,6 +244,7 @@ impl Agent {
 
     /// Follows up everything that one call has brought.
     fn act(&mut self, now: Duration) {
+        self.stirred = true;
         for _ in 0..64 {
             if self.exchange.poll_adopted() {
                 self.adopt(now);
@@ -256,7 +266,9 @@ impl Agent {
         }
         self.start(now);
         let trouble = self.store.trouble().cloned();
-        self.alarm("store", trouble.is_some(), || trouble.unwrap_or_default());
+        if trouble.is_some() || !self.alarms.is_empty() {
+            self.alarm("store", trouble.is_some(), || trouble.unwrap_or_default());
+        }
     }
 
     fn act_on_event(&mut self, now: Duration) -> bool {
@@ -326,15 +338,20 @@ impl Agent {
             } => self.done(now, token, fence, payload.as_deref()),
             Effect::StartHook { token, fence, time } => {
                 let payload = self.payload(token);
-                // Noted before it begins, so that a restart knows whose permit it was.
+                let hold = Hold::new((self.random)());
+                self.hold = Some(hold);
+                // Noted before it begins, so that a restart knows whose permit it was, and
+                // what to look for.
                 self.save_notes();
                 let order = Order::Start {
                     token,
                     fence,
+                    hold: hold.id,
                     time,
                     payload,
                 };
                 if self.hooks.send(order).is_err() {
+                    self.hold = None;
                     self.desk.hook_ended(now, token, fence, None);
                 }
             }
@@ -408,7 +425,7 @@ impl Agent {
     }
 
     fn save_notes(&mut self) {
-        let state = (self.desk.changes(), self.leaving.len(), self.hook_process);
+        let state = (self.desk.changes(), self.leaving.len(), self.hold);
         if self.noted == Some(state) {
             return;
         }
@@ -420,7 +437,7 @@ impl Agent {
         let notes = Notes {
             desk: self.desk.ledger(),
             leaving: leaving.collect(),
-            hook: self.hook_process,
+            hold: self.hold,
         };
         self.store.save_notes(&notes);
     }

@@ -1,5 +1,7 @@
 //! What leaves a node, and whereto.
 
+use headway_node::Machine;
+
 use super::{Agent, CONTROL, MOST_ADDRESSES};
 use crate::control::{self, Sender};
 use crate::reach::Reach;
@@ -7,14 +9,25 @@ use crate::reach::Reach;
 impl Agent {
     /// Sends what there is to send; the state that is told is kept first.
     pub fn flush(&mut self, transport: &mut dyn Reach) {
+        if !std::mem::take(&mut self.stirred) {
+            return;
+        }
         if self.unwired {
             self.unwired = !self.wire(transport);
         }
         self.save_notes();
         if let Some(machine) = &mut self.machine {
             self.saved.clear();
-            machine.save(&mut self.saved);
-            self.store.save_state(&self.saved);
+            machine.save_unsealed(&mut self.saved);
+            if self.saved != self.kept {
+                let bytes = self.saved.len();
+                Machine::seal(&mut self.saved, 0);
+                // What could not be kept is tried again the next time.
+                if self.store.save_state(&self.saved) {
+                    self.saved.truncate(bytes);
+                    std::mem::swap(&mut self.saved, &mut self.kept);
+                }
+            }
             while let Some(transmit) = machine.poll_transmit(&mut self.buffer) {
                 self.counts.sent += 1;
                 self.counts.sent_bytes += transmit.bytes as u64;
@@ -39,6 +52,9 @@ impl Agent {
             if node.is_none_or(|node| transport.send(node, &bytes).is_err()) {
                 self.counts.unsent += 1;
             }
+        }
+        if !self.status_wanted.is_empty() {
+            self.tell_status(transport);
         }
     }
 

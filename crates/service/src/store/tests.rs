@@ -26,6 +26,36 @@ fn the_latest_whole_state_is_found_whatever_was_being_written() {
 }
 
 #[test]
+fn a_write_that_was_cut_anywhere_leaves_the_state_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = Store::open(folder.path(), false).unwrap();
+    let states: Vec<Vec<u8>> = (0..5_u8)
+        .map(|round| (0..109).map(|at| round.wrapping_mul(at)).collect())
+        .collect();
+    store.save_state(&states[0]);
+    for pair in states.windows(2) {
+        let before = std::fs::read(&path).unwrap();
+        assert!(store.save_state(&pair[1]));
+        let after = std::fs::read(&path).unwrap();
+        assert_eq!(before.len(), after.len());
+        let written = before.iter().zip(&after).rposition(|(a, b)| a != b);
+        for cut in 0..=written.unwrap() {
+            // Some of the write has reached the disk, from either end.
+            for torn in [
+                [&after[..cut], &before[cut..]].concat(),
+                [&before[..cut], &after[cut..]].concat(),
+            ] {
+                std::fs::write(&path, &torn).unwrap();
+                let expected = if torn == after { &pair[1] } else { &pair[0] };
+                assert_eq!(store.state().as_ref(), Some(expected), "cut at {cut}");
+            }
+        }
+        std::fs::write(&path, &after).unwrap();
+    }
+}
+
+#[test]
 fn another_length_and_a_restart_go_on_from_the_latest() {
     let folder = tempfile::tempdir().unwrap();
     for length in [10, 20, 10] {
@@ -42,6 +72,18 @@ fn one_node_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let _first = Store::open(folder.path(), false).unwrap();
     assert!(Store::open(folder.path(), false).is_err());
+}
+
+#[test]
+fn a_folder_that_is_given_up_in_a_moment_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Store::open(folder.path(), false).unwrap();
+    let ends = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        drop(first);
+    });
+    assert!(Store::open(folder.path(), false).is_ok());
+    ends.join().unwrap();
 }
 
 #[test]
@@ -72,7 +114,10 @@ fn rosters_and_notes_come_back() {
     assert_eq!(store.roster(), Some(signed));
     let notes = Notes {
         leaving: vec![("x".into(), "h:1".into())],
-        hook: Some((12, 34)),
+        hold: Some(Hold {
+            process: Some((12, 34)),
+            ..Hold::new(56)
+        }),
         ..Notes::default()
     };
     store.save_notes(&notes);

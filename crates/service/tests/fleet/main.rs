@@ -5,10 +5,18 @@ mod attack;
 mod harness;
 mod hook;
 mod membership;
+mod notify;
+mod observer;
 mod ring;
 
 /// Not a test: what a node of the other tests runs as.
 #[test]
 fn a_node_if_asked() {
     harness::be_a_node_if_asked();
+}
+
+/// Not a test: what a node of the other tests runs.
+#[test]
+fn a_command_if_asked() {
+    observer::be_a_command_if_asked();
 }

@@ -4,8 +4,13 @@
 //!
 //! `HEADWAY_GUIDE_PRINT=1` prints what each command prints, to write guides with.
 
+mod operators;
+mod text;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use text::{Step, fits, steps};
 
 #[test]
 fn every_command_of_every_guide() {
@@ -36,38 +41,6 @@ fn every_command_of_every_guide() {
     );
 }
 
-/// One command of a guide.
-struct Step {
-    line: usize,
-    command: String,
-    expected: Vec<String>,
-    code: i32,
-}
-
-fn steps(text: &str) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    let mut inside = false;
-    for (index, line) in text.lines().enumerate() {
-        if line.starts_with("```") {
-            inside = line == "```console";
-        } else if !inside {
-        } else if let Some(command) = line.strip_prefix("$ ") {
-            steps.push(Step {
-                line: index + 1,
-                command: command.to_owned(),
-                expected: Vec::new(),
-                code: 0,
-            });
-        } else if let Some(step) = steps.last_mut() {
-            match line.strip_prefix("? ") {
-                Some(code) => step.code = code.parse().expect("an exit code"),
-                None => step.expected.push(line.to_owned()),
-            }
-        }
-    }
-    steps
-}
-
 impl Step {
     fn run(&self, directory: &Path) -> Result<(), String> {
         let mut words = self.command.split_whitespace();
@@ -96,24 +69,6 @@ impl Step {
             ))
         }
     }
-}
-
-/// Whether lines are as expected, where `...` stands for anything.
-fn fits(expected: &[String], lines: &[&str]) -> bool {
-    let Some((first, rest)) = expected.split_first() else {
-        return lines.is_empty();
-    };
-    if first == "..." {
-        return (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..]));
-    }
-    let Some((line, others)) = lines.split_first() else {
-        return false;
-    };
-    let same = match first.strip_suffix("...") {
-        Some(start) => line.starts_with(start),
-        None => line.trim_end() == first.trim_end(),
-    };
-    same && fits(rest, others)
 }
 
 #[test]

@@ -1,0 +1,252 @@
+//! How quickly a permit is handed over, against the bare transport.
+//!
+//! Two nodes of the service and one token that nobody wants: it goes to and fro as
+//! quickly as they can. The bare transport is two processes that block until a message
+//! arrives and send one back. A node has more to do than that for every message: it
+//! sleeps until a message, a request or a time comes, authenticates, keeps its state on
+//! disk, and answers; what it may take is the goal.
+//!
+//! The two are measured in short blocks in turn, the ring being stopped (SIGSTOP) during
+//! the other's, so that whatever else the machine does meets both. The ratio is the median
+//! of those of all pairs of blocks, or that of the quickest blocks if it is higher: when
+//! the machine is busy, the bare transport may wait for a core in most of its blocks.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use headway_node::{Config, Plan, RingId};
+
+use crate::fleet::{Ring, sleeps};
+use crate::node::PingPong;
+use crate::table::{Goal, Row, Table, ratio, time};
+
+const PAIRS: usize = 40;
+const BLOCK: Duration = Duration::from_millis(60);
+
+/// The times of a ring that hands over as quickly as it can.
+pub(crate) const AT_ONCE: &str = "tick = \"0ms\"\nrefresh = \"20ms\"\nsilence = \"1s\"\n";
+
+pub(crate) fn measure(table: &mut Table) {
+    let mut ring = Ring::new(2, 23_000, AT_ONCE);
+    ring.start(0);
+    ring.start(1);
+    ring.settle();
+    let mut bare = PingPong::start(datagram_bytes());
+    let measured = compare(&ring, &mut bare);
+    let work = "a permit handed over between two nodes of the service, loopback UDP, state kept \
+                on disk first";
+    table.add(Row {
+        work: work.to_owned(),
+        ours: measured.ours(),
+        baseline: measured.bare("bare UDP, one way"),
+        ratio: measured.ratio,
+        goal: Goal::AtMost(2.0),
+    });
+    drop((ring, bare));
+    match redis() {
+        Some(redis) => table.add(Row {
+            work: work.to_owned(),
+            ours: time(measured.hand_over),
+            baseline: format!("a lock through Redis (LPUSH, BLPOP) {}", time(redis)),
+            ratio: ratio(measured.hand_over, redis),
+            goal: Goal::AtMost(1.0),
+        }),
+        None => eprintln!("  skipped: a lock through Redis: there is no redis-server"),
+    }
+}
+
+/// Of a node of a ring of two with one token.
+pub(crate) fn datagram_bytes() -> usize {
+    let plan = Plan::new(2, 1, 1).expect("it fits");
+    Config::new(RingId([0; 16]), 0, plan).datagram_bytes()
+}
+
+/// A transport without anything on it, in two processes: this one and another.
+pub(crate) trait BareTransport {
+    /// Messages go to and fro for this long; how many there were, both ways.
+    fn run_for(&mut self, time: Duration) -> u64;
+
+    /// The other process.
+    fn other(&self) -> u32;
+}
+
+/// What was measured; times are the medians of all blocks.
+pub(crate) struct Measured {
+    hand_over: Duration,
+    one_way: Duration,
+    pub(crate) ratio: f64,
+    /// A hand-over's, and a message's of the bare transport.
+    wake_ups: [f64; 2],
+    datagrams: f64,
+}
+
+impl Measured {
+    pub(crate) fn ours(&self) -> String {
+        format!(
+            "{} ({:.1} messages and {:.1} wake-ups each)",
+            time(self.hand_over),
+            self.datagrams,
+            self.wake_ups[0]
+        )
+    }
+
+    pub(crate) fn bare(&self, what: &str) -> String {
+        format!(
+            "{what} {} ({:.1} wake-ups)",
+            time(self.one_way),
+            self.wake_ups[1]
+        )
+    }
+}
+
+/// Measures a ring that hands its token to and fro, and the bare transport.
+pub(crate) fn compare(ring: &Ring, bare: &mut dyn BareTransport) -> Measured {
+    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut hops, mut messages, mut slept, mut sent) = (0, 0, [0, 0], 0.0);
+    bare.run_for(BLOCK);
+    for pair in 0..PAIRS {
+        let mut run_bare = |theirs: &mut Vec<Duration>| {
+            let before = sleeps(bare.other()) + sleeps(std::process::id());
+            let start = Instant::now();
+            let passed = bare.run_for(BLOCK).max(1);
+            theirs.push(start.elapsed().div_f64(passed as f64));
+            slept[1] += sleeps(bare.other()) + sleeps(std::process::id()) - before;
+            messages += passed;
+        };
+        ring.pause();
+        if pair % 2 == 0 {
+            run_bare(&mut theirs);
+        }
+        ring.resume();
+        let block = ring_block(ring);
+        ring.pause();
+        if pair % 2 == 1 {
+            run_bare(&mut theirs);
+        }
+        ours.push(block.time.div_f64(block.hops.max(1) as f64));
+        hops += block.hops;
+        slept[0] += block.slept;
+        sent += block.datagrams;
+        ratios.push(ratio(ours[pair], theirs[pair]));
+    }
+    ring.resume();
+    ratios.sort_unstable_by(f64::total_cmp);
+    ours.sort_unstable();
+    theirs.sort_unstable();
+    Measured {
+        hand_over: ours[PAIRS / 2],
+        one_way: theirs[PAIRS / 2],
+        ratio: ratios[PAIRS / 2].max(ratio(ours[0], theirs[0])),
+        wake_ups: [
+            slept[0] as f64 / hops.max(1) as f64,
+            slept[1] as f64 / messages.max(1) as f64,
+        ],
+        datagrams: sent / hops.max(1) as f64,
+    }
+}
+
+struct Block {
+    time: Duration,
+    hops: u64,
+    slept: u64,
+    datagrams: f64,
+}
+
+fn ring_block(ring: &Ring) -> Block {
+    // What was missed while it was stopped is made up for.
+    std::thread::sleep(BLOCK / 6);
+    let sent = || ring.sent(0) + ring.sent(1);
+    let slept = || ring.processes().map(sleeps).sum::<u64>();
+    let (sent_before, slept_before) = (sent(), slept());
+    let (start, before) = hops(ring);
+    std::thread::sleep(BLOCK);
+    let (end, after) = hops(ring);
+    let (slept_after, sent_after) = (slept(), sent());
+    Block {
+        time: end - start,
+        hops: after - before,
+        slept: slept_after - slept_before,
+        datagrams: sent_after - sent_before,
+    }
+}
+
+/// Hand-overs so far, and when that was: the middle of the time that asking took. With two
+/// nodes and one token, the other node has handed it over as often.
+fn hops(ring: &Ring) -> (Instant, u64) {
+    let asked = Instant::now();
+    let hops = ring.status(0)["hops"].as_u64().unwrap_or(0);
+    (asked + asked.elapsed() / 2, 2 * hops)
+}
+
+/// A lock handed to and fro between two clients that wait for it.
+fn redis() -> Option<Duration> {
+    let port = 23_100_u16;
+    let mut server = Command::new("redis-server")
+        .args([
+            "--port",
+            &port.to_string(),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--daemonize",
+            "no",
+        ])
+        .stdout(Stdio::null())
+        .spawn()
+        .ok()?;
+    let connect = || {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(5) {
+            if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
+                stream.set_nodelay(true).ok()?;
+                return Some(BufReader::new(stream));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        None
+    };
+    let pass = |client: &mut BufReader<TcpStream>, to: &str| -> Option<()> {
+        write!(client.get_mut(), "LPUSH {to} lock\r\n").ok()?;
+        let mut line = String::new();
+        client.read_line(&mut line).ok().map(drop)
+    };
+    let take = |client: &mut BufReader<TcpStream>, from: &str| -> Option<()> {
+        write!(client.get_mut(), "BLPOP {from} 5\r\n").ok()?;
+        // Two texts, each with its length, after their number.
+        for _ in 0..5 {
+            let mut line = String::new();
+            client
+                .read_line(&mut line)
+                .ok()
+                .filter(|&bytes| bytes > 0)?;
+        }
+        Some(())
+    };
+    let mut one = connect()?;
+    let mut other = connect()?;
+    let rounds = 2000;
+    let answer = std::thread::spawn(move || {
+        for _ in 0..rounds {
+            take(&mut other, "one")?;
+            pass(&mut other, "two")?;
+        }
+        Some(())
+    });
+    let mut least: Option<Duration> = None;
+    for _ in 0..rounds / 100 {
+        let start = Instant::now();
+        for _ in 0..100 {
+            pass(&mut one, "one")?;
+            take(&mut one, "two")?;
+        }
+        let each = start.elapsed() / 200;
+        least = Some(least.map_or(each, |least| least.min(each)));
+    }
+    let _ = answer.join();
+    let _ = server.kill();
+    let _ = server.wait();
+    least
+}
