@@ -125,16 +125,24 @@ fn neighbours_and_indices() {
     assert!(error.to_string().contains("0 to 4"), "{error}");
 }
 
-/// The modulus is the least that exceeds 2n and is a multiple of the pace.
+/// The modulus is the least that exceeds 2n, is as large as asked for, and is a
+/// multiple of the pace.
 #[test]
 fn clocks_have_room_and_whole_rounds() {
     for nodes in 2..40_u32 {
         for pace in 1..12_u32 {
             let plan = Plan::logical(nodes, 1, 1, pace).unwrap();
-            let clock = Config::new(RingId([0; 16]), 0, plan).clock();
-            let expected = (2 * nodes + 1..).find(|modulus| modulus % pace == 0);
-            assert_eq!(Some(clock.modulus as u32), expected, "{nodes} {pace}");
-            assert_eq!(clock.tail, nodes as i32);
+            for turn_phases in [1, 30, 64] {
+                let config = Config {
+                    turn_phases,
+                    ..Config::new(RingId([0; 16]), 0, plan)
+                };
+                let clock = config.clock();
+                let least = (2 * nodes + 1).max(u32::from(turn_phases));
+                let expected = (least..).find(|modulus| modulus % pace == 0);
+                assert_eq!(Some(clock.modulus as u32), expected, "{nodes} {pace}");
+                assert_eq!(clock.tail, nodes as i32);
+            }
         }
     }
 }

@@ -123,6 +123,9 @@ fn silence_is_noticed_when_it_is_due() {
     assert_eq!(events(&mut alone), []);
     assert!(!alone.joined(), "it waits for an answer as long");
     alone.handle_timeout(us(101_000));
+    let seen: Vec<_> = alone.neighbours().collect();
+    assert_eq!(seen.iter().map(|one| one.node).collect::<Vec<_>>(), [0, 2]);
+    assert!(seen.iter().all(|one| one.heard.is_none() && one.silent));
     let silent = [Event::Silent { node: 0 }, Event::Silent { node: 2 }];
     assert_eq!(events(&mut alone), silent);
     assert_eq!(alone.silent().collect::<Vec<_>>(), [0, 2]);
@@ -158,6 +161,13 @@ fn a_silent_neighbour_that_speaks_is_heard() {
     for index in [1, 2] {
         assert!(nodes.events.contains(&(index, Event::Heard { node: 0 })));
         assert_eq!(nodes.all[index].silent().count(), 0);
+        let recently =
+            |heard: Option<Duration>| heard.is_some_and(|at| at + us(30_000) >= nodes.now);
+        assert!(
+            nodes.all[index]
+                .neighbours()
+                .all(|one| recently(one.heard) && !one.silent)
+        );
     }
 }
 
