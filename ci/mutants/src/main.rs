@@ -69,12 +69,18 @@ fn run(asked: &Asked) -> Result<bool, String> {
     let woven = tree::weave(asked, &mutants)?;
     let survived = asked.only.as_deref().map(outcome::survivors).transpose()?;
     let tried = |mutant: &list::Mutant| {
-        let survived = survived.as_ref().is_none_or(|keys| keys.contains(&mutant.key()));
+        let survived = survived
+            .as_ref()
+            .is_none_or(|keys| keys.contains(&mutant.key()));
         survived && mutant.file.starts_with(&asked.within)
     };
     let tried: Vec<bool> = mutants.iter().map(tried).collect();
     let outcomes = trial::run(asked, &mutants, &tried, woven)?;
-    let kept = mutants.into_iter().zip(outcomes).zip(tried).filter(|(_, tried)| *tried);
+    let kept = mutants
+        .into_iter()
+        .zip(outcomes)
+        .zip(tried)
+        .filter(|(_, tried)| *tried);
     let (mutants, outcomes): (Vec<_>, Vec<_>) = kept.map(|(kept, _)| kept).unzip();
     outcome::write(&asked.out, &mutants, &outcomes)?;
     print!("{}", outcome::table(&mutants, &outcomes));

@@ -95,12 +95,36 @@ fn copy(tree: &Path) -> Result<(), String> {
         ])
         .output()
         .map_err(|error| format!("git ls-files: {error}"))?;
-    for name in String::from_utf8_lossy(&listed.stdout).split('\0') {
-        if name.is_empty() || !Path::new(name).is_file() || name.starts_with("ci/mutants/") {
-            continue;
-        }
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    let wanted = |name: &&str| Path::new(name).is_file() && !name.starts_with("ci/mutants/");
+    let names: BTreeSet<&str> = listed.split('\0').filter(wanted).collect();
+    remove_others(tree, Path::new(""), &names)
+        .map_err(|error| format!("{}: {error}", tree.display()))?;
+    for name in names {
         let to = tree.join(name);
         copy_file(Path::new(name), &to).map_err(|error| format!("{}: {error}", to.display()))?;
+    }
+    Ok(())
+}
+
+/// Removes what an earlier copy had and this one has not.
+fn remove_others(tree: &Path, folder: &Path, names: &BTreeSet<&str>) -> std::io::Result<()> {
+    let Ok(entries) = fs::read_dir(tree.join(folder)) else {
+        return Ok(());
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = folder.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            if !["target", "trace", "mutant-switch"]
+                .iter()
+                .any(|kept| name == Path::new(kept))
+            {
+                remove_others(tree, &name, names)?;
+            }
+        } else if !name.to_str().is_some_and(|name| names.contains(name)) {
+            fs::remove_file(entry.path())?;
+        }
     }
     Ok(())
 }

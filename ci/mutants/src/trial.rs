@@ -23,7 +23,12 @@ struct Test {
     asks: BTreeSet<u32>,
 }
 
-pub fn run(asked: &Asked, mutants: &[Mutant], tried: &[bool], tree: Tree) -> Result<Vec<Outcome>, String> {
+pub fn run(
+    asked: &Asked,
+    mutants: &[Mutant],
+    tried: &[bool],
+    tree: Tree,
+) -> Result<Vec<Outcome>, String> {
     let mut tests = Vec::new();
     let wanted = |executable: &&Executable| {
         asked.targets.is_empty() || asked.targets.contains(&executable.name)

@@ -89,7 +89,9 @@ enum What {
         guarded: bool,
     },
     /// A match, unchanged: what does not compile when one of these arms has a guard.
-    Match { arms: Vec<u32> },
+    Match {
+        arms: Vec<u32>,
+    },
     /// A field of a struct that has a base. The replacement is the base's field.
     Field {
         name: String,

@@ -53,7 +53,7 @@ impl View<'_> {
     fn timed_tokens(&self, skipped: u64) -> impl Iterator<Item = ProcessIndex> + '_ {
         let all = (0..self.processes.len()).filter(|&index| self.has_token(index));
         let tokens = all.clone().count();
-        let whole_turns = tokens > 0 && (skipped + 1).is_multiple_of(tokens as u64);
+        let whole_turns = (skipped + 1).is_multiple_of(tokens as u64);
         all.take(if whole_turns { 1 } else { tokens })
     }
 

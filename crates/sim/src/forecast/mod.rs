@@ -207,9 +207,8 @@ impl<'a> Forecast<'a> {
             tokens: m, pace, ..
         } = self.shape;
         let d = i128::from(pace);
-        let y = move |group: &Group, token: u64| {
-            i128::from(token) * d + group.settled() - i128::from(m) * d
-        };
+        // y + m·d, which is enough for differences.
+        let y = move |group: &Group, token: u64| i128::from(token) * d + group.settled();
         let tokens = self.settling.groups.iter().rev().flat_map(move |group| {
             let first = m - group.tokens_to_here;
             (first..first + group.count()).map(move |token| y(group, token))
