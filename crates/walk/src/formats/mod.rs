@@ -11,7 +11,7 @@ use crate::network::{Network, NetworkError};
 pub mod dot;
 pub mod edges;
 pub mod graphml;
-pub mod node_link;
+pub(crate) mod node_link;
 
 /// How a network is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
