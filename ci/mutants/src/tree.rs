@@ -30,14 +30,14 @@ pub struct Executable {
 pub fn weave(asked: &Asked, mutants: &[Mutant]) -> Result<Tree, String> {
     copy(&asked.tree)?;
     add_switch(&asked.tree, mutants)?;
-    let mut dropped = BTreeSet::new();
-    let mut unviable = BTreeSet::new();
+    let (mut dropped, mut unviable) = remembered(&asked.tree, mutants);
     loop {
         let traces = write(&asked.tree, mutants, &dropped)?;
         let woven: BTreeSet<u32> = traces.values().flatten().map(|trace| trace.id).collect();
         let build = build(asked)?;
         if build.errors.is_empty() {
             eprintln!("{} woven", woven.len());
+            remember(&asked.tree, mutants, &dropped, &unviable)?;
             let executables = build.executables;
             return Ok(Tree {
                 woven,
@@ -82,6 +82,43 @@ pub fn weave(asked: &Asked, mutants: &[Mutant]) -> Result<Tree, String> {
         }
     }
 }
+
+/// What did not compile the last time, by name: dropped, and of those unviable. A
+/// changed file moves lines, and with them names, so nothing is remembered wrongly.
+fn remembered(tree: &Path, mutants: &[Mutant]) -> (BTreeSet<u32>, BTreeSet<u32>) {
+    let text = fs::read_to_string(tree.join(REMEMBERED)).unwrap_or_default();
+    let (dropped, unviable): (BTreeSet<String>, BTreeSet<String>) =
+        serde_json::from_str(&text).unwrap_or_default();
+    let ids = |names: &BTreeSet<String>| {
+        let named = (0..)
+            .zip(mutants)
+            .filter(|(_, mutant)| names.contains(&mutant.name));
+        named.map(|(id, _)| id).collect()
+    };
+    (ids(&dropped), ids(&unviable))
+}
+
+fn remember(
+    tree: &Path,
+    mutants: &[Mutant],
+    dropped: &BTreeSet<u32>,
+    unviable: &BTreeSet<u32>,
+) -> Result<(), String> {
+    let names = |ids: &BTreeSet<u32>| -> BTreeSet<String> {
+        ids.iter()
+            .map(|&id| mutants[id as usize].name.clone())
+            .collect()
+    };
+    let text = serde_json::to_string(&(names(dropped), names(unviable)));
+    let text = text.map_err(|error| error.to_string())?;
+    let to = tree.join(REMEMBERED);
+    fs::create_dir_all(tree.join("trace"))
+        .and_then(|()| fs::write(to, text))
+        .map_err(|error| error.to_string())
+}
+
+/// In the folder that is not copied.
+const REMEMBERED: &str = "trace/dropped.json";
 
 /// What git knows of, as it is in the working tree.
 fn copy(tree: &Path) -> Result<(), String> {

@@ -129,7 +129,7 @@ fn names(executable: &Executable) -> Result<Vec<String>, String> {
 }
 
 fn baseline(asked: &Asked, executable: &Executable, name: String) -> Result<Test, String> {
-    let folder = asked.tree.join("trace");
+    let folder = asked.tree.join(format!("trace/{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let folder = fs::canonicalize(&folder).map_err(|error| error.to_string())?;

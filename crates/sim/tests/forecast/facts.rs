@@ -7,7 +7,7 @@ use headway_core::{Configuration, Program, Ring, Separation};
 use headway_sim::forecast::{Forecast, ForecastError, SparseRing, TokensAt};
 use headway_sim::seed::{Purpose, Random};
 
-use crate::lock_step::horizon;
+use crate::lock_step::{compare, horizon};
 use crate::random::any_ring;
 
 /// Rings of all shapes, with and without delays.
@@ -24,6 +24,16 @@ fn rings(count: u64) -> impl Iterator<Item = (Ring, Configuration)> {
         let relays = Ring::with_delays(ring.separation(), ring.len(), []).unwrap();
         (relays, state)
     })
+}
+
+/// The first rings of every shape, before the many: a difference is told in a moment.
+#[test]
+fn some_rings_state_by_state() {
+    for (ring, start) in rings(600) {
+        if let Err(difference) = compare(&ring, &start) {
+            panic!("{difference}\n{ring:?}\n{start:?}");
+        }
+    }
 }
 
 /// λ is counted: releases of a process over rounds in which they repeat.
