@@ -184,7 +184,7 @@ fn nothing_happens_within_a_tick() {
         "{rounds} rounds of 50 µs in 5 ms"
     );
     let mut nodes = Nodes::new(Plan::logical(3, 1, 1, 2).unwrap(), |config| {
-        config.timing.tick = us(50)
+        config.timing.tick = us(50);
     });
     nodes.settle();
     let before = nodes.all[0].rounds();
@@ -362,6 +362,9 @@ fn permits_wait_until_a_ring_is_settled_unless_told_otherwise() {
 }
 
 /// Every datagram that is not for this node, not of its ring, or not new.
+/// Something done to a datagram.
+type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
+
 #[test]
 fn what_is_not_listened_to_is_counted() {
     let plan = Plan::new(4, 2, 1).unwrap();
@@ -377,7 +380,7 @@ fn what_is_not_listened_to_is_counted() {
     let receiver = &nodes.all[1];
     assert_eq!(receiver.clone().handle_datagram(now, &good), Ok(()));
     let values = 5_u32;
-    let changes: [(Rejected, &dyn Fn(&mut Vec<u8>)); 15] = [
+    let changes: [(Rejected, Change<'_>); 15] = [
         (Rejected::Length, &|bytes| bytes.push(0)),
         (Rejected::Length, &|bytes| bytes.truncate(20)),
         (Rejected::Version, &|bytes| bytes[1] = b'X'),
@@ -387,16 +390,16 @@ fn what_is_not_listened_to_is_counted() {
         (Rejected::Version, &|bytes| bytes[7] ^= 1),
         (Rejected::Version, &|bytes| bytes[70] ^= 1),
         (Rejected::Unauthenticated, &|bytes| {
-            *bytes.last_mut().unwrap() = 1
+            *bytes.last_mut().unwrap() = 1;
         }),
         (Rejected::Ring, &|bytes| bytes[8] ^= 1),
         (Rejected::Sender, &|bytes| bytes[27] = 3),
         (Rejected::Receiver, &|bytes| bytes[31] = 2),
         (Rejected::Domain, &|bytes| {
-            bytes[64..68].copy_from_slice(&1000_i32.to_be_bytes())
+            bytes[64..68].copy_from_slice(&1000_i32.to_be_bytes());
         }),
         (Rejected::Domain, &|bytes| {
-            bytes[76..80].copy_from_slice(&values.to_be_bytes())
+            bytes[76..80].copy_from_slice(&values.to_be_bytes());
         }),
         (Rejected::Domain, &|bytes| bytes[100] = 3),
     ];
