@@ -4,7 +4,7 @@
 #[cfg(not(feature = "zenoh"))]
 pub(crate) fn measure(_: &mut crate::table::Table) {
     eprintln!(
-        "  skipped: rings over Zenoh: built without it; run `cargo run --profile zenoh \
+        "  skipped: rings over Zenoh: built without it; run `cargo run --release \
          -p headway-bench --features zenoh zenoh`"
     );
 }

@@ -16,7 +16,6 @@
 
 use std::collections::BTreeSet;
 
-use headway_core::ring::default_limit;
 use headway_core::tokens::Tokens;
 use headway_core::{Clause, Configuration, Measuring, Program, Ring, Round, Separation};
 use headway_testsuite::space::{Case, Random, each_state};
@@ -32,7 +31,7 @@ fn ring(processes: usize, tokens: u32, program: Program) -> Case {
 
 /// Calls `visit` with every state of the corrected program's bounded domain.
 fn each_measuring_state(case: &Case, visit: &mut impl FnMut(&Configuration)) {
-    let limit = default_limit(case.ring.len());
+    let limit = Measuring::default_limit(case.ring.len());
     let largest = Measuring::new(case.tokens, limit).largest_base();
     let relays = Case::new(case.ring.len(), case.tokens, 1, &[]);
     each_state(&relays, u32::MAX, &mut |tokens| {

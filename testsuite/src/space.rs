@@ -1,7 +1,7 @@
 //! Which rings and initial states are tried: all of the small ones, and seeded
 //! random larger ones.
 
-use headway_core::{Configuration, ProcessIndex, Program, Ring, Separation};
+use headway_core::{Configuration, Measuring, ProcessIndex, Program, Ring, Separation};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -88,7 +88,7 @@ pub fn placements(processes: usize) -> Vec<Vec<ProcessIndex>> {
 /// `longest_queue` tokens: tokens anywhere, queued or resting, and counters
 /// anywhere in their domain.
 pub fn each_state(case: &Case, longest_queue: u32, visit: &mut impl FnMut(&Configuration)) {
-    let limit = headway_core::ring::default_limit(case.ring.len());
+    let limit = Measuring::default_limit(case.ring.len());
     let mut state = Configuration::empty(&case.ring, case.tokens, limit);
     place(case, longest_queue, 0, case.tokens, &mut state, visit);
 }
@@ -157,7 +157,7 @@ impl Random {
     /// A state of `case`: counters anywhere, tokens on a few places or many; no
     /// queue is longer than `longest_queue`.
     pub fn state(&mut self, case: &Case, longest_queue: u32) -> Configuration {
-        let limit = headway_core::ring::default_limit(case.ring.len());
+        let limit = Measuring::default_limit(case.ring.len());
         let mut state = Configuration::empty(&case.ring, case.tokens, limit);
         let n = case.ring.len() as u32;
         let places: Vec<u32> = (0..1 + self.below(case.tokens))

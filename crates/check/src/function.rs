@@ -173,7 +173,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
             .map(|chunk| exploration.count_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
             .reduce(Tally::default, |one, other| one.merge(&other));
         exploration.check_stopped(&tally)?;
-        let lassos = if counted.never > 0 || exploration.any_never() {
+        let lassos = if counted.never > 0 {
             exploration.lassos()
         } else {
             BTreeMap::new()
@@ -306,10 +306,6 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
             }
         }
         tally
-    }
-
-    fn any_never(&self) -> bool {
-        self.cells.par_iter().any(|cell| cell.get() == C::NEVER)
     }
 
     /// Whether a shortest counterexample may start here. Where every state is

@@ -1,56 +1,15 @@
 //! The engines against the plainest thing that could work, on random models; and
 //! what they do when stopped or asked too much.
 
+mod common;
+
+use common::{Rules, Steps, Table, rules, tables};
 use headway_check::actions;
 use headway_check::function::{self, FunctionAnswer};
 use headway_check::guarded::{self, GuardedAnswer};
 use headway_check::model::delay_relay::{self, Explicit, Instance};
-use headway_check::{
-    Actions, CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler, Step,
-};
+use headway_check::{CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler};
 use proptest::prelude::*;
-
-/// Any function on a few states.
-#[derive(Clone, Debug)]
-struct Table {
-    next: Vec<u64>,
-    legitimate: Vec<bool>,
-}
-
-impl Model for Table {
-    type State = u64;
-    fn states(&self) -> u64 {
-        self.next.len() as u64
-    }
-    fn state(&self, rank: u64) -> u64 {
-        rank
-    }
-    fn rank(&self, state: &u64) -> u64 {
-        *state
-    }
-    fn legitimate(&self, state: &u64) -> bool {
-        self.legitimate[*state as usize]
-    }
-    fn show(&self, state: &u64) -> String {
-        state.to_string()
-    }
-}
-
-impl Deterministic for Table {
-    fn next(&self, state: &u64) -> u64 {
-        self.next[*state as usize]
-    }
-}
-
-fn tables() -> impl Strategy<Value = Table> {
-    (1..60_usize).prop_flat_map(|size| {
-        (
-            prop::collection::vec(0..size as u64, size),
-            prop::collection::vec(prop::bool::weighted(0.2), size),
-        )
-            .prop_map(|(next, legitimate)| Table { next, legitimate })
-    })
-}
 
 fn plain_distance(table: &Table, from: u64) -> Option<u64> {
     let mut state = from;
@@ -90,83 +49,24 @@ proptest! {
             prop_assert!(run.iter().all(|rank| !table.legitimate(rank)));
             prop_assert!(run.windows(2).all(|pair| table.next(&pair[0]) == pair[1]));
             prop_assert_eq!(table.next(&run[run.len() - 1]), lasso.cycle[0]);
+            // Every state is initial: the shortest is the shortest cycle, and of those
+            // the one with the lowest state.
+            prop_assert!(lasso.stem.is_empty());
+            let cycles = (0..table.states()).filter_map(|rank| {
+                let mut cycle = vec![rank];
+                while !table.legitimate(&cycle[cycle.len() - 1]) && cycle.len() <= table.next.len() {
+                    let next = table.next(&cycle[cycle.len() - 1]);
+                    if next == rank {
+                        return Some((cycle.len(), cycle));
+                    }
+                    cycle.push(next);
+                }
+                None
+            });
+            let shortest = cycles.min().map(|(_, cycle)| cycle);
+            prop_assert_eq!(Some(&lasso.cycle), shortest.as_ref());
         }
     }
-}
-
-/// Two or three processes with few values and any guards and assignments.
-#[derive(Clone, Debug)]
-struct Rules {
-    processes: usize,
-    values: u64,
-    /// By process and global state: the new value, if enabled.
-    moves: Vec<Vec<Option<u64>>>,
-    legitimate: Vec<bool>,
-}
-
-impl Model for Rules {
-    type State = Vec<u64>;
-    fn states(&self) -> u64 {
-        self.values.pow(self.processes as u32)
-    }
-    fn state(&self, mut rank: u64) -> Vec<u64> {
-        (0..self.processes)
-            .map(|_| {
-                let value = rank % self.values;
-                rank /= self.values;
-                value
-            })
-            .collect()
-    }
-    fn rank(&self, state: &Vec<u64>) -> u64 {
-        state
-            .iter()
-            .rev()
-            .fold(0, |rank, value| rank * self.values + value)
-    }
-    fn legitimate(&self, state: &Vec<u64>) -> bool {
-        self.legitimate[self.rank(state) as usize]
-    }
-    fn show(&self, state: &Vec<u64>) -> String {
-        format!("{state:?}")
-    }
-}
-
-impl Guarded for Rules {
-    fn processes(&self) -> usize {
-        self.processes
-    }
-    fn enabled(&self, state: &Vec<u64>) -> u64 {
-        let rank = self.rank(state) as usize;
-        (0..self.processes)
-            .filter(|&process| self.moves[process][rank].is_some())
-            .fold(0, |set, process| set | 1 << process)
-    }
-    fn fire(&self, state: &Vec<u64>, selected: u64) -> Vec<u64> {
-        let rank = self.rank(state) as usize;
-        let mut after = state.clone();
-        for process in (0..self.processes).filter(|process| selected >> process & 1 == 1) {
-            after[process] = self.moves[process][rank].unwrap();
-        }
-        after
-    }
-}
-
-fn rules() -> impl Strategy<Value = Rules> {
-    (2..=3_usize, 2..=3_u64).prop_flat_map(|(processes, values)| {
-        let states = values.pow(processes as u32) as usize;
-        let one = prop::option::weighted(0.5, 0..values);
-        (
-            prop::collection::vec(prop::collection::vec(one, states), processes),
-            prop::collection::vec(prop::bool::weighted(0.6), states),
-        )
-            .prop_map(move |(moves, legitimate)| Rules {
-                processes,
-                values,
-                moves,
-                legitimate,
-            })
-    })
 }
 
 /// The longest way by plain recursion over runs: steps, moves and rounds; `None`
@@ -240,89 +140,6 @@ proptest! {
     }
 }
 
-/// Six states, three actions of which the first two are fair, any steps.
-#[derive(Clone, Debug)]
-struct Steps {
-    /// By state: action and successor.
-    steps: Vec<Vec<(usize, u64)>>,
-    legitimate: Vec<bool>,
-}
-
-impl Model for Steps {
-    type State = u64;
-    fn states(&self) -> u64 {
-        self.steps.len() as u64
-    }
-    fn state(&self, rank: u64) -> u64 {
-        rank
-    }
-    fn rank(&self, state: &u64) -> u64 {
-        *state
-    }
-    fn legitimate(&self, state: &u64) -> bool {
-        self.legitimate[*state as usize]
-    }
-    fn show(&self, state: &u64) -> String {
-        state.to_string()
-    }
-}
-
-impl Actions for Steps {
-    fn actions(&self) -> Vec<&'static str> {
-        vec!["fair", "fair too", "unfair"]
-    }
-    fn fair(&self) -> u64 {
-        0b011
-    }
-    fn steps(&self, state: &u64, steps: &mut Vec<Step<u64>>) {
-        let all = self.steps[*state as usize].iter();
-        steps.extend(all.map(|&(action, state)| Step { action, state }));
-    }
-}
-
-impl Steps {
-    /// Whether a fair run can visit exactly the states of a set for ever: all
-    /// illegitimate, each reachable from each inside it, and no fair action
-    /// enabled but never taken.
-    fn fair_for_ever(&self, set: u64) -> bool {
-        let members: Vec<u64> = (0..self.states())
-            .filter(|rank| set >> rank & 1 == 1)
-            .collect();
-        let inside = |rank: u64| set >> rank & 1 == 1;
-        let reached_from = |from: u64| {
-            let mut reached = 0_u64;
-            loop {
-                let mut next = reached;
-                for &rank in members
-                    .iter()
-                    .filter(|&&r| r == from || reached >> r & 1 == 1)
-                {
-                    for &(_, to) in self.steps[rank as usize]
-                        .iter()
-                        .filter(|step| inside(step.1))
-                    {
-                        next |= 1 << to;
-                    }
-                }
-                if next == reached {
-                    return reached;
-                }
-                reached = next;
-            }
-        };
-        let (mut enabled, mut taken) = (0_u64, 0_u64);
-        for &rank in &members {
-            for &(action, to) in &self.steps[rank as usize] {
-                enabled |= 1 << action;
-                taken |= u64::from(inside(to)) << action;
-            }
-        }
-        members.iter().all(|rank| !self.legitimate(rank))
-            && members.iter().all(|&rank| reached_from(rank) == set)
-            && enabled & 0b011 & !taken == 0
-    }
-}
-
 proptest! {
     #[test]
     fn fairness_agrees_with_trying_every_set_of_states(
@@ -344,6 +161,14 @@ proptest! {
             prop_assert!(cycle.windows(2).all(|pair| follows(pair[0], pair[1])));
             prop_assert!(follows(cycle[cycle.len() - 1], cycle[0]));
             prop_assert!((0..6).all(|rank| set >> rank & 1 == 0 || !model.legitimate(&rank)));
+            // A fair action that a state of the cycle enables is taken on it.
+            for fair in 0..2 {
+                let steps = |rank: u64| model.steps[rank as usize].iter();
+                let enabled = cycle.iter().any(|&rank| steps(rank).any(|step| step.0 == fair));
+                let next = |at: usize| cycle[(at + 1) % cycle.len()];
+                let taken = (0..cycle.len()).any(|at| steps(cycle[at]).any(|step| *step == (fair, next(at))));
+                prop_assert!(taken || !enabled, "action {} is starved by {:?}", fair, cycle);
+            }
         }
     }
 }

@@ -238,7 +238,16 @@ fn asynchronous(n: usize, g: u32, delays: &[usize], clocking: Clocking) -> Repor
 /// is met.
 #[test]
 fn true_distance_holds_and_is_tight() {
-    for g in 2..=4_u32 {
+    true_distances(3..=4);
+}
+
+#[test]
+fn true_distance_on_the_smallest_ring() {
+    true_distances(2..=2);
+}
+
+fn true_distances(separations: std::ops::RangeInclusive<u32>) {
+    for g in separations {
         let n = 2 * g as usize;
         for pace in 1..=g {
             let report = asynchronous(n, g, &[0], Clocking::for_ring(n, pace));
@@ -307,10 +316,17 @@ fn token_rings(n: usize, m: usize, d: u32, k: u32, delays: &[usize], reduced: bo
 /// States by formula: K^(n·m) values, m turns at every process, d counters at every
 /// delay. The reduction by value shift against all states.
 #[test]
-fn tokens_by_definition_converge_and_the_value_shift_is_exact() {
+fn tokens_by_definition_converge() {
     let report = token_rings(4, 2, 2, 5, &[0, 1, 2, 3], true);
     assert!(report.all_hold());
     assert_eq!(report.states, 5_u128.pow(8) * 2_u128.pow(4) * 2_u128.pow(4));
+    let small = token_rings(3, 1, 2, 4, &[0, 1, 2], true);
+    assert!(small.all_hold());
+    assert_eq!(small.states, 4_u128.pow(3) * 2_u128.pow(3));
+}
+
+#[test]
+fn the_value_shift_is_exact() {
     for (n, m, d, k, delays) in [
         (3, 1, 2, 4, &[0, 1, 2][..]),
         (3, 1, 3, 4, &[1]),
@@ -365,17 +381,28 @@ fn handover_needs_twice_as_many_numbers_as_a_channel_holds() {
     assert_eq!(check(4, 2).states, 4 * 2 * 4 * 21 * 21);
 }
 
+/// One monitor converges; states by formula.
+fn monitored(n: usize, m: usize, d: u32, supply: usize) {
+    let control = Control::default();
+    let report = monitor::check(n, m, d, supply, &[0], limits(), &control).unwrap();
+    assert!(report.all_hold(), "{}", report.instance);
+    let placements: usize = (0..=supply).map(|t| binomial(2 * n + t - 1, t)).sum();
+    let variables = d as usize * 2 * n * (n + 1) * 2;
+    assert_eq!(report.states, (placements * variables) as u128);
+}
+
+#[test]
+fn one_monitor_on_a_small_ring() {
+    monitored(4, 2, 2, 4);
+}
+
 #[test]
 fn one_monitor_converges_from_any_number_of_tokens_and_two_interfere() {
     let check = |n, m, d, supply, monitors: &[usize]| {
         monitor::check(n, m, d, supply, monitors, limits(), &Control::default()).unwrap()
     };
-    for (n, m, d, supply) in [(4, 2, 2, 4), (5, 1, 3, 3), (6, 2, 3, 4), (6, 3, 2, 4)] {
-        let report = check(n, m, d, supply, &[0]);
-        assert!(report.all_hold(), "{}", report.instance);
-        let placements: usize = (0..=supply).map(|t| binomial(2 * n + t - 1, t)).sum();
-        let variables = d as usize * 2 * n * (n + 1) * 2;
-        assert_eq!(report.states, (placements * variables) as u128);
+    for (n, m, d, supply) in [(5, 1, 3, 3), (6, 2, 3, 4), (6, 3, 2, 4)] {
+        monitored(n, m, d, supply);
     }
     let two = check(4, 1, 2, 3, &[0, 2]);
     assert!(two.closure && !two.convergence);

@@ -12,6 +12,7 @@ mod command;
 mod failure;
 mod flags;
 mod interrupt;
+mod memory;
 mod report;
 
 use failure::{Answer, Failure};

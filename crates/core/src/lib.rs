@@ -22,6 +22,7 @@
 //! 1. [`units`]: the numbers, [`process`]: the local state;
 //! 2. [`program`]: what a process does in a round;
 //! 3. [`ring`]: all processes, one synchronous round as a pure function;
+//!    [`Configuration`]: a global state, [`Ring::admits`]: the variables' domains;
 //! 4. [`legitimate`]: the predicate, clause by clause;
 //! 5. [`tokens`]: tokens with an identity, [`desiderata`]: D1 to D5 over a run;
 //! 6. [`chain`]: the open system that motivates the closed one;
@@ -43,7 +44,11 @@ pub mod bound;
 #[cfg(feature = "alloc")]
 pub mod chain;
 #[cfg(feature = "alloc")]
+mod configuration;
+#[cfg(feature = "alloc")]
 pub mod desiderata;
+#[cfg(feature = "alloc")]
+mod domain;
 pub mod legitimate;
 pub mod phase_clock;
 pub mod process;
@@ -54,9 +59,13 @@ pub mod token_ring;
 pub mod tokens;
 pub mod units;
 
+#[cfg(feature = "alloc")]
+pub use configuration::Configuration;
+#[cfg(feature = "alloc")]
+pub use domain::Misfit;
 pub use legitimate::{Clause, Illegitimate};
 pub use process::Process;
 pub use program::{Measuring, Program};
 #[cfg(feature = "alloc")]
-pub use ring::{Configuration, Misfit, Ring, RingError};
+pub use ring::{Ring, RingError};
 pub use units::{ProcessIndex, Round, Separation};

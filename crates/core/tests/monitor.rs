@@ -95,6 +95,39 @@ fn a_fault_starts_a_new_recovery() {
     assert!(monitor.desiderata().iter().all(|verdict| verdict.holds));
 }
 
+/// Two faults at once are one to recover from.
+#[test]
+fn a_fault_cut_short_by_another_is_not_held_against_the_ring() {
+    let (ring, state) = piled();
+    let first = history(&ring, &state, 10);
+    let mut monitor = watch(ring.separation(), &first);
+    monitor.fault(&first[0].tokens, false);
+    monitor.fault(&first[0].tokens, false);
+    for (round, seen) in first.iter().enumerate().skip(1) {
+        monitor.observe(10 + round as u64, &seen.tokens, seen.legitimate);
+    }
+    assert_eq!(monitor.recoveries()[1].legitimate_at, None);
+    assert!(monitor.desiderata()[4].holds);
+}
+
+/// Visits are counted since the state became legitimate, whenever that was.
+#[test]
+fn one_visit_too_many_after_a_whole_turn_is_unequal() {
+    let (ring, state) = piled();
+    let seen = history(&ring, &state, 20);
+    let settled = &seen[4..];
+    let mut monitor = Monitor::new(ring.separation(), &settled[0].tokens);
+    for (round, seen) in (2..).zip(&settled[..8]) {
+        monitor.observe(round, &seen.tokens, true);
+    }
+    let verdict = |monitor: &Monitor| monitor.desiderata()[3].holds;
+    let mut equal = monitor.clone();
+    equal.observe(10, &settled[8].tokens, true);
+    assert!(verdict(&equal));
+    monitor.observe(10, &settled[7].tokens, true);
+    assert!(!verdict(&monitor), "8 rounds, one place twice");
+}
+
 /// Each verdict turns to "no" for its own reason.
 #[test]
 fn each_verdict_can_fail() {

@@ -109,6 +109,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(config())]
+
+    /// A pile is what rests at a process and what its predecessor has queued; every
+    /// process that holds anything is asked once.
+    #[test]
+    fn piles_are_what_the_state_says((ring, initial) in any_ring()) {
+        let mut state = initial;
+        let n = ring.len();
+        let mut tokens = Tokens::new(&state);
+        for _ in 0..40 {
+            let before = state.clone();
+            ring.round(&mut state);
+            let mut piles = Vec::new();
+            tokens.advance(|pile| {
+                piles.push((pile.process, pile.held, pile.arriving));
+                state.processes[pile.process].queued > 0
+            });
+            piles.sort_unstable();
+            let expected = (0..n).filter_map(|at| {
+                let arriving = before.processes[(at + n - 1) % n].queued;
+                let held = before.processes[at].resting + arriving;
+                (held > 0).then_some((at, held, arriving))
+            });
+            prop_assert_eq!(piles, expected.collect::<Vec<_>>());
+        }
+    }
+}
+
 /// Counter-test: last-in-first-out would be told apart.
 #[test]
 fn the_oldest_leaves_first() {

@@ -29,6 +29,11 @@ extern crate alloc;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// So do those of the guide for embedded engineers.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../../../docs/guides/embedded.md")]
+struct Guide;
+
 mod advance;
 mod auth;
 mod config;
@@ -36,6 +41,7 @@ mod config;
 pub mod crew;
 #[cfg(feature = "std")]
 pub mod driver;
+mod event;
 mod flaw;
 #[cfg(feature = "udp")]
 pub mod fleet;
@@ -62,16 +68,17 @@ pub mod world;
 
 pub use auth::{Key, MAC_BYTES};
 pub use config::{Config, ConfigError, Grant, RingId, Role, Timing};
+pub use event::Event;
 #[cfg(feature = "flaws")]
 pub use flaw::Flaw;
 #[cfg(not(feature = "flaws"))]
 use flaw::Flaw;
 pub use local::Local;
-pub use machine::{Event, Machine, Transmit};
+pub use machine::{Machine, Transmit};
 pub use plan::{MOST_NODES, MOST_TOKENS, Plan, PlanError};
 pub use recovery::{recovery_bound, recovery_rounds};
 pub use snapshot::RestoreError;
-pub use status::Held;
+pub use status::{Held, Neighbour};
 pub use wire::Rejected;
 
 /// Microseconds since the application's fixed moment.

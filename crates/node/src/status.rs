@@ -1,5 +1,7 @@
 //! What can be asked of a node, without changing it.
 
+use core::time::Duration;
+
 use crate::permit::Stage;
 use crate::wire::Rejected;
 use crate::{Config, Machine};
@@ -14,6 +16,17 @@ pub struct Held {
     /// Whether the application may work, or has been asked to stop and has not said
     /// that it did.
     pub permit: bool,
+}
+
+/// A node beside this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Its index.
+    pub node: u32,
+    /// When it was last listened to, if ever, by the clock that the machine is told.
+    pub heard: Option<Duration>,
+    /// It has not been heard for too long.
+    pub silent: bool,
 }
 
 impl Machine {
@@ -77,6 +90,15 @@ impl Machine {
     pub fn silent(&self) -> impl Iterator<Item = u32> {
         let links = self.links.iter();
         links.filter(|link| link.silent).map(|link| link.node)
+    }
+
+    /// The neighbours: the predecessor first, and only once if both are the same.
+    pub fn neighbours(&self) -> impl Iterator<Item = Neighbour> {
+        self.links.iter().map(|link| Neighbour {
+            node: link.node,
+            heard: (link.known || link.joining).then(|| Duration::from_micros(link.heard)),
+            silent: link.silent,
+        })
     }
 
     /// How many datagrams were not listened to, for each reason.

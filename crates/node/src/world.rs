@@ -22,6 +22,9 @@
 //! assert!(world.settled());
 //! ```
 
+mod faults;
+mod network;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
@@ -31,39 +34,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::observer::Observer;
-use crate::{Config, ConfigError, Event, Key, Machine, Micros, RestoreError, micros};
+use crate::{Config, ConfigError, Event, Key, Machine, Micros, micros};
 
-/// What the network does to datagrams.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Network {
-    /// The least time on the way.
-    pub delay_least: Duration,
-    /// The most. Datagrams overtake each other when it is more than the least.
-    pub delay_most: Duration,
-    /// The share that is lost, 0 to 1.
-    pub loss: f64,
-    /// The share that arrives twice.
-    pub duplicate: f64,
-    /// The share in which bits are flipped.
-    pub corrupt: f64,
-    /// The most datagrams under way from one node to another; more push out the
-    /// oldest.
-    pub capacity: usize,
-}
+pub use network::Network;
 
-impl Default for Network {
-    /// 50 to 500 µs, nothing lost, at most eight under way.
-    fn default() -> Network {
-        Network {
-            delay_least: Duration::from_micros(50),
-            delay_most: Duration::from_micros(500),
-            loss: 0.0,
-            duplicate: 0.0,
-            corrupt: 0.0,
-            capacity: 8,
-        }
-    }
-}
+use network::Datagram;
 
 /// How long applications work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,16 +91,6 @@ enum Happening {
     Timeout(u32),
     /// An application is done: node, token, fencing number.
     Done(u32, u32, u64),
-}
-
-#[derive(Clone, Debug, Default)]
-struct Datagram {
-    from: u32,
-    to: u32,
-    bytes: Vec<u8>,
-    /// Dropped on arrival.
-    dropped: bool,
-    live: bool,
 }
 
 impl World {
@@ -193,130 +158,6 @@ impl World {
             self.happen(happening);
         }
         self.now = end;
-    }
-
-    /// Overwrites a node's memory.
-    pub fn scramble(&mut self, node: u32) {
-        self.observer.fault(self.now(), "scramble");
-        let random = &mut self.random;
-        self.machines[node as usize].scramble(&mut || random.next_u64());
-        self.after(node);
-    }
-
-    /// Overwrites every node's memory, and puts datagrams under way that such
-    /// nodes might have sent: authentic, and wrong.
-    pub fn scramble_all(&mut self) {
-        for node in 0..self.machines.len() as u32 {
-            let mut liar = self.machines[node as usize].clone();
-            for _ in 0..self.random.next_u32() % 3 {
-                let random = &mut self.random;
-                liar.scramble(&mut || random.next_u64());
-                liar.transmit_all();
-                let mut buffer = core::mem::take(&mut self.buffer);
-                while let Some(datagram) = liar.poll_transmit(&mut buffer) {
-                    self.send(node, datagram.to, &buffer[..datagram.bytes]);
-                }
-                self.buffer = buffer;
-            }
-            self.scramble(node);
-        }
-        // Now and then the most stubborn of all wrong clocks: each in step with its
-        // neighbours, and all together wound round the ring.
-        if self.random.next_u32().is_multiple_of(4) {
-            self.wind();
-        }
-    }
-
-    fn wind(&mut self) {
-        let n = self.machines.len() as u64;
-        let modulus = self.machines[0].clock.modulus as u64;
-        let first = self.random.next_u64() % modulus;
-        // A tick from each node to the next, or as many as close the circle.
-        let (rise, run) = match self.random.next_u32() % 2 {
-            0 => (1, 1),
-            _ => (modulus, n),
-        };
-        let phase = |node: u64| ((first + (node % n) * rise / run) % modulus) as i32;
-        for node in 0..n {
-            let machine = &mut self.machines[node as usize];
-            machine.joined = true;
-            machine.phase = phase(node);
-            for link in &mut machine.links {
-                link.known = true;
-                link.joining = false;
-                link.phase = phase(u64::from(link.node));
-            }
-        }
-    }
-
-    /// Switches a node off. Its application stops at once.
-    pub fn crash(&mut self, node: u32) {
-        self.down[node as usize] = true;
-        self.observer.gone(node);
-        self.timers[node as usize] = Micros::MAX;
-    }
-
-    /// Switches a node on again, with what it saved or, without, as new.
-    ///
-    /// # Errors
-    ///
-    /// When what was saved is damaged or not of that node.
-    pub fn restart(&mut self, node: u32, saved: Option<&[u8]>) -> Result<(), RestoreError> {
-        let config = *self.machines[node as usize].config();
-        let incarnation = self.random.next_u64();
-        let now = Duration::from_micros(self.now);
-        let machine = match saved {
-            Some(bytes) => Machine::restore(config, self.key.clone(), incarnation, now, bytes)?,
-            None => {
-                self.observer.fault(now, "amnesia");
-                Machine::new(config, self.key.clone(), incarnation)?
-            }
-        };
-        self.machines[node as usize] = machine;
-        self.down[node as usize] = false;
-        self.call_at(node, self.now);
-        Ok(())
-    }
-
-    /// Switches a node on again that was told something else: another program at the
-    /// same address.
-    ///
-    /// # Errors
-    ///
-    /// When what it was told is wrong.
-    pub fn restart_as(&mut self, node: u32, config: Config) -> Result<(), ConfigError> {
-        let incarnation = self.random.next_u64();
-        self.machines[node as usize] = Machine::new(config, self.key.clone(), incarnation)?;
-        self.down[node as usize] = false;
-        self.call_at(node, self.now);
-        Ok(())
-    }
-
-    /// Cuts the way from one node to another, in that direction.
-    pub fn cut(&mut self, from: u32, to: u32) {
-        self.cut.push((from, to));
-    }
-
-    /// Mends every cut.
-    pub fn mend(&mut self) {
-        self.cut.clear();
-    }
-
-    /// Changes the network's manners.
-    pub fn set_network(&mut self, network: Network) {
-        self.network = network;
-    }
-
-    /// Hands a datagram to a node, as anybody on the network might.
-    pub fn inject(&mut self, to: u32, bytes: &[u8]) {
-        let at = self.now + 1;
-        self.put(u32::MAX, to, bytes, at);
-    }
-
-    /// The datagrams that are under way: for whom, and what.
-    pub fn under_way(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        let live = self.under_way.iter().filter(|datagram| datagram.live);
-        live.map(|datagram| (datagram.to, &datagram.bytes[..]))
     }
 
     /// The nodes.
@@ -436,48 +277,6 @@ impl World {
             .map(|permit| permit.fence)
     }
 
-    /// Puts a datagram on its way, or does to it what networks do.
-    fn send(&mut self, from: u32, to: u32, bytes: &[u8]) {
-        if self.cut.contains(&(from, to)) || self.chance(self.network.loss) {
-            return;
-        }
-        let copies = 1 + u32::from(self.chance(self.network.duplicate));
-        for _ in 0..copies {
-            let least = micros(self.network.delay_least);
-            let spread = micros(self.network.delay_most).saturating_sub(least);
-            let at = self.now + (least + self.draw(spread)).max(1);
-            let place = self.put(from, to, bytes, at);
-            if self.chance(self.network.corrupt) {
-                let drawn = self.random.next_u64() as usize;
-                self.under_way[place].bytes[drawn % bytes.len()] ^= 1 << (drawn >> 32 & 7);
-            }
-        }
-        let mine = |datagram: &&mut Datagram| {
-            datagram.live && !datagram.dropped && (datagram.from, datagram.to) == (from, to)
-        };
-        let crowd = self.under_way.iter_mut().filter(mine).count();
-        if crowd > self.network.capacity {
-            // Which of them is the oldest does not matter: some are lost.
-            if let Some(lost) = self.under_way.iter_mut().find(mine) {
-                lost.dropped = true;
-            }
-        }
-    }
-
-    fn put(&mut self, from: u32, to: u32, bytes: &[u8], at: Micros) -> usize {
-        let place = self.unused.pop().unwrap_or_else(|| {
-            self.under_way.push(Datagram::default());
-            self.under_way.len() - 1
-        });
-        let datagram = &mut self.under_way[place];
-        (datagram.from, datagram.to) = (from, to);
-        (datagram.dropped, datagram.live) = (false, true);
-        datagram.bytes.clear();
-        datagram.bytes.extend_from_slice(bytes);
-        self.push(at, Happening::Arrival(place));
-        place
-    }
-
     fn call_at(&mut self, node: u32, at: Micros) {
         if self.timers[node as usize] != at {
             self.timers[node as usize] = at;
@@ -496,9 +295,5 @@ impl World {
             0 => 0,
             _ => self.random.next_u64() % (most + 1),
         }
-    }
-
-    fn chance(&mut self, share: f64) -> bool {
-        share > 0.0 && f64::from(self.random.next_u32()) < share * 4_294_967_296.0
     }
 }

@@ -148,9 +148,8 @@ impl Subject {
     }
 }
 
-/// One test, because the allocator counts for the whole program.
-#[test]
-fn any_calls_with_anything() {
+/// A program of its own, because the allocator counts for the whole of it.
+fn main() {
     let mut accepted = 0;
     for seed in 0..4_000 {
         let mut subject = Subject::new(seed);
@@ -165,4 +164,6 @@ fn any_calls_with_anything() {
     }
     // Fuzzing that never gets past the door would show nothing.
     assert!(accepted > 2_000, "{accepted} of 4000 machines ever moved");
+    println!("test any_calls_with_anything ... ok ({accepted} of 4000 machines moved)");
+    println!("test result: ok. 1 passed; 0 failed; 0 ignored; without the harness");
 }

@@ -4,9 +4,14 @@
 //! has several), so that identifiers share one string and places are columns
 //! rather than objects.
 
+mod adjacency;
+mod extras;
 mod names;
 
-pub use names::Names;
+pub use adjacency::Adjacency;
+pub use extras::{Owner, RingNote, ToolSpecific};
+
+use names::Names;
 
 /// The number of a place, from 0, in the order of the file.
 pub type PlaceIndex = usize;
@@ -54,54 +59,6 @@ pub struct Position {
     pub x: f64,
     /// Down.
     pub y: f64,
-}
-
-/// What a tool-specific element belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Owner {
-    /// The net, or a page of it.
-    Net,
-    /// A place.
-    Place(PlaceIndex),
-    /// A transition.
-    Transition(TransitionIndex),
-    /// An arc, by its index in [`Net::arcs`].
-    Arc(usize),
-}
-
-/// Another tool's `toolspecific` element, kept as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolSpecific {
-    /// What it belongs to.
-    pub owner: Owner,
-    /// The `tool` attribute.
-    pub tool: String,
-    /// The `version` attribute.
-    pub version: String,
-    /// Further attributes, as written.
-    pub attributes: String,
-    /// Everything between the tags, as written.
-    pub content: String,
-    /// The namespaces that were in scope: prefix ("" for the default) and
-    /// address, so that the content keeps its meaning elsewhere.
-    pub namespaces: Vec<(String, String)>,
-}
-
-/// What a net of a ring says about the ring beyond its shape and marking.
-///
-/// A place of the major ring holds both the tokens that rest at its process and
-/// those queued at the one before: nothing that happens later depends on which
-/// is which, but a state file says it, so that a net that came from one keeps it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RingNote {
-    /// d. It shows in the shape only where there is a delay.
-    pub separation: u32,
-    /// Which processes delay. It shows in the shape unless d = 1, when a minor
-    /// ring looks like a relay's loop; empty unless d = 1.
-    pub delays: Vec<usize>,
-    /// Tokens of a major place that are queued at the process before it:
-    /// (place, tokens), ascending, none with 0 tokens.
-    pub queued: Vec<(PlaceIndex, u64)>,
 }
 
 /// A place/transition net with holding times.
@@ -310,11 +267,6 @@ impl Net {
         (0..self.places()).find(|&place| self.place_id(place) == id)
     }
 
-    /// The transition with this XML id, by a linear search.
-    pub fn find_transition(&self, id: &str) -> Option<TransitionIndex> {
-        (0..self.transitions()).find(|&transition| self.transition_id(transition) == id)
-    }
-
     /// The first place whose holding time is not 1.
     pub fn first_not_unit(&self) -> Option<PlaceIndex> {
         self.holding.iter().position(|&rounds| rounds != 1)
@@ -323,143 +275,5 @@ impl Net {
     /// Who is connected to whom, for quick look-up.
     pub fn adjacency(&self) -> Adjacency {
         Adjacency::new(self)
-    }
-}
-
-/// Arcs by their ends: the inputs and outputs of each transition, the
-/// producers and consumers of each place. Parallel arcs are added up.
-#[derive(Clone, Debug)]
-pub struct Adjacency {
-    inputs: Rows,
-    outputs: Rows,
-    consumers: Rows,
-    producers: Rows,
-}
-
-impl Adjacency {
-    fn new(net: &Net) -> Adjacency {
-        let wanted = |direction| {
-            net.arcs
-                .iter()
-                .filter(move |arc| arc.direction == direction)
-        };
-        let by_transition = |direction| {
-            let arcs = wanted(direction).map(|arc| (arc.transition, arc.place, arc.weight));
-            Rows::new(net.transitions(), arcs)
-        };
-        let by_place = |direction| {
-            let arcs = wanted(direction).map(|arc| (arc.place, arc.transition, arc.weight));
-            Rows::new(net.places(), arcs)
-        };
-        Adjacency {
-            inputs: by_transition(Direction::PlaceToTransition),
-            outputs: by_transition(Direction::TransitionToPlace),
-            consumers: by_place(Direction::PlaceToTransition),
-            producers: by_place(Direction::TransitionToPlace),
-        }
-    }
-
-    /// The adjacency of an event graph, given the transitions before and after
-    /// each place.
-    pub(crate) fn of_places(
-        transitions: usize,
-        places: impl ExactSizeIterator<Item = (u32, u32)> + Clone,
-    ) -> Adjacency {
-        let count = places.len();
-        let numbered = places.enumerate();
-        let to_transition = numbered.clone().map(|(place, (_, to))| (place as u32, to));
-        let from_transition = numbered.map(|(place, (from, _))| (place as u32, from));
-        let by_transition = |(place, transition)| (transition, place, 1);
-        let by_place = |(place, transition)| (place, transition, 1);
-        Adjacency {
-            inputs: Rows::new(transitions, to_transition.clone().map(by_transition)),
-            outputs: Rows::new(transitions, from_transition.clone().map(by_transition)),
-            consumers: Rows::new(count, to_transition.map(by_place)),
-            producers: Rows::new(count, from_transition.map(by_place)),
-        }
-    }
-
-    /// The places that feed a transition, with arc weights.
-    pub fn inputs(&self, transition: TransitionIndex) -> &[(u32, u64)] {
-        self.inputs.row(transition)
-    }
-
-    /// The places that a transition feeds, with arc weights.
-    pub fn outputs(&self, transition: TransitionIndex) -> &[(u32, u64)] {
-        self.outputs.row(transition)
-    }
-
-    /// The transitions that a place feeds, with arc weights.
-    pub fn consumers(&self, place: PlaceIndex) -> &[(u32, u64)] {
-        self.consumers.row(place)
-    }
-
-    /// How many transitions there are.
-    pub fn transitions(&self) -> usize {
-        self.inputs.starts.len() - 1
-    }
-
-    /// How many places there are.
-    pub fn places(&self) -> usize {
-        self.consumers.starts.len() - 1
-    }
-
-    /// The transitions that feed a place, with arc weights.
-    pub fn producers(&self, place: PlaceIndex) -> &[(u32, u64)] {
-        self.producers.row(place)
-    }
-}
-
-/// Compressed rows: (row, column, weight), columns ascending within a row.
-#[derive(Clone, Debug)]
-struct Rows {
-    starts: Vec<usize>,
-    cells: Vec<(u32, u64)>,
-}
-
-impl Rows {
-    fn new(rows: usize, arcs: impl Iterator<Item = (u32, u32, u64)> + Clone) -> Rows {
-        let mut starts = vec![0_usize; rows + 1];
-        for (row, ..) in arcs.clone() {
-            starts[row as usize + 1] += 1;
-        }
-        for row in 0..rows {
-            starts[row + 1] += starts[row];
-        }
-        let mut next = starts.clone();
-        let mut cells = vec![(0, 0); starts[rows]];
-        for (row, column, weight) in arcs {
-            cells[next[row as usize]] = (column, weight);
-            next[row as usize] += 1;
-        }
-        let mut rows_built = Rows { starts, cells };
-        rows_built.merge_parallel();
-        rows_built
-    }
-
-    fn merge_parallel(&mut self) {
-        let mut write = 0;
-        let mut from = 0;
-        for row in 1..self.starts.len() {
-            let to = self.starts[row];
-            self.cells[from..to].sort_unstable_by_key(|&(column, _)| column);
-            let begin = write;
-            for read in from..to {
-                let (column, weight) = self.cells[read];
-                if write > begin && self.cells[write - 1].0 == column {
-                    self.cells[write - 1].1 = self.cells[write - 1].1.saturating_add(weight);
-                } else {
-                    self.cells[write] = (column, weight);
-                    write += 1;
-                }
-            }
-            from = to;
-            self.starts[row] = write;
-        }
-        self.cells.truncate(write);
-    }
-
-    fn row(&self, row: usize) -> &[(u32, u64)] {
-        &self.cells[self.starts[row]..self.starts[row + 1]]
     }
 }

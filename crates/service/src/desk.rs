@@ -95,7 +95,12 @@ impl Desk {
             .iter()
             .position(|entry| (entry.token, entry.fence) == (token, fence));
         let given = match before.map(|at| self.remembered.remove(at)) {
-            Some(entry) => Some((entry.who, entry.collected)),
+            Some(entry) => {
+                // A FleetLock client that asked again before this was known has it now.
+                self.wishes
+                    .retain(|wish| wish.who == Who::Hook || wish.who != entry.who);
+                Some((entry.who, entry.collected))
+            }
             None if self.closed => None,
             None => self.next_wish().map(|who| (who, false)),
         };
@@ -277,19 +282,20 @@ impl Desk {
     }
 
     /// Somebody gives a permit back. Whether there was one.
-    pub fn release(&mut self, who: &Who, payload: Option<Vec<u8>>) -> bool {
+    pub fn release(&mut self, who: &Who, payload: Option<&[u8]>) -> bool {
         self.forget(who);
         self.remembered.retain(|entry| entry.who != *who);
-        let Some((token, fence)) = self
-            .permit(who)
-            .map(|(token, permit)| (token, permit.fence))
-        else {
-            return false;
-        };
-        self.permits.remove(&token);
-        self.changes += 1;
-        self.done(token, fence, payload);
-        true
+        // More than one, if another came while the last was being asked back.
+        let permits = self.permits.iter().filter(|(_, permit)| permit.who == *who);
+        let given: Vec<(u32, u64)> = permits
+            .map(|(&token, permit)| (token, permit.fence))
+            .collect();
+        for &(token, fence) in &given {
+            self.permits.remove(&token);
+            self.changes += 1;
+            self.done(token, fence, payload.map(<[u8]>::to_vec));
+        }
+        !given.is_empty()
     }
 
     /// Time has passed.

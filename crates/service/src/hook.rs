@@ -19,6 +19,10 @@ use crate::config::{HookSettings, Settings};
 use crate::request::{Handle, Request};
 use crate::store::to_hex;
 
+pub use hold::Hold;
+
+mod hold;
+
 /// Lines of output that are logged of one run.
 const MOST_LINES: usize = 1000;
 
@@ -33,6 +37,7 @@ pub enum Order {
     Start {
         token: u32,
         fence: u64,
+        hold: u64,
         time: Duration,
         payload: Vec<u8>,
     },
@@ -77,6 +82,7 @@ pub async fn run(
         let Order::Start {
             token,
             fence,
+            hold,
             time,
             payload,
         } = order
@@ -88,6 +94,7 @@ pub async fn run(
         let permit = Permit {
             token,
             fence,
+            hold,
             time,
             payload,
         };
@@ -109,6 +116,7 @@ pub async fn run(
 struct Permit {
     token: u32,
     fence: u64,
+    hold: u64,
     time: Duration,
     payload: Vec<u8>,
 }
@@ -139,7 +147,7 @@ impl Permit {
         };
         handle
             .insist(Request::HookStarted {
-                process: Some((process, started(process))),
+                process: (process, hold::started(process)),
             })
             .await;
         tracing::info!(token, fence, process, "the command runs");
@@ -206,6 +214,7 @@ impl Permit {
             .env("HEADWAY_NODE", &settings.node.name)
             .env("HEADWAY_TOKEN", self.token.to_string())
             .env("HEADWAY_FENCE", self.fence.to_string())
+            .env(hold::VARIABLE, self.hold.to_string())
             .env("HEADWAY_DEADLINE", deadline.as_secs().to_string())
             .env("HEADWAY_SECONDS", self.time.as_secs().to_string())
             .env("HEADWAY_PAYLOAD", to_hex(&self.payload))
@@ -288,35 +297,5 @@ async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: 
     }
     if count > MOST_LINES {
         tracing::warn!(token, stream, lines = count, "more output than is logged");
-    }
-}
-
-/// When a process was started, in the kernel's ticks; 0 if it is not there.
-fn started(process: i32) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name in brackets may contain anything; the 22nd field is the 20th after it.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    fields
-        .split_whitespace()
-        .nth(19)
-        .and_then(|field| field.parse().ok())
-        .unwrap_or(0)
-}
-
-/// Ends a command that a killed node has left behind, if it is still that one.
-pub fn end_orphan(process: i32, start: u64) {
-    if process <= 1 || start == 0 || started(process) != start {
-        return;
-    }
-    tracing::warn!(
-        process,
-        "a command of before the restart still runs: SIGKILL"
-    );
-    let _ = killpg(Pid::from_raw(process), Signal::SIGKILL);
-    for _ in 0..200 {
-        if started(process) != start {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -5,6 +5,20 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 
 use headway_node::transport::Transport;
 use headway_node::transport::udp::Udp;
+use serde::Serialize;
+
+/// A connection to a neighbour, as `/v1/status` gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Session {
+    /// There is one, connected or not.
+    pub open: bool,
+    /// The neighbour reads what it is told.
+    pub connected: bool,
+    /// The neighbour says that it lives: a hint.
+    pub alive: bool,
+    /// How often it was opened anew.
+    pub reopened: u64,
+}
 
 /// A [`Transport`] that can be told where a node is.
 ///
@@ -26,6 +40,19 @@ pub trait Reach: Transport {
     /// the ring's state, as far as the transport can prevent it. Their addresses
     /// follow by [`Reach::reach`].
     fn beside(&mut self, _neighbours: &[(u32, &str)]) {}
+
+    /// Its name, as in `node.transport`.
+    fn name(&self) -> &'static str;
+
+    /// How it goes with the sessions to the neighbours, by name, if there are such things.
+    fn sessions(&self) -> Vec<(String, Session)> {
+        Vec::new()
+    }
+
+    /// Datagrams that the transport itself did not let in.
+    fn refused(&self) -> u64 {
+        0
+    }
 }
 
 #[cfg(feature = "zenoh")]
@@ -41,6 +68,28 @@ impl Reach for headway_zenoh::ZenohTransport {
 
     fn beside(&mut self, neighbours: &[(u32, &str)]) {
         self.set_neighbours(neighbours);
+    }
+
+    fn name(&self) -> &'static str {
+        "zenoh"
+    }
+
+    fn sessions(&self) -> Vec<(String, Session)> {
+        let links = self.links().into_iter();
+        let session = |link: headway_zenoh::LinkStatus| {
+            let session = Session {
+                open: link.open,
+                connected: link.connected,
+                alive: link.alive,
+                reopened: link.reopened,
+            };
+            (link.name, session)
+        };
+        links.map(session).collect()
+    }
+
+    fn refused(&self) -> u64 {
+        self.refused()
     }
 }
 
@@ -59,5 +108,9 @@ impl Reach for Udp {
 
     fn forget(&mut self, node: u32) {
         self.remove_peer(node);
+    }
+
+    fn name(&self) -> &'static str {
+        "udp"
     }
 }

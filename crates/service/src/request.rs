@@ -89,7 +89,7 @@ pub enum Request {
         reply: oneshot::Sender<()>,
     },
     /// The command runs as this process, started at that time.
-    HookStarted { process: Option<(i32, u64)> },
+    HookStarted { process: (i32, u64) },
     /// The command has ended.
     HookEnded {
         token: u32,

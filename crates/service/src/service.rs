@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use headway_node::Key;
 use headway_node::transport::Transport as _;
 use headway_node::transport::udp::Udp;
 use sd_notify::NotifyState;
@@ -49,6 +50,9 @@ fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServiceError {
     move |error| ServiceError::System { what, error }
 }
 
+/// How long a command of before a restart, which gets SIGKILL, is waited for at least.
+const LEFT_FOR: Duration = Duration::from_secs(2);
+
 /// Reads the configuration again, as at the start.
 pub type Reread<'r> = &'r dyn Fn() -> Result<Settings, Vec<Mistake>>;
 
@@ -58,11 +62,37 @@ pub type Reread<'r> = &'r dyn Fn() -> Result<Settings, Vec<Mistake>>;
 ///
 /// When it cannot start, or its transport breaks.
 pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<(), ServiceError> {
+    let base = Base::new(settings)?;
+    let transport = transport(settings)?;
+    run_on(settings, reread, base, transport)
+}
+
+/// What a node has before it meets anybody.
+struct Base {
+    level: log::Level,
+    key: Key,
+    store: Store,
+}
+
+impl Base {
+    fn new(settings: &Settings) -> Result<Base, ServiceError> {
+        let level = log::start(&settings.log);
+        let key = secret::key(&settings.ring.key_file)?;
+        let folder = &settings.node.state_dir;
+        let what = format!("cannot keep state in {} (node.state_dir)", folder.display());
+        let store = Store::open(folder, settings.node.sync_state).map_err(system(what))?;
+        if let Some(hold) = store.notes().hold {
+            hold.end(settings.timing.grace.max(LEFT_FOR));
+        }
+        Ok(Base { level, key, store })
+    }
+}
+
+fn transport(settings: &Settings) -> Result<Box<dyn Reach>, ServiceError> {
     let listen = settings.node.listen.clone();
     let what = format!("cannot receive at {listen} (node.listen)");
     if let Some(zenoh) = &settings.zenoh {
-        let transport = over_zenoh(settings, zenoh, what)?;
-        return run_on(settings, reread, transport);
+        return over_zenoh(settings, zenoh, what);
     }
     let address = std::net::ToSocketAddrs::to_socket_addrs(&listen)
         .and_then(|mut found| {
@@ -72,7 +102,7 @@ pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<(), ServiceError> 
         })
         .map_err(system(&*what))?;
     let udp = Udp::bind(address).map_err(system(what))?;
-    run_on(settings, reread, Box::new(udp))
+    Ok(Box::new(udp))
 }
 
 #[cfg(feature = "zenoh")]
@@ -105,24 +135,13 @@ fn over_zenoh(
     Err(system(what)(io::Error::other("built without Zenoh")))
 }
 
-/// Runs a node over any transport until it is told to stop.
-///
-/// # Errors
-///
-/// When it cannot start, or its transport breaks.
-pub fn run_on(
+fn run_on(
     settings: &Settings,
     reread: Reread<'_>,
+    base: Base,
     transport: Box<dyn Reach>,
 ) -> Result<(), ServiceError> {
-    let level = log::start(&settings.log);
-    let key = secret::key(&settings.ring.key_file)?;
-    let folder = &settings.node.state_dir;
-    let what = format!("cannot keep state in {} (node.state_dir)", folder.display());
-    let store = Store::open(folder, settings.node.sync_state).map_err(system(what))?;
-    if let Some((process, start)) = store.notes().hook {
-        hook::end_orphan(process, start);
-    }
+    let Base { level, key, store } = base;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(4)
@@ -157,8 +176,9 @@ pub fn run_on(
             listen = %settings.node.listen,
             "started"
         );
-        let _ = sd_notify::notify(&[NotifyState::Ready]);
+        // Before anybody is told that there is somebody to send them to.
         let mut signals = Signals::new().map_err(system("cannot listen to signals"))?;
+        let _ = sd_notify::notify(&[NotifyState::Ready]);
         let result = loop {
             tokio::select! {
                 ended = &mut end => break ended,
@@ -277,6 +297,10 @@ async fn reload(
                 publish.send_replace(settings.clone());
                 let settings = Box::new(settings);
                 handle.insist(Request::Reload { settings, key }).await;
+                // Answered in turn, so afterwards it is done.
+                let _ = handle
+                    .ask(api::ANSWER, |reply| Request::Status { reply })
+                    .await;
             }
         },
     }

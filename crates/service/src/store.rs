@@ -9,11 +9,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
 use crate::desk::Ledger;
+use crate::hook::Hold;
 
 /// A folder with a node's files.
 #[derive(Debug)]
@@ -43,15 +45,19 @@ pub struct Notes {
     pub desk: Ledger,
     /// Nodes that left the ring and may still use a permit, with their addresses.
     pub leaving: Vec<(String, String)>,
-    /// The command that runs: its process and when that was started.
-    pub hook: Option<(i32, u64)>,
+    /// The command that runs, or is about to.
+    pub hold: Option<Hold>,
 }
 
 const STATE_MAGIC: &[u8; 8] = b"HWstore2";
+/// How long a folder that somebody uses is waited for.
+const LOCKED_FOR: Duration = Duration::from_secs(2);
+
 const HEAD_BYTES: usize = 8 + 8 + 8 + 8;
 
 impl Store {
-    /// Opens a folder, or makes it.
+    /// Opens a folder, or makes it. What a killed node has left may have the folder for a
+    /// moment longer than that lived, so one that is in use is waited for.
     ///
     /// # Errors
     ///
@@ -65,10 +71,7 @@ impl Store {
             .create(true)
             .truncate(false)
             .mode(0o600);
-        let lock = options.open(folder.join("lock"))?;
-        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|_| {
-            io::Error::new(io::ErrorKind::ResourceBusy, "another node uses this folder")
-        })?;
+        let lock = lock(options.open(folder.join("lock"))?)?;
         Ok(Store {
             folder: folder.to_owned(),
             sync,
@@ -231,6 +234,21 @@ impl Store {
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
+    }
+}
+
+fn lock(mut file: File) -> io::Result<Flock<File>> {
+    let began = Instant::now();
+    loop {
+        file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((file, _)) => file,
+        };
+        if began.elapsed() >= LOCKED_FOR {
+            let busy = "another node uses this folder";
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, busy));
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -55,6 +55,10 @@ impl Transport for Wire {
 }
 
 impl Reach for Wire {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
     fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
         self.peers.insert(node, address.to_owned());
         Ok(())

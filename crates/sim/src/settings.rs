@@ -1,8 +1,7 @@
 //! A ring and its initial state from a few numbers and words, with defaults: what
 //! the command line and the web page ask for.
 
-use headway_core::ring::default_limit;
-use headway_core::{Configuration, Misfit, Program, Ring, Separation};
+use headway_core::{Configuration, Measuring, Misfit, Program, Ring, Separation};
 use thiserror::Error;
 
 use crate::placement::{Delays, DelaysError};
@@ -176,7 +175,9 @@ impl Settings {
             Start::Spaced => start::spaced(&ring, tokens),
             Start::Worst => start::worst(&ring, tokens).ok_or_else(|| no_worst(&ring, tokens))?,
         };
-        let limit = self.limit.unwrap_or_else(|| default_limit(processes));
+        let limit = self
+            .limit
+            .unwrap_or_else(|| Measuring::default_limit(processes));
         for variables in &mut state.measuring {
             variables.limit = limit;
             variables.elapsed = variables.elapsed.min(limit);

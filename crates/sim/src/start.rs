@@ -1,7 +1,6 @@
 //! Initial states.
 
 use headway_core::bound;
-use headway_core::ring::default_limit;
 use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring};
 
 use crate::seed::{Purpose, Random};
@@ -13,7 +12,7 @@ use crate::seed::{Purpose, Random};
 /// common as chance has them.
 pub fn random(ring: &Ring, tokens: u32, seed: u64) -> Configuration {
     let mut random = Random::new(seed, Purpose::Start);
-    let mut start = Configuration::empty(ring, tokens, default_limit(ring.len()));
+    let mut start = Configuration::empty(ring, tokens, Measuring::default_limit(ring.len()));
     scatter(&mut start.processes, tokens, &mut random);
     scramble_variables(ring, &mut start, |_| true, &mut random);
     start
@@ -83,7 +82,7 @@ pub fn piled(ring: &Ring, tokens: u32, process: ProcessIndex) -> Configuration {
 pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
     let n = ring.len();
     let top = ring.separation().top();
-    let mut start = Configuration::empty(ring, tokens, default_limit(n));
+    let mut start = Configuration::empty(ring, tokens, Measuring::default_limit(n));
     for token in 0..u64::from(tokens) {
         let at = u128::from(token) * n as u128 / u128::from(tokens);
         start.processes[at as usize].queued += 1;

@@ -15,7 +15,6 @@
 
 use std::fmt::Write as _;
 
-use headway_core::ring::default_limit;
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
 use thiserror::Error;
 
@@ -125,7 +124,7 @@ impl StateFile {
     fn assemble(separation: Separation, entries: &[Entry]) -> Option<StateFile> {
         let programs = entries.iter().map(|entry| entry.program).collect();
         let ring = Ring::new(separation, programs).ok()?;
-        let limit = default_limit(ring.len());
+        let limit = Measuring::default_limit(ring.len());
         let with_limit = |mut variables: Measuring| {
             if variables.limit == 0 {
                 variables.limit = limit.max(variables.elapsed);

@@ -49,6 +49,8 @@ pub struct LinkStatus {
     pub address: String,
     /// How long ago it was heard, if it was.
     pub heard: Option<Duration>,
+    /// There is a session to it, connected or not.
+    pub open: bool,
     /// It reads what it is told, as far as Zenoh knows.
     pub connected: bool,
     /// It lives, as far as Zenoh knows: a hint.
@@ -149,6 +151,7 @@ impl ZenohTransport {
                     name: name.clone(),
                     address: peer.outbox.address.clone(),
                     heard: heard.map(|heard| now.saturating_duration_since(heard)),
+                    open: condition.is_some(),
                     connected: condition.is_some_and(|condition| condition.matched),
                     alive: condition.is_some_and(|condition| condition.alive),
                     reopened: peer.outbox.reopened(),

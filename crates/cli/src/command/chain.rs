@@ -9,7 +9,7 @@ use headway_sim::open_chain::{Arrivals, OpenChain};
 use serde_json::json;
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{Format, Seed};
+use crate::flags::{Format, Seed, whole_number};
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::style::{self, DIM, HEADING, tick};
 
@@ -27,11 +27,11 @@ relay; the last one lets them out. From the second process on, tokens end up at
 least the separation apart, whatever the start and the arrivals.")]
 pub(crate) struct Args {
     /// Number of processes
-    #[arg(long, value_name = "N", default_value_t = 24)]
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = whole_number::<usize>)]
     processes: usize,
 
     /// Hops to keep between successive tokens from the second process on
-    #[arg(long, value_name = "D", default_value_t = 5)]
+    #[arg(long, value_name = "D", default_value_t = 5, value_parser = whole_number::<u32>)]
     separation: u32,
 
     /// When tokens arrive: burst:K (all in round 1), every:K rounds, random:P% a round
@@ -39,11 +39,11 @@ pub(crate) struct Args {
     arrivals: Arrivals,
 
     /// Start with this many tokens scattered over the chain
-    #[arg(long, value_name = "K", default_value_t = 0)]
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = whole_number::<u32>)]
     scrambled: u32,
 
     /// How many rounds
-    #[arg(long, value_name = "R", default_value_t = 24)]
+    #[arg(long, value_name = "R", default_value_t = 24, value_parser = whole_number::<u64>)]
     rounds: u64,
 
     /// Seed of every random choice

@@ -1,6 +1,7 @@
 //! `headway check`: every initial state, every schedule, exact answers.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,12 +11,13 @@ use headway_check::model::{
     asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, phase_clock,
 };
 use headway_check::{CheckError, Control, Limits, Report, Scheduler, Trace};
+use headway_core::Measuring;
 use headway_core::phase_clock::PhaseClock;
-use headway_core::ring::default_limit;
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{TextOrJson, available_memory_bytes};
+use crate::flags::{TextOrJson, whole_number};
+use crate::memory::available_memory_bytes;
 
 mod instance;
 mod json;
@@ -59,11 +61,11 @@ pub(crate) struct Args {
     pub(crate) scheduler: Option<Scheduler>,
 
     /// Phases below 0, for recovery (phase-clock) [default: N-2]
-    #[arg(long, value_name = "T", help_heading = "Instance")]
+    #[arg(long, value_name = "K", value_parser = whole_number::<u32>, help_heading = "Instance")]
     tail: Option<u32>,
 
     /// A round every P-th tick (asynchronous) [default: 1]
-    #[arg(long, value_name = "P", help_heading = "Instance")]
+    #[arg(long, value_name = "P", value_parser = whole_number::<u32>, help_heading = "Instance")]
     pace: Option<u32>,
 
     /// Start from every state, not only the legitimate ones (asynchronous)
@@ -75,11 +77,11 @@ pub(crate) struct Args {
     without_previous: bool,
 
     /// Messages that fit a channel (handover) [default: 2]
-    #[arg(long, value_name = "C", help_heading = "Instance")]
+    #[arg(long, value_name = "K", value_parser = whole_number::<usize>, help_heading = "Instance")]
     capacity: Option<usize>,
 
     /// Tokens on the ring and in the store together (monitor) [default: M+2]
-    #[arg(long, value_name = "S", help_heading = "Instance")]
+    #[arg(long, value_name = "K", value_parser = whole_number::<usize>, help_heading = "Instance")]
     supply: Option<usize>,
 
     /// Where the monitors are, one or two (monitor) [default: 0]
@@ -92,19 +94,19 @@ pub(crate) struct Args {
     monitors: Option<Vec<usize>>,
 
     /// Where the measuring clock saturates (measure) [default: 2N]
-    #[arg(long, value_name = "ROUNDS", help_heading = "Instance")]
+    #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>, help_heading = "Instance")]
     limit: Option<u32>,
 
     /// Write the slowest start, or the counterexample's, to this file
     #[arg(long, value_name = "FILE.json")]
     witness: Option<PathBuf>,
 
-    /// Threads to use; the answer is the same [default: all cores]
+    /// Threads to use; the answer is the same [default: one per core]
     #[arg(long, value_name = "T")]
-    threads: Option<usize>,
+    threads: Option<NonZeroUsize>,
 
     /// Memory for tables, in MiB [default: three quarters of what is free]
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, value_name = "MIB", value_parser = whole_number::<u64>)]
     memory: Option<u64>,
 
     /// How to print the result
@@ -146,7 +148,8 @@ impl ModelName {
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     args.only_meaningful_flags()?;
     let limits = limits(args.memory);
-    let threads = args.threads.unwrap_or(0);
+    // 0 stands for as many as there are cores.
+    let threads = args.threads.map_or(0, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
@@ -156,8 +159,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     // A second handler in one process is an error; there is only this one.
     let _ = ctrlc::set_handler(move || stop.stop());
     let since = Instant::now();
-    let report =
-        watched(&control, || pool.install(|| args.check(limits, &control))).map_err(failure)?;
+    let report = watched(&control, || pool.install(|| args.check(limits, &control)))
+        .map_err(|error| failure(args.model, error))?;
     let elapsed = since.elapsed();
     let witness = witness_of(&report);
     if let Some(path) = &args.witness {
@@ -247,11 +250,17 @@ fn limits(memory_mib: Option<u64>) -> Limits {
     }
 }
 
-fn failure(error: CheckError) -> Failure {
+fn failure(model: ModelName, error: CheckError) -> Failure {
     let help = match &error {
         CheckError::Instance(_) => "see headway check --help",
+        CheckError::TooLarge { need, .. } if need.contains("bytes") => {
+            "give more --memory, or make the ring, the tokens, the separation or the values smaller"
+        }
+        CheckError::TooLarge { .. } if model == ModelName::DelayRelay => {
+            "make it smaller; `headway worst` tells the worst case of rings of any size"
+        }
         CheckError::TooLarge { .. } => {
-            "make the ring, the tokens, the separation or the values smaller, or give more --memory"
+            "make the ring, the tokens, the separation or the values smaller"
         }
         CheckError::Interrupted { .. } => "run it again without stopping it for the whole answer",
     };
@@ -274,7 +283,7 @@ impl Args {
             }
             ModelName::Measure | ModelName::MeasureAsPrinted => {
                 let (n, m) = flags.processes_and_tokens(6, 2);
-                let limit = self.limit.unwrap_or_else(|| default_limit(n));
+                let limit = self.limit.unwrap_or_else(|| Measuring::default_limit(n));
                 let printed = self.model == ModelName::MeasureAsPrinted;
                 measure::check(n, m, limit, printed, limits, control)
             }

@@ -17,7 +17,7 @@ use crate::report::style::{DIM, HEADING};
 Examples:
   headway experiment                          what there is
   headway experiment paper                    the paper's four graphs, in seconds
-  headway experiment paper --samples 100000 --out paper
+  headway experiment paper --samples 100000 -o paper
   headway experiment placement
   headway experiment my.toml                  your own
   headway experiment jam --print > my.toml    something to start your own from
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     experiment: Option<String>,
 
     /// Samples in every cell [default: as the experiment says]
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     samples: Option<u64>,
 
     /// Seed of every random choice [default: as the experiment says]

@@ -15,7 +15,7 @@ use crate::failure::{Answer, Failure};
 #[command(after_help = "\
 Examples:
   headway export promela --processes 6 --tokens 2 --separation 3 > ring.pml
-  headway export prism --model k-state --processes 4 --values 4 --output k.prism
+  headway export prism --model k-state --processes 4 --values 4 -o k.prism
   headway export tla --processes 5 --tokens 2 --separation 2 --delays at:0,2
 
 How to run the tool is in a comment at the top of every export.")]
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     scheduler: Option<Scheduler>,
 
     /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 

@@ -9,7 +9,7 @@ use headway_sim::forecast::{Forecast, Jam, Timeline, Wait};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{Format, Instance, RingFlags, Start};
+use crate::flags::{Format, Instance, RingFlags, Start, whole_number};
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::style::{self, DIM, HEADING};
 use crate::report::{self, count, print_json};
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     waits: bool,
 
     /// Tell of this many rounds [default: legitimate and one turn more]
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
     /// How to print the result; csv is the list of waits

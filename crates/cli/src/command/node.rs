@@ -135,7 +135,7 @@ struct AddArgs {
     /// Where it receives datagrams: HOST:PORT
     address: String,
     /// Where its HTTP interface is: HOST:PORT
-    #[arg(long)]
+    #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
     /// Its place: after this member; at the end if left out
     #[arg(long, value_name = "NAME")]
@@ -181,9 +181,16 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 fn sources(given: &Given) -> Result<Sources, Failure> {
     let text = match &given.config {
         None => String::new(),
-        Some(path) => {
-            std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?
-        }
+        Some(path) => std::fs::read_to_string(path).map_err(|error| {
+            let failure = Failure::file("read", path, &error);
+            match error.kind() {
+                std::io::ErrorKind::NotFound => failure.help(format!(
+                    "check the path; `headway node init {}` writes an example",
+                    path.display()
+                )),
+                _ => failure,
+            }
+        })?,
     };
     let variables = std::env::vars_os().filter_map(|(name, value)| {
         let name = name

@@ -1,7 +1,7 @@
 //! `headway ring`: a whole real ring of nodes on one machine.
 
 use std::io::{IsTerminal, Write};
-use std::num::NonZeroU32;
+use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use headway_node::transport::faulty::{Faults, Weather};
 use headway_node::{ConfigError, Key, Plan, PlanError, Timing};
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{Seed, TextOrJson};
+use crate::flags::{Seed, TextOrJson, duration, whole_number};
 use crate::interrupt::stopped;
 use crate::report::print_json;
 
@@ -20,7 +20,7 @@ mod order;
 mod session;
 mod summary;
 
-use order::{Fault, Span, parse_span, span};
+use order::{Fault, Span, span};
 use session::Session;
 
 /// Flags of `headway ring`.
@@ -29,50 +29,50 @@ use session::Session;
 Examples:
   headway ring --for 3s
   headway ring --for 6s --transport udp --loss 0.2 --reorder 0.1
-  headway ring --for 5s --fault 1s:scramble=all --format json
-  headway ring --for 5s --nodes 12 --tokens 3 --fault 2s:crash=4 --fault 3s:restart=4
+  headway ring --for 5s --fault scramble@1s --format json
+  headway ring --for 5s --nodes 12 --tokens 3 --fault crash:4@2s --fault restart:4@3s
 
-Faults, each at a time after the start, as AT:KIND; without the time, typed while
-it runs, with a space instead of =:
-  scramble=all, scramble=3, scramble=3,5-8   overwrite the memory of nodes
-  crash=I, restart=I, restart-empty=I        with its saved state, or with none
-  cut=I,J, mend=I,J                          a link, in both directions
-  partition=I-J, heal                        nodes I to J from the others
-  loss=P, duplicate=P, reorder=P, corrupt=P  of datagrams, 0 to 1
-  delay=TIME                                 each by up to this
+Faults, each followed by @TIME, after which it strikes; or typed while it runs,
+without the time and with a space instead of the colon:
+  scramble, scramble:3, scramble:3,5-8       overwrite the memory of all or some nodes
+  crash:I, restart:I, restart-empty:I        with its saved state, or with none
+  cut:I,J, mend:I,J                          a link, in both directions
+  partition:I-J, heal                        nodes I to J from the others
+  loss:P, duplicate:P, reorder:P, corrupt:P  of datagrams, 0 to 1
+  delay:TIME                                 each by up to this
 and, typed: help, quit.")]
 pub(crate) struct Args {
     /// Number of nodes
-    #[arg(long, value_name = "N", default_value_t = 24, help_heading = "Ring")]
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = whole_number::<u32>, help_heading = "Ring")]
     nodes: u32,
 
     /// Number of tokens
-    #[arg(long, value_name = "M", default_value_t = 4, help_heading = "Ring")]
+    #[arg(long, value_name = "M", default_value_t = 4, value_parser = whole_number::<u32>, help_heading = "Ring")]
     tokens: u32,
 
     /// Hops that permits are truly apart at least
-    #[arg(long, value_name = "D", default_value_t = 2, help_heading = "Ring")]
+    #[arg(long, value_name = "D", default_value_t = 2, value_parser = whole_number::<u32>, help_heading = "Ring")]
     separation: u32,
 
     /// Bytes that each token carries, 0 to 255; with 8 or more it counts its permits
-    #[arg(long, value_name = "BYTES", default_value_t = 8, help_heading = "Ring")]
+    #[arg(long, value_name = "BYTES", default_value_t = 8, value_parser = whole_number::<u8>, help_heading = "Ring")]
     payload: u8,
 
     /// How long a permit is used: a time, or a range of times
     #[arg(
         long,
-        value_name = "TIME",
+        value_name = "DURATION",
         default_value = "10ms..30ms",
         help_heading = "Ring"
     )]
     dwell: Span,
 
     /// Least time between two ticks of the clock
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_span, help_heading = "Ring")]
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = duration, help_heading = "Ring")]
     tick: Duration,
 
     /// A state is sent again after this long without a change
-    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_span, help_heading = "Ring")]
+    #[arg(long, value_name = "DURATION", default_value = "10ms", value_parser = duration, help_heading = "Ring")]
     refresh: Duration,
 
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
@@ -102,7 +102,7 @@ pub(crate) struct Args {
     corrupt: f64,
 
     /// Every datagram is late by up to this
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_span, help_heading = "Network")]
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = duration, help_heading = "Network")]
     delay: Duration,
 
     /// Do not authenticate datagrams
@@ -110,16 +110,16 @@ pub(crate) struct Args {
     no_key: bool,
 
     /// Run for this long [default: until quit on a terminal, 10s elsewhere]
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_span)]
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     duration: Option<Duration>,
 
     /// Something that befalls the ring (repeatable; the kinds are below)
-    #[arg(long = "fault", value_name = "AT:KIND")]
+    #[arg(long = "fault", value_name = "FAULT@TIME")]
     faults: Vec<Fault>,
 
-    /// How many threads share the nodes [default: one per core]
-    #[arg(long, value_name = "K")]
-    threads: Option<NonZeroU32>,
+    /// Threads that share the nodes [default: one per core]
+    #[arg(long, value_name = "T")]
+    threads: Option<NonZeroUsize>,
 
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
@@ -170,7 +170,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         key: key(args)?,
         seed: args.seed.unwrap_or_default().0,
         weather: weather(args)?,
-        threads: args.threads.map_or_else(cores, NonZeroU32::get),
+        threads: args.threads.map_or_else(cores, number),
     };
     let fleet = Fleet::start(options).map_err(|error| not_started(args, error))?;
     let mut session = Session::new(fleet, args.faults.clone(), duration);
@@ -217,7 +217,11 @@ fn in_lines(session: &mut Session, show: bool) -> Result<(), Failure> {
 }
 
 fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+    std::thread::available_parallelism().map_or(1, number)
+}
+
+fn number(threads: NonZeroUsize) -> u32 {
+    u32::try_from(threads.get()).unwrap_or(u32::MAX)
 }
 
 fn timing(args: &Args) -> Timing {
@@ -262,9 +266,15 @@ fn weather(args: &Args) -> Result<Weather, Failure> {
     };
     match faults.wrong() {
         None => Ok(Weather::new(faults)),
-        Some((name, given)) => Err(Failure::new(format!(
-            "--{name} {given}: expected a probability, from 0 to 1"
-        ))),
+        Some((name, given)) => {
+            let failure = Failure::new(format!(
+                "--{name} {given}: expected a probability, from 0 to 1"
+            ));
+            Err(match given {
+                1.0..=100.0 => failure.help(format!("{given}% is --{name} {}", given / 100.0)),
+                _ => failure,
+            })
+        }
     }
 }
 

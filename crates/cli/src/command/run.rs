@@ -10,7 +10,7 @@ use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
-use crate::flags::{Format, Instance, RingFlags, Start};
+use crate::flags::{Format, Instance, RingFlags, Start, whole_number};
 use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
@@ -48,11 +48,11 @@ pub(crate) struct Args {
     walk: Option<PathBuf>,
 
     /// Stop after this many rounds [default: legitimate and one turn more]
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
     /// Strike the ring after a round (repeatable)
-    #[arg(long = "fault", value_name = "SPEC@ROUND")]
+    #[arg(long = "fault", value_name = "FAULT@ROUND")]
     faults: Vec<Fault>,
 
     /// How to print the result; csv is every token in every round

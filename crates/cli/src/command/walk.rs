@@ -7,13 +7,14 @@ use clap::{Args as ClapArgs, ValueEnum};
 use headway_walk::formats::{Format as NetworkFormat, ReadError};
 use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
+use headway_walk::network::NetworkError;
 use headway_walk::search::{self, Found, Method, Request};
 use headway_walk::svg::{self, Picture, Theme};
 use headway_walk::{Network, Walk, bound, file, hamiltonian};
 use serde_json::Value;
 
 use crate::failure::{Answer, Failure, warn};
-use crate::flags::{Seed, TextOrJson};
+use crate::flags::{Seed, TextOrJson, whole_number};
 use crate::report::print_json;
 use crate::report::progress::Progress;
 
@@ -48,12 +49,12 @@ pub(crate) struct Args {
     from: Option<String>,
 
     /// Number of tokens
-    #[arg(long, value_name = "M", default_value_t = 2)]
+    #[arg(long, value_name = "M", default_value_t = 2, value_parser = whole_number::<usize>)]
     tokens: usize,
 
     /// Distance wanted between tokens in the network; more is not looked for, a shorter
     /// walk is
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
     /// How to look for a walk
@@ -61,7 +62,7 @@ pub(crate) struct Args {
     method: MethodChoice,
 
     /// With --method exact: the longest walk to consider [default: twice the nodes]
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", value_parser = whole_number::<usize>)]
     longest: Option<usize>,
 
     /// Say what is kept on this walk instead of looking for one: a walk file, or a JSON
@@ -88,8 +89,8 @@ pub(crate) struct Args {
     /// Table what every number of tokens keeps, on a network of any size
     ///
     /// Usually only up to 2000 nodes, because it takes all distances.
-    #[arg(long)]
-    capacity: bool,
+    #[arg(long, alias = "capacity")]
+    table: bool,
 
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
@@ -186,7 +187,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let Some(found) = found else {
         return nothing_found(args, &network, seed);
     };
-    let capacity = args.capacity || network.len() <= TABLED_NODES;
+    let capacity = args.table || network.len() <= TABLED_NODES;
     let mut json = file::write(&network, &request, &found, capacity);
     if args.along.is_some() {
         json["method"] = "given".into();
@@ -279,7 +280,15 @@ fn read_network(path: &Path, from: Option<&str>) -> Result<Network, Failure> {
     let text = read_file(path)?;
     format.read(&text).map_err(|error| match error {
         ReadError::At { line, message } => Failure::in_text(path, &text, line, 1, message),
-        other => Failure::new(format!("{}: {other}", path.display())),
+        other => {
+            let failure = Failure::new(format!("{}: {other}", path.display()));
+            match other {
+                ReadError::Network(NetworkError::Disconnected { .. }) => {
+                    failure.help("add links between them, or lay a ring over each by itself")
+                }
+                _ => failure,
+            }
+        }
     })
 }
 

@@ -18,15 +18,15 @@ use crate::report::{count, json as ring_json, print_json};
 #[command(after_help = "\
 Examples:
   headway worst --processes 1000 --tokens 10 --separation 50 --delays every:50
-  headway worst --delays 1 --state worst.json && headway run --start worst.json
+  headway worst --delays 1 --witness worst.json && headway run --start worst.json
   headway worst --format json")]
 pub(crate) struct Args {
     #[command(flatten)]
     ring: RingFlags,
 
     /// Also write the state that attains it, as a state file
-    #[arg(long, value_name = "FILE.json")]
-    state: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.json", alias = "state")]
+    witness: Option<PathBuf>,
 
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         return Err(Failure::new("this ring has no worst case"));
     };
     let attained = forecast.last_rest() == Some(worst);
-    if let Some(path) = &args.state {
+    if let Some(path) = &args.witness {
         std::fs::write(path, state_file::render(&instance.ring, &instance.start))
             .map_err(|error| Failure::file("write", path, &error))?;
     }
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 describe(&instance.start),
                 forecast.legitimate_at().unwrap_or(0)
             )?;
-            match &args.state {
+            match &args.witness {
                 Some(path) => writeln!(out, "Written to {}.", path.display())?,
                 None => writeln!(out, "\nTry next:\n  headway run --start worst")?,
             }

@@ -35,7 +35,7 @@ fn examples(help: &str) -> Vec<String> {
 fn examples_work() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(
-        headway_in(folder.path(), "worst --state state.json").code,
+        headway_in(folder.path(), "worst --witness state.json").code,
         0
     );
     std::fs::write(

@@ -43,10 +43,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     ("a sweep file with a wrong key", "sweep wrong.toml"),
     ("an experiment that is none", "experiment papr"),
-    (
-        "parts that are none",
-        "sweep merge part-a part-b --out both",
-    ),
+    ("parts that are none", "sweep merge part-a part-b -o both"),
     ("a network in pieces", "walk pieces.edges"),
     ("a port in use", "serve --port PORT"),
     (

@@ -216,6 +216,25 @@ fn the_worked_example_loses_nothing_with_headway() {
     assert_eq!(text.lines().count(), 6, "{text}");
 }
 
+#[test]
+fn the_unit_works_under_a_real_systemd() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/try-unit");
+    let output = Command::new("bash")
+        .arg(script)
+        .arg(path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    if output.status.code() == Some(77) {
+        skipped(text.lines().last().unwrap_or("skipped: the unit"));
+        return;
+    }
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{told}");
+    let fine = text.lines().filter(|line| line.starts_with("ok: "));
+    assert_eq!(fine.count(), 7, "{text}");
+}
+
 /// Says that something was not tried. Standard error itself is not captured, so that the
 /// line is seen although the test ends well.
 fn skipped(what: &str) {

@@ -235,7 +235,7 @@ fn circuits_are_listed_and_chosen() {
             &belts.join(","),
             "--separation",
             "4",
-            "--at",
+            "--transitions",
             "m1",
             "--format",
             "json",
@@ -315,7 +315,7 @@ fn wrong_input_is_refused_with_its_place() {
                 "auto",
                 "--separation",
                 "4",
-                "--at",
+                "--transitions",
                 "m99",
             ],
             "not a transition of the circuit",
@@ -337,7 +337,7 @@ fn help_examples_work() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::copy(example("conveyor.pnml"), folder.path().join("plant.pnml")).expect("copied");
     let run = |arguments: &str| crate::common::headway_in(folder.path(), arguments);
-    assert_eq!(run("worst --state state.json").code, 0);
+    assert_eq!(run("worst --witness state.json").code, 0);
     let mut tried = 0;
     for command in ["", "export", "analyze", "play", "import", "separate"] {
         let help = run(&format!("petri {command} --help"));

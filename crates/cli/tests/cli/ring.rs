@@ -46,13 +46,13 @@ fn a_ring_settles_and_its_permits_stay_apart() {
 fn a_ring_over_udp_in_bad_weather_gets_over_anything() {
     let summary = ring(
         "--nodes 10 --tokens 2 --transport udp --dwell 1ms --loss 0.1 --duplicate 0.1 \
-         --reorder 0.1 --corrupt 0.05 --delay 1ms --fault 1s:scramble=all --fault 1500ms:crash=3 \
-         --fault 1600ms:restart=3 --fault 1700ms:cut=5,6 --fault 1800ms:heal",
+         --reorder 0.1 --corrupt 0.05 --delay 1ms --fault scramble@1s --fault crash:3@1500ms \
+         --fault restart:3@1600ms --fault cut:5,6@1700ms --fault heal@1800ms",
     );
     assert_eq!(summary["transport"], "udp");
     let recoveries = summary["recoveries"].as_array().expect("a list");
     assert_eq!(recoveries.len(), 1, "{summary:#}");
-    assert_eq!(recoveries[0]["fault"], "scramble=all");
+    assert_eq!(recoveries[0]["fault"], "scramble");
     assert!(recoveries[0]["settled_after_s"].is_number(), "{summary:#}");
     let rounds = recoveries[0]["settled_after_rounds"].as_u64();
     assert!(
@@ -66,14 +66,14 @@ fn a_ring_over_udp_in_bad_weather_gets_over_anything() {
 #[test]
 fn a_node_without_its_memory_is_taken_back() {
     let summary = ring(
-        "--nodes 8 --tokens 2 --separation 1 --fault 1s:crash=3 --fault 1200ms:restart-empty=3",
+        "--nodes 8 --tokens 2 --separation 1 --fault crash:3@1s --fault restart-empty:3@1200ms",
     );
-    assert_eq!(summary["recoveries"][0]["fault"], "restart-empty=3");
+    assert_eq!(summary["recoveries"][0]["fault"], "restart-empty:3");
 }
 
 #[test]
 fn a_dead_node_is_a_no_and_no_violation() {
-    let ran = headway("ring --for 2s --nodes 6 --tokens 2 --separation 1 --fault 1s:crash=3");
+    let ran = headway("ring --for 2s --nodes 6 --tokens 2 --separation 1 --fault crash:3@1s");
     assert_eq!(ran.code, 1, "{}", ran.out);
     assert!(ran.out.contains("✗ settled"), "{}", ran.out);
     assert!(ran.out.contains("✓ violations       0"), "{}", ran.out);
@@ -90,8 +90,8 @@ fn a_line_a_second_and_orders_from_standard_input() {
         .expect("it runs");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     for line in [
-        "scramble all | scramble I",
-        " s loss=0.5",
+        "scramble | scramble I",
+        " s loss:0.5",
         "nodes 1 and 4 are not neighbours",
         "'melt' is not one of",
         "no node 9; they are 0 to 5",
@@ -120,22 +120,22 @@ fn mistakes_say_what_to_change() {
         ("--loss 2", "--loss 2: expected a probability"),
         ("--reorder=-1", "--reorder -1: expected a probability"),
         ("--corrupt 0.1 --no-key", "--no-key contradicts"),
-        ("--fault 1s:corrupt=0.1 --no-key", "--no-key contradicts"),
+        ("--fault corrupt:0.1@1s --no-key", "--no-key contradicts"),
         (
             "--nodes 500 --tokens 64 --payload 255",
             "take at most 5 tokens, or at most 8 bytes of payload",
         ),
         ("--refresh 1us", "--refresh 1us: at least 10 µs"),
         ("--payload 256", "invalid value '256'"),
-        ("--for 5", "expected a time such as"),
+        ("--for 5", "expected a length of time such as"),
         ("--dwell 3ms..1ms", "ends before it begins"),
-        ("--fault scramble", "expected AT:KIND"),
-        ("--fault 1s:melt=3", "'melt' is not one of"),
-        ("--fault 1s:crash=99", "no node 99; they are 0 to 23"),
-        ("--fault 1s:cut=2,9", "not neighbours"),
-        ("--fault 1s:loss=1.5", "expected a probability"),
-        ("--fault 1s:quit", "can only be typed"),
-        ("--for 1s --fault 2s:heal", "after the end"),
+        ("--fault scramble", "when? add @TIME"),
+        ("--fault melt:3@1s", "'melt' is not one of"),
+        ("--fault crash:99@1s", "no node 99; they are 0 to 23"),
+        ("--fault cut:2,9@1s", "not neighbours"),
+        ("--fault loss:1.5@1s", "expected a probability"),
+        ("--fault quit@1s", "can only be typed"),
+        ("--for 1s --fault heal@2s", "after the end"),
         ("--threads 0", "invalid value '0'"),
         ("--transport pigeon", "memory"),
     ] {

@@ -113,7 +113,7 @@ fn the_worst_state_can_be_written_and_run() {
     let folder = tempfile::tempdir().unwrap();
     let worst = headway_in(
         folder.path(),
-        "worst --delays 1 --state worst.json --format json",
+        "worst --delays 1 --witness worst.json --format json",
     );
     let worst: serde_json::Value = serde_json::from_str(&worst.out).unwrap();
     assert_eq!(

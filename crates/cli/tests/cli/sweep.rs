@@ -40,7 +40,7 @@ fn the_paper_in_one_command() {
     );
     let same = headway_in(
         folder.path(),
-        "experiment paper --out again --threads 1 --engine lock-step",
+        "experiment paper -o again --threads 1 --engine lock-step",
     );
     assert_eq!(same.code, 0, "{}", same.err);
     assert_eq!(
@@ -92,29 +92,25 @@ fn a_sample_can_be_shown_and_run() {
 fn parts_resume_and_merge() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep --tokens 1 2 3 --delays 1 all --samples 20";
-    for part in [
-        "--out whole",
-        "--shard 1/2 --out one",
-        "--shard 2/2 --out two",
-    ] {
+    for part in ["-o whole", "--shard 1/2 -o one", "--shard 2/2 -o two"] {
         assert_eq!(
             headway_in(folder.path(), &format!("{sweep} {part}")).code,
             0
         );
     }
-    let merged = headway_in(folder.path(), "sweep merge one two --out joined");
+    let merged = headway_in(folder.path(), "sweep merge one two -o joined");
     assert_eq!(merged.code, 0, "{}", merged.err);
     let csv = |name: &str| read(&folder.path().join(name), "cells.csv");
     assert_eq!(csv("joined"), csv("whole"));
 
-    let lonely = headway_in(folder.path(), "sweep merge one --out lonely");
+    let lonely = headway_in(folder.path(), "sweep merge one -o lonely");
     assert_eq!(lonely.code, 2);
     assert!(
         lonely.err.contains("3 of 6 cells are missing"),
         "{}",
         lonely.err
     );
-    let again = headway_in(folder.path(), "sweep merge one two --out joined");
+    let again = headway_in(folder.path(), "sweep merge one two -o joined");
     assert_eq!(again.code, 2);
     assert!(again.err.contains("holds results already"), "{}", again.err);
 
@@ -123,12 +119,12 @@ fn parts_resume_and_merge() {
     let text = std::fs::read_to_string(&journal).unwrap();
     let cut: Vec<&str> = text.lines().take(3).collect();
     std::fs::write(&journal, format!("{}\n{{\"ce", cut.join("\n"))).unwrap();
-    let refused = headway_in(folder.path(), &format!("{sweep} --out whole"));
+    let refused = headway_in(folder.path(), &format!("{sweep} -o whole"));
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("--resume"), "{}", refused.err);
     let other = headway_in(
         folder.path(),
-        &format!("{sweep} --seed 7 --resume --out whole"),
+        &format!("{sweep} --seed 7 --resume -o whole"),
     );
     assert_eq!(other.code, 2);
     assert!(
@@ -138,7 +134,7 @@ fn parts_resume_and_merge() {
     );
     let before = csv("joined");
     assert_eq!(
-        headway_in(folder.path(), &format!("{sweep} --resume --out whole")).code,
+        headway_in(folder.path(), &format!("{sweep} --resume -o whole")).code,
         0
     );
     assert_eq!(csv("whole"), before);
@@ -167,7 +163,7 @@ fn mistakes_say_where() {
         ("sweep --shard 3/2", "I from 1 to K"),
         ("sweep --x height", "--x: expected an axis"),
         ("sweep wrong.toml --tokens 3", "--tokens contradicts"),
-        ("sweep merge nowhere --out x", "holds no results"),
+        ("sweep merge nowhere -o x", "holds no results"),
     ] {
         let ran = headway_in(folder.path(), arguments);
         assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);

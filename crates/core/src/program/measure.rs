@@ -51,6 +51,17 @@ impl Measuring {
         }
     }
 
+    /// Where `elapsed` saturates unless it is told otherwise: twice the ring's size,
+    /// at most `i32::MAX`.
+    pub const fn default_limit(processes: usize) -> u32 {
+        let limit = processes.saturating_mul(2);
+        if limit > i32::MAX as usize {
+            i32::MAX as u32
+        } else {
+            limit as u32
+        }
+    }
+
     /// The largest value that `base` can be given: ⌊limit/m⌋ - 1, at least 0.
     pub const fn largest_base(&self) -> i32 {
         let base = self.base_after(self.limit);

@@ -159,8 +159,8 @@ export function build(panel, view, to) {
   /** @type {any} */
   let file = null;
   const form = h("form", { class: "line-form", onsubmit: (event) => { event.preventDefault(); file = null; ask(); } },
-    h("label", { for: "network" }, "network"), generator, known,
-    h("label", { for: "network-tokens" }, "tokens"), tokens,
+    h("span", { class: "pair" }, h("label", { for: "network" }, "network"), generator, known),
+    h("span", { class: "pair" }, h("label", { for: "network-tokens" }, "tokens"), tokens),
     h("button", { class: "primary" }, "Find a walk"),
     h("button", { type: "button", onclick: () => input.click() }, "Open a network…"), input);
   const examples = h("div", { class: "choices wrap" }, ...EXAMPLES.map(([value, label]) => h("button", { type: "button", onclick: () => {

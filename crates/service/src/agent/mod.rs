@@ -14,7 +14,7 @@ use crate::config::{Settings, ring_name_id};
 use crate::control::{self, Message, Sender};
 use crate::desk::{Desk, Effect, Rules, Who};
 use crate::exchange::Exchange;
-use crate::hook::Order;
+use crate::hook::{Hold, Order};
 use crate::metrics::Counts;
 use crate::request::{Given, Request};
 use crate::roster::{Roster, Signed};
@@ -29,7 +29,7 @@ mod requests;
 mod send;
 mod status;
 
-pub use status::{Holding, Status};
+pub use status::{Beside, Holding, Status};
 
 /// Control datagrams go to nodes with numbers from here on.
 const CONTROL: u32 = 1 << 31;
@@ -72,9 +72,11 @@ pub struct Agent {
     outbox: Vec<(String, Message)>,
     tickets: BTreeMap<u64, (Duration, oneshot::Sender<Given>)>,
     hooks: mpsc::UnboundedSender<Order>,
-    hook_process: Option<(i32, u64)>,
+    /// The command that runs.
+    hold: Option<Hold>,
     /// What the notes on disk were made from.
     noted: Option<Noted>,
+    status_wanted: Vec<(Duration, oneshot::Sender<Box<Status>>)>,
     alarms: BTreeMap<String, String>,
     complained: BTreeMap<&'static str, Duration>,
     counts: Counts,
@@ -91,7 +93,7 @@ pub struct Agent {
 }
 
 /// What the notes depend on: changes at the desk, nodes that leave, the command.
-type Noted = (u64, usize, Option<(i32, u64)>);
+type Noted = (u64, usize, Option<Hold>);
 
 impl Agent {
     /// A node that goes on where its store says it was, or begins.
@@ -131,8 +133,9 @@ impl Agent {
             outbox: Vec::new(),
             tickets: BTreeMap::new(),
             hooks,
-            hook_process: None,
+            hold: None,
             noted: None,
+            status_wanted: Vec::new(),
             alarms: BTreeMap::new(),
             complained: BTreeMap::new(),
             counts,
@@ -351,15 +354,20 @@ impl Agent {
             Effect::StartHook { token, fence, time } => {
                 self.episodes.began(now, token, fence, Who::Hook);
                 let payload = self.payload(token);
-                // Noted before it begins, so that a restart knows whose permit it was.
+                let hold = Hold::new((self.random)());
+                self.hold = Some(hold);
+                // Noted before it begins, so that a restart knows whose permit it was, and
+                // what to look for.
                 self.save_notes();
                 let order = Order::Start {
                     token,
                     fence,
+                    hold: hold.id,
                     time,
                     payload,
                 };
                 if self.hooks.send(order).is_err() {
+                    self.hold = None;
                     self.desk.hook_ended(now, token, fence, None);
                 }
             }
@@ -446,7 +454,7 @@ impl Agent {
     }
 
     fn save_notes(&mut self) {
-        let state = (self.desk.changes(), self.leaving.len(), self.hook_process);
+        let state = (self.desk.changes(), self.leaving.len(), self.hold);
         if self.noted == Some(state) {
             return;
         }
@@ -458,7 +466,7 @@ impl Agent {
         let notes = Notes {
             desk: self.desk.ledger(),
             leaving: leaving.collect(),
-            hook: self.hook_process,
+            hold: self.hold,
         };
         self.store.save_notes(&notes);
     }

@@ -41,7 +41,7 @@ impl Agent {
                 payload,
                 reply,
             } => {
-                let released = self.release(now, &Who::Program { ticket }, payload);
+                let released = self.release(now, &Who::Program { ticket }, payload.as_deref());
                 let _ = reply.send(released);
             }
             Request::Look { ticket, reply } => {
@@ -77,7 +77,9 @@ impl Agent {
                 let _ = reply.send(());
             }
             Request::HookStarted { process } => {
-                self.hook_process = process;
+                if let Some(hold) = &mut self.hold {
+                    hold.process = Some(process);
+                }
                 self.save_notes();
             }
             Request::HookEnded {
@@ -87,7 +89,7 @@ impl Agent {
                 failed,
                 took,
             } => {
-                self.hook_process = None;
+                self.hold = None;
                 self.counts.hook_runs += 1;
                 self.counts.hook_failures += u64::from(failed);
                 self.counts.held(took);
@@ -100,7 +102,8 @@ impl Agent {
                 self.desk.hook_ended(now, token, fence, payload);
             }
             Request::Status { reply } => {
-                let _ = reply.send(Box::new(self.status(now)));
+                // Told by `flush`, where the transport is at hand.
+                self.status_wanted.push((now, reply));
             }
             Request::Roster { reply } => {
                 let _ = reply.send(self.current.clone());
@@ -141,7 +144,7 @@ impl Agent {
         }
     }
 
-    fn release(&mut self, now: Duration, who: &Who, payload: Option<Vec<u8>>) -> bool {
+    fn release(&mut self, now: Duration, who: &Who, payload: Option<&[u8]>) -> bool {
         if let Some((token, permit)) = self.desk.permit(who) {
             self.counts.held(now.saturating_sub(permit.since));
             let fence = permit.fence;

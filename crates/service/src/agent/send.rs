@@ -53,6 +53,9 @@ impl Agent {
                 self.counts.unsent += 1;
             }
         }
+        if !self.status_wanted.is_empty() {
+            self.tell_status(transport);
+        }
     }
 
     fn node_at(&mut self, transport: &mut dyn Reach, address: &str) -> Option<u32> {

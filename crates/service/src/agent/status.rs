@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use headway_node::Machine;
+use headway_node::{Machine, Neighbour};
 use serde::Serialize;
 
 use super::Agent;
+use crate::reach::{Reach, Session};
 use crate::roster::Roster;
 
 /// A node at one moment, as `/v1/status` gives it.
@@ -31,6 +32,10 @@ pub struct Status {
     pub holding: Vec<Holding>,
     /// Neighbours that are silent.
     pub silent: Vec<String>,
+    /// What datagrams go by: `udp` or `zenoh`.
+    pub transport: &'static str,
+    /// The members beside it, while it is on the ring.
+    pub neighbours: Vec<Beside>,
     /// The true separation that is kept, in hops.
     pub separation: u32,
     /// Tokens of the ring.
@@ -57,6 +62,23 @@ pub struct Status {
     pub store_failures: u64,
 }
 
+/// A member beside this one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Beside {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub address: String,
+    /// How long ago it was last listened to; null if never since this node took its
+    /// place on this ring.
+    pub heard_ms: Option<u64>,
+    /// For too long.
+    pub silent: bool,
+    /// The connection to it, where the transport has such a thing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Session>,
+}
+
 /// A token that is here.
 #[derive(Clone, Debug, Serialize)]
 pub struct Holding {
@@ -69,7 +91,27 @@ pub struct Holding {
 }
 
 impl Agent {
-    /// What there is to tell.
+    /// Answers who has asked, with what the transport knows.
+    pub(super) fn tell_status(&mut self, transport: &dyn Reach) {
+        for (now, reply) in std::mem::take(&mut self.status_wanted) {
+            let mut status = self.status(now);
+            status.transport = transport.name();
+            for (name, session) in transport.sessions() {
+                let mut neighbours = status.neighbours.iter_mut();
+                if let Some(neighbour) = neighbours.find(|neighbour| neighbour.name == name) {
+                    neighbour.session = Some(session);
+                }
+            }
+            let refused = transport.refused();
+            if refused > 0 {
+                status.rejected.insert("transport", refused);
+            }
+            // Whoever has gone away does not need it.
+            let _ = reply.send(Box::new(status));
+        }
+    }
+
+    /// What there is to tell, but for what only the transport knows.
     pub fn status(&self, now: Duration) -> Status {
         let machine = self.machine.as_ref();
         let roster = self.current.as_ref();
@@ -114,6 +156,12 @@ impl Agent {
                 .flat_map(Machine::silent)
                 .map(|node| self.name_of(node))
                 .collect(),
+            transport: "",
+            neighbours: machine
+                .into_iter()
+                .flat_map(Machine::neighbours)
+                .map(|neighbour| self.beside(now, &neighbour))
+                .collect(),
             separation: machine.map_or(self.settings.ring.separation, |machine| {
                 machine.config().plan.true_separation()
             }),
@@ -127,6 +175,19 @@ impl Agent {
             alarms: self.alarms.values().cloned().collect(),
             counts: self.counts.clone(),
             store_failures: self.store.failures,
+        }
+    }
+
+    fn beside(&self, now: Duration, neighbour: &Neighbour) -> Beside {
+        let mut active = self.current.iter().flat_map(Roster::active);
+        let member = active.nth(neighbour.node as usize);
+        let age = |heard| now.saturating_sub(heard).as_millis() as u64;
+        Beside {
+            name: self.name_of(neighbour.node),
+            address: member.map_or_else(String::new, |member| member.address.clone()),
+            heard_ms: neighbour.heard.map(age),
+            silent: neighbour.silent,
+            session: None,
         }
     }
 }

@@ -177,3 +177,38 @@ fn a_node_that_stops_recalls_and_gives_nothing_more() {
     desk.granted(s(3), 0, 9);
     assert_eq!(effects(&mut desk), [done(0, 9)]);
 }
+
+/// Right after a restart, before the ring has been heard, a client that has a slot asks
+/// again. That must not become a second slot.
+#[test]
+fn a_client_that_asks_again_after_a_restart_has_one_permit() {
+    let mut desk = Desk::new(RULES, Ledger::default());
+    desk.wish(s(0), fleet("a"));
+    desk.granted(s(0), 0, 7);
+    assert!(desk.collect(&fleet("a")));
+    let mut desk = Desk::new(RULES, desk.ledger());
+    assert!(!desk.collect(&fleet("a")), "not known yet");
+    desk.wish(s(1), fleet("a"));
+    desk.granted(s(2), 0, 7);
+    assert!(desk.collect(&fleet("a")) && !desk.waits(&fleet("a")));
+    effects(&mut desk);
+    desk.granted(s(3), 1, 9);
+    assert_eq!(effects(&mut desk), [done(1, 9)], "nobody else waits");
+}
+
+#[test]
+fn steady_state_gives_back_everything_that_a_client_has() {
+    let mut desk = Desk::new(RULES, Ledger::default());
+    desk.wish(s(0), fleet("a"));
+    desk.granted(s(0), 0, 7);
+    desk.withdrawn(s(100), 0, 7);
+    // Its time is over; it asks again, and another token comes in the grace.
+    assert!(!desk.collect(&fleet("a")));
+    desk.wish(s(101), fleet("a"));
+    desk.granted(s(102), 1, 9);
+    effects(&mut desk);
+    assert!(desk.collect(&fleet("a")));
+    assert!(desk.release(&fleet("a"), None));
+    assert_eq!(effects(&mut desk), [done(0, 7), done(1, 9)]);
+    assert!(!desk.in_use(true));
+}

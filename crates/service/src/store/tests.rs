@@ -75,6 +75,18 @@ fn one_node_at_a_time() {
 }
 
 #[test]
+fn a_folder_that_is_given_up_in_a_moment_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Store::open(folder.path(), false).unwrap();
+    let ends = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        drop(first);
+    });
+    assert!(Store::open(folder.path(), false).is_ok());
+    ends.join().unwrap();
+}
+
+#[test]
 fn a_folder_that_is_gone_is_counted_and_the_next_try_may_work() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("inner");
@@ -102,7 +114,10 @@ fn rosters_and_notes_come_back() {
     assert_eq!(store.roster(), Some(signed));
     let notes = Notes {
         leaving: vec![("x".into(), "h:1".into())],
-        hook: Some((12, 34)),
+        hold: Some(Hold {
+            process: Some((12, 34)),
+            ..Hold::new(56)
+        }),
         ..Notes::default()
     };
     store.save_notes(&notes);

@@ -253,6 +253,23 @@ fn fleetlock_conformance() {
             );
         }
     }
+    let long = format!(
+        r#"{{"client_params":{{"id":"{}","group":"default"}}}}"#,
+        "x".repeat(20_000)
+    );
+    let name = format!(
+        r#"{{"client_params":{{"id":"{}","group":"default"}}}}"#,
+        "x".repeat(300)
+    );
+    for (body, expected, kind) in [(&long, 413, "invalid_body"), (&name, 400, "invalid_id")] {
+        let (status, text) = http(&fleet.http(0), "POST", "/v1/pre-reboot", &[LOCK], body);
+        let answer: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((status, answer["kind"].as_str()), (expected, Some(kind)));
+    }
+    // Fields that are not known are of later versions.
+    let later = r#"{"client_params":{"id":"x1","group":"default","age":7},"more":[]}"#;
+    let (status, _) = http(&fleet.http(0), "POST", "/v1/steady-state", &[LOCK], later);
+    assert_eq!(status, 200);
     // Giving back what one does not have succeeds, also twice.
     for _ in 0..2 {
         assert_eq!(fleetlock(&fleet, 0, "/v1/steady-state", "x1").0, 200);
@@ -269,6 +286,9 @@ fn fleetlock_conformance() {
     );
     assert_eq!(fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0, 409);
     assert_eq!(fleetlock(&fleet, 0, "/v1/steady-state", "X1").0, 200);
+    let other = r#"{"client_params":{"id":"x1","group":"workers"}}"#;
+    let (status, _) = http(&fleet.http(0), "POST", "/v1/steady-state", &[LOCK], other);
+    assert_eq!(status, 200, "of another group, it is somebody else");
     assert!(got(), "only the owner's unlock releases");
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0, 409);
@@ -277,6 +297,25 @@ fn fleetlock_conformance() {
     fleet.until("the next", || {
         fleetlock(&fleet, 1, "/v1/pre-reboot", "y1").0 == 200
     });
+}
+
+#[test]
+fn fleetlock_that_is_not_enabled_says_so() {
+    let mut fleet = Fleet::new(25, &["a", "b", "c"], 1, 1);
+    fleet.write_config(0, 3);
+    fleet.start(0);
+    fleet.until("it is up", || fleet.status(0).is_object());
+    let (status, answer) = fleetlock(&fleet, 0, "/v1/pre-reboot", "x1");
+    assert_eq!(
+        (status, answer["kind"].as_str()),
+        (404, Some("not_enabled"))
+    );
+    assert!(
+        answer["value"]
+            .as_str()
+            .unwrap_or_default()
+            .contains("fleetlock.enabled")
+    );
 }
 
 #[test]

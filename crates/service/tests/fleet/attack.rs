@@ -9,7 +9,8 @@ use headway_node::{Key, RingId};
 use headway_service::control::{self, Message, Sender};
 use headway_service::roster::{Member, Roster, Signed};
 
-use crate::harness::{Fleet, closest};
+use crate::harness::Fleet;
+use crate::observer::closest;
 
 fn rejected(fleet: &Fleet, at: usize, reason: &str) -> u64 {
     fleet.status(at)["rejected"][reason].as_u64().unwrap_or(0)

@@ -3,7 +3,6 @@
 //! A node is this test program run again, which then does nothing but what
 //! `headway node --config FILE` does.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -14,6 +13,8 @@ use std::time::{Duration, Instant};
 use headway_service::client;
 use headway_service::config::{Settings, Sources};
 use serde_json::Value;
+
+use crate::observer::{self, Seen};
 
 const CONFIG: &str = "HEADWAY_TEST_NODE_CONFIG";
 
@@ -81,14 +82,7 @@ impl Fleet {
 
     /// Every node runs a command that says when it begins and ends, for `seconds`.
     pub(crate) fn with_observer(mut self, seconds: f64) -> Fleet {
-        let log = self.folder.path().join("observed");
-        // Asked to stop, it says when it has.
-        let script = format!(
-            "say() {{ echo $1 $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> {}; }}; \
-             trap 'say end; exit 1' TERM; say begin; sleep {seconds}; say end",
-            log.display()
-        );
-        self.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n");
+        self.more += &observer::hook(self.folder.path(), seconds);
         self
     }
 
@@ -270,8 +264,7 @@ impl Fleet {
     }
 
     pub(crate) fn observed(&self) -> Vec<Seen> {
-        let text = fs::read_to_string(self.path("observed")).unwrap_or_default();
-        text.lines().filter_map(Seen::read).collect()
+        observer::observed(self.folder.path())
     }
 }
 
@@ -286,83 +279,6 @@ impl Drop for Fleet {
 fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(25)..].join("\n")
-}
-
-/// A line that a command wrote. All write into one file, so their order is the order
-/// in which things happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) begins: bool,
-    pub(crate) node: String,
-    pub(crate) token: u32,
-    pub(crate) fence: u64,
-}
-
-impl Seen {
-    fn read(line: &str) -> Option<Seen> {
-        let mut words = line.split_whitespace();
-        Some(Seen {
-            begins: words.next()? == "begin",
-            node: words.next()?.into(),
-            token: words.next()?.parse().ok()?,
-            fence: words.next()?.parse().ok()?,
-        })
-    }
-}
-
-/// The least number of hops between two permits that were in use together, either way
-/// round the ring. None if never two were.
-///
-/// A command that was killed could not say when it ended, so nobody is compared with it
-/// after it has begun; that it is gone before its token is, other tests see to.
-pub(crate) fn closest(seen: &[Seen], ring: &[String]) -> Option<usize> {
-    closest_pair(seen, ring).map(|(far, _)| far)
-}
-
-/// The same, and what was seen last then, for people.
-pub(crate) fn closest_pair(seen: &[Seen], ring: &[String]) -> Option<(usize, String)> {
-    let place = |seen: &Seen| ring.iter().position(|name| *name == seen.node);
-    let key = |seen: &Seen| (seen.node.clone(), seen.token, seen.fence);
-    let ended: BTreeSet<_> = seen.iter().filter(|seen| !seen.begins).map(key).collect();
-    let mut using: Vec<&Seen> = Vec::new();
-    let mut closest: Option<(usize, String)> = None;
-    for (at, line) in seen.iter().enumerate() {
-        using.retain(|other| other.node != line.node && ended.contains(&key(other)));
-        if line.begins {
-            for other in &using {
-                if let (Some(one), Some(two)) = (place(line), place(other)) {
-                    let far = one.abs_diff(two);
-                    let far = far.min(ring.len() - far);
-                    if closest.as_ref().is_none_or(|(least, _)| far < *least) {
-                        let lines: Vec<String> = seen
-                            [at.saturating_sub(12)..seen.len().min(at + 6)]
-                            .iter()
-                            .map(|seen| format!("{seen:?}"))
-                            .collect();
-                        let text = format!("{line:?}\nwhile {other:?}\nin\n{}", lines.join("\n"));
-                        closest = Some((far, text));
-                    }
-                }
-            }
-            using.push(line);
-        }
-    }
-    closest
-}
-
-/// How often each node was visited by a token: the least and the most.
-pub(crate) fn visits(seen: &[Seen], ring: &[String], token: u32) -> (usize, usize) {
-    let count = |name: &String| {
-        let visits = seen
-            .iter()
-            .filter(|seen| seen.begins && seen.token == token && seen.node == *name);
-        visits.count()
-    };
-    let counts: Vec<usize> = ring.iter().map(count).collect();
-    (
-        *counts.iter().min().unwrap_or(&0),
-        *counts.iter().max().unwrap_or(&0),
-    )
 }
 
 /// One HTTP request: status and body.

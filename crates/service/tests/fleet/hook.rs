@@ -37,6 +37,7 @@ fn its_environment_is_its_own() {
         "COLOUR",
         "HEADWAY_DEADLINE",
         "HEADWAY_FENCE",
+        "HEADWAY_HOLD",
         "HEADWAY_NODE",
         "HEADWAY_PAYLOAD",
         "HEADWAY_PAYLOAD_OUT",
@@ -142,7 +143,7 @@ fn a_command_left_behind_by_a_killed_node_is_ended_before_another_runs() {
     fleet.until("it is noted", || {
         lines(&notes)
             .concat()
-            .contains(&format!("\"hook\":[{first},"))
+            .contains(&format!("\"process\":[{first},"))
     });
     fleet.kill(at);
     assert!(alive(first));
@@ -153,6 +154,60 @@ fn a_command_left_behind_by_a_killed_node_is_ended_before_another_runs() {
             .log(at)
             .contains("a command of before the restart still runs")
     );
+}
+
+/// The command looks whether it was announced, and then kills its node.
+#[test]
+fn a_command_is_announced_before_it_begins_and_found_though_its_process_was_not_noted() {
+    let mut fleet = fleet(
+        38,
+        "grep -q \"\\\"id\\\":$HEADWAY_HOLD,\" FOLDER/state-$HEADWAY_NODE/notes.json && said=announced; \
+         echo $$ $HEADWAY_NODE $said >> FOLDER/pids; \
+         if rm FOLDER/kill 2>/dev/null; then kill -9 $PPID; fi; sleep 100",
+        "",
+    );
+    std::fs::write(fleet.path("kill"), "").unwrap();
+    fleet.start_all();
+    fleet.until("it runs", || !lines(&fleet.path("pids")).is_empty());
+    let line = lines(&fleet.path("pids"))[0].clone();
+    let words: Vec<&str> = line.split(' ').collect();
+    assert_eq!(words[2..], ["announced"], "{line}");
+    let (first, name) = (words[0].parse().unwrap(), words[1]);
+    let at = usize::from(name == "b");
+    fleet.wait(at);
+    assert!(alive(first));
+    // Whether the node had the time to note the process is chance; here it had not.
+    let path = fleet.path(&format!("state-{name}/notes.json"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut notes: serde_json::Value = serde_json::from_str(&text).unwrap();
+    notes["hold"]["process"] = serde_json::Value::Null;
+    std::fs::write(&path, notes.to_string()).unwrap();
+    fleet.start(at);
+    fleet.until("it is ended", || !alive(first));
+    let log = fleet.log(at);
+    assert!(
+        log.contains("a command of before the restart still runs"),
+        "{log}"
+    );
+    // Counter-test: of a run with another number nothing is known, and nothing ended.
+    let mark = format!(" {name} ");
+    let again = || {
+        let pids = lines(&fleet.path("pids"));
+        pids.into_iter().skip(1).find(|line| line.contains(&mark))
+    };
+    fleet.until("it runs again", || again().is_some());
+    let again = again().unwrap();
+    let second = again.split(' ').next().unwrap().parse().unwrap();
+    fleet.kill(at);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut notes: serde_json::Value = serde_json::from_str(&text).unwrap();
+    notes["hold"] =
+        serde_json::json!({ "id": 1, "session": notes["hold"]["session"], "process": null });
+    std::fs::write(&path, notes.to_string()).unwrap();
+    fleet.start(at);
+    fleet.until("it is up", || fleet.status(at).is_object());
+    assert!(alive(second), "not by its number");
+    nix::sys::signal::killpg(nix::unistd::Pid::from_raw(second), Signal::SIGKILL).unwrap();
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod attack;
 mod harness;
 mod hook;
 mod membership;
+mod notify;
+mod observer;
 mod ring;
 #[cfg(feature = "collector")]
 mod telemetry;
@@ -13,4 +15,10 @@ mod telemetry;
 #[test]
 fn a_node_if_asked() {
     harness::be_a_node_if_asked();
+}
+
+/// Not a test: what a node of the other tests runs.
+#[test]
+fn a_command_if_asked() {
+    observer::be_a_command_if_asked();
 }

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::harness::{Fleet, closest};
+use crate::harness::Fleet;
+use crate::observer::closest;
 
 fn add(fleet: &Fleet, by: usize, at: usize, force: bool) -> Result<serde_json::Value, String> {
     let body = json!({ "name": fleet.names[at], "address": fleet.address(at), "force": force });

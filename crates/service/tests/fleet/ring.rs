@@ -1,10 +1,12 @@
 //! Rings: they form, keep permits apart, and go on after kill -9.
 
+use std::os::unix::process::CommandExt as _;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::harness::{Fleet, closest, visits};
+use crate::harness::Fleet;
+use crate::observer::{begun, closest, command, observed, visits};
 
 #[test]
 fn six_nodes_work_in_turn_two_at_a_time_three_hops_apart() {
@@ -33,28 +35,72 @@ fn six_nodes_work_in_turn_two_at_a_time_three_hops_apart() {
     assert_eq!(status["index"], 3);
 }
 
-/// The counter-test: commands that are not asked for permits do come too close.
+/// The counter-test: commands that nobody gave permits to do come too close.
 #[test]
-fn the_observer_notices_when_permits_are_too_close() {
-    use crate::harness::Seen;
-    let seen = |begins, node: &str| Seen {
-        begins,
-        node: node.into(),
-        token: 0,
-        fence: 1,
-    };
+fn the_observer_notices_commands_that_are_too_close_also_if_they_are_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
     let ring: Vec<String> = ["a", "b", "c", "d", "e"].map(String::from).to_vec();
-    let apart = [seen(true, "a"), seen(false, "a"), seen(true, "b")];
-    assert_eq!(closest(&apart, &ring), None);
-    let around = [
-        seen(true, "a"),
-        seen(true, "c"),
-        seen(false, "c"),
-        seen(true, "e"),
-        seen(false, "a"),
-        seen(false, "e"),
-    ];
-    assert_eq!(closest(&around, &ring), Some(1));
+    let begun_of = |count| {
+        let began = std::time::Instant::now();
+        while begun(&observed(folder)) < count {
+            assert!(
+                began.elapsed() < Duration::from_secs(30),
+                "it does not begin"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        observed(folder)
+    };
+    // One after the other, the first killed: its end is never said, and still known.
+    let mut killed = command(folder, "a", 1, 1000.0).spawn().unwrap();
+    begun_of(1);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let ended = command(folder, "b", 2, 0.0).status().unwrap();
+    assert!(ended.success());
+    assert_eq!(closest(&begun_of(2), &ring), None);
+    assert_eq!(
+        observed(folder).iter().filter(|seen| !seen.begins).count(),
+        1
+    );
+    // Together: two hops apart, then one, round the end of the ring.
+    let mut long = command(folder, "a", 3, 1000.0).spawn().unwrap();
+    begun_of(3);
+    command(folder, "c", 4, 0.0).status().unwrap();
+    assert_eq!(closest(&begun_of(4), &ring), Some(2));
+    command(folder, "e", 5, 0.0).status().unwrap();
+    assert_eq!(closest(&begun_of(5), &ring), Some(1));
+    // And another one of the same node.
+    command(folder, "a", 6, 0.0).status().unwrap();
+    assert_eq!(closest(&begun_of(6), &ring), Some(0));
+    // Killing the first does not make it unseen.
+    long.kill().unwrap();
+    long.wait().unwrap();
+    assert_eq!(closest(&observed(folder), &ring), Some(0));
+    // What a killed command leaves behind counts as long as it lives.
+    let before = observed(folder).len();
+    std::fs::write(folder.join("hang-a"), "").unwrap();
+    let mut hangs = command(folder, "a", 7, 0.0)
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    begun_of(7);
+    let group = nix::unistd::Pid::from_raw(hangs.id() as i32);
+    let child = || children(hangs.id());
+    while child().is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    hangs.kill().unwrap();
+    hangs.wait().unwrap();
+    command(folder, "b", 8, 0.0).status().unwrap();
+    assert_eq!(closest(&begun_of(8)[before..], &ring), Some(1));
+    nix::sys::signal::killpg(group, Signal::SIGKILL).unwrap();
+}
+
+/// The processes that a process has started.
+fn children(process: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default()
 }
 
 #[test]
@@ -64,8 +110,17 @@ fn a_dead_neighbour_is_named_the_rest_waits_and_its_return_is_no_fault() {
     fleet.start_all();
     fleet.settle();
     fleet.until("some visits", || fleet.observed().len() > 20);
+    let heard = beside(&fleet, 1, "c");
+    assert_eq!(heard["silent"], false);
+    assert_eq!(heard["address"], fleet.address(2));
+    assert!(heard["heard_ms"].as_u64() < Some(400), "{heard}");
+    assert_eq!(heard.get("session"), None, "UDP has none");
+    assert_eq!(fleet.status(1)["transport"], "udp");
     fleet.kill(2);
     fleet.until("b misses c", || fleet.status(1)["silent"][0] == "c");
+    assert_eq!(beside(&fleet, 1, "c")["silent"], true);
+    assert!(beside(&fleet, 1, "c")["heard_ms"].as_u64() >= Some(400));
+    assert!(beside(&fleet, 1, "a")["heard_ms"].as_u64() < Some(400));
     fleet.until("d misses c", || fleet.status(3)["silent"][0] == "c");
     assert!(
         fleet.status(1)["alarms"][0]
@@ -95,6 +150,15 @@ fn a_dead_neighbour_is_named_the_rest_waits_and_its_return_is_no_fault() {
     let (least, most) = visits(&fleet.observed(), &fleet.names, 0);
     // The command that was killed with its node is run again.
     assert!(most - least <= 2, "{least} to {most}");
+}
+
+/// What a node says of a neighbour.
+fn beside(fleet: &Fleet, at: usize, name: &str) -> serde_json::Value {
+    let status = fleet.status(at);
+    let neighbours = status["neighbours"].as_array().cloned().unwrap_or_default();
+    assert_eq!(neighbours.len(), 2, "{status}");
+    let found = neighbours.into_iter().find(|other| other["name"] == name);
+    found.expect("a neighbour")
 }
 
 #[test]

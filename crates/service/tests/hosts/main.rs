@@ -9,15 +9,20 @@
 #[allow(dead_code)]
 mod harness;
 mod network;
+#[path = "../fleet/observer.rs"]
+#[allow(dead_code)]
+mod observer;
 #[cfg(all(feature = "zenoh", feature = "certificates"))]
 mod zenoh;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use harness::{Fleet, closest_pair, visits};
+use harness::Fleet;
 use headway_node::{Plan, Timing, recovery_bound};
 use network::Network;
 use nix::sys::signal::Signal;
+use observer::{begun, closest_pair, visits};
 
 const HOSTS: usize = 8;
 const TOKENS: u32 = 2;
@@ -29,6 +34,12 @@ fn a_node_if_asked() {
     harness::be_a_node_if_asked();
 }
 
+/// Not a test: what a node runs.
+#[test]
+fn a_command_if_asked() {
+    observer::be_a_command_if_asked();
+}
+
 #[test]
 fn eight_hosts_on_a_bad_network() {
     let mut network = match Network::new(HOSTS) {
@@ -38,96 +49,25 @@ fn eight_hosts_on_a_bad_network() {
             return;
         }
     };
-    let mut trial = Trial::new(&network);
-    trial.fleet.start_all();
-    trial.settles("a new ring");
-    let settled_first = trial.fleet.observed().len();
-
-    trial.bad_network(&mut network, "loss 0.15", 60);
-    trial.cut_link(&mut network);
-
-    network.tell("mute 5");
-    trial.misses("f", "e");
-    assert!(
-        !trial.fleet.status(4)["silent"].to_string().contains('d'),
-        "e hears d"
-    );
-    network.tell("heal");
-    trial.settles("a host that hears and is not heard");
-    trial.works("a host that hears and is not heard", 20);
-
-    trial.paused();
-
-    if network.faketime.is_some() {
-        for jump in ["+86400", "-86400", "+0"] {
-            std::fs::write(trial.fleet.path("jump"), jump).expect("written");
-            trial.works(&format!("a clock that jumps by {jump} s"), 20);
-        }
-        assert_eq!(
-            trial.fleet.status(3)["settled"],
-            true,
-            "nothing was noticed"
-        );
-    } else {
-        skipped("skipped: clock jumps: install libfaketime (Debian: apt-get install faketime)");
-    }
-
-    for (round, at) in [6, 0, 6].into_iter().enumerate() {
-        trial.fleet.kill(at);
-        std::thread::sleep(Duration::from_millis(200 + 400 * round as u64));
-        trial.fleet.start(at);
-        trial.works("kill -9 and restart", 20);
-    }
-    trial.settles("kill -9 and restart");
-
-    let disk = trial.fleet.path("state-f");
-    network::fill(&disk);
-    let full = |trial: &Trial| {
-        trial.fleet.status(5)["alarms"]
-            .to_string()
-            .contains("cannot keep")
+    let weather = Weather {
+        loss: "loss 0.15",
+        permits: 60,
+        one_way: true,
+        killed: &[6, 0, 6],
     };
-    trial
-        .fleet
-        .until("the full disk is noticed", || full(&trial));
-    trial.works("a full disk", 20);
-    network::empty(&disk);
-    trial.fleet.until("there is room again", || !full(&trial));
+    Trial::new(&network).everything(&mut network, &weather);
+}
 
-    std::fs::write(trial.fleet.path("hang-h"), "").expect("written");
-    trial.fleet.until("the hanging command is killed", || {
-        trial.fleet.log(7).contains("SIGKILL to the command")
-    });
-    trial.works("a command that hangs", 20);
-    std::fs::remove_file(trial.fleet.path("hang-h")).expect("removed");
-    trial.settles("a command that hung");
-
-    // So far nothing was forgotten, so nothing may have gone wrong at any time.
-    trial.apart(settled_first);
-
-    // Now memory is lost, which no protocol can prevent from doing harm; but in
-    // bounded time all is well again, and stays so.
-    for at in [2, 3] {
-        trial.fleet.kill(at);
-        let state = trial
-            .fleet
-            .path(&format!("state-{}", trial.fleet.names[at]));
-        std::fs::remove_dir_all(state).expect("removed");
-        trial.fleet.start(at);
-    }
-    trial.fleet.until("they are up", || {
-        trial.fleet.status(2).is_object() && trial.fleet.status(3).is_object()
-    });
-    trial.settles("two neighbours that lost their state");
-
-    let before = trial.fleet.observed().len();
-    trial.works("at the end", 100);
-    trial.apart(before);
-    let all = trial.fleet.observed();
-    for token in 0..TOKENS {
-        let (least, most) = visits(&all[before..], &trial.fleet.names, token);
-        assert!(most - least <= 1, "token {token}: {least} to {most} visits");
-    }
+/// What differs between transports.
+struct Weather {
+    /// An order to the switch.
+    loss: &'static str,
+    /// Used in bad weather.
+    permits: usize,
+    /// Whether a host that nobody hears can hear.
+    one_way: bool,
+    /// Hosts that are killed, in turn.
+    killed: &'static [usize],
 }
 
 struct Trial {
@@ -142,13 +82,7 @@ impl Trial {
         fleet.network = network.addresses.clone();
         fleet.hosts = Some(network.prefix.clone());
         let folder = fleet.folder.path().display().to_string();
-        let script = format!(
-            "say() {{ echo $1 $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> {folder}/observed; }}; \
-             trap 'say end; exit 1' TERM; say begin; \
-             if [ -e {folder}/hang-$HEADWAY_NODE ]; then trap '' TERM; sleep 1000; fi; \
-             sleep 0.02; say end"
-        );
-        fleet.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n");
+        fleet.more += &observer::hook(fleet.folder.path(), 0.02);
         fleet.timing = "refresh = \"30ms\"\nsilence = \"500ms\"\ntick = \"5ms\"\n\
                         dwell_most = \"1500ms\"\ngrace = \"800ms\"\n"
             .into();
@@ -177,31 +111,150 @@ impl Trial {
         Trial { fleet, bound }
     }
 
-    /// Loss, delay, duplication and reordering while permits are used, then a good
-    /// network again.
-    fn bad_network(&self, network: &mut Network, loss: &str, permits: usize) {
-        network.tell(loss);
+    /// All that can happen to a ring. Some of it at the same time, to save time; each
+    /// has to be noticed by whom it concerns, and by nobody else.
+    fn everything(&mut self, network: &mut Network, weather: &Weather) {
+        self.fleet.start_all();
+        self.settles("a new ring");
+        let settled_first = self.fleet.observed().len();
+        self.bad_network(network, weather);
+        self.cut_link_and_full_disk(network);
+        self.not_heard(network, weather);
+        self.paused_while_a_command_hangs();
+        self.killed(weather.killed);
+        // So far nothing was forgotten, so nothing may have gone wrong at any time.
+        self.apart(settled_first);
+
+        self.memory_lost();
+        let before = self.fleet.observed().len();
+        self.works("at the end", 100);
+        self.apart(before);
+        let all = self.fleet.observed();
+        for token in 0..TOKENS {
+            let (least, most) = visits(&all[before..], &self.fleet.names, token);
+            assert!(most - least <= 1, "token {token}: {least} to {most} visits");
+        }
+    }
+
+    /// Loss, delay, duplication and reordering while permits are used and the clock of
+    /// one host jumps; then a good network again.
+    fn bad_network(&self, network: &mut Network, weather: &Weather) {
+        network.tell(weather.loss);
         network.tell("delay 0.5 6");
         network.tell("duplicate 0.1");
-        self.works("loss, delay, duplication, reordering", permits);
+        let jumps = if network.faketime.is_some() {
+            &["+86400", "-86400", "+0"][..]
+        } else {
+            skipped("skipped: clock jumps: install libfaketime (Debian: apt-get install faketime)");
+            &["no jump"]
+        };
+        for jump in jumps {
+            std::fs::write(self.fleet.path("jump"), jump).expect("written");
+            let during = format!("loss, delay, duplication, reordering; a clock at {jump} s");
+            self.works(&during, weather.permits / jumps.len());
+        }
+        if network.faketime.is_some() {
+            // The node's log has its clock's times: three days were seen.
+            let log = self.fleet.log(3);
+            let days: BTreeSet<&str> = log.lines().filter_map(|line| line.get(..10)).collect();
+            assert!(days.len() >= 3, "the clock did not jump: {days:?}");
+        }
+        assert_eq!(self.fleet.status(3)["settled"], true, "nothing was noticed");
         network.tell("heal");
         self.settles("a good network again");
     }
 
-    fn cut_link(&self, network: &mut Network) {
+    fn cut_link_and_full_disk(&self, network: &mut Network) {
+        let disk = self.fleet.path("state-f");
+        let full = || {
+            let alarms = self.fleet.status(5)["alarms"].to_string();
+            alarms.contains("cannot keep")
+        };
+        network::fill(&disk);
+        self.fleet.until("the full disk is noticed", full);
+        self.works("a full disk", 20);
         network.tell("cut 3");
         self.misses("b", "c");
         network.tell("heal");
         self.settles("a link cut for a while");
-        self.works("a link cut for a while", 20);
+        self.works("a link cut for a while, and a full disk", 20);
+        network::empty(&disk);
+        self.fleet.until("there is room again", || !full());
     }
 
-    fn paused(&mut self) {
+    fn not_heard(&self, network: &mut Network, weather: &Weather) {
+        network.tell("mute 5");
+        self.misses("f", "e");
+        let silent = self.fleet.status(4)["silent"].to_string();
+        assert!(!weather.one_way || !silent.contains('d'), "e hears d");
+        network.tell("heal");
+        self.settles("a host that hears and is not heard");
+        self.works("a host that hears and is not heard", 20);
+    }
+
+    fn paused_while_a_command_hangs(&self) {
+        let hang = self.fleet.path("hang-h");
+        std::fs::write(&hang, "").expect("written");
         self.fleet.signal(1, Signal::SIGSTOP);
         self.misses("c", "b");
         self.fleet.signal(1, Signal::SIGCONT);
-        self.settles("SIGSTOP");
-        self.works("SIGSTOP", 20);
+        self.fleet.until("the hanging command is killed", || {
+            self.fleet.log(7).contains("SIGKILL to the command")
+        });
+        std::fs::remove_file(hang).expect("removed");
+        self.settles("SIGSTOP and a command that hung");
+        self.works("SIGSTOP and a command that hung", 20);
+    }
+
+    /// What no protocol can prevent from doing harm; but in bounded time all is well
+    /// again, and stays so.
+    fn memory_lost(&mut self) {
+        for at in [2, 3] {
+            self.fleet.kill(at);
+            let state = self.fleet.path(&format!("state-{}", self.fleet.names[at]));
+            std::fs::remove_dir_all(state).expect("removed");
+            self.fleet.start(at);
+        }
+        self.fleet.until("they are up", || {
+            self.fleet.status(2).is_object() && self.fleet.status(3).is_object()
+        });
+        self.settles("two neighbours that lost their state");
+    }
+
+    /// Nodes killed at any moment, and one while its command runs.
+    fn killed(&mut self, nodes: &[usize]) {
+        for (round, &at) in nodes.iter().enumerate() {
+            self.fleet.kill(at);
+            std::thread::sleep(Duration::from_millis(200 + 400 * round as u64));
+            self.fleet.start(at);
+            self.works("kill -9 and restart", 20);
+        }
+        let at = nodes[0];
+        let slow = self.fleet.path(&format!("slow-{}", self.fleet.names[at]));
+        std::fs::write(&slow, "1.2").expect("written");
+        let name = self.fleet.names[at].clone();
+        let runs = || {
+            let seen = self.fleet.observed();
+            let last = seen.iter().rfind(|seen| seen.node == name);
+            last.is_some_and(|seen| seen.begins)
+        };
+        // The first may have begun before it was to be slow.
+        self.fleet.until("it works slowly", || {
+            runs() && {
+                std::thread::sleep(Duration::from_millis(100));
+                runs()
+            }
+        });
+        self.fleet.kill(at);
+        std::fs::remove_file(&slow).expect("removed");
+        self.fleet.start(at);
+        self.works("kill -9 while a command runs, and restart", 20);
+        assert!(
+            self.fleet
+                .log(at)
+                .contains("a command of before the restart still runs")
+        );
+        self.settles("kill -9 and restart");
     }
 
     /// Everybody is settled within the bound.
@@ -220,17 +273,15 @@ impl Trial {
     fn apart(&self, from: usize) {
         let seen = &self.fleet.observed()[from..];
         let (least, text) = closest_pair(seen, &self.fleet.names).expect("two at a time");
-        let permits = seen.iter().filter(|seen| seen.begins).count();
-        println!("{permits} permits, never closer than {least} hops");
+        println!("{} permits, never closer than {least} hops", begun(seen));
         assert!(least >= SEPARATION as usize, "{least} hops: {text}");
     }
 
     /// So many more permits are used.
     fn works(&self, during: &str, permits: usize) {
-        let before = self.fleet.observed().len();
-        self.fleet.until(during, || {
-            self.fleet.observed().len() > before + 2 * permits
-        });
+        let before = begun(&self.fleet.observed());
+        self.fleet
+            .until(during, || begun(&self.fleet.observed()) >= before + permits);
         println!("{permits} permits during {during}");
     }
 

@@ -1,12 +1,12 @@
-//! The same hosts over Zenoh with mutual TLS.
+//! The same hosts, and all that can happen to them, over Zenoh with mutual TLS.
 
 use std::time::Duration;
 
 use headway_zenoh::certificates::Authority;
 
-use crate::harness::{Fleet, visits};
+use crate::harness::Fleet;
 use crate::network::Network;
-use crate::{HOSTS, TOKENS, Trial, skipped};
+use crate::{HOSTS, Trial, Weather, skipped};
 
 /// How long Zenoh may take to notice that a connection is dead (its lease) and to
 /// connect again; a ring can settle only then.
@@ -38,38 +38,14 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
     let mut trial = Trial::new(&network);
     trial.bound += RECONNECTED;
     trial.fleet.certified();
-    trial.fleet.start_all();
-    trial.settles("a new ring");
-    let settled_first = trial.fleet.observed().len();
-
-    trial.bad_network(&mut network, "loss 0.02", 30);
-    trial.cut_link(&mut network);
-
-    network.tell("mute 5");
-    trial.misses("f", "e");
-    network.tell("heal");
-    trial.settles("a host that hears and is not heard");
-    trial.works("a host that hears and is not heard", 20);
-
-    trial.paused();
-
-    for (round, at) in [6, 0].into_iter().enumerate() {
-        trial.fleet.kill(at);
-        std::thread::sleep(Duration::from_millis(200 + 400 * round as u64));
-        trial.fleet.start(at);
-        trial.works("kill -9 and restart", 20);
-    }
-    trial.settles("kill -9 and restart");
-    trial.apart(settled_first);
-
-    let before = trial.fleet.observed().len();
-    trial.works("at the end", 60);
-    trial.apart(before);
-    let all = trial.fleet.observed();
-    for token in 0..TOKENS {
-        let (least, most) = visits(&all[before..], &trial.fleet.names, token);
-        assert!(most - least <= 1, "token {token}: {least} to {most} visits");
-    }
+    let weather = Weather {
+        loss: "loss 0.02",
+        permits: 30,
+        // TCP needs answers.
+        one_way: false,
+        killed: &[6, 0],
+    };
+    trial.everything(&mut network, &weather);
 }
 
 #[test]
@@ -93,6 +69,17 @@ fn a_member_is_added_over_zenoh_and_one_with_a_wrong_certificate_is_not() {
         fleet.start(at);
     }
     fleet.until("the ring works", || fleet.observed().len() > 20);
+    let status = fleet.status(0);
+    assert_eq!(status["transport"], "zenoh");
+    for neighbour in status["neighbours"].as_array().expect("neighbours") {
+        let session = &neighbour["session"];
+        assert_eq!(
+            (&session["open"], &session["connected"]),
+            (&true.into(), &true.into()),
+            "{status}"
+        );
+        assert!(neighbour["heard_ms"].as_u64() < Some(1000), "{status}");
+    }
     let add = |at: usize, name: &str| {
         let member = serde_json::json!({ "name": name, "address": fleet.address(at) });
         fleet.ask(0, "POST", "/v1/members", Some(&member))
@@ -106,6 +93,14 @@ fn a_member_is_added_over_zenoh_and_one_with_a_wrong_certificate_is_not() {
     assert_eq!(fleet.status(0)["members"], 4);
     let before = fleet.observed().len();
     fleet.until("work goes on", || fleet.observed().len() > before + 40);
+    // A neighbour is gone: nobody reads what it is told.
+    fleet.kill(3);
+    fleet.until("the session to d is not connected", || {
+        let status = fleet.status(0);
+        let neighbours = status["neighbours"].as_array().cloned().unwrap_or_default();
+        let d = neighbours.iter().find(|neighbour| neighbour["name"] == "d");
+        d.is_some_and(|d| d["silent"] == true && d["session"]["connected"] == false)
+    });
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! What happens when m·d > n.
 
-use super::Shape;
-use super::timeline::Timeline;
 use super::window::Window;
+use super::{Shape, Timeline};
 
 /// The regime of a ring with more tokens than fit, once it has set in.
 ///

@@ -14,22 +14,29 @@
 use headway_core::bound;
 use headway_core::{Configuration, Ring, Round};
 
+mod distance;
 mod jam;
+mod legitimate;
 mod moment;
 mod outcome;
+mod period;
 mod settle;
+mod shape;
 mod sites;
 mod svg;
 mod timeline;
+mod trajectory;
 mod visits;
 mod window;
 
 pub use jam::{Jam, Queue};
 pub use moment::{Moment, MomentPlace};
 pub use sites::{ForecastError, SparseRing, TokensAt};
-pub use timeline::{Timeline, Trajectory, Wait};
+pub use timeline::Timeline;
+pub use trajectory::{Trajectory, Wait};
 
 use settle::{Group, Settling};
+use shape::Shape;
 use sites::{Sites, Visitor};
 
 /// What one pass over the initial state tells.
@@ -52,53 +59,6 @@ pub struct Forecast<'a> {
     sites: Sites<'a>,
     settling: Settling,
     legitimate_at: Option<Round>,
-}
-
-/// The numbers of a ring, and how it is unrolled.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    /// n.
-    processes: u64,
-    /// m.
-    tokens: u64,
-    /// d as asked for.
-    separation: u64,
-    /// Rounds between two releases that the ring can enforce: d, or 1 when no
-    /// process delays.
-    pace: u64,
-    /// The process at position 0.
-    from: u64,
-    /// Positions where tokens start take the part of delays ([`settle`]).
-    starts_delay: bool,
-    /// How many tokens come before the one that is numbered 0 elsewhere.
-    skipped: u64,
-}
-
-impl Shape {
-    fn process(&self, position: i128) -> u64 {
-        let n = i128::from(self.processes);
-        (position + i128::from(self.from)).rem_euclid(n) as u64
-    }
-
-    /// The number of a token in [`headway_core::tokens::Tokens`] from its number
-    /// on the unrolled ring.
-    fn number(&self, token: u64) -> u64 {
-        (token + self.tokens - self.skipped) % self.tokens
-    }
-
-    fn token(&self, number: u64) -> u64 {
-        (number + self.skipped) % self.tokens
-    }
-
-    /// m·d ≤ n for the pace that the ring can enforce: every wait is the last.
-    fn settles(&self) -> bool {
-        u128::from(self.tokens) * u128::from(self.pace) <= u128::from(self.processes)
-    }
-
-    /// Δ = n - m·d: what β loses in a turn.
-    fn turn_loss(&self) -> i128 {
-        i128::from(self.processes) - i128::from(self.tokens) * i128::from(self.pace)
-    }
 }
 
 impl<'a> Forecast<'a> {
@@ -143,14 +103,14 @@ impl<'a> Forecast<'a> {
             starts_delay,
             skipped: 0,
         };
-        shape.skipped = skipped(&shape, &settling.groups);
+        shape.skipped = shape::skipped(&shape, &settling.groups);
         let mut forecast = Forecast {
             shape,
             sites,
             settling,
             legitimate_at: None,
         };
-        forecast.legitimate_at = forecast.find_legitimate_at();
+        forecast.legitimate_at = legitimate::first(&forecast);
         Ok(forecast)
     }
 
@@ -247,9 +207,8 @@ impl<'a> Forecast<'a> {
             tokens: m, pace, ..
         } = self.shape;
         let d = i128::from(pace);
-        let y = move |group: &Group, token: u64| {
-            i128::from(token) * d + group.settled() - i128::from(m) * d
-        };
+        // y + m·d, which is enough for differences.
+        let y = move |group: &Group, token: u64| i128::from(token) * d + group.settled();
         let tokens = self.settling.groups.iter().rev().flat_map(move |group| {
             let first = m - group.tokens_to_here;
             (first..first + group.count()).map(move |token| y(group, token))
@@ -266,31 +225,6 @@ impl<'a> Forecast<'a> {
             .zip(behind)
             .map(|(ahead, behind)| (behind - ahead) as u64)
     }
-
-    fn find_legitimate_at(&self) -> Option<Round> {
-        if !self.feasible() {
-            return None;
-        }
-        if self.shape.tokens == 0 {
-            return Some(0);
-        }
-        if self.settled_distance()? < self.shape.separation {
-            // Only when nothing delays.
-            return None;
-        }
-        let at_rest_no_more = self.last_rest().map_or(0, |round| round + 1);
-        let mut counters = Counters::new(self, at_rest_no_more);
-        if !self.shape.starts_delay && at_rest_no_more < self.shape.separation {
-            self.sites.scan(self.shape.from, &mut counters);
-            counters.finish();
-        }
-        let stale_until = if self.shape.starts_delay {
-            0
-        } else {
-            self.settling.stale_until
-        };
-        Some(at_rest_no_more.max(stale_until).max(counters.wrong_until))
-    }
 }
 
 fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -298,19 +232,6 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a
-}
-
-/// Elsewhere token 0 is the first one queued at process n-1, or else the first
-/// behind. Counts the tokens before it on the unrolled ring.
-fn skipped(shape: &Shape, groups: &[Group]) -> u64 {
-    if shape.tokens == 0 {
-        return 0;
-    }
-    let zero = (shape.processes - shape.from) % shape.processes;
-    let after = groups.iter().filter(|group| group.at > zero);
-    let at_zero = groups.iter().find(|group| group.at == zero);
-    let skipped: u64 = after.map(Group::count).sum();
-    (skipped + at_zero.map_or(0, |group| u64::from(group.resting))) % shape.tokens
 }
 
 /// Finds the widest gap between delays.
@@ -330,89 +251,5 @@ impl Visitor for Gaps {
         }
         self.first.get_or_insert(at);
         self.last = Some(at);
-    }
-}
-
-/// Initial counters that outlast the last rest: each has to belong to the token
-/// ahead of it (clause leg:2), or the state is not legitimate before it has run
-/// down; and in an initial state without any rest, a delay that has a token
-/// queued has to count d-1 (clause leg:4).
-struct Counters<'a> {
-    shape: Shape,
-    groups: &'a [Group],
-    settled: Round,
-    /// The first group beyond the current position.
-    ahead: usize,
-    wrong_until: Round,
-    last_delay: Option<(u64, u32)>,
-    arriving_first: bool,
-}
-
-impl<'a> Counters<'a> {
-    fn new(forecast: &'a Forecast<'_>, settled: Round) -> Counters<'a> {
-        Counters {
-            shape: forecast.shape,
-            groups: &forecast.settling.groups,
-            settled,
-            ahead: 0,
-            wrong_until: 0,
-            last_delay: None,
-            arriving_first: false,
-        }
-    }
-
-    /// y of the token next ahead of the current position, for good.
-    fn y_ahead(&self) -> i128 {
-        let Shape {
-            processes,
-            tokens,
-            pace,
-            ..
-        } = self.shape;
-        let (group, turn) = match self.groups.get(self.ahead) {
-            Some(group) => (group, 0),
-            None => (&self.groups[0], i128::from(processes)),
-        };
-        let token = tokens - group.tokens_to_here + group.count() - 1;
-        let key = i128::from(token) * i128::from(pace) + group.settled();
-        key - i128::from(tokens) * i128::from(pace) - turn
-    }
-
-    fn queued_at(&mut self, delay: Option<(u64, u32)>, position: u64) {
-        let top = self.shape.separation - 1;
-        if let Some((at, counter)) = delay
-            && at == position
-            && u64::from(counter) != top
-        {
-            self.wrong_until = self.wrong_until.max(1);
-        }
-    }
-
-    fn finish(&mut self) {
-        if self.arriving_first {
-            self.queued_at(self.last_delay, self.shape.processes - 1);
-        }
-    }
-}
-
-impl Visitor for Counters<'_> {
-    fn tokens(&mut self, at: u64, _: u32, arriving: u32) {
-        self.ahead += 1;
-        if self.settled == 0 && arriving > 0 {
-            match at.checked_sub(1) {
-                Some(before) => self.queued_at(self.last_delay, before),
-                None => self.arriving_first = true,
-            }
-        }
-    }
-
-    fn delay(&mut self, at: u64, counter: u32) {
-        self.last_delay = Some((at, counter));
-        if u64::from(counter) > self.settled {
-            let top = i128::from(self.shape.separation) - 1;
-            if self.y_ahead() != i128::from(counter) - top - i128::from(at) {
-                self.wrong_until = self.wrong_until.max(u64::from(counter));
-            }
-        }
     }
 }

@@ -94,10 +94,12 @@ impl<'a> Reader<'a> {
         let fields: Fields<'a> = serde_json::from_str(value).map_err(|error| {
             let inside = self.wrong(value, field, "");
             let line = inside.line + error.line().max(1) - 1;
+            // Before the first character of a line, serde_json says 0.
+            let within = error.column().max(1);
             let column = if error.line() <= 1 {
-                inside.column + error.column().max(1) - 1
+                inside.column + within - 1
             } else {
-                error.column()
+                within
             };
             let problem = match error.classify() {
                 serde_json::error::Category::Eof => "the file ends too early".to_owned(),

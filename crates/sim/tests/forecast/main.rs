@@ -2,5 +2,6 @@
 
 mod closed_form;
 mod exhaustive;
+mod facts;
 mod lock_step;
 mod random;

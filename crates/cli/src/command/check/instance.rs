@@ -6,27 +6,29 @@ use headway_check::model::delay_relay;
 use headway_core::{Ring, Separation};
 use headway_sim::placement::Delays;
 
+use crate::flags::whole_number;
+
 /// What `headway check` and `headway export` both need.
 #[derive(ClapArgs, Clone, Debug)]
 pub(crate) struct InstanceFlags {
     /// Number of processes [default: 12 for delay-relay, less for the others]
-    #[arg(long, value_name = "N", help_heading = "Instance")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>, help_heading = "Instance")]
     pub(crate) processes: Option<usize>,
 
     /// Number of tokens [default: 3 for delay-relay, 2 for the others]
-    #[arg(long, value_name = "M", help_heading = "Instance")]
+    #[arg(long, value_name = "M", value_parser = whole_number::<usize>, help_heading = "Instance")]
     pub(crate) tokens: Option<usize>,
 
     /// Hops to keep between successive tokens [default: N/M]
-    #[arg(long, value_name = "D", help_heading = "Instance")]
+    #[arg(long, value_name = "D", value_parser = whole_number::<u32>, help_heading = "Instance")]
     pub(crate) separation: Option<u32>,
 
     /// Which processes delay: all, every:K or at:0,5,9 [default: all]
-    #[arg(long, value_name = "WHICH", value_parser = crate::flags::parse_delays, help_heading = "Instance")]
+    #[arg(long, value_name = "WHICH", value_parser = crate::flags::delays, help_heading = "Instance")]
     pub(crate) delays: Option<Delays>,
 
     /// Values of a K-state ring, a clock's modulus, or message numbers
-    #[arg(long, value_name = "K", help_heading = "Instance")]
+    #[arg(long, value_name = "K", value_parser = whole_number::<u32>, help_heading = "Instance")]
     pub(crate) values: Option<u32>,
 }
 

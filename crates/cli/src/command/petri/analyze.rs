@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::input::{NetFlags, Plant, place_ids, shortened, write_svg};
 use crate::failure::{Answer, Failure};
-use crate::flags::TextOrJson;
+use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING, tick};
 
 /// Flags of `headway petri analyze`.
@@ -39,7 +39,7 @@ pub(super) struct Args {
     svg: Option<PathBuf>,
 
     /// Play at most this many rounds for the transient [default: by the net's size]
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     max_rounds: Option<u64>,
 }
 

@@ -105,7 +105,12 @@ pub(super) fn read_net(
         let message = format!("<{}>: {}", error.element, error.what);
         let line = text.lines().nth(error.line.saturating_sub(1)).unwrap_or("");
         let column = 1 + line.chars().take_while(|c| c.is_whitespace()).count();
-        Failure::in_text(path, &text, error.line, column, message)
+        let failure = Failure::in_text(path, &text, error.line, column, message);
+        if text.trim_start().starts_with('<') {
+            failure
+        } else {
+            failure.help("expected a net in PNML, which is XML, or a ring's state file in JSON")
+        }
     })?;
     let ids: Vec<String> = nets.iter().map(|net| net.net.id.clone()).collect();
     let several = ids.len() > 1;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::input::{NetFlags, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
-use crate::flags::Format;
+use crate::flags::{Format, whole_number};
 use crate::report::style::{BAD, DIM, HEADING};
 
 /// Flags of `headway petri play`.
@@ -31,7 +31,7 @@ pub(super) struct Args {
     net: NetFlags,
 
     /// How many rounds
-    #[arg(long, value_name = "R", default_value_t = 24)]
+    #[arg(long, value_name = "R", default_value_t = 24, value_parser = whole_number::<u64>)]
     rounds: u64,
 
     /// How to play [default: rounds if all holding times are 1, else time]

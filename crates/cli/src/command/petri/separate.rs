@@ -5,21 +5,25 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::circuit::{self, Circuit};
-use headway_petri::separate::{self, Behaviour, CannotSeparate, Method, Request, Separated};
-use headway_petri::{EventGraph, Marking, Net, maxplus, svg};
+use headway_petri::separate::{self, Method, NotSeparable, Request};
+use headway_petri::{Marking, Net, svg};
 use serde_json::{Value, json};
 
 use super::input::{NetFlags, Plant, place_ids, shortened, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
-use crate::flags::TextOrJson;
-use crate::report::style::{BAD, DIM, GOOD, HEADING};
+use crate::flags::{TextOrJson, whole_number};
+use crate::report::style::{DIM, HEADING};
+
+mod report;
+
+use report::{Side, report, write_text};
 
 /// Flags of `headway petri separate`.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "\
 Examples:
   headway petri separate plant.pnml --ring auto
-  headway petri separate plant.pnml --ring auto --separation 4 --at m1,m7 -o controlled.pnml
+  headway petri separate plant.pnml --ring auto --separation 4 --transitions m1,m7 -o new.pnml
   headway petri separate plant.pnml --ring auto --separation 4 --method monitor
 
 minor-ring conjoins rings of D places with one token at transitions of the circuit:
@@ -40,12 +44,12 @@ pub(super) struct Args {
     ring: Vec<String>,
 
     /// D: places from one token to the next
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
     /// Transitions for minor rings, by id [default: every D-th of the circuit]
-    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',')]
-    at: Vec<String>,
+    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', alias = "at")]
+    transitions: Vec<String>,
 
     /// How to separate
     #[arg(long, value_enum, default_value_t)]
@@ -64,11 +68,11 @@ pub(super) struct Args {
     format: TextOrJson,
 
     /// Play at most this many rounds to see what the net does
-    #[arg(long, value_name = "R", default_value_t = 100_000)]
+    #[arg(long, value_name = "R", default_value_t = 100_000, value_parser = whole_number::<u64>)]
     max_rounds: u64,
 
     /// With `--ring auto`: list at most this many circuits
-    #[arg(long, value_name = "K", default_value_t = 100)]
+    #[arg(long, value_name = "K", default_value_t = 100, value_parser = whole_number::<usize>)]
     list: usize,
 }
 
@@ -201,13 +205,13 @@ fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
 }
 
 fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usize>>, Failure> {
-    if args.at.is_empty() {
+    if args.transitions.is_empty() {
         return Ok(None);
     }
     if args.method == MethodChoice::Monitor {
         return Err(
-            Failure::new("--at has no meaning for monitors, which go everywhere")
-                .help("drop --at, or use --method minor-ring"),
+            Failure::new("--transitions has no meaning for monitors, which go everywhere")
+                .help("drop --transitions, or use --method minor-ring"),
         );
     }
     let position = |name: &String| {
@@ -220,239 +224,28 @@ fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usi
                 .iter()
                 .map(|&t| net.transition_id(t).to_owned())
                 .collect();
-            Failure::new(format!("--at {name}: not a transition of the circuit"))
-                .help(format!("choose among {}", shortened(&ids)))
+            Failure::new(format!(
+                "--transitions {name}: not a transition of the circuit"
+            ))
+            .help(format!("choose among {}", shortened(&ids)))
         })
     };
-    args.at
+    args.transitions
         .iter()
         .map(position)
         .collect::<Result<Vec<usize>, Failure>>()
         .map(Some)
 }
 
-fn refused(error: &CannotSeparate, request: &Request, marking: &Marking) -> Failure {
+fn refused(error: &NotSeparable, request: &Request, marking: &Marking) -> Failure {
     let failure = Failure::new(error);
     match error {
-        CannotSeparate::NoRoom { .. } => {
+        NotSeparable::NoRoom { .. } => {
             let tokens = request.circuit.tokens(marking).max(1);
             let most = request.circuit.places.len() as u64 / tokens;
             failure.help(format!("give --separation {most} or less, or fewer tokens"))
         }
-        CannotSeparate::Nothing => failure.help("give --separation 1 or more"),
+        NotSeparable::Nothing => failure.help("give --separation 1 or more"),
         _ => failure,
     }
-}
-
-/// What a net does, before or after.
-struct Side {
-    cycle_time: Result<String, String>,
-    critical_circuit: Vec<String>,
-    behaviour: Behaviour,
-}
-
-impl Side {
-    fn of(net: &Net, marking: &Marking, request: &Request, args: &Args) -> Result<Side, Failure> {
-        let spectrum = EventGraph::of(net, marking)
-            .map_err(|why| why.to_string())
-            .and_then(|graph| maxplus::spectrum(&graph).map_err(|why| why.to_string()));
-        let behaviour = separate::observe(
-            net,
-            marking,
-            &request.circuit,
-            request.separation,
-            args.max_rounds,
-        )
-        .map_err(|error| Failure::new(format!("{}: {error}", args.net.file.display())))?;
-        Ok(Side {
-            critical_circuit: spectrum
-                .as_ref()
-                .map_or_else(|_| Vec::new(), |s| place_ids(net, &s.critical_circuit)),
-            cycle_time: spectrum.map(|s| s.cycle_time.to_string()),
-            behaviour,
-        })
-    }
-
-    fn json(&self) -> Value {
-        let seen = &self.behaviour;
-        json!({
-            "cycle_time": self.cycle_time.as_ref().ok(),
-            "why_no_cycle_time": self.cycle_time.as_ref().err(),
-            "critical_circuit": self.critical_circuit,
-            "separation": seen.separation,
-            "separated_from": seen.separated_from,
-            "dead_from": seen.dead_from,
-            "stands_still": seen.recurs.is_some() && seen.circuit_firings == 0,
-            "recurs_from": seen.recurs.map(|(round, _)| round),
-            "period": seen.recurs.map(|(_, period)| period),
-            "rounds_played": seen.rounds,
-        })
-    }
-
-    fn text(&self, required: u32) -> String {
-        let seen = &self.behaviour;
-        let stands = if let Some(round) = seen.dead_from {
-            format!("{BAD}dead{BAD:#}: nothing fires after round {round}")
-        } else if seen.recurs.is_some() && seen.circuit_firings == 0 {
-            format!("{BAD}the tokens stand still for ever{BAD:#}")
-        } else {
-            String::new()
-        };
-        let kept = match (seen.separation, seen.separated_from) {
-            (_, Some(0)) => format!("{GOOD}at least {required} apart from the start{GOOD:#}"),
-            (_, Some(round)) => {
-                format!("{GOOD}at least {required} apart from round {round} on{GOOD:#}")
-            }
-            (Some(0), None) => format!("{BAD}two tokens on one place, again and again{BAD:#}"),
-            (Some(kept), None) => format!("{BAD}only {kept} apart, again and again{BAD:#}"),
-            (None, None) => format!("not seen to repeat in {} rounds", seen.rounds),
-        };
-        if stands.is_empty() {
-            kept
-        } else {
-            format!("{stands}; {kept}")
-        }
-    }
-}
-
-fn report(
-    args: &Args,
-    plant: &Plant,
-    request: &Request,
-    done: &Separated,
-    before: &Side,
-    after: &Side,
-) -> Value {
-    let transition = |&position: &usize| {
-        plant
-            .net
-            .transition_id(request.circuit.transitions[position])
-            .to_owned()
-    };
-    json!({
-        "net": plant.net.id,
-        "method": args.method.name(),
-        "circuit": place_ids(&plant.net, &request.circuit.places),
-        "tokens": request.circuit.tokens(&plant.marking),
-        "separation": request.separation,
-        "at": done.at.iter().map(transition).collect::<Vec<_>>(),
-        "places_added": done.places_added.len(),
-        "transitions_added": done.transitions_added.len(),
-        "arcs_added": done.net.arcs().len() - plant.net.arcs().len(),
-        "illegal_rows_at_start": done.illegal.len(),
-        "stabilization_bound": done.bound.as_ref().ok(),
-        "why_no_bound": done.bound.as_ref().err().map(ToString::to_string),
-        "before": before.json(),
-        "after": after.json(),
-    })
-}
-
-fn write_text(
-    out: &mut impl Write,
-    args: &Args,
-    plant: &Plant,
-    request: &Request,
-    done: &Separated,
-    before: &Side,
-    after: &Side,
-) -> std::io::Result<()> {
-    let circuit = &request.circuit;
-    writeln!(
-        out,
-        "{HEADING}{}: {} tokens on a circuit of {} places, to be {} apart, by {}{HEADING:#}",
-        plant.net.id,
-        circuit.tokens(&plant.marking),
-        circuit.places.len(),
-        request.separation,
-        args.method.name()
-    )?;
-    writeln!(
-        out,
-        "{DIM}circuit: {}{DIM:#}",
-        shortened(&place_ids(&plant.net, &circuit.places))
-    )?;
-    if !done.at.is_empty() {
-        let ids: Vec<String> = done
-            .at
-            .iter()
-            .map(|&position| {
-                plant
-                    .net
-                    .transition_id(circuit.transitions[position])
-                    .to_owned()
-            })
-            .collect();
-        writeln!(out, "{DIM}minor rings at: {}{DIM:#}", shortened(&ids))?;
-    }
-    let none = || "none".to_owned();
-    let cycle = |side: &Side| side.cycle_time.clone().unwrap_or_else(|_| none());
-    let critical = |side: &Side| {
-        if side.critical_circuit.is_empty() {
-            none()
-        } else {
-            shortened(&side.critical_circuit)
-        }
-    };
-    writeln!(out, "\n{HEADING}{:<22}before{HEADING:#}", "")?;
-    writeln!(out, "  {:<20}{}", "cycle time", cycle(before))?;
-    writeln!(out, "  {:<20}{}", "critical circuit", critical(before))?;
-    writeln!(
-        out,
-        "  {:<20}{}",
-        "separation",
-        before.text(request.separation)
-    )?;
-    writeln!(out, "{HEADING}{:<22}after{HEADING:#}", "")?;
-    writeln!(out, "  {:<20}{}", "cycle time", cycle(after))?;
-    if let Err(why) = &after.cycle_time {
-        writeln!(out, "  {:<20}{DIM}{why}{DIM:#}", "")?;
-    }
-    writeln!(out, "  {:<20}{}", "critical circuit", critical(after))?;
-    writeln!(
-        out,
-        "  {:<20}{}",
-        "separation",
-        after.text(request.separation)
-    )?;
-    let bound = match &done.bound {
-        Ok(round) => format!("round {round}, from any marking of the circuit and the minor rings"),
-        Err(why) => format!("none: {why}"),
-    };
-    writeln!(out, "  {:<20}{bound}", "stabilization bound")?;
-    writeln!(
-        out,
-        "  {:<20}{} places, {} transitions, {} arcs",
-        "added",
-        done.places_added.len(),
-        done.transitions_added.len(),
-        done.net.arcs().len() - plant.net.arcs().len()
-    )?;
-    match args.method {
-        MethodChoice::MinorRing => {}
-        MethodChoice::Monitor => {
-            writeln!(
-                out,
-                "\nMonitors need a legal start and tie together nodes {} places apart; a token is given\n\
-                 back a round after it leaves a row, so that {} places are kept in effect.",
-                request.separation,
-                u64::from(request.separation) + 1
-            )?;
-            if !done.illegal.is_empty() {
-                writeln!(
-                    out,
-                    "{BAD}The start is not legal:{BAD:#} {} rows of {} places have more than one token. \
-                     Their monitors'\nsums are wrong and stay wrong whatever fires.",
-                    done.illegal.len(),
-                    request.separation
-                )?;
-            }
-        }
-    }
-    if args.output.is_none() {
-        writeln!(
-            out,
-            "\n{DIM}Nothing was written; -o FILE.pnml writes the net.{DIM:#}"
-        )?;
-    }
-    Ok(())
 }

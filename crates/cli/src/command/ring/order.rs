@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use headway_node::fleet::Fleet;
 
+use crate::flags::duration;
+
 /// Lines that wait to be read; whoever types more waits.
 const MOST_LINES: usize = 64;
 
@@ -47,7 +49,7 @@ pub(super) enum Chance {
 }
 
 /// What can be typed.
-pub(super) const HELP: &str = "scramble all | scramble I | crash I | restart I | restart-empty I \
+pub(super) const HELP: &str = "scramble | scramble I | crash I | restart I | restart-empty I \
 | cut I J | mend I J | partition I-J | heal | loss P | duplicate P | reorder P | corrupt P \
 | delay TIME | quit";
 
@@ -140,10 +142,9 @@ impl FromStr for Order {
 
     fn from_str(text: &str) -> Result<Order, String> {
         let text = text.trim();
-        // scramble-all, scramble=all and scramble all are the same.
-        let (word, rest) = match text.split_once(['=', ' ']) {
+        // A flag has a colon or, as it was once, an equals sign; a person types a space.
+        let (word, rest) = match text.split_once([':', '=', ' ']) {
             Some((word, rest)) => (word, rest.trim()),
-            None if text == "scramble-all" => ("scramble", "all"),
             None => (text, ""),
         };
         let one = || node(rest);
@@ -168,7 +169,7 @@ impl FromStr for Order {
             "duplicate" => chance(Chance::Duplicate),
             "reorder" => chance(Chance::Reorder),
             "corrupt" => chance(Chance::Corrupt),
-            "delay" => Ok(Order::Delay(parse_span(rest)?)),
+            "delay" => Ok(Order::Delay(duration(rest)?)),
             "help" | "?" => Ok(Order::Help),
             "quit" | "exit" | "q" => Ok(Order::Quit),
             _ => Err(format!("'{word}' is not one of: {HELP}")),
@@ -179,17 +180,17 @@ impl FromStr for Order {
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Order::Scramble(nodes) if nodes.is_empty() => f.write_str("scramble=all"),
+            Order::Scramble(nodes) if nodes.is_empty() => f.write_str("scramble"),
             Order::Scramble(nodes) => {
                 let nodes: Vec<String> = nodes.iter().map(u32::to_string).collect();
-                write!(f, "scramble={}", nodes.join(","))
+                write!(f, "scramble:{}", nodes.join(","))
             }
-            Order::Crash(node) => write!(f, "crash={node}"),
-            Order::Restart(node) => write!(f, "restart={node}"),
-            Order::RestartEmpty(node) => write!(f, "restart-empty={node}"),
-            Order::Cut(one, other) => write!(f, "cut={one},{other}"),
-            Order::Mend(one, other) => write!(f, "mend={one},{other}"),
-            Order::Partition(first, last) => write!(f, "partition={first}-{last}"),
+            Order::Crash(node) => write!(f, "crash:{node}"),
+            Order::Restart(node) => write!(f, "restart:{node}"),
+            Order::RestartEmpty(node) => write!(f, "restart-empty:{node}"),
+            Order::Cut(one, other) => write!(f, "cut:{one},{other}"),
+            Order::Mend(one, other) => write!(f, "mend:{one},{other}"),
+            Order::Partition(first, last) => write!(f, "partition:{first}-{last}"),
             Order::Heal => f.write_str("heal"),
             Order::Chance(chance, probability) => {
                 let name = match chance {
@@ -198,9 +199,9 @@ impl fmt::Display for Order {
                     Chance::Reorder => "reorder",
                     Chance::Corrupt => "corrupt",
                 };
-                write!(f, "{name}={probability}")
+                write!(f, "{name}:{probability}")
             }
-            Order::Delay(delay) => write!(f, "delay={}", span(*delay)),
+            Order::Delay(delay) => write!(f, "delay:{}", span(*delay)),
             Order::Help => f.write_str("help"),
             Order::Quit => f.write_str("quit"),
         }
@@ -211,15 +212,20 @@ impl FromStr for Fault {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Fault, String> {
-        let (at, order) = text
-            .split_once(':')
-            .ok_or("expected AT:KIND, for example 5s:scramble=all")?;
+        let (order, at) = match text.rsplit_once('@') {
+            Some(parts) => parts,
+            // As it was once: the time first.
+            None => match text.split_once(':') {
+                Some((at, order)) if duration(at).is_ok() => (order, at),
+                _ => return Err("when? add @TIME, such as scramble@5s".to_owned()),
+            },
+        };
         let order: Order = order.parse()?;
         if matches!(order, Order::Help | Order::Quit) {
             return Err("help and quit can only be typed".to_owned());
         }
         Ok(Fault {
-            at: parse_span(at)?,
+            at: duration(at).map_err(|error| format!("'@{at}': {error}"))?,
             order,
         })
     }
@@ -227,7 +233,7 @@ impl FromStr for Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", span(self.at), self.order)
+        write!(f, "{}@{}", self.order, span(self.at))
     }
 }
 
@@ -243,8 +249,8 @@ impl FromStr for Span {
 
     fn from_str(text: &str) -> Result<Span, String> {
         let (least, most) = match text.split_once("..") {
-            Some((least, most)) => (parse_span(least)?, parse_span(most)?),
-            None => (parse_span(text)?, parse_span(text)?),
+            Some((least, most)) => (duration(least)?, duration(most)?),
+            None => (duration(text)?, duration(text)?),
         };
         if least > most {
             return Err("the range ends before it begins".to_owned());
@@ -253,29 +259,7 @@ impl FromStr for Span {
     }
 }
 
-/// `1500ms`, `2.5s`, `3m`, `250us`.
-pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
-    let expected = || format!("'{text}': expected a time such as 500ms, 2.5s or 3m");
-    let text = text.trim();
-    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.');
-    let (number, unit) = text.split_at(unit.ok_or_else(expected)?);
-    let number: f64 = number.parse().map_err(|_| expected())?;
-    let seconds = match unit {
-        "us" | "µs" => number * 1e-6,
-        "ms" => number * 1e-3,
-        "s" => number,
-        "m" | "min" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return Err(expected()),
-    };
-    let most = 1e9;
-    if seconds > most {
-        return Err(format!("'{text}' is longer than anybody waits"));
-    }
-    Duration::try_from_secs_f64(seconds).map_err(|_| expected())
-}
-
-/// The opposite of [`parse_span`].
+/// The opposite of [`duration`], to the microsecond.
 pub(super) fn span(duration: Duration) -> String {
     let micros = duration.as_micros();
     if micros.is_multiple_of(1_000_000) {
@@ -310,7 +294,7 @@ fn node(text: &str) -> Result<u32, String> {
 
 /// `all`, `3`, `3,5-8`.
 fn several(text: &str) -> Result<Vec<u32>, String> {
-    if text == "all" {
+    if text.is_empty() || text == "all" {
         return Ok(Vec::new());
     }
     let mut nodes = Vec::new();
@@ -349,37 +333,52 @@ mod tests {
     #[test]
     fn orders_are_read_as_they_are_written() {
         for text in [
-            "scramble=all",
-            "scramble=3,5,6",
-            "crash=4",
-            "restart=4",
-            "restart-empty=4",
-            "cut=2,3",
-            "mend=2,3",
-            "partition=2-7",
+            "scramble",
+            "scramble:3,5,6",
+            "crash:4",
+            "restart:4",
+            "restart-empty:4",
+            "cut:2,3",
+            "mend:2,3",
+            "partition:2-7",
             "heal",
-            "loss=0.5",
-            "delay=1500us",
+            "loss:0.5",
+            "delay:1500us",
             "quit",
         ] {
             let order: Order = text.parse().expect(text);
             assert_eq!(order.to_string(), text);
-            let typed: Order = text.replace('=', " ").parse().expect(text);
-            assert_eq!(typed, order);
+            for apart in [" ", "="] {
+                let other: Order = text.replace(':', apart).parse().expect(text);
+                assert_eq!(other, order);
+            }
         }
-        let range: Order = "scramble=5-6,3".parse().expect("a range");
-        assert_eq!(range.to_string(), "scramble=3,5,6");
-        assert_eq!("scramble-all".parse(), Ok(Order::Scramble(Vec::new())));
+        let range: Order = "scramble:5-6,3".parse().expect("a range");
+        assert_eq!(range.to_string(), "scramble:3,5,6");
+        assert_eq!("scramble all".parse(), Ok(Order::Scramble(Vec::new())));
+    }
+
+    #[test]
+    fn faults_strike_at_a_time() {
+        for text in ["crash:4@2s", "delay:5ms@1500ms", "heal@250us"] {
+            let fault: Fault = text.parse().expect(text);
+            assert_eq!(fault.to_string(), text);
+        }
+        let once: Fault = "2s:crash=4".parse().expect("as it was");
+        assert_eq!(once.to_string(), "crash:4@2s");
+        for wrong in ["crash:4", "crash:4@soon", "crash:4@", "@2s", "quit@2s"] {
+            assert!(wrong.parse::<Fault>().is_err(), "{wrong}");
+        }
     }
 
     #[test]
     fn times_are_read_and_written() {
         for (text, micros) in [("2s", 2_000_000), ("1500ms", 1_500_000), ("250us", 250)] {
-            let duration = parse_span(text).expect(text);
-            assert_eq!(duration, Duration::from_micros(micros));
-            assert_eq!(span(duration), text);
+            let read = duration(text).expect(text);
+            assert_eq!(read, Duration::from_micros(micros));
+            assert_eq!(span(read), text);
         }
-        assert_eq!(parse_span("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         for wrong in [
             "",
             "5",
@@ -390,7 +389,7 @@ mod tests {
             "9999999999999s",
             ".s",
         ] {
-            assert!(parse_span(wrong).is_err(), "{wrong}");
+            assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -226,7 +226,7 @@ fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
     let (Some(by_distance), Some(by_tokens)) = (rows("capacity"), rows("kept_by_tokens")) else {
         return writeln!(
             out,
-            "{DIM}(--capacity tables what other numbers of tokens keep on this walk.){DIM:#}"
+            "{DIM}(--table tables what other numbers of tokens keep on this walk.){DIM:#}"
         );
     };
     let number = |row: &Value, name: &str| row[name].as_u64().unwrap_or(0);

@@ -14,8 +14,7 @@
 //! 3. the counters: a row for each process, a number below d; what a relay gets is
 //!    not used.
 
-use headway_core::ring::RingError;
-use headway_core::{Configuration, Process, Program, Ring, Separation};
+use headway_core::{Configuration, Process, Program, Ring, RingError, Separation};
 
 use super::row::{LANES, Lane, Mask, Row};
 use super::words::Words;

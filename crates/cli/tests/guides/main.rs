@@ -4,13 +4,30 @@
 //!
 //! `HEADWAY_GUIDE_PRINT=1` prints what each command prints, to write guides with.
 
+mod documents;
+mod operators;
+mod text;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use text::{Step, fits, steps};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A directory to try commands in, with the examples of the repository.
+fn workplace() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::os::unix::fs::symlink(root().join("examples"), directory.path().join("examples"))
+        .expect("a link");
+    directory
+}
+
 #[test]
 fn every_command_of_every_guide() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut guides: Vec<PathBuf> = std::fs::read_dir(root.join("docs/guides"))
+    let mut guides: Vec<PathBuf> = std::fs::read_dir(root().join("docs/guides"))
         .expect("docs/guides")
         .map(|entry| entry.expect("a file").path())
         .collect();
@@ -18,9 +35,7 @@ fn every_command_of_every_guide() {
     let mut commands = 0;
     for guide in &guides {
         let text = std::fs::read_to_string(guide).expect("a guide");
-        let directory = tempfile::tempdir().expect("a directory");
-        std::os::unix::fs::symlink(root.join("examples"), directory.path().join("examples"))
-            .expect("a link");
+        let directory = workplace();
         for step in steps(&text) {
             commands += 1;
             let name = guide.file_name().unwrap_or_default().to_string_lossy();
@@ -34,38 +49,6 @@ fn every_command_of_every_guide() {
         "{commands} commands in {} guides",
         guides.len()
     );
-}
-
-/// One command of a guide.
-struct Step {
-    line: usize,
-    command: String,
-    expected: Vec<String>,
-    code: i32,
-}
-
-fn steps(text: &str) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    let mut inside = false;
-    for (index, line) in text.lines().enumerate() {
-        if line.starts_with("```") {
-            inside = line == "```console";
-        } else if !inside {
-        } else if let Some(command) = line.strip_prefix("$ ") {
-            steps.push(Step {
-                line: index + 1,
-                command: command.to_owned(),
-                expected: Vec::new(),
-                code: 0,
-            });
-        } else if let Some(step) = steps.last_mut() {
-            match line.strip_prefix("? ") {
-                Some(code) => step.code = code.parse().expect("an exit code"),
-                None => step.expected.push(line.to_owned()),
-            }
-        }
-    }
-    steps
 }
 
 impl Step {
@@ -96,24 +79,6 @@ impl Step {
             ))
         }
     }
-}
-
-/// Whether lines are as expected, where `...` stands for anything.
-fn fits(expected: &[String], lines: &[&str]) -> bool {
-    let Some((first, rest)) = expected.split_first() else {
-        return lines.is_empty();
-    };
-    if first == "..." {
-        return (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..]));
-    }
-    let Some((line, others)) = lines.split_first() else {
-        return false;
-    };
-    let same = match first.strip_suffix("...") {
-        Some(start) => line.starts_with(start),
-        None => line.trim_end() == first.trim_end(),
-    };
-    same && fits(rest, others)
 }
 
 #[test]

@@ -1,0 +1,206 @@
+//! Random models for the engines: any function, any guarded assignments, any steps.
+
+#![allow(dead_code, reason = "every test target uses some of it")]
+
+use headway_check::{Actions, Deterministic, Guarded, Model, Step};
+use proptest::prelude::*;
+
+/// Any function on a few states.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) next: Vec<u64>,
+    pub(crate) legitimate: Vec<bool>,
+}
+
+impl Model for Table {
+    type State = u64;
+    fn states(&self) -> u64 {
+        self.next.len() as u64
+    }
+    fn state(&self, rank: u64) -> u64 {
+        rank
+    }
+    fn rank(&self, state: &u64) -> u64 {
+        *state
+    }
+    fn legitimate(&self, state: &u64) -> bool {
+        self.legitimate[*state as usize]
+    }
+    fn show(&self, state: &u64) -> String {
+        state.to_string()
+    }
+}
+
+impl Deterministic for Table {
+    fn next(&self, state: &u64) -> u64 {
+        self.next[*state as usize]
+    }
+}
+
+pub(crate) fn tables() -> impl Strategy<Value = Table> {
+    (1..60_usize).prop_flat_map(|size| {
+        (
+            prop::collection::vec(0..size as u64, size),
+            prop::collection::vec(prop::bool::weighted(0.2), size),
+        )
+            .prop_map(|(next, legitimate)| Table { next, legitimate })
+    })
+}
+
+/// Two or three processes with few values and any guards and assignments.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(crate) processes: usize,
+    pub(crate) values: u64,
+    /// By process and global state: the new value, if enabled.
+    pub(crate) moves: Vec<Vec<Option<u64>>>,
+    pub(crate) legitimate: Vec<bool>,
+}
+
+impl Model for Rules {
+    type State = Vec<u64>;
+    fn states(&self) -> u64 {
+        self.values.pow(self.processes as u32)
+    }
+    fn state(&self, mut rank: u64) -> Vec<u64> {
+        (0..self.processes)
+            .map(|_| {
+                let value = rank % self.values;
+                rank /= self.values;
+                value
+            })
+            .collect()
+    }
+    fn rank(&self, state: &Vec<u64>) -> u64 {
+        state
+            .iter()
+            .rev()
+            .fold(0, |rank, value| rank * self.values + value)
+    }
+    fn legitimate(&self, state: &Vec<u64>) -> bool {
+        self.legitimate[self.rank(state) as usize]
+    }
+    fn show(&self, state: &Vec<u64>) -> String {
+        format!("{state:?}")
+    }
+}
+
+impl Guarded for Rules {
+    fn processes(&self) -> usize {
+        self.processes
+    }
+    fn enabled(&self, state: &Vec<u64>) -> u64 {
+        let rank = self.rank(state) as usize;
+        (0..self.processes)
+            .filter(|&process| self.moves[process][rank].is_some())
+            .fold(0, |set, process| set | 1 << process)
+    }
+    fn fire(&self, state: &Vec<u64>, selected: u64) -> Vec<u64> {
+        let rank = self.rank(state) as usize;
+        let mut after = state.clone();
+        for process in (0..self.processes).filter(|process| selected >> process & 1 == 1) {
+            after[process] = self.moves[process][rank].unwrap();
+        }
+        after
+    }
+}
+
+pub(crate) fn rules() -> impl Strategy<Value = Rules> {
+    (2..=3_usize, 2..=3_u64).prop_flat_map(|(processes, values)| {
+        let states = values.pow(processes as u32) as usize;
+        let one = prop::option::weighted(0.5, 0..values);
+        (
+            prop::collection::vec(prop::collection::vec(one, states), processes),
+            prop::collection::vec(prop::bool::weighted(0.6), states),
+        )
+            .prop_map(move |(moves, legitimate)| Rules {
+                processes,
+                values,
+                moves,
+                legitimate,
+            })
+    })
+}
+
+/// Six states, three actions of which the first two are fair, any steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    /// By state: action and successor.
+    pub(crate) steps: Vec<Vec<(usize, u64)>>,
+    pub(crate) legitimate: Vec<bool>,
+}
+
+impl Model for Steps {
+    type State = u64;
+    fn states(&self) -> u64 {
+        self.steps.len() as u64
+    }
+    fn state(&self, rank: u64) -> u64 {
+        rank
+    }
+    fn rank(&self, state: &u64) -> u64 {
+        *state
+    }
+    fn legitimate(&self, state: &u64) -> bool {
+        self.legitimate[*state as usize]
+    }
+    fn show(&self, state: &u64) -> String {
+        state.to_string()
+    }
+}
+
+impl Actions for Steps {
+    fn actions(&self) -> Vec<&'static str> {
+        vec!["fair", "fair too", "unfair"]
+    }
+    fn fair(&self) -> u64 {
+        0b011
+    }
+    fn steps(&self, state: &u64, steps: &mut Vec<Step<u64>>) {
+        let all = self.steps[*state as usize].iter();
+        steps.extend(all.map(|&(action, state)| Step { action, state }));
+    }
+}
+
+impl Steps {
+    /// Whether a fair run can visit exactly the states of a set for ever: all
+    /// illegitimate, each reachable from each inside it, and no fair action
+    /// enabled but never taken.
+    pub(crate) fn fair_for_ever(&self, set: u64) -> bool {
+        let members: Vec<u64> = (0..self.states())
+            .filter(|rank| set >> rank & 1 == 1)
+            .collect();
+        let inside = |rank: u64| set >> rank & 1 == 1;
+        let reached_from = |from: u64| {
+            let mut reached = 0_u64;
+            loop {
+                let mut next = reached;
+                for &rank in members
+                    .iter()
+                    .filter(|&&r| r == from || reached >> r & 1 == 1)
+                {
+                    for &(_, to) in self.steps[rank as usize]
+                        .iter()
+                        .filter(|step| inside(step.1))
+                    {
+                        next |= 1 << to;
+                    }
+                }
+                if next == reached {
+                    return reached;
+                }
+                reached = next;
+            }
+        };
+        let (mut enabled, mut taken) = (0_u64, 0_u64);
+        for &rank in &members {
+            for &(action, to) in &self.steps[rank as usize] {
+                enabled |= 1 << action;
+                taken |= u64::from(inside(to)) << action;
+            }
+        }
+        members.iter().all(|rank| !self.legitimate(rank))
+            && members.iter().all(|&rank| reached_from(rank) == set)
+            && enabled & 0b011 & !taken == 0
+    }
+}

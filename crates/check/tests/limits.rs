@@ -1,0 +1,251 @@
+//! What an exploration may use, to the byte; and what it says of its progress.
+
+mod common;
+
+use common::{Rules, Steps, Table};
+use headway_check::reach::{self, Reachable};
+use headway_check::{CheckError, Control, Limits, Scheduler, actions, function, guarded};
+
+const MUCH: u64 = 1 << 40;
+
+/// The smallest memory and the smallest work with which it is not refused.
+fn least(run: impl Fn(Limits) -> Result<(), CheckError>) -> (u64, u64) {
+    let search = |limits: &dyn Fn(u64) -> Limits| {
+        let (mut refused, mut enough) = (0, MUCH);
+        while refused + 1 < enough {
+            let middle = u64::midpoint(refused, enough);
+            match run(limits(middle)) {
+                Ok(()) => enough = middle,
+                Err(CheckError::TooLarge { .. }) => refused = middle,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        enough
+    };
+    let memory = search(&|memory_bytes| Limits {
+        memory_bytes,
+        work: MUCH,
+    });
+    let work = search(&|work| Limits {
+        memory_bytes: MUCH,
+        work,
+    });
+    (memory, work)
+}
+
+fn table(states: u64) -> Table {
+    Table {
+        next: vec![0; states as usize],
+        legitimate: vec![true; states as usize],
+    }
+}
+
+fn rules() -> Rules {
+    Rules {
+        processes: 3,
+        values: 2,
+        moves: vec![vec![None; 8]; 3],
+        legitimate: vec![true; 8],
+    }
+}
+
+fn steps() -> Steps {
+    Steps {
+        steps: vec![vec![(0, 1)]; 6],
+        legitimate: vec![true; 6],
+    }
+}
+
+#[test]
+fn a_function_takes_a_byte_a_state() {
+    let run = |limits| function::explore(&table(100), limits, &Control::default()).map(|_| ());
+    assert_eq!(least(run), (100, 100));
+}
+
+/// A path of 300 rounds does not fit a byte, one of 70,000 not two.
+#[test]
+fn long_paths_take_more() {
+    for (length, bytes) in [(253, 1), (254, 2), (300, 2), (70_000, 4)] {
+        let states: u64 = length + 1;
+        let model = Table {
+            next: (0..states).map(|rank| rank.saturating_sub(1)).collect(),
+            legitimate: (0..states).map(|rank| rank == 0).collect(),
+        };
+        let limits = |bytes| Limits {
+            memory_bytes: states * bytes,
+            work: MUCH,
+        };
+        let explore = |limits| function::explore(&model, limits, &Control::default());
+        let answer = explore(limits(bytes)).unwrap();
+        assert_eq!(answer.worst, Some((length, length)));
+        assert_eq!(answer.distances, vec![1; states as usize]);
+        if bytes > 1 {
+            let refused = explore(limits(bytes / 2)).unwrap_err();
+            assert!(matches!(refused, CheckError::TooLarge { .. }), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn a_scheduler_is_counted_by_the_steps_that_it_may_take() {
+    for (scheduler, selections) in [
+        (Scheduler::Synchronous, 1),
+        (Scheduler::Central, 3),
+        (Scheduler::LocallyCentral, 8),
+        (Scheduler::Distributed, 8),
+    ] {
+        let run =
+            |limits| guarded::explore(&rules(), scheduler, limits, &Control::default()).map(|_| ());
+        assert_eq!(least(run), (8 * 12, 8 * selections), "{scheduler}");
+    }
+}
+
+#[test]
+fn actions_take_an_edge_each() {
+    let run = |limits| actions::explore(&steps(), limits, &Control::default()).map(|_| ());
+    assert_eq!(least(run), (6 * (16 + 3 * 16), 6));
+}
+
+#[test]
+fn a_refusal_says_how_much_and_what_fits() {
+    let limits = Limits {
+        memory_bytes: 99,
+        work: MUCH,
+    };
+    let refused = function::explore(&table(100), limits, &Control::default()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "too large: 100 states need 100 bytes at 1 bytes a state; what fits is 99 states"
+    );
+    let limits = Limits {
+        memory_bytes: MUCH,
+        work: 99,
+    };
+    let refused = function::explore(&table(100), limits, &Control::default()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "too large: 100 steps to follow need up to 1 hours on one core; what fits is 99 steps"
+    );
+    let default = Limits::default();
+    assert_eq!(
+        (default.memory_bytes, default.work),
+        (1 << 32, 10_u64.pow(10))
+    );
+}
+
+/// All that was begun is done in the end, and it is not nothing.
+#[test]
+fn progress_ends_where_it_said_it_would() {
+    let control = Control::default();
+    assert_eq!(control.progress(), (0, 0));
+    let limits = Limits::default();
+    function::explore(&table(100), limits, &control).unwrap();
+    assert_eq!(control.progress(), (200, 200));
+    guarded::explore(&rules(), Scheduler::Central, limits, &control).unwrap();
+    assert_eq!(control.progress(), (216, 216));
+    actions::explore(&steps(), limits, &control).unwrap();
+    assert_eq!(control.progress(), (228, 228));
+}
+
+/// A line of numbers, each of which leads to the next.
+struct Line {
+    length: u64,
+    forbidden: Option<u64>,
+}
+
+impl Reachable for Line {
+    type State = u64;
+    fn starts(&self) -> Vec<u64> {
+        vec![0]
+    }
+    fn successors(&self, state: &u64, successors: &mut Vec<u64>) {
+        if state + 1 < self.length {
+            // Twice: a step is a step, a state is a state.
+            successors.extend([state + 1, state + 1]);
+        }
+    }
+    fn violates(&self, state: &u64) -> Option<&'static str> {
+        (Some(*state) == self.forbidden).then_some("forbidden")
+    }
+    fn measure(&self, state: &u64) -> u64 {
+        state.abs_diff(5)
+    }
+}
+
+#[test]
+fn reaching_from_a_start() {
+    let line = Line {
+        length: 10_000,
+        forbidden: None,
+    };
+    let control = Control::default();
+    let answer = reach::explore(&line, Limits::default(), &control).unwrap();
+    assert_eq!((answer.states, answer.steps), (10_000, 2 * 9_999));
+    assert_eq!(answer.violation, None);
+    assert_eq!(answer.deadlock, Some((0..10_000).collect()));
+    assert_eq!(answer.least, Some((0, (0..=5).collect())));
+    assert_eq!(control.progress().0, 3 * 4096, "told every 4096 states");
+    let line = Line {
+        length: 10_000,
+        forbidden: Some(7),
+    };
+    let answer = reach::explore(&line, Limits::default(), &control).unwrap();
+    assert_eq!(answer.violation, Some(("forbidden", (0..=7).collect())));
+    assert_eq!(answer.deadlock, None);
+}
+
+/// A model that stops its own exploration after so many successors.
+struct Stopping<'a> {
+    line: Line,
+    control: &'a Control,
+    at: u64,
+}
+
+impl Reachable for Stopping<'_> {
+    type State = u64;
+    fn starts(&self) -> Vec<u64> {
+        self.line.starts()
+    }
+    fn successors(&self, state: &u64, successors: &mut Vec<u64>) {
+        if *state == self.at {
+            self.control.stop();
+        }
+        self.line.successors(state, successors);
+    }
+    fn violates(&self, _: &u64) -> Option<&'static str> {
+        None
+    }
+    fn measure(&self, _: &u64) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn reaching_stops_when_asked_or_full() {
+    let line = |length| Line {
+        length,
+        forbidden: None,
+    };
+    let control = Control::default();
+    let stopping = Stopping {
+        line: line(20_000),
+        control: &control,
+        at: 100,
+    };
+    let error = reach::explore(&stopping, Limits::default(), &control).unwrap_err();
+    let CheckError::Interrupted { known, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(known, "4096 states explored without a violation");
+    // 2 numbers of 8 bytes and 32 more, looked at every 4096 states.
+    for (memory_bytes, work, fits) in [
+        (48 * 4097, MUCH, true),
+        (48 * 4096, MUCH, false),
+        (MUCH, 4097, true),
+        (MUCH, 4096, false),
+    ] {
+        let limits = Limits { memory_bytes, work };
+        let answer = reach::explore(&line(5000), limits, &Control::default());
+        assert_eq!(answer.is_ok(), fits, "{memory_bytes} bytes, {work} states");
+    }
+}

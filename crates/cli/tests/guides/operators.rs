@@ -1,0 +1,301 @@
+//! The operators' guides, run as they are written: `a$` is a prompt on machine a, which
+//! is a folder and an address on loopback here. A block of TOML whose first line is
+//! `# FILE on MACHINE` is that file; `# in FILE on MACHINE` is what is edited in it.
+//!
+//! What stands for what is all in [`Machines::new`] and [`STAND_INS`]. Commands that
+//! look at a ring are repeated until they print what stands under them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use crate::text::{Block, Step, blocks, fits};
+
+/// Programs that do not do here what they do there. `ROOT` is the folder of the machine
+/// and `OWN` its address, `ALL` the folder of all machines and `NET` their network.
+const STAND_INS: &[(&str, &str)] = &[
+    (
+        "headway",
+        r#"HEADWAY_API_SOCKET=ROOT/run/headway/node.sock PROGRAM "$@" || exit
+        if [ "$2" = init ]; then sed -i -e 's|"/var/|"ROOT/var/|' -e 's|"/run/|"ROOT/run/|' -e 's|192\.0\.2\.|NET.|g' -e 's|0\.0\.0\.0:|OWN:|' "$3"; fi"#,
+    ),
+    (
+        "systemctl",
+        r#"case "$*" in
+        "enable --now headway-node")
+            run=$(sed -n 's|^ExecStart=/usr/bin/headway|PROGRAM|p' ROOT/etc/systemd/system/headway-node.service | sed 's| /etc/| ROOT/etc/|')
+            setsid $run >ROOT/log 2>&1 & echo $! >ROOT/pid
+            until [ -S ROOT/run/headway/node.sock ]; do sleep 0.05; kill -0 $! || exit 1; done ;;
+        "reload headway-node") kill -HUP "$(cat ROOT/pid)" ;;
+        "restart nginx") echo restarted >>ROOT/nginx ;;
+        *) echo "systemctl $*: unknown here" >&2; exit 1 ;;
+        esac"#,
+    ),
+    // `scp -p FILE... MACHINE:FOLDER`; what is text names the machine's own folder.
+    (
+        "scp",
+        r#"shift; for last; do :; done; to=ALL/${last%%:*}; folder=$to${last#*:}
+        while [ $# -gt 1 ]; do cp -p "$1" "$folder"
+            case "$1" in *.key) ;; *) sed -i -e "s|ROOT/|$to/|g" -e "s|^listen = .*|listen = \"$(cat "$to/own"):7400\"|" "$folder/${1##*/}" ;; esac
+            shift
+        done"#,
+    ),
+    ("journalctl", "cat ROOT/log"),
+    (
+        "cargo",
+        r#"cd REPOSITORY && PATH=${PATH#*:} && exec cargo "$@""#,
+    ),
+];
+
+struct Machines {
+    folder: tempfile::TempDir,
+    /// The first three numbers of the addresses, for 192.0.2 in the guide.
+    net: String,
+}
+
+impl Machines {
+    fn new() -> Machines {
+        let machines = Machines {
+            folder: tempfile::tempdir().expect("a folder"),
+            net: format!("127.{}.98", 1 + std::process::id() % 250),
+        };
+        for (at, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            let own = format!("{}.{}", machines.net, at + 1);
+            let root = machines.root(name);
+            for folder in ["bin", "usr/local/bin", "etc/systemd/system", "tmp"] {
+                std::fs::create_dir_all(root.join(folder)).expect("a folder");
+            }
+            std::fs::write(root.join("own"), &own).expect("written");
+            for (program, script) in STAND_INS {
+                let script = script
+                    .replace("ROOT", &root.display().to_string())
+                    .replace("ALL", &machines.folder.path().display().to_string())
+                    .replace("PROGRAM", env!("CARGO_BIN_EXE_headway"))
+                    .replace("OWN", &own)
+                    .replace("NET", &machines.net)
+                    .replace("REPOSITORY", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+                let path = root.join("bin").join(program);
+                std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("written");
+                let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                std::fs::set_permissions(path, runs).expect("made a program");
+            }
+        }
+        machines
+    }
+
+    fn root(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// What the guide says, as it is here.
+    fn here(&self, machine: &str, text: &str) -> String {
+        let root = self.root(machine).display().to_string();
+        let mut text = text.replace("192.0.2.", &format!("{}.", self.net));
+        // Commands have a path of their own, without stand-ins.
+        text = text.replace("/usr/bin/systemctl", &format!("{root}/bin/systemctl"));
+        for path in [
+            "/etc/headway",
+            "/etc/systemd/system",
+            "/usr/local/bin",
+            "/var/lib/headway",
+            "/run/headway",
+        ] {
+            text = text.replace(path, &format!("{root}{path}"));
+        }
+        // On the other side of a copy, the copy says where it is.
+        text = text.replace(&format!(":{root}"), ":");
+        let own = std::fs::read_to_string(self.root(machine).join("own")).unwrap_or_default();
+        text.replace("0.0.0.0:", &format!("{own}:"))
+    }
+
+    /// What is printed here, as the guide says it.
+    fn there(&self, machine: &str, text: &str) -> String {
+        let root = self.root(machine).display().to_string();
+        text.replace(&root, "")
+            .replace(&format!("{}.", self.net), "192.0.2.")
+    }
+
+    fn run(&self, step: &Step, folder: &Path) -> Output {
+        // A guide without machines is done on one of them.
+        let machine = Some(&*step.machine).filter(|name| !name.is_empty());
+        let machine = machine.unwrap_or("a");
+        let command = self.here(machine, &step.command);
+        let path = std::env::var("PATH").unwrap_or_default();
+        let bin = self.root(machine).join("bin");
+        Command::new("sh")
+            .args(["-c", &command])
+            .current_dir(folder)
+            .env("PATH", format!("{}:{path}", bin.display()))
+            .output()
+            .expect("a shell")
+    }
+
+    fn check(&self, step: &Step, folder: &Path) -> Result<(), String> {
+        let looks = ["headway node status", "headway node list", "grep "];
+        let again = looks.iter().any(|look| step.command.contains(look));
+        let began = Instant::now();
+        loop {
+            let output = self.run(step, folder);
+            let printed = String::from_utf8_lossy(&output.stdout);
+            let printed = self.there(&step.machine, &printed);
+            let lines: Vec<&str> = printed.trim_end().lines().collect();
+            let right = output.status.code() == Some(step.code) && fits(&step.expected, &lines);
+            if right {
+                return Ok(());
+            }
+            if !again || began.elapsed() > Duration::from_secs(60) {
+                let told = String::from_utf8_lossy(&output.stderr);
+                return Err(format!(
+                    "exit code {:?}, expected\n{}\nbut it prints\n{printed}{told}",
+                    output.status.code(),
+                    step.expected.join("\n")
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// A file, or an edit of one, if the first line says which.
+    fn write(&self, lines: &[String]) -> Option<()> {
+        let (first, rest) = lines.split_first()?;
+        let (path, machine) = first.strip_prefix("# ")?.split_once(" on ")?;
+        let rest: Vec<String> = rest.iter().map(|line| self.here(machine, line)).collect();
+        if let Some(path) = path.strip_prefix("in ") {
+            let path = self.here(machine, path);
+            let text = std::fs::read_to_string(&path).expect("the file");
+            std::fs::write(&path, edited(&text, &rest)).expect("written");
+        } else {
+            let path = self.here(machine, path);
+            std::fs::write(path, rest.join("\n") + "\n").expect("written");
+        }
+        Some(())
+    }
+
+    /// Runs all of a guide; how many commands that were.
+    fn follow(&self, name: &str, folder: &Path) -> usize {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let text =
+            std::fs::read_to_string(root.join("docs/operators").join(name)).expect("a guide");
+        let mut commands = 0;
+        for block in blocks(&text) {
+            match block {
+                Block::Text(kind, lines) if kind == "toml" => drop(self.write(&lines)),
+                Block::Text(..) => {}
+                Block::Console(steps) => {
+                    for step in steps {
+                        commands += 1;
+                        if let Err(why) = self.check(&step, folder) {
+                            panic!(
+                                "{name}, line {}: {}$ {}\n{why}",
+                                step.line, step.machine, step.command
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        commands
+    }
+}
+
+impl Drop for Machines {
+    fn drop(&mut self) {
+        for name in ["a", "b", "c", "d"] {
+            let pid = std::fs::read_to_string(self.root(name).join("pid")).unwrap_or_default();
+            if !pid.is_empty() {
+                let _ = Command::new("kill").args(["-9", pid.trim()]).output();
+            }
+        }
+    }
+}
+
+/// Sets keys where they are, commented out or not, in the sections where they are.
+fn edited(text: &str, edits: &[String]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut at = 0;
+    for edit in edits {
+        let found = |line: &String| match edit.split_once(" = ") {
+            None => line == edit,
+            Some((key, _)) => line.trim_start_matches("# ").split(" = ").next() == Some(key),
+        };
+        let from = if edit.starts_with('[') { 0 } else { at };
+        let place = lines[from..].iter().position(found);
+        at = from + place.unwrap_or_else(|| panic!("no place for `{edit}` in\n{text}"));
+        lines[at].clone_from(edit);
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn three_machines_from_nothing() {
+    let machines = Machines::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let commands = machines.follow("README.md", &root);
+    assert!(commands >= 20, "{commands} commands");
+    for name in ["a", "b", "c", "d"] {
+        let began = Instant::now();
+        while !machines.root(name).join("nginx").exists() {
+            assert!(
+                began.elapsed() < Duration::from_secs(30),
+                "the command of {name} has not run"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn certificates_and_what_zenoh_costs() {
+    let tool = Command::new("openssl").arg("version").output();
+    if tool.is_err() {
+        use std::io::Write as _;
+        // Not captured, so that it is seen although the test ends well.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: the guide to Zenoh: there is no openssl (Debian: apt-get install openssl)"
+        );
+        return;
+    }
+    let machines = Machines::new();
+    let commands = machines.follow("zenoh.md", &machines.root("a").join("tmp"));
+    assert!(commands >= 8, "{commands} commands");
+}
+
+#[test]
+fn a_wrong_guide_is_found_out() {
+    let machines = Machines::new();
+    let step = |command: &str, expected: &str| Step {
+        line: 1,
+        machine: "b".into(),
+        command: command.into(),
+        expected: expected.lines().map(str::to_owned).collect(),
+        code: 0,
+    };
+    let root = machines.root("b");
+    let run = |command, expected| machines.check(&step(command, expected), &root);
+    assert_eq!(
+        run("echo 192.0.2.7 /etc/headway/x", "192.0.2.7 /etc/headway/x"),
+        Ok(())
+    );
+    assert!(run("echo one", "two").is_err());
+    assert!(run("false", "").is_err());
+    assert!(run("systemctl stop headway-node", "").is_err());
+    let before = "[node]\nname = \"a\"\n# listen = 1\n[ring]\nname = \"web\"\n";
+    let edit = |lines: &[&str]| {
+        edited(
+            before,
+            &lines
+                .iter()
+                .map(|&line| line.to_owned())
+                .collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(
+        edit(&["[node]", "name = \"b\"", "listen = 2"]),
+        "[node]\nname = \"b\"\nlisten = 2\n[ring]\nname = \"web\"\n"
+    );
+    assert_eq!(
+        edit(&["[ring]", "name = \"x\""]),
+        before.replace("web", "x")
+    );
+}

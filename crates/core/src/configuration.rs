@@ -1,0 +1,53 @@
+//! A global state.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::{Measuring, Process, ProcessIndex, Ring};
+
+/// The variables of all processes: a global state.
+///
+/// Only a [`Ring`] gives it meaning; [`Ring::admits`] says whether it fits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Configuration {
+    /// One local state per process.
+    pub processes: Vec<Process>,
+    /// The further variables of the measuring processes, in ring order.
+    pub measuring: Vec<Measuring>,
+}
+
+impl Configuration {
+    /// No tokens, all counters run down, nothing measured; `tokens` and
+    /// `limit` are the parameters of measuring processes.
+    pub fn empty(ring: &Ring, tokens: u32, limit: u32) -> Configuration {
+        Configuration {
+            processes: vec![Process::default(); ring.len()],
+            measuring: vec![Measuring::new(tokens, limit); ring.measurers().len()],
+        }
+    }
+
+    /// All tokens resting at one process, all counters run down. Measuring
+    /// processes know the number of tokens and a limit of 2n.
+    ///
+    /// # Panics
+    ///
+    /// When `process` is not on the ring.
+    pub fn piled(ring: &Ring, tokens: u32, process: ProcessIndex) -> Configuration {
+        let mut piled = Configuration::empty(ring, tokens, Measuring::default_limit(ring.len()));
+        piled.processes[process].resting = tokens;
+        piled
+    }
+
+    /// m: all tokens, queued or resting.
+    pub fn tokens(&self) -> u64 {
+        self.processes.iter().map(|process| process.tokens()).sum()
+    }
+
+    /// Tokens that rest.
+    pub fn resting(&self) -> u64 {
+        self.processes
+            .iter()
+            .map(|process| u64::from(process.resting))
+            .sum()
+    }
+}

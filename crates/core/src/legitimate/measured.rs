@@ -1,0 +1,79 @@
+//! The clause of rings that measure.
+
+use super::{Illegitimate, View};
+use crate::{Measuring, ProcessIndex, Program};
+
+impl View<'_> {
+    /// The clause [`super::Clause::Measured`], in a state where all others hold.
+    pub(super) fn measurements(
+        &self,
+        measuring: &[Measuring],
+        top: i32,
+    ) -> Result<(), Illegitimate> {
+        let measurers = (0..self.programs.len()).filter(|&index| self.programs[index].measures());
+        for (process, variables) in measurers.zip(measuring) {
+            let right = |base: i32| {
+                let expected = top;
+                let wrong = Illegitimate::Mismeasured {
+                    process,
+                    base,
+                    expected,
+                };
+                if base == top { Ok(()) } else { Err(wrong) }
+            };
+            right(variables.base)?;
+            let printed = self.programs[process] == Program::MeasureAsPrinted;
+            // As printed, the decrement comes before the test, and -1 is possible.
+            let skipped = |ignore: i64| (ignore - i64::from(printed)).max(0) as u64;
+            let base_in = |variables: &Measuring, rounds| match printed {
+                true => variables.base_after(variables.elapsed_in(rounds)),
+                false => variables.base_in(rounds),
+            };
+            if variables.timing {
+                let arrival = self.rounds_to_arrival(process, skipped(variables.ignore.into()));
+                arrival.map_or(Ok(()), |rounds| right(base_in(variables, rounds)))?;
+            }
+            // Later ones start at 0 with all other tokens to ignore, at any token.
+            let elapsed = 0;
+            let later = Measuring {
+                elapsed,
+                ..*variables
+            };
+            let others = skipped(i64::from(variables.tokens) - 1);
+            for token in self.timed_tokens(others) {
+                let arrival = self.rounds_to_arrival(token, others);
+                arrival.map_or(Ok(()), |rounds| right(base_in(&later, rounds)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tokens whose timing has to be looked at when `skipped` others are let
+    /// pass: one suffices when that makes whole turns, whichever token it is.
+    fn timed_tokens(&self, skipped: u64) -> impl Iterator<Item = ProcessIndex> + '_ {
+        let all = (0..self.processes.len()).filter(|&index| self.has_token(index));
+        let tokens = all.clone().count();
+        let whole_turns = (skipped + 1).is_multiple_of(tokens as u64);
+        all.take(if whole_turns { 1 } else { tokens })
+    }
+
+    /// Rounds until a token has arrived at `process` after `skipped` others, when
+    /// every token moves in every round. `None` when there is no token.
+    fn rounds_to_arrival(&self, process: ProcessIndex, skipped: u64) -> Option<u64> {
+        let n = self.processes.len();
+        let tokens = (0..n).filter(|&index| self.has_token(index)).count() as u64;
+        if tokens == 0 {
+            return None;
+        }
+        let (turns, mut left) = (skipped / tokens, skipped % tokens);
+        for hops in 1..=n {
+            if self.has_token((process + n - hops) % n) {
+                if left == 0 {
+                    return Some(turns * n as u64 + hops as u64);
+                }
+                left -= 1;
+            }
+        }
+        None
+    }
+}

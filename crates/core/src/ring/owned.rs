@@ -1,0 +1,148 @@
+//! A ring with memory of its own.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::legitimate::{self, Illegitimate};
+use crate::{Configuration, ProcessIndex, Program, Separation};
+
+/// Which process runs what, and the separation d. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ring {
+    separation: Separation,
+    programs: Vec<Program>,
+    /// Where `programs` measure, ascending: derived, kept for quick look-up.
+    measurers: Vec<ProcessIndex>,
+}
+
+impl Ring {
+    /// A ring of the given programs.
+    ///
+    /// # Errors
+    ///
+    /// [`RingError::Empty`] without processes, [`RingError::TooLarge`] with
+    /// more than 2^32.
+    pub fn new(separation: Separation, programs: Vec<Program>) -> Result<Ring, RingError> {
+        if programs.is_empty() {
+            return Err(RingError::Empty);
+        }
+        if programs.len() as u64 > 1 << 32 {
+            return Err(RingError::TooLarge);
+        }
+        let measurers = (0..programs.len())
+            .filter(|&index| programs[index].measures())
+            .collect();
+        Ok(Ring {
+            separation,
+            programs,
+            measurers,
+        })
+    }
+
+    /// A ring of `processes` relays, except for delays at the given places.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ring::new`]; [`RingError::OutOfRange`] when a place is not on the
+    /// ring.
+    pub fn with_delays(
+        separation: Separation,
+        processes: usize,
+        delays: impl IntoIterator<Item = ProcessIndex>,
+    ) -> Result<Ring, RingError> {
+        let mut programs = vec![Program::Relay; processes];
+        for index in delays {
+            *programs.get_mut(index).ok_or(RingError::OutOfRange)? = Program::Delay;
+        }
+        Ring::new(separation, programs)
+    }
+
+    /// n, never 0.
+    #[expect(clippy::len_without_is_empty, reason = "a ring is never empty")]
+    pub fn len(&self) -> usize {
+        self.programs.len()
+    }
+
+    /// d.
+    pub fn separation(&self) -> Separation {
+        self.separation
+    }
+
+    /// What each process runs.
+    pub fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+
+    /// The processes that delay (measuring ones included), ascending.
+    pub fn delays(&self) -> impl Iterator<Item = ProcessIndex> + '_ {
+        (0..self.len()).filter(|&index| self.programs[index].delays())
+    }
+
+    /// The processes that measure, ascending; in step with
+    /// [`Configuration::measuring`].
+    pub fn measurers(&self) -> &[ProcessIndex] {
+        &self.measurers
+    }
+
+    /// One synchronous round, in place.
+    pub fn round(&self, configuration: &mut Configuration) {
+        super::round(
+            self.separation,
+            &self.programs,
+            &mut configuration.processes,
+            &mut configuration.measuring,
+        );
+    }
+
+    /// The state after one round: the round as a pure function.
+    #[must_use]
+    pub fn after_round(&self, configuration: &Configuration) -> Configuration {
+        let mut after = configuration.clone();
+        self.round(&mut after);
+        after
+    }
+
+    /// Whether the state is legitimate for `tokens` tokens; if not, the first
+    /// clause that fails and where.
+    ///
+    /// # Errors
+    ///
+    /// The [`Illegitimate`] is the answer "no, because".
+    pub fn legitimate(
+        &self,
+        configuration: &Configuration,
+        tokens: u64,
+    ) -> Result<(), Illegitimate> {
+        legitimate::check(
+            self.separation,
+            &self.programs,
+            &configuration.processes,
+            &configuration.measuring,
+            tokens,
+        )
+    }
+}
+
+/// Why there is no such ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RingError {
+    /// A ring needs at least one process.
+    Empty,
+    /// A ring has at most 2^32 processes.
+    TooLarge,
+    /// A place named is not on the ring.
+    OutOfRange,
+}
+
+impl fmt::Display for RingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RingError::Empty => "a ring needs at least one process",
+            RingError::TooLarge => "a ring has at most 2^32 processes",
+            RingError::OutOfRange => "a process named is not on the ring",
+        })
+    }
+}
+
+impl core::error::Error for RingError {}

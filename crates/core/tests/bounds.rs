@@ -1,0 +1,166 @@
+//! The closed forms of the worst case against every initial state of small rings.
+
+use headway_core::bound::{
+    gaps, true_separation, widest_gap, worst_last_rest, worst_legitimate_at,
+};
+use headway_core::{Configuration, Process, Ring, Separation};
+
+/// Calls `visit` with every state of `m` tokens on the ring.
+fn each_state(ring: &Ring, m: u32, visit: &mut dyn FnMut(&Configuration)) {
+    let n = ring.len();
+    let top = ring.separation().top();
+    let mut numbers = vec![0; 2 * n];
+    each_split(&mut numbers, 0, m, &mut |numbers| {
+        let tokens = |index: usize| (numbers[2 * index], numbers[2 * index + 1]);
+        let processes = (0..n).map(|index| Process {
+            queued: tokens(index).0,
+            resting: tokens(index).1,
+            counter: 0,
+        });
+        let mut state = Configuration {
+            processes: processes.collect(),
+            measuring: Vec::new(),
+        };
+        let delays: Vec<usize> = ring.delays().collect();
+        each_counter(&mut state, &delays, top, visit);
+    });
+}
+
+fn each_split(numbers: &mut Vec<u32>, at: usize, left: u32, visit: &mut dyn FnMut(&[u32])) {
+    if at + 1 == numbers.len() {
+        numbers[at] = left;
+        return visit(numbers);
+    }
+    for here in 0..=left {
+        numbers[at] = here;
+        each_split(numbers, at + 1, left - here, visit);
+    }
+}
+
+fn each_counter(
+    state: &mut Configuration,
+    delays: &[usize],
+    top: i32,
+    visit: &mut dyn FnMut(&Configuration),
+) {
+    let Some((first, rest)) = delays.split_first() else {
+        return visit(state);
+    };
+    for counter in 0..=top {
+        state.processes[*first].counter = counter;
+        each_counter(state, rest, top, visit);
+    }
+}
+
+/// The last round after which a token rests, and the first that is legitimate, both
+/// the largest over all initial states.
+fn searched(ring: &Ring, m: u32) -> (Option<u64>, Option<u64>) {
+    let (mut last_rest, mut legitimate_at) = (None, None);
+    let rounds = 3 * ring.len() as u64 * u64::from(ring.separation().hops());
+    each_state(ring, m, &mut |start| {
+        let mut state = start.clone();
+        let mut legitimate = None;
+        for round in 0..=rounds {
+            if state.resting() > 0 {
+                last_rest = last_rest.max(Some(round));
+            }
+            if legitimate.is_none() && ring.legitimate(&state, u64::from(m)).is_ok() {
+                legitimate = Some(round);
+            }
+            if legitimate.is_some() && state.resting() == 0 {
+                break;
+            }
+            ring.round(&mut state);
+        }
+        assert!(legitimate.is_some(), "a feasible ring converges: {start:?}");
+        legitimate_at = legitimate_at.max(legitimate);
+    });
+    (last_rest, legitimate_at)
+}
+
+#[test]
+fn the_worst_case_is_met_and_never_exceeded() {
+    let rings: [(usize, u32, u32, &[usize]); 12] = [
+        (4, 2, 2, &[0]),
+        (4, 2, 2, &[0, 1]),
+        (5, 2, 2, &[1, 3]),
+        (6, 2, 3, &[0]),
+        (6, 2, 3, &[0, 1]),
+        (6, 2, 3, &[2, 3, 5]),
+        (6, 3, 2, &[0, 3]),
+        (4, 1, 4, &[1]),
+        (5, 1, 4, &[0, 1]),
+        (4, 3, 1, &[0, 2]),
+        (3, 3, 1, &[0]),
+        (8, 2, 4, &[0, 1, 5]),
+    ];
+    for (n, m, d, delays) in rings {
+        let separation = Separation::new(d).unwrap();
+        assert!(separation.fits(n as u64, u64::from(m)));
+        let ring = Ring::with_delays(separation, n, delays.iter().copied()).unwrap();
+        let places = || delays.iter().map(|&index| index as u64);
+        let widest = widest_gap(places(), n as u64).unwrap();
+        let expected = (
+            worst_last_rest(u64::from(m), d, widest),
+            worst_legitimate_at(u64::from(m), d, gaps(places(), n as u64)),
+        );
+        assert_eq!(
+            searched(&ring, m),
+            expected,
+            "n {n}, m {m}, d {d}, {delays:?}"
+        );
+    }
+}
+
+/// The distance from the previous delay to each, by walking back to it.
+#[test]
+fn gaps_are_what_a_walk_counts() {
+    for n in 1..9_u64 {
+        for mask in 1_u32..1 << n {
+            let delays: Vec<u64> = (0..n).filter(|at| mask >> at & 1 == 1).collect();
+            let walked: Vec<u64> = delays
+                .iter()
+                .map(|&delay| {
+                    let hops = (1..=n).find(|hops| mask >> ((delay + n - hops) % n) & 1 == 1);
+                    hops.unwrap()
+                })
+                .collect();
+            assert!(
+                gaps(delays.iter().copied(), n).eq(walked.iter().copied()),
+                "{delays:?}"
+            );
+            let widest = walked.iter().copied().max();
+            assert_eq!(widest_gap(delays.iter().copied(), n), widest, "{delays:?}");
+        }
+    }
+    assert_eq!(widest_gap([], 5), None);
+}
+
+#[test]
+fn without_tokens_or_delays_there_is_no_worst_case() {
+    assert_eq!(worst_last_rest(0, 3, 1), None);
+    assert_eq!(worst_legitimate_at(0, 3, [1]), None);
+    assert_eq!(worst_legitimate_at(2, 3, []), None);
+}
+
+/// Of every p + 1 hops begun, one is lost.
+#[test]
+fn one_hop_in_each_turn_of_the_pace_is_lost() {
+    for pace in 1..12 {
+        let mut kept = 0;
+        for separation in 1..60_u64 {
+            kept += u64::from((separation - 1) % (pace + 1) != 0);
+            assert_eq!(
+                true_separation(separation, pace),
+                kept,
+                "{separation} at {pace}"
+            );
+        }
+    }
+}
+
+#[test]
+fn numbers_beyond_reach_saturate() {
+    assert_eq!(worst_last_rest(u64::MAX, 1 << 31, 1), Some(u64::MAX));
+    assert_eq!(worst_legitimate_at(u64::MAX, 1 << 31, [1]), Some(u64::MAX));
+}

@@ -1,0 +1,44 @@
+//! From when on the state repeats itself.
+
+use headway_core::Round;
+
+use super::{Shape, Timeline};
+
+impl Timeline<'_> {
+    /// From here on tokens only move, and every counter is that of the last token.
+    pub(super) fn settled_at(&self) -> Round {
+        let rest = self.forecast.last_rest().map_or(0, |round| round + 1);
+        rest.saturating_add(self.shape().pace)
+    }
+
+    /// From some round before this one on, every token has waited for whole turns:
+    /// each delay releases a token every d rounds, relays never hold one up, and
+    /// the state repeats every d rounds.
+    pub(super) fn jammed_at(&self) -> Round {
+        let Shape {
+            processes,
+            tokens,
+            pace,
+            ..
+        } = *self.shape();
+        let largest = self.delays.iter().map(|delay| delay.key).max().unwrap_or(0);
+        let turns = 4 * (i128::from(processes) - self.shape().turn_loss());
+        let rounds = 4 * i128::from(processes) + largest + turns;
+        let rounds = rounds + i128::from(tokens) * i128::from(pace);
+        Round::try_from(rounds).unwrap_or(Round::MAX)
+    }
+
+    /// An earlier round with the same configuration, and how many periods earlier.
+    pub(super) fn reduced(&self, round: Round) -> (Round, u64) {
+        let (from, period) = if self.shape().settles() {
+            (self.settled_at(), self.shape().processes)
+        } else {
+            (self.jammed_at(), self.shape().pace)
+        };
+        if round <= from {
+            (round, 0)
+        } else {
+            (from + (round - from) % period, (round - from) / period)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! State files that are no longer what they were: refused with a place, or read as
+//! something that survives being written.
+
+#[path = "../../../testsuite/src/damage.rs"]
+mod damage;
+
+use headway_core::{Configuration, Program, Ring, Separation};
+use headway_sim::StateFile;
+use headway_sim::seed::{Purpose, Random};
+use headway_sim::state_file::render;
+
+const FILES: u64 = 200_000;
+
+/// One with every program, one with few fields, one with many processes.
+fn samples() -> [String; 3] {
+    let ring = Ring::new(Separation::new(3).unwrap(), Program::ALL.to_vec()).unwrap();
+    let mut state = Configuration::empty(&ring, 2, 12);
+    state.processes[0].resting = 2;
+    state.processes[0].counter = 1;
+    state.measuring[0].timing = true;
+    state.measuring[0].elapsed = 7;
+    let long = Ring::with_delays(Separation::new(5).unwrap(), 20, [0, 7]).unwrap();
+    let few = "{\"separation\": 1, \"processes\": [{\"program\": \"delay\"},\n\
+               {\"program\": \"measure\", \"tokens\": 3}]}";
+    [
+        render(&ring, &state),
+        few.to_owned(),
+        render(&long, &Configuration::piled(&long, 4, 0)),
+    ]
+}
+
+#[test]
+fn a_damaged_file_is_refused_or_read() {
+    let samples = samples();
+    let (mut read, mut refused) = (0, 0);
+    for seed in 0..FILES {
+        let mut random = Random::new(seed, Purpose::Start);
+        let sample = &samples[seed as usize % samples.len()];
+        let bytes = damage::damaged(sample.as_bytes(), &mut |bound| random.index(bound));
+        let text = String::from_utf8_lossy(&bytes);
+        match StateFile::parse(&text) {
+            Ok(file) => {
+                read += 1;
+                assert_eq!(file.ring.admits(&file.configuration), Ok(()), "{text}");
+                assert_eq!(StateFile::parse(&file.render()), Ok(file), "{text}");
+            }
+            Err(error) => {
+                refused += 1;
+                let lines = text.lines().count() + 1;
+                assert!((1..=lines).contains(&error.line), "{error}\n{text}");
+                assert!(error.column >= 1, "{error}\n{text}");
+                assert!(!error.problem.is_empty(), "{text}");
+            }
+        }
+    }
+    // Neither is so rare that the test says nothing about it.
+    assert!(
+        read > FILES / 100 && refused > FILES / 100,
+        "{read} {refused}"
+    );
+}

@@ -1,0 +1,88 @@
+//! Valid files, damaged: what gets deeper into a reader than noise does.
+//!
+//! Tests of other crates include the file by its path.
+#![allow(unreachable_pub)]
+
+/// `sample` with one to six pieces of damage. `below` gives a random number below
+/// its argument.
+pub fn damaged(sample: &[u8], below: &mut dyn FnMut(usize) -> usize) -> Vec<u8> {
+    let mut bytes = sample.to_vec();
+    for _ in 0..=below(6) {
+        damage(&mut bytes, below);
+    }
+    bytes
+}
+
+/// What readers stumble over: ends, signs, sizes, nesting, encodings.
+const STUMBLES: [&[u8]; 32] = [
+    b"0",
+    b"-1",
+    b"1",
+    b"255",
+    b"65536",
+    b"2147483648",
+    b"4294967296",
+    b"9223372036854775808",
+    b"18446744073709551615",
+    b"18446744073709551616",
+    b"1e309",
+    b"-0.0",
+    b"1.5",
+    b"NaN",
+    b"\"",
+    b"\\",
+    b"\\u0000",
+    b"\\ud800",
+    b"\n",
+    b"\r",
+    b"\0",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    b"{\"\":{\"\":{\"\":{\"\":{",
+    b"]",
+    b"}",
+    b"null",
+    b"true",
+    b"..",
+    b" ",
+    b"/*",
+];
+
+fn damage(bytes: &mut Vec<u8>, below: &mut dyn FnMut(usize) -> usize) {
+    let at = below(bytes.len() + 1);
+    let end = (at + below(12)).min(bytes.len());
+    match below(7) {
+        0 => {
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= 1 << below(8);
+            }
+        }
+        1 => {
+            bytes.drain(at..end);
+        }
+        2 => {
+            let piece = bytes[at..end].to_vec();
+            let to = below(bytes.len() + 1);
+            bytes.splice(to..to, piece);
+        }
+        3 => bytes.truncate(at),
+        // In the place of a whole number, which stays well-formed.
+        4 => {
+            let digit = |byte: &u8| byte.is_ascii_digit();
+            if let Some(start) = bytes[at..].iter().position(digit).map(|skip| at + skip) {
+                let digits = bytes[start..].iter().take_while(|byte| digit(byte)).count();
+                let with = STUMBLES[below(14)];
+                bytes.splice(start..start + digits, with.iter().copied());
+            }
+        }
+        5 => {
+            let with = STUMBLES[below(STUMBLES.len())];
+            bytes.splice(at..end, with.iter().copied());
+        }
+        _ => {
+            let with = STUMBLES[below(STUMBLES.len())];
+            bytes.splice(at..at, with.iter().copied());
+        }
+    }
+}
