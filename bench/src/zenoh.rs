@@ -278,6 +278,8 @@ mod with {
     }
 
     impl BareTransport for PingPong {
+        const BLOCK: Duration = Duration::from_millis(200);
+
         fn run_for(&mut self, time: Duration) -> u64 {
             let start = Instant::now();
             let mut messages = 0;
