@@ -59,7 +59,7 @@ pub fn write(file: &Path, mutants: &[Mutant], outcomes: &[Outcome]) -> Result<()
     std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// The mutants that survived, or were not tried, in a file that [`write`] wrote.
+/// The mutants that survived, were late or were not tried, in a file that [`write`] wrote.
 pub fn survivors(file: &Path) -> Result<BTreeSet<Key>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let text = std::fs::read_to_string(file).map_err(|error| wrong(&error))?;
@@ -67,7 +67,9 @@ pub fn survivors(file: &Path) -> Result<BTreeSet<Key>, String> {
         serde_json::from_str(&text).map_err(|error| wrong(&error))?;
     let text = |value: &serde_json::Value| value.as_str().unwrap_or("").to_owned();
     let survive = rows.iter().filter(|row| {
-        ["Unreached", "Missed", "NotWoven"].contains(&row["outcome"].as_str().unwrap_or(""))
+        let outcome = row["outcome"].as_str().unwrap_or("");
+        let late = row["outcome"].get("TimedOut").is_some();
+        late || ["Unreached", "Missed", "NotWoven"].contains(&outcome)
     });
     Ok(survive
         .map(|row| (text(&row["file"]), text(&row["what"])))

@@ -133,7 +133,7 @@ fn baseline(asked: &Asked, executable: &Executable, name: String) -> Result<Test
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let folder = fs::canonicalize(&folder).map_err(|error| error.to_string())?;
-    let start = Instant::now();
+    let before = children_time();
     let seconds = asked.trace_s.to_string();
     let trace = [
         ("MUTANT_TRACE", folder.to_str().unwrap_or("")),
@@ -148,7 +148,7 @@ fn baseline(asked: &Asked, executable: &Executable, name: String) -> Result<Test
             ));
         }
     }
-    let time = start.elapsed();
+    let time = children_time().saturating_sub(before);
     let asks = traced(&folder).map_err(|error| error.to_string())?;
     Ok(Test {
         executable: executable.clone(),
@@ -156,6 +156,32 @@ fn baseline(asked: &Asked, executable: &Executable, name: String) -> Result<Test
         time,
         asks,
     })
+}
+
+/// Processor time of all children that have ended.
+fn children_time() -> Duration {
+    #[repr(C)]
+    struct Usage {
+        user: [i64; 2],
+        system: [i64; 2],
+        others: [i64; 14],
+    }
+    unsafe extern "C" {
+        fn getrusage(who: i32, usage: *mut Usage) -> i32;
+    }
+    const CHILDREN: i32 = -1;
+    let mut usage = Usage {
+        user: [0; 2],
+        system: [0; 2],
+        others: [0; 14],
+    };
+    // SAFETY: `usage` is laid out as Linux lays out `struct rusage` on 64 bits, two
+    // times of two words and fourteen words, and lives until the call returns.
+    let _ = unsafe { getrusage(CHILDREN, &raw mut usage) };
+    let time = |[seconds, micros]: [i64; 2]| {
+        Duration::from_secs(seconds as u64) + Duration::from_micros(micros as u64)
+    };
+    time(usage.user) + time(usage.system)
 }
 
 /// What the test's processes have left.

@@ -152,6 +152,12 @@ proptest! {
             .any(|rank| !model.legitimate(&rank) && model.steps[rank as usize].is_empty());
         let circles = (1..64_u64).any(|set| model.fair_for_ever(set));
         prop_assert_eq!(answer.divergence.is_some(), stops || circles);
+        // A run without a cycle ends where nothing can be done.
+        let ends = answer.divergence.as_ref().filter(|lasso| lasso.cycle.is_empty());
+        if let Some(lasso) = ends {
+            let last = lasso.stem[lasso.stem.len() - 1];
+            prop_assert!(model.steps[last as usize].is_empty() && !model.legitimate(&last));
+        }
         if let Some(lasso) = answer.divergence.filter(|lasso| !lasso.cycle.is_empty()) {
             let set = lasso.cycle.iter().fold(0, |set, rank| set | 1 << rank);
             let follows = |from: u64, to: u64| {

@@ -3,7 +3,7 @@
 //!
 //! The protocol's thread hands each [`Episode`] over and never waits: when nobody takes
 //! them quickly enough, they are dropped and counted. With the feature `otel` they become
-//! OpenTelemetry spans ([`otlp`]).
+//! OpenTelemetry spans (`otlp`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

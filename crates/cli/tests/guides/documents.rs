@@ -155,6 +155,8 @@ fn targets(text: &str) -> Vec<(String, String, String)> {
         for pair in words.windows(2) {
             match *pair {
                 ["-p", name] => package = Some(name),
+                // X and Y stand for a name.
+                ["--test" | "--example", name] if name.len() == 1 => {}
                 [kind @ ("--test" | "--example"), name] => {
                     let package = package.unwrap_or("headway").to_owned();
                     found.push((package, kind.to_owned(), name.to_owned()));
