@@ -377,7 +377,8 @@ fn what_is_not_listened_to_is_counted() {
     let receiver = &nodes.all[1];
     assert_eq!(receiver.clone().handle_datagram(now, &good), Ok(()));
     let values = 5_u32;
-    let changes: [(Rejected, &dyn Fn(&mut Vec<u8>)); 15] = [
+    type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
+    let changes: [(Rejected, Change<'_>); 15] = [
         (Rejected::Length, &|bytes| bytes.push(0)),
         (Rejected::Length, &|bytes| bytes.truncate(20)),
         (Rejected::Version, &|bytes| bytes[1] = b'X'),

@@ -216,7 +216,8 @@ fn what_is_refused() {
         delays: vec![(0, 2), (9, 0)],
     };
     assert!(Forecast::of_sparse(&good).is_ok());
-    let changes: [(&str, fn(&mut SparseRing)); 11] = [
+    type Change = fn(&mut SparseRing);
+    let changes: [(&str, Change); 11] = [
         ("1 to 2^61", |ring| ring.processes = 0),
         ("1 to 2^61", |ring| ring.processes = (1 << 61) + 1),
         ("1 to 2^31", |ring| ring.separation = 0),
