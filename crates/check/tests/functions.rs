@@ -90,7 +90,7 @@ impl Model for Blaming {
         self.initial == 1
     }
     fn initial(&self, state: &u64) -> bool {
-        state % self.initial == 0
+        state.is_multiple_of(self.initial)
     }
     fn show(&self, state: &u64) -> String {
         state.to_string()
