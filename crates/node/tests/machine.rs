@@ -184,7 +184,7 @@ fn nothing_happens_within_a_tick() {
         "{rounds} rounds of 50 µs in 5 ms"
     );
     let mut nodes = Nodes::new(Plan::logical(3, 1, 1, 2).unwrap(), |config| {
-        config.timing.tick = us(50)
+        config.timing.tick = us(50);
     });
     nodes.settle();
     let before = nodes.all[0].rounds();
@@ -388,16 +388,16 @@ fn what_is_not_listened_to_is_counted() {
         (Rejected::Version, &|bytes| bytes[7] ^= 1),
         (Rejected::Version, &|bytes| bytes[70] ^= 1),
         (Rejected::Unauthenticated, &|bytes| {
-            *bytes.last_mut().unwrap() = 1
+            *bytes.last_mut().unwrap() = 1;
         }),
         (Rejected::Ring, &|bytes| bytes[8] ^= 1),
         (Rejected::Sender, &|bytes| bytes[27] = 3),
         (Rejected::Receiver, &|bytes| bytes[31] = 2),
         (Rejected::Domain, &|bytes| {
-            bytes[64..68].copy_from_slice(&1000_i32.to_be_bytes())
+            bytes[64..68].copy_from_slice(&1000_i32.to_be_bytes());
         }),
         (Rejected::Domain, &|bytes| {
-            bytes[76..80].copy_from_slice(&values.to_be_bytes())
+            bytes[76..80].copy_from_slice(&values.to_be_bytes());
         }),
         (Rejected::Domain, &|bytes| bytes[100] = 3),
     ];
