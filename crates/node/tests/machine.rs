@@ -362,9 +362,6 @@ fn permits_wait_until_a_ring_is_settled_unless_told_otherwise() {
 }
 
 /// Every datagram that is not for this node, not of its ring, or not new.
-/// Something done to a datagram.
-type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
-
 #[test]
 fn what_is_not_listened_to_is_counted() {
     let plan = Plan::new(4, 2, 1).unwrap();
@@ -380,6 +377,7 @@ fn what_is_not_listened_to_is_counted() {
     let receiver = &nodes.all[1];
     assert_eq!(receiver.clone().handle_datagram(now, &good), Ok(()));
     let values = 5_u32;
+    type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
     let changes: [(Rejected, Change<'_>); 15] = [
         (Rejected::Length, &|bytes| bytes.push(0)),
         (Rejected::Length, &|bytes| bytes.truncate(20)),

@@ -15,7 +15,7 @@ fn rings(count: u64) -> impl Iterator<Item = (Ring, Configuration)> {
     (0..count).map(|seed| {
         let mut random = Random::new(seed, Purpose::Other(9));
         let (ring, mut state) = any_ring(&mut random, 24);
-        if seed % 5 != 0 {
+        if !seed.is_multiple_of(5) {
             return (ring, state);
         }
         for process in &mut state.processes {
@@ -47,7 +47,7 @@ fn cycle_times_are_those_of_a_run() {
         let jam = forecast.timeline().jam();
         assert_eq!(jam.is_none(), forecast.settles());
         let (rounds, releases) = forecast.cycle_time().unwrap();
-        let divides = |by: u64| rounds % by == 0 && releases % by == 0;
+        let divides = |by: u64| rounds.is_multiple_of(by) && releases.is_multiple_of(by);
         assert!(
             !(2..=releases).any(divides),
             "{rounds}/{releases} in lowest terms"
@@ -142,7 +142,7 @@ fn a_jam_is_what_it_says() {
                     *sum += u64::from(process.resting);
                 }
             }
-            if round >= jam.from && round % 3 == 0 {
+            if round >= jam.from && round.is_multiple_of(3) {
                 let moment = line.moment(round);
                 let told = moment
                     .places
