@@ -228,3 +228,17 @@ pub(crate) fn sleeps(process: u32) -> u64 {
     });
     statuses.sum()
 }
+
+/// CPU time of the threads that a process has, to the nanosecond, and its memory in bytes.
+#[cfg(feature = "zenoh")]
+pub(crate) fn cpu_and_memory(process: u32) -> (Duration, u64) {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
+    let times = threads.into_iter().flatten().flatten().map(|thread| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+        let nanoseconds = text.split_whitespace().next();
+        nanoseconds
+            .and_then(|nanoseconds| nanoseconds.parse::<u64>().ok())
+            .unwrap_or(0)
+    });
+    (Duration::from_nanos(times.sum()), usage(process).1)
+}

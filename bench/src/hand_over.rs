@@ -23,7 +23,6 @@ use crate::node::PingPong;
 use crate::table::{Goal, Row, Table, ratio, time};
 
 const PAIRS: usize = 40;
-const BLOCK: Duration = Duration::from_millis(60);
 
 /// The times of a ring that hands over as quickly as it can.
 pub(crate) const AT_ONCE: &str = "tick = \"0ms\"\nrefresh = \"20ms\"\nsilence = \"1s\"\n";
@@ -65,6 +64,9 @@ pub(crate) fn datagram_bytes() -> usize {
 
 /// A transport without anything on it, in two processes: this one and another.
 pub(crate) trait BareTransport {
+    /// How long a block is: many messages, and short beside what disturbs.
+    const BLOCK: Duration;
+
     /// Messages go to and fro for this long; how many there were, both ways.
     fn run_for(&mut self, time: Duration) -> u64;
 
@@ -102,15 +104,15 @@ impl Measured {
 }
 
 /// Measures a ring that hands its token to and fro, and the bare transport.
-pub(crate) fn compare(ring: &Ring, bare: &mut dyn BareTransport) -> Measured {
+pub(crate) fn compare<T: BareTransport>(ring: &Ring, bare: &mut T) -> Measured {
     let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     let (mut hops, mut messages, mut slept, mut sent) = (0, 0, [0, 0], 0.0);
-    bare.run_for(BLOCK);
+    bare.run_for(T::BLOCK);
     for pair in 0..PAIRS {
         let mut run_bare = |theirs: &mut Vec<Duration>| {
             let before = sleeps(bare.other()) + sleeps(std::process::id());
             let start = Instant::now();
-            let passed = bare.run_for(BLOCK).max(1);
+            let passed = bare.run_for(T::BLOCK).max(1);
             theirs.push(start.elapsed().div_f64(passed as f64));
             slept[1] += sleeps(bare.other()) + sleeps(std::process::id()) - before;
             messages += passed;
@@ -120,7 +122,7 @@ pub(crate) fn compare(ring: &Ring, bare: &mut dyn BareTransport) -> Measured {
             run_bare(&mut theirs);
         }
         ring.resume();
-        let block = ring_block(ring);
+        let block = ring_block(ring, T::BLOCK);
         ring.pause();
         if pair % 2 == 1 {
             run_bare(&mut theirs);
@@ -154,14 +156,14 @@ struct Block {
     datagrams: f64,
 }
 
-fn ring_block(ring: &Ring) -> Block {
+fn ring_block(ring: &Ring, time: Duration) -> Block {
     // What was missed while it was stopped is made up for.
-    std::thread::sleep(BLOCK / 6);
+    std::thread::sleep(time / 6);
     let sent = || ring.sent(0) + ring.sent(1);
     let slept = || ring.processes().map(sleeps).sum::<u64>();
     let (sent_before, slept_before) = (sent(), slept());
     let (start, before) = hops(ring);
-    std::thread::sleep(BLOCK);
+    std::thread::sleep(time);
     let (end, after) = hops(ring);
     let (slept_after, sent_after) = (slept(), sent());
     Block {

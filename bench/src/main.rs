@@ -52,7 +52,10 @@ fn main() -> std::io::Result<()> {
     }
     #[cfg(feature = "zenoh")]
     match &*chosen.iter().map(String::as_str).collect::<Vec<_>>() {
-        [zenoh::ECHO, port] => return zenoh::echo(port.parse().map_err(std::io::Error::other)?),
+        [zenoh::ECHO, port, folder @ ..] => {
+            let port = port.parse().map_err(std::io::Error::other)?;
+            return zenoh::echo(port, folder.first().map(std::path::Path::new));
+        }
         [zenoh::NODE, one, other] => {
             let port = |text: &str| text.parse().map_err(std::io::Error::other);
             return zenoh::node([port(one)?, port(other)?]);

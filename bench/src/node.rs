@@ -308,6 +308,8 @@ impl PingPong {
 }
 
 impl BareTransport for PingPong {
+    const BLOCK: Duration = Duration::from_millis(60);
+
     fn run_for(&mut self, time: Duration) -> u64 {
         let start = Instant::now();
         let mut messages = 0;

@@ -91,7 +91,7 @@ impl Rest {
     }
 }
 
-const ONE_ROUND_A_SECOND: &str = "tick = \"1s\"\nrefresh = \"1s\"\nsilence = \"5s\"\n";
+pub(crate) const ONE_ROUND_A_SECOND: &str = "tick = \"1s\"\nrefresh = \"1s\"\nsilence = \"5s\"\n";
 
 fn idle(table: &mut Table) {
     let window = Duration::from_secs(20);

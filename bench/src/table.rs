@@ -36,6 +36,9 @@ pub(crate) enum Goal {
     AtLeast(f64),
     /// Ours over the baseline: at most this many times.
     AtMost(f64),
+    /// Nobody has asked for any: it is for the reader to know.
+    #[cfg_attr(not(feature = "zenoh"), expect(dead_code))]
+    None,
 }
 
 impl Goal {
@@ -43,6 +46,7 @@ impl Goal {
         match self {
             Goal::AtLeast(least) => ratio >= least,
             Goal::AtMost(most) => ratio <= most,
+            Goal::None => true,
         }
     }
 
@@ -50,6 +54,7 @@ impl Goal {
         match self {
             Goal::AtLeast(least) => format!("≥ {least}"),
             Goal::AtMost(most) => format!("≤ {most}"),
+            Goal::None => "none".to_owned(),
         }
     }
 }

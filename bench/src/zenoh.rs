@@ -1,9 +1,10 @@
-//! Over Zenoh: how quickly a permit is handed over, against Zenoh itself.
+//! Over Zenoh: how quickly a permit is handed over, against Zenoh itself, and what a node
+//! needs when it is idle, against one over UDP.
 
 #[cfg(not(feature = "zenoh"))]
 pub(crate) fn measure(_: &mut crate::table::Table) {
     eprintln!(
-        "  skipped: a permit handed over by Zenoh: built without it; run `cargo run --release \
+        "  skipped: rings over Zenoh: built without it; run `cargo run --release \
          -p headway-bench --features zenoh zenoh`"
     );
 }
@@ -15,22 +16,29 @@ pub(crate) use with::{ECHO, NODE, echo, measure, node};
 mod with {
     use std::io::{self, Read as _};
     use std::net::TcpListener;
+    use std::path::Path;
     use std::process::{Child, Command, Stdio};
-    use std::sync::mpsc::sync_channel;
+    use std::sync::mpsc::{Receiver, sync_channel};
     use std::time::{Duration, Instant};
 
     use headway_node::driver::{Application, Driver};
     use headway_node::{Config, Event, Key, Machine, Plan, RingId, Role};
+    use headway_zenoh::certificates::Authority;
     use headway_zenoh::{Options, ZenohTransport};
+    use zenoh::pubsub::{Publisher, Subscriber};
     use zenoh::qos::{CongestionControl, Priority};
     use zenoh::{Session, Wait as _};
 
+    use crate::fleet::{Ring, cpu_and_memory};
+    use crate::hand_over::{AT_ONCE, BareTransport, compare, datagram_bytes};
+    use crate::service::ONE_ROUND_A_SECOND;
     use crate::table::{Goal, Row, Table, ratio, time};
 
     /// Called with this and two ports, the program is the other node of the ring.
     pub(crate) const NODE: &str = "--zenoh-node";
 
-    /// Called with this and a port, the program sends everything back.
+    /// Called with this, a port and perhaps a folder of certificates, the program sends
+    /// everything back.
     pub(crate) const ECHO: &str = "--zenoh-echo";
 
     /// Windows so short that some are not disturbed.
@@ -38,12 +46,16 @@ mod with {
     const HOPS: u64 = 40;
 
     pub(crate) fn measure(table: &mut Table) {
-        let plan = Plan::new(2, 1, 1).expect("it fits");
-        let bytes = Config::new(RingId([0; 16]), 0, plan).datagram_bytes();
+        of_bare_nodes(table);
+        of_the_service(table);
+        idle(table);
+    }
+
+    fn of_bare_nodes(table: &mut Table) {
         // Alternately, so that both meet the same disturbances.
         let (mut ours, mut bare) = (Duration::MAX, Duration::MAX);
         for _ in 0..3 {
-            bare = bare.min(ping_pong(bytes));
+            bare = bare.min(PingPong::start(None).one_way());
             ours = ours.min(hand_over());
         }
         table.add(Row {
@@ -53,6 +65,65 @@ mod with {
             baseline: format!("bare Zenoh ping-pong, one way {}", time(bare)),
             ratio: ratio(ours, bare),
             goal: Goal::AtMost(2.0),
+        });
+    }
+
+    fn of_the_service(table: &mut Table) {
+        let mut ring = Ring::new(2, 23_200, AT_ONCE).over_zenoh();
+        ring.start(0);
+        ring.start(1);
+        ring.settle();
+        let folder = tempfile::tempdir().expect("a folder");
+        let authority = Authority::create(folder.path()).expect("an authority");
+        for name in ["ping", "pong"] {
+            let made = authority.certify(name, "127.0.0.1");
+            made.expect("a certificate");
+        }
+        let measured = compare(&ring, &mut PingPong::start(Some(folder.path())));
+        table.add(Row {
+            work: "a permit handed over between two nodes of the service, loopback Zenoh with \
+                   mutual TLS, state kept on disk first"
+                .to_owned(),
+            ours: measured.ours(),
+            baseline: measured.bare("bare Zenoh with mutual TLS, one way"),
+            ratio: measured.ratio,
+            goal: Goal::AtMost(2.0),
+        });
+    }
+
+    /// Three nodes of the service, a round a second.
+    fn idle(table: &mut Table) {
+        let window = Duration::from_secs(20);
+        let rings = [
+            Ring::new(3, 23_300, ONE_ROUND_A_SECOND),
+            Ring::new(3, 23_310, ONE_ROUND_A_SECOND).over_zenoh(),
+        ];
+        let [udp, zenoh] = rings.map(|mut ring| {
+            for at in 0..ring.members {
+                ring.start(at);
+            }
+            ring.settle();
+            let process = ring.processes().next().expect("started");
+            let (before, _) = cpu_and_memory(process);
+            std::thread::sleep(window);
+            let (after, memory) = cpu_and_memory(process);
+            let share = (after - before).as_secs_f64() / window.as_secs_f64();
+            (100.0 * share, memory as f64 / 1e6)
+        });
+        table.add(Row {
+            work: "idle node over Zenoh with mutual TLS, 3 members, a round a second: CPU"
+                .to_owned(),
+            ours: format!("{:.2}% of a core", zenoh.0),
+            baseline: format!("over UDP {:.2}%", udp.0),
+            ratio: zenoh.0 / udp.0,
+            goal: Goal::None,
+        });
+        table.add(Row {
+            work: "idle node over Zenoh with mutual TLS, 3 members: resident memory".to_owned(),
+            ours: format!("{:.1} MB", zenoh.1),
+            baseline: format!("over UDP {:.1} MB", udp.1),
+            ratio: zenoh.1 / udp.1,
+            goal: Goal::None,
         });
     }
 
@@ -113,68 +184,130 @@ mod with {
         Ok(())
     }
 
-    fn session(listen: &str, connect: &str) -> Session {
+    /// With certificates of this name in a folder, mutual TLS.
+    fn session(listen: &str, connect: &str, certified: Option<(&Path, &str)>) -> Session {
         let mut config = zenoh::Config::default();
+        let tls = certified.map(|(folder, name)| {
+            let file = |file: &str| folder.join(file).display().to_string();
+            let (authority, certificate) = (file("ca.pem"), file(&format!("{name}.pem")));
+            let key = file(&format!("{name}.key"));
+            serde_json::json!({
+                "root_ca_certificate": authority, "enable_mtls": true,
+                "listen_certificate": certificate, "listen_private_key": key,
+                "connect_certificate": certificate, "connect_private_key": key,
+            })
+        });
+        let tls = tls.map(|tls| tls.to_string());
         for (key, value) in [
             ("mode", "\"peer\""),
             ("scouting/multicast/enabled", "false"),
             ("scouting/gossip/enabled", "false"),
             ("listen/endpoints", listen),
             ("connect/endpoints", connect),
-        ] {
+        ]
+        .into_iter()
+        .chain(tls.iter().map(|tls| ("transport/link/tls", &**tls)))
+        {
             config.insert_json5(key, value).expect("a setting");
         }
         zenoh::open(config).wait().expect("a session")
     }
 
-    /// Half of there and back, between two processes, by callbacks.
-    fn ping_pong(bytes: usize) -> Duration {
-        let port = free_port();
-        let child = Other::start(&[ECHO, &port.to_string()]);
-        let session = session("[]", &format!("[\"tcp/127.0.0.1:{port}\"]"));
-        let (sender, pongs) = sync_channel(16);
-        let _subscriber = session
-            .declare_subscriber("bench/pong")
-            .callback(move |_| {
-                let _ = sender.try_send(());
-            })
-            .wait()
-            .expect("a subscriber");
-        let publisher = session
-            .declare_publisher("bench/ping")
+    /// Where the other process listens.
+    fn endpoint(port: u16, certified: bool) -> String {
+        let protocol = if certified { "tls" } else { "tcp" };
+        format!("[\"{protocol}/127.0.0.1:{port}\"]")
+    }
+
+    /// Messages to and fro between two processes, by callbacks.
+    struct PingPong {
+        publisher: Publisher<'static>,
+        pongs: Receiver<()>,
+        datagram: Vec<u8>,
+        child: Other,
+        _subscriber: Subscriber<()>,
+        _session: Session,
+    }
+
+    impl PingPong {
+        /// Over TCP, or with the certificates in a folder over mutual TLS.
+        fn start(folder: Option<&Path>) -> PingPong {
+            let port = free_port();
+            let (number, path) = (port.to_string(), folder.and_then(Path::to_str));
+            let arguments = [ECHO, &number].into_iter().chain(path);
+            let child = Other::start(&arguments.collect::<Vec<_>>());
+            let certified = folder.map(|folder| (folder, "ping"));
+            let session = session("[]", &endpoint(port, folder.is_some()), certified);
+            let (sender, pongs) = sync_channel(16);
+            let subscriber = session
+                .declare_subscriber("bench/pong")
+                .callback(move |_| {
+                    let _ = sender.try_send(());
+                })
+                .wait()
+                .expect("a subscriber");
+            let publisher = publisher(&session, "bench/ping").expect("a publisher");
+            let ping_pong = PingPong {
+                publisher,
+                pongs,
+                datagram: vec![7; datagram_bytes()],
+                child,
+                _subscriber: subscriber,
+                _session: session,
+            };
+            while !ping_pong.there_and_back() {}
+            ping_pong
+        }
+
+        fn there_and_back(&self) -> bool {
+            self.publisher.put(&self.datagram[..]).wait().expect("sent");
+            self.pongs.recv_timeout(Duration::from_millis(200)).is_ok()
+        }
+
+        /// The least time one way: half of there and back.
+        fn one_way(&self) -> Duration {
+            let each = (0..WINDOWS).map(|_| {
+                let start = Instant::now();
+                for _ in 0..HOPS {
+                    while !self.there_and_back() {}
+                }
+                start.elapsed().div_f64(2.0 * HOPS as f64)
+            });
+            each.min().unwrap_or_default()
+        }
+    }
+
+    impl BareTransport for PingPong {
+        const BLOCK: Duration = Duration::from_millis(200);
+
+        fn run_for(&mut self, time: Duration) -> u64 {
+            let start = Instant::now();
+            let mut messages = 0;
+            while start.elapsed() < time {
+                messages += 2 * u64::from(self.there_and_back());
+            }
+            messages
+        }
+
+        fn other(&self) -> u32 {
+            self.child.0.id()
+        }
+    }
+
+    fn publisher(session: &Session, key: &'static str) -> zenoh::Result<Publisher<'static>> {
+        session
+            .declare_publisher(key)
             .congestion_control(CongestionControl::Drop)
             .priority(Priority::RealTime)
             .express(true)
             .wait()
-            .expect("a publisher");
-        let datagram = vec![7; bytes];
-        let ping = || {
-            publisher.put(&datagram[..]).wait().expect("sent");
-            pongs.recv_timeout(Duration::from_millis(200)).is_ok()
-        };
-        while !ping() {}
-        let each = (0..WINDOWS).map(|_| {
-            let start = Instant::now();
-            for _ in 0..HOPS {
-                while !ping() {}
-            }
-            start.elapsed().div_f64(2.0 * HOPS as f64)
-        });
-        let least = each.min().unwrap_or_default();
-        drop(child);
-        least
     }
 
     /// Sends everything back, until it is killed.
-    pub(crate) fn echo(port: u16) -> io::Result<()> {
-        let session = session(&format!("[\"tcp/127.0.0.1:{port}\"]"), "[]");
-        let publisher = session
-            .declare_publisher("bench/pong")
-            .congestion_control(CongestionControl::Drop)
-            .priority(Priority::RealTime)
-            .express(true)
-            .wait()
-            .map_err(io::Error::other)?;
+    pub(crate) fn echo(port: u16, folder: Option<&Path>) -> io::Result<()> {
+        let certified = folder.map(|folder| (folder, "pong"));
+        let session = session(&endpoint(port, folder.is_some()), "[]", certified);
+        let publisher = publisher(&session, "bench/pong").map_err(io::Error::other)?;
         let _subscriber = session
             .declare_subscriber("bench/ping")
             .callback(move |sample| drop(publisher.put(sample.payload().clone()).wait()))

@@ -133,7 +133,7 @@ pub struct Trace {
 
 impl Trace {
     /// A run of a model, by ranks.
-    pub fn of_ranks<M: Model>(model: &M, lasso: &Lasso) -> Trace {
+    pub(crate) fn of_ranks<M: Model>(model: &M, lasso: &Lasso) -> Trace {
         let states: Vec<String> = lasso
             .stem
             .iter()

@@ -43,6 +43,7 @@ struct Line {
 
 /// What is wrong with a results folder. Nothing in it was changed.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum JournalError {
     /// A file cannot be read or written.
     #[error("cannot {doing} {}: {error}", path.display())]

@@ -186,7 +186,7 @@ impl Sweep {
     /// # Errors
     ///
     /// When an axis is unknown, or a value does not belong on it.
-    pub fn add_grid(&mut self, grid: &Grid) -> Result<(), SpecError> {
+    pub(crate) fn add_grid(&mut self, grid: &Grid) -> Result<(), SpecError> {
         for (index, (name, entries)) in grid.axes.iter().enumerate() {
             let at = entries.first().map_or(grid.at, |entry| entry.at);
             if !self.model.axes().iter().any(|axis| axis.name == name) {
@@ -289,7 +289,7 @@ impl Sweep {
     /// # Errors
     ///
     /// When the model has no such measure.
-    pub fn set_measures(&mut self, names: &[Entry]) -> Result<(), SpecError> {
+    pub(crate) fn set_measures(&mut self, names: &[Entry]) -> Result<(), SpecError> {
         let known = self.model.measures();
         self.measures.clear();
         for name in names {

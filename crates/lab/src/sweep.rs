@@ -50,6 +50,7 @@ pub struct Options {
 
 /// Why a sweep stopped. Finished cells have been handed out.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SweepError {
     /// A sample could not be made.
     #[error("cell {cell}, sample {sample}: {message}")]

@@ -89,7 +89,7 @@ pub fn cell_row(sweep: &Sweep, result: &CellResult) -> Vec<Datum> {
 }
 
 /// The columns of the table of samples.
-pub fn sample_columns(sweep: &Sweep) -> Columns {
+pub(crate) fn sample_columns(sweep: &Sweep) -> Columns {
     let mut columns = leading_columns(sweep);
     columns.push(("seed".to_owned(), Kind::Text));
     columns.push(("sample".to_owned(), Kind::Whole));

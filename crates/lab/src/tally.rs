@@ -56,7 +56,7 @@ impl Tally {
     }
 
     /// As [`Tally::add`] for each.
-    pub fn add_all(&mut self, samples: &[Option<i64>]) {
+    pub(crate) fn add_all(&mut self, samples: &[Option<i64>]) {
         if self.histogram.is_some() {
             samples.iter().for_each(|&sample| self.add(sample));
             return;

@@ -129,6 +129,7 @@ pub struct Config {
 
 /// What is wrong with a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// The index is not on the ring.
     #[error("node {index} of a ring of {nodes}: the index is from 0 to {}", nodes - 1)]

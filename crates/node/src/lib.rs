@@ -29,6 +29,11 @@ extern crate alloc;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// So do those of the guide for embedded engineers.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../../../docs/guides/embedded.md")]
+struct Guide;
+
 mod advance;
 mod auth;
 mod config;

@@ -20,6 +20,7 @@ const DIGEST_BYTES: usize = 32;
 
 /// Why a saved state was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum RestoreError {
     /// The configuration is wrong.
     #[error(transparent)]

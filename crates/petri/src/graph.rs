@@ -7,7 +7,7 @@ use crate::net::{Adjacency, Direction, Marking, Net, PlaceIndex};
 
 mod components;
 
-pub use components::Components;
+pub(crate) use components::Components;
 
 /// A place, seen as an arc from the transition before it to the one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl EventGraph {
     }
 
     /// All holding times together.
-    pub fn total_time(&self) -> u64 {
+    pub(crate) fn total_time(&self) -> u64 {
         self.arcs.iter().map(|arc| arc.time).sum()
     }
 
@@ -175,12 +175,12 @@ impl EventGraph {
     }
 
     /// The arcs that leave each node.
-    pub fn leaving(&self) -> ArcsByNode {
+    pub(crate) fn leaving(&self) -> ArcsByNode {
         ArcsByNode::new(self.nodes, self.arcs.iter().map(|arc| arc.from))
     }
 
     /// The arcs that enter each node.
-    pub fn entering(&self) -> ArcsByNode {
+    pub(crate) fn entering(&self) -> ArcsByNode {
         ArcsByNode::new(self.nodes, self.arcs.iter().map(|arc| arc.to))
     }
 
@@ -190,7 +190,7 @@ impl EventGraph {
     }
 
     /// The strongly connected components.
-    pub fn components(&self) -> Components {
+    pub(crate) fn components(&self) -> Components {
         Components::of(self.nodes, &self.leaving(), |arc| {
             self.arcs[arc].to as usize
         })
@@ -199,14 +199,14 @@ impl EventGraph {
 
 /// Arc numbers grouped by node, ascending within a node.
 #[derive(Clone, Debug)]
-pub struct ArcsByNode {
+pub(crate) struct ArcsByNode {
     starts: Vec<u32>,
     arcs: Vec<u32>,
 }
 
 impl ArcsByNode {
     /// Groups arcs 0, 1, … by the nodes given for them.
-    pub fn new(nodes: usize, of: impl Iterator<Item = u32> + Clone) -> ArcsByNode {
+    pub(crate) fn new(nodes: usize, of: impl Iterator<Item = u32> + Clone) -> ArcsByNode {
         let mut starts = vec![0_u32; nodes + 1];
         for node in of.clone() {
             starts[node as usize + 1] += 1;
@@ -225,7 +225,7 @@ impl ArcsByNode {
     }
 
     /// The arcs of a node.
-    pub fn of(&self, node: usize) -> &[u32] {
+    pub(crate) fn of(&self, node: usize) -> &[u32] {
         &self.arcs[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 }

@@ -10,7 +10,8 @@ mod names;
 
 pub use adjacency::Adjacency;
 pub use extras::{Owner, RingNote, ToolSpecific};
-pub use names::Names;
+
+use names::Names;
 
 /// The number of a place, from 0, in the order of the file.
 pub type PlaceIndex = usize;
@@ -264,11 +265,6 @@ impl Net {
     /// The place with this XML id, by a linear search.
     pub fn find_place(&self, id: &str) -> Option<PlaceIndex> {
         (0..self.places()).find(|&place| self.place_id(place) == id)
-    }
-
-    /// The transition with this XML id, by a linear search.
-    pub fn find_transition(&self, id: &str) -> Option<TransitionIndex> {
-        (0..self.transitions()).find(|&transition| self.transition_id(transition) == id)
     }
 
     /// The first place whose holding time is not 1.

@@ -110,7 +110,7 @@ pub enum NoBound {
 
 /// Why nothing was added.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CannotSeparate {
+pub enum NotSeparable {
     /// D is 0.
     #[error("a separation of 0 asks for nothing; use 1 or more")]
     Nothing,

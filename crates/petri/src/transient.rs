@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::graph::{ArcsByNode, EventGraph, TimedArc};
 use crate::maxplus::{self, Fraction, NoSpectrum, howard};
 use crate::net::{Marking, PlaceIndex};
-use crate::play::{Timed, Unplayable};
+use crate::play::{NotPlayable, Timed};
 
 /// How a net settles from its initial marking.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum NoTransient {
     NoSpectrum(#[from] NoSpectrum),
     /// The net cannot be played.
     #[error(transparent)]
-    Unplayable(#[from] Unplayable),
+    NotPlayable(#[from] NotPlayable),
     /// A place fills up for ever.
     #[error(
         "place number {place} fills up for ever: it is fed every {fed} rounds but emptied only \

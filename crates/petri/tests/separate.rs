@@ -3,7 +3,7 @@
 
 use headway_petri::circuit::{self, Circuit};
 use headway_petri::net::{Direction, Marking, Net};
-use headway_petri::separate::{CannotSeparate, Method, NoBound, Request, add, observe};
+use headway_petri::separate::{Method, NoBound, NotSeparable, Request, add, observe};
 use headway_petri::{EventGraph, maxplus};
 
 /// A circle of places; with loops every transition fires at most once a round.
@@ -217,7 +217,7 @@ fn what_does_not_fit_is_refused() {
     let error = add(&net, &start, &request).unwrap_err();
     assert_eq!(
         error,
-        CannotSeparate::NoRoom {
+        NotSeparable::NoRoom {
             tokens: 3,
             separation: 3,
             places: 6
@@ -230,16 +230,13 @@ fn what_does_not_fit_is_refused() {
     };
     assert!(matches!(
         add(&net, &start, &far),
-        Err(CannotSeparate::NotThere { position: 6, .. })
+        Err(NotSeparable::NotThere { position: 6, .. })
     ));
     let none = Request {
         separation: 0,
         ..request
     };
-    assert_eq!(
-        add(&net, &start, &none).unwrap_err(),
-        CannotSeparate::Nothing
-    );
+    assert_eq!(add(&net, &start, &none).unwrap_err(), NotSeparable::Nothing);
 }
 
 /// A circuit that shares a transition with a machine of its own.

@@ -33,3 +33,4 @@ pub mod roster;
 pub mod secret;
 pub mod service;
 pub mod store;
+pub mod telemetry;

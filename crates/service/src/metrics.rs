@@ -1,6 +1,8 @@
 //! What is counted, and how Prometheus is told.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use headway_node::Machine;
@@ -12,6 +14,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::agent::Status;
+use crate::telemetry::{self, Tally};
 
 /// Counts since the node started.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Counts {
     pub hook_failures: u64,
     /// Bypasses for which there was no majority.
     pub bypass_refused: u64,
+    /// What became of what was told to a collector.
+    pub telemetry: Arc<Tally>,
     settling: Histogram,
     holds: Histogram,
 }
@@ -56,6 +61,7 @@ impl Default for Counts {
             hook_runs: 0,
             hook_failures: 0,
             bypass_refused: 0,
+            telemetry: Arc::default(),
             settling: Histogram::new(exponential_buckets(0.01, 4.0, 10)),
             holds: Histogram::new(exponential_buckets(0.01, 4.0, 10)),
         }
@@ -80,6 +86,30 @@ impl Counts {
         self.rounds += machine.rounds();
         self.hops += machine.hops();
     }
+}
+
+/// What became of spans, in a program that can send them.
+fn spans(tally: &Tally) -> Option<[(&'static str, &'static str, u64); 3]> {
+    let count = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
+    telemetry::AVAILABLE.then(|| {
+        [
+            (
+                "spans_sent",
+                "Spans that the collector has taken",
+                count(&tally.sent),
+            ),
+            (
+                "spans_failed",
+                "Spans that the collector has not taken",
+                count(&tally.failed),
+            ),
+            (
+                "spans_dropped",
+                "Spans that were too many at once",
+                count(&tally.dropped),
+            ),
+        ]
+    })
 }
 
 /// The text that Prometheus reads.
@@ -122,7 +152,10 @@ pub fn text(status: &Status) -> String {
             "Times that the state could not be kept",
             status.store_failures,
         ),
-    ] {
+    ]
+    .into_iter()
+    .chain(spans(&counts.telemetry).into_iter().flatten())
+    {
         let counter = Counter::<u64>::default();
         counter.inc_by(value);
         registry.register(name, help, counter);

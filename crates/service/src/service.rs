@@ -156,15 +156,10 @@ fn run_on(
         let servers = listen(settings, &app).await?;
         let began = Instant::now();
         let now = began.elapsed();
-        let agent = Agent::new(
-            now,
-            settings.clone(),
-            key,
-            store,
-            orders,
-            Counts::default(),
-            random,
-        );
+        let counts = Counts::default();
+        let telemetry = Telemetry::start(settings, began, &counts)?;
+        let mut agent = Agent::new(now, settings.clone(), key, store, orders, counts, random);
+        agent.tell_episodes(telemetry.teller());
         let (ended, mut end) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("protocol".into())
@@ -203,6 +198,7 @@ fn run_on(
         let _ = std::fs::remove_file(&settings.api.socket);
         // Dropping what the protocol held has ended the orders.
         let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
+        telemetry.finish().await;
         match result {
             Ok(Ok(())) => {
                 let _ = thread.join();
@@ -213,6 +209,70 @@ fn run_on(
             Err(_) => Err(ServiceError::Protocol("its thread has panicked".into())),
         }
     })
+}
+
+#[cfg(feature = "otel")]
+use with_telemetry::Telemetry;
+
+#[cfg(feature = "otel")]
+mod with_telemetry {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use super::{Counts, ServiceError, Settings, system};
+    use crate::telemetry::Teller;
+    use crate::telemetry::otlp::Exporter;
+
+    /// How long a node that stops waits for its collector.
+    const LAST_WORDS: Duration = Duration::from_secs(2);
+
+    /// Sends spans, if it was told where to.
+    pub(super) struct Telemetry(Option<Exporter>);
+
+    impl Telemetry {
+        pub(super) fn start(
+            settings: &Settings,
+            epoch: Instant,
+            counts: &Counts,
+        ) -> Result<Telemetry, ServiceError> {
+            let Some(telemetry) = &settings.telemetry else {
+                return Ok(Telemetry(None));
+            };
+            let runtime = tokio::runtime::Handle::current();
+            let tally = Arc::clone(&counts.telemetry);
+            let exporter = Exporter::start(settings, telemetry, runtime, epoch, tally)
+                .map_err(system("cannot send spans ([telemetry])"))?;
+            Ok(Telemetry(Some(exporter)))
+        }
+
+        pub(super) fn teller(&self) -> Option<Teller> {
+            self.0.as_ref()?.teller()
+        }
+
+        pub(super) async fn finish(self) {
+            if let Some(exporter) = self.0 {
+                // It blocks, and needs this thread for its sockets.
+                let _ = tokio::task::spawn_blocking(|| exporter.finish(LAST_WORDS)).await;
+            }
+        }
+    }
+}
+
+/// Settings that ask for it are not read without it.
+#[cfg(not(feature = "otel"))]
+struct Telemetry;
+
+#[cfg(not(feature = "otel"))]
+impl Telemetry {
+    fn start(_: &Settings, _: Instant, _: &Counts) -> Result<Telemetry, ServiceError> {
+        Ok(Telemetry)
+    }
+
+    fn teller(&self) -> Option<crate::telemetry::Teller> {
+        None
+    }
+
+    async fn finish(self) {}
 }
 
 async fn reload(

@@ -160,6 +160,15 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "22:16: zenoh.reopen_after: expected at least 100ms: a session takes a while to open",
         ),
         (
+            add("[telemetry]\nendpoint = \"https://collector:4318\"\n"),
+            "22:12: telemetry.endpoint: expected http://HOST:PORT, not \"https://collector:4318\"; \
+             for https, run a collector on this machine that passes spans on",
+        ),
+        (
+            add("[telemetry]\nheaders_file = \"/h\"\n"),
+            "22:16: telemetry.headers_file: is for a collector, and telemetry.endpoint names none",
+        ),
+        (
             add("[ring]\nname = \"twice\"\n"),
             "21:2: this is not TOML: duplicate key",
         ),
@@ -194,6 +203,24 @@ fn a_program_without_zenoh_says_how_to_get_one_with_it() {
         [
             "5:13: node.transport: this program was built without Zenoh: build it by `cargo build \
              --release -p headway --features zenoh`"
+        ]
+    );
+}
+
+#[test]
+fn a_program_without_opentelemetry_says_how_to_get_one_with_it() {
+    let text = format!("{GOOD}[telemetry]\nendpoint = \"http://127.0.0.1:4318/\"\n");
+    if cfg!(feature = "otel") {
+        let telemetry = read(&text).unwrap().telemetry.unwrap();
+        assert_eq!(telemetry.endpoint, "http://127.0.0.1:4318");
+        return;
+    }
+    let mistakes = read(&text).unwrap_err();
+    assert_eq!(
+        mistakes,
+        [
+            "22:12: telemetry.endpoint: this program was built without OpenTelemetry: build it by \
+             `cargo build --release -p headway --features otel`"
         ]
     );
 }
@@ -279,9 +306,12 @@ fn the_example_is_correct_with_and_without_its_comments() {
     })
     .unwrap();
     assert_eq!(settings.ring.members.len(), 3);
-    // Every commented key as well, but seeds, which exclude members, and certificates,
-    // which are not for UDP.
-    let excluded = ["seeds", "ca_file", "certificate_file", "key_file"];
+    // Every commented key as well, but seeds, which exclude members, certificates, which
+    // are not for UDP, and a collector where it cannot be told anything.
+    let mut excluded = vec!["seeds", "ca_file", "certificate_file", "key_file"];
+    if !cfg!(feature = "otel") {
+        excluded.extend(["endpoint", "headers_file"]);
+    }
     let text: Vec<String> = example()
         .lines()
         .map(|line| match line.strip_prefix("# ") {

@@ -58,6 +58,7 @@ pub enum Struck {
 
 /// Why a fault cannot strike this state. Nothing was changed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FaultError {
     /// A process it names is not on the ring.
     #[error("there is no process {process}: the ring has processes 0 to {}", .processes - 1)]

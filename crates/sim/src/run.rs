@@ -96,6 +96,7 @@ pub struct Outcome {
 
 /// Why a run could not go on.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RunError {
     /// A fault could not strike.
     #[error("fault {fault}: {error}")]

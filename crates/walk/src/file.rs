@@ -186,6 +186,7 @@ pub fn read(text: &str) -> Result<WalkFile, FileError> {
 
 /// Why a text is not a walk file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// Not JSON.
     #[error("line {line}: not JSON: {message}")]

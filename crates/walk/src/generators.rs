@@ -237,7 +237,7 @@ fn figure7() -> Builder {
 
 /// The radius at which points on a square are linked unless told otherwise:
 /// somewhat above the threshold of connectivity, sqrt(ln V / (pi V)).
-pub fn usual_radius(nodes: u32) -> f64 {
+pub(crate) fn usual_radius(nodes: u32) -> f64 {
     let nodes = f64::from(nodes.max(2));
     (2.2 * nodes.ln() / (std::f64::consts::PI * nodes)).sqrt()
 }

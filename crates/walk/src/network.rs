@@ -279,6 +279,7 @@ impl Builder {
 
 /// Why nodes and links do not make a network that a token can tour.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum NetworkError {
     /// A token must be able to move.
     #[error("{nodes} nodes: a network needs at least 2 for a token to move")]

@@ -32,6 +32,7 @@ pub struct Rings {
 
 /// Why cycles do not cover a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum RingsError {
     /// A step without a link.
     #[error("ring {ring}: there is no link from {from:?} to {to:?}")]

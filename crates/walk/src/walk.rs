@@ -178,6 +178,7 @@ impl Occurrences {
 
 /// Why nodes in order are not a closed walk over a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum WalkError {
     /// A step goes where no link is.
     #[error("position {position} of the walk: there is no link from {from:?} to {to:?}")]

@@ -4,6 +4,7 @@
 //!
 //! `HEADWAY_GUIDE_PRINT=1` prints what each command prints, to write guides with.
 
+mod documents;
 mod operators;
 mod text;
 
@@ -12,10 +13,21 @@ use std::process::Command;
 
 use text::{Step, fits, steps};
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A directory to try commands in, with the examples of the repository.
+fn workplace() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::os::unix::fs::symlink(root().join("examples"), directory.path().join("examples"))
+        .expect("a link");
+    directory
+}
+
 #[test]
 fn every_command_of_every_guide() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut guides: Vec<PathBuf> = std::fs::read_dir(root.join("docs/guides"))
+    let mut guides: Vec<PathBuf> = std::fs::read_dir(root().join("docs/guides"))
         .expect("docs/guides")
         .map(|entry| entry.expect("a file").path())
         .collect();
@@ -23,9 +35,7 @@ fn every_command_of_every_guide() {
     let mut commands = 0;
     for guide in &guides {
         let text = std::fs::read_to_string(guide).expect("a guide");
-        let directory = tempfile::tempdir().expect("a directory");
-        std::os::unix::fs::symlink(root.join("examples"), directory.path().join("examples"))
-            .expect("a link");
+        let directory = workplace();
         for step in steps(&text) {
             commands += 1;
             let name = guide.file_name().unwrap_or_default().to_string_lossy();

@@ -9,7 +9,7 @@ use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, sh
 use crate::cell::Cell;
 
 /// The ring under an asynchronous scheduler.
-pub struct AsynchronyModel;
+pub(crate) struct AsynchronyModel;
 
 const TRUE_DISTANCE: usize = 0;
 const PROMISED: usize = 1;

@@ -11,7 +11,7 @@ use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, sh
 use crate::cell::Cell;
 
 /// Rounds to m tokens at least d apart, by what tokens are made of.
-pub struct DefinitionalModel;
+pub(crate) struct DefinitionalModel;
 
 const ROUNDS: usize = 0;
 const TURNS: usize = 1;

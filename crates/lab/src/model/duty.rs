@@ -10,7 +10,7 @@ use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, sh
 use crate::cell::Cell;
 
 /// A field watched by sensors, a few of which are on at a time.
-pub struct DutyModel;
+pub(crate) struct DutyModel;
 
 const ENERGY: usize = 0;
 const ENERGY_MOST: usize = 1;

@@ -7,11 +7,11 @@ use headway_core::{Configuration, Ring};
 
 use crate::cell::Cell;
 
-pub mod asynchrony;
-pub mod definitional;
-pub mod duty;
-pub mod ring;
-pub mod sensor;
+mod asynchrony;
+mod definitional;
+mod duty;
+mod ring;
+mod sensor;
 
 /// A model: a family of experiments, one for every choice of values on its axes.
 pub trait Model: Sync {

@@ -13,7 +13,7 @@ mod words;
 use one::RingSampler;
 
 /// Rings of delays and relays, or with a measuring process.
-pub struct RingModel;
+pub(crate) struct RingModel;
 
 const LEGITIMATE_AT: usize = 0;
 const LAST_REST: usize = 1;

@@ -20,7 +20,7 @@ use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, sh
 use crate::cell::Cell;
 
 /// The sensor network.
-pub struct SensorModel;
+pub(crate) struct SensorModel;
 
 const D1_FAILS: usize = 0;
 const D2_FAILS: usize = 1;

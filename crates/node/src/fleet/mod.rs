@@ -59,6 +59,7 @@ pub enum Carrier {
 
 /// Why something was not done.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FleetError {
     /// The ring cannot be configured.
     #[error(transparent)]

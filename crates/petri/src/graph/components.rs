@@ -5,7 +5,7 @@ use super::ArcsByNode;
 /// The strongly connected components of a graph, numbered so that every arc
 /// between two components goes from a higher to a lower number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Components {
+pub(crate) struct Components {
     of: Vec<u32>,
     count: usize,
 }
@@ -14,7 +14,11 @@ const UNSEEN: u32 = u32::MAX;
 
 impl Components {
     /// The components of a graph given by its leaving arcs and their targets.
-    pub fn of(nodes: usize, leaving: &ArcsByNode, target: impl Fn(usize) -> usize) -> Components {
+    pub(crate) fn of(
+        nodes: usize,
+        leaving: &ArcsByNode,
+        target: impl Fn(usize) -> usize,
+    ) -> Components {
         let mut of = vec![UNSEEN; nodes];
         let mut seen_at = vec![UNSEEN; nodes];
         let mut low = vec![0_u32; nodes];
@@ -66,12 +70,12 @@ impl Components {
     }
 
     /// The component of a node.
-    pub fn component(&self, node: usize) -> usize {
+    pub(crate) fn component(&self, node: usize) -> usize {
         self.of[node] as usize
     }
 
     /// How many components there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 }

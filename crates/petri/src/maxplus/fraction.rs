@@ -33,11 +33,6 @@ impl Fraction {
         }
     }
 
-    /// For display and drawings only.
-    pub fn to_f64(self) -> f64 {
-        self.numerator as f64 / self.denominator as f64
-    }
-
     /// `time·q - tokens·p` for λ = p/q: the weight of a place in units of 1/q.
     pub(crate) fn weigh(self, time: u64, tokens: u64) -> i128 {
         i128::from(self.denominator) * i128::from(time)

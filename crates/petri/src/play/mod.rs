@@ -23,7 +23,7 @@ pub use timed::{Instant, Timed};
 
 /// Why a net cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unplayable {
+pub enum NotPlayable {
     /// A transition without input places would fire without end in one round.
     #[error(
         "transition number {transition} has no input place, so nothing limits how often it fires \

@@ -1,4 +1,4 @@
-use super::{Fired, Unplayable};
+use super::{Fired, NotPlayable};
 use crate::net::{Adjacency, Marking};
 
 /// Maximal-step play.
@@ -33,12 +33,15 @@ impl<'a> Synchronous<'a> {
     ///
     /// # Errors
     ///
-    /// [`Unplayable::Source`] when a transition has no input.
+    /// [`NotPlayable::Source`] when a transition has no input.
     ///
     /// # Panics
     ///
     /// When the marking is not one of this net.
-    pub fn new(adjacency: &'a Adjacency, marking: &Marking) -> Result<Synchronous<'a>, Unplayable> {
+    pub fn new(
+        adjacency: &'a Adjacency,
+        marking: &Marking,
+    ) -> Result<Synchronous<'a>, NotPlayable> {
         assert_eq!(adjacency.places(), marking.0.len());
         refuse_sources(adjacency)?;
         Ok(Synchronous {
@@ -95,7 +98,7 @@ impl<'a> Synchronous<'a> {
     }
 }
 
-pub(super) fn refuse_sources(adjacency: &Adjacency) -> Result<(), Unplayable> {
+pub(super) fn refuse_sources(adjacency: &Adjacency) -> Result<(), NotPlayable> {
     let source = (0..adjacency.transitions()).find(|&t| adjacency.inputs(t).is_empty());
-    source.map_or(Ok(()), |transition| Err(Unplayable::Source { transition }))
+    source.map_or(Ok(()), |transition| Err(NotPlayable::Source { transition }))
 }

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::synchronous::refuse_sources;
-use super::{Fired, Unplayable};
+use super::{Fired, NotPlayable};
 use crate::graph::{ArcsByNode, Components};
 use crate::net::{Adjacency, Marking};
 
@@ -50,7 +50,7 @@ impl<'a> Timed<'a> {
     ///
     /// # Errors
     ///
-    /// [`Unplayable`] when a transition has no input, or a circuit takes no time.
+    /// [`NotPlayable`] when a transition has no input, or a circuit takes no time.
     ///
     /// # Panics
     ///
@@ -59,7 +59,7 @@ impl<'a> Timed<'a> {
         adjacency: &'a Adjacency,
         holding: &'a [u64],
         marking: &Marking,
-    ) -> Result<Timed<'a>, Unplayable> {
+    ) -> Result<Timed<'a>, NotPlayable> {
         assert_eq!(adjacency.places(), holding.len());
         assert_eq!(adjacency.places(), marking.0.len());
         refuse_sources(adjacency)?;
@@ -218,7 +218,7 @@ fn emptied(spare: Option<Vec<(u32, u64)>>) -> Vec<(u32, u64)> {
 }
 
 /// Refuses a circuit through places that all hold tokens for no time.
-fn refuse_timeless(adjacency: &Adjacency, holding: &[u64]) -> Result<(), Unplayable> {
+fn refuse_timeless(adjacency: &Adjacency, holding: &[u64]) -> Result<(), NotPlayable> {
     let mut ends: Vec<(u32, u32, usize)> = Vec::new();
     for (place, _) in holding
         .iter()
@@ -239,5 +239,5 @@ fn refuse_timeless(adjacency: &Adjacency, holding: &[u64]) -> Result<(), Unplaya
     };
     ends.iter()
         .find(same)
-        .map_or(Ok(()), |&(.., place)| Err(Unplayable::NoTime { place }))
+        .map_or(Ok(()), |&(.., place)| Err(NotPlayable::NoTime { place }))
 }

@@ -2,7 +2,7 @@
 
 use crate::circuit::Circuit;
 use crate::net::{Marking, Net};
-use crate::play::{Timed, Unplayable};
+use crate::play::{NotPlayable, Timed};
 
 /// Seen by playing until a state recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +30,14 @@ pub struct Behaviour {
 ///
 /// # Errors
 ///
-/// [`Unplayable`] when a transition has no input or a circuit takes no time.
+/// [`NotPlayable`] when a transition has no input or a circuit takes no time.
 pub fn observe(
     net: &Net,
     marking: &Marking,
     circuit: &Circuit,
     separation: u32,
     allowed: u64,
-) -> Result<Behaviour, Unplayable> {
+) -> Result<Behaviour, NotPlayable> {
     let adjacency = net.adjacency();
     let holding: Vec<u64> = (0..net.places()).map(|place| net.holding(place)).collect();
     let mut play = Timed::new(&adjacency, &holding, marking)?;
@@ -118,7 +118,7 @@ fn first_recurrent(
     adjacency: &crate::net::Adjacency,
     holding: &[u64],
     period: u64,
-) -> Result<u64, Unplayable> {
+) -> Result<u64, NotPlayable> {
     debug_assert_eq!(net.places(), holding.len());
     let mut behind = Timed::new(adjacency, holding, marking)?;
     let mut ahead = behind.clone();

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 
 use headway_core::bound;
 
-use super::{CannotSeparate, Method, NoBound, Request, Separated};
+use super::{Method, NoBound, NotSeparable, Request, Separated};
 use crate::net::{Adjacency, Direction, Marking, Net, Position};
 use crate::ring::add_minor_ring;
 
@@ -13,7 +13,7 @@ use crate::ring::add_minor_ring;
 ///
 /// # Errors
 ///
-/// [`CannotSeparate`] when there is no room for the tokens, or the request does
+/// [`NotSeparable`] when there is no room for the tokens, or the request does
 /// not fit the net.
 ///
 /// ```
@@ -36,7 +36,7 @@ use crate::ring::add_minor_ring;
 /// assert_eq!(after.separation, Some(3));
 /// assert!(after.separated_from.unwrap() <= done.bound.unwrap());
 /// ```
-pub fn add(plant: &Net, marking: &Marking, request: &Request) -> Result<Separated, CannotSeparate> {
+pub fn add(plant: &Net, marking: &Marking, request: &Request) -> Result<Separated, NotSeparable> {
     let adjacency = plant.adjacency();
     let at = check(plant, marking, &adjacency, request)?;
     let hops = request.separation as usize;
@@ -82,15 +82,15 @@ fn check(
     marking: &Marking,
     adjacency: &Adjacency,
     request: &Request,
-) -> Result<Vec<usize>, CannotSeparate> {
+) -> Result<Vec<usize>, NotSeparable> {
     let places = request.circuit.places.len();
     let tokens = request.circuit.tokens(marking);
     let separation = request.separation;
     if separation == 0 {
-        return Err(CannotSeparate::Nothing);
+        return Err(NotSeparable::Nothing);
     }
     if u128::from(tokens) * u128::from(separation) > places as u128 {
-        return Err(CannotSeparate::NoRoom {
+        return Err(NotSeparable::NoRoom {
             tokens,
             separation,
             places,
@@ -110,7 +110,7 @@ fn check(
         ] {
             if weight != 1 {
                 let place = plant.place_id(place).to_owned();
-                return Err(CannotSeparate::Weight { place, weight });
+                return Err(NotSeparable::Weight { place, weight });
             }
         }
     }
@@ -121,10 +121,10 @@ fn check(
     at.sort_unstable();
     at.dedup();
     if let Some(&position) = at.iter().find(|&&position| position >= places) {
-        return Err(CannotSeparate::NotThere { position, places });
+        return Err(NotSeparable::NotThere { position, places });
     }
     match request.method {
-        Method::MinorRing if at.is_empty() => Err(CannotSeparate::NoTransition),
+        Method::MinorRing if at.is_empty() => Err(NotSeparable::NoTransition),
         Method::MinorRing => Ok(at),
         Method::Monitor => Ok(Vec::new()),
     }

@@ -19,9 +19,11 @@ use crate::metrics::Counts;
 use crate::request::{Given, Request};
 use crate::roster::{Roster, Signed};
 use crate::store::{Notes, Store};
+use crate::telemetry::{Outcome, Teller};
 
 mod alarm;
 mod change;
+mod episodes;
 mod poll;
 mod requests;
 mod send;
@@ -78,6 +80,7 @@ pub struct Agent {
     alarms: BTreeMap<String, String>,
     complained: BTreeMap<&'static str, Duration>,
     counts: Counts,
+    episodes: episodes::Episodes,
     unsettled_since: Option<Duration>,
     stopping: Option<Duration>,
     random: fn() -> u64,
@@ -136,6 +139,7 @@ impl Agent {
             alarms: BTreeMap::new(),
             complained: BTreeMap::new(),
             counts,
+            episodes: episodes::Episodes::default(),
             unsettled_since: Some(now),
             stopping: None,
             random,
@@ -148,6 +152,11 @@ impl Agent {
         };
         agent.resume(now);
         agent
+    }
+
+    /// From now on what is over is told there.
+    pub fn tell_episodes(&mut self, teller: Option<Teller>) {
+        self.episodes.teller = teller;
     }
 
     /// A datagram has arrived.
@@ -298,6 +307,9 @@ impl Agent {
                     .take()
                     .map(|since| now.saturating_sub(since));
                 self.counts.settled(took);
+                if let Some(took) = took {
+                    self.episodes.settled(now.saturating_sub(took), now);
+                }
                 tracing::info!(
                     after_ms = took.map(|took| took.as_millis() as u64),
                     "settled"
@@ -335,8 +347,12 @@ impl Agent {
                 token,
                 fence,
                 payload,
-            } => self.done(now, token, fence, payload.as_deref()),
+            } => {
+                self.episodes.ended(now, token, fence);
+                self.done(now, token, fence, payload.as_deref());
+            }
             Effect::StartHook { token, fence, time } => {
+                self.episodes.began(now, token, fence, Who::Hook);
                 let payload = self.payload(token);
                 let hold = Hold::new((self.random)());
                 self.hold = Some(hold);
@@ -364,12 +380,25 @@ impl Agent {
                 token,
                 fence,
                 time,
-            } => self.give(now, ticket, token, fence, time),
+            } => {
+                self.episodes
+                    .began(now, token, fence, Who::Program { ticket });
+                self.give(now, ticket, token, fence, time);
+            }
             Effect::Reserved { group, id } => {
+                let who = Who::Fleet {
+                    group: group.clone(),
+                    id: id.clone(),
+                };
+                let permit = self.desk.permit(&who);
+                if let Some((token, fence)) = permit.map(|(token, permit)| (token, permit.fence)) {
+                    self.episodes.began(now, token, fence, who);
+                }
                 tracing::info!(%group, %id, "a FleetLock client has its turn");
             }
             Effect::Overrun { token, fence, who } => {
                 self.counts.overruns += 1;
+                self.episodes.outcome(token, fence, Outcome::Overrun);
                 tracing::error!(
                     token,
                     fence,

@@ -8,6 +8,7 @@ use super::{Agent, rules};
 use crate::config::Settings;
 use crate::desk::Who;
 use crate::request::{PermitView, Request};
+use crate::telemetry::Outcome;
 
 impl Agent {
     pub(super) fn handle_request(&mut self, now: Duration, request: Request) {
@@ -92,6 +93,12 @@ impl Agent {
                 self.counts.hook_runs += 1;
                 self.counts.hook_failures += u64::from(failed);
                 self.counts.held(took);
+                let outcome = if failed {
+                    Outcome::Failed
+                } else {
+                    Outcome::Succeeded
+                };
+                self.episodes.outcome(token, fence, outcome);
                 self.desk.hook_ended(now, token, fence, payload);
             }
             Request::Status { reply } => {
@@ -138,8 +145,10 @@ impl Agent {
     }
 
     fn release(&mut self, now: Duration, who: &Who, payload: Option<&[u8]>) -> bool {
-        if let Some((_, permit)) = self.desk.permit(who) {
+        if let Some((token, permit)) = self.desk.permit(who) {
             self.counts.held(now.saturating_sub(permit.since));
+            let fence = permit.fence;
+            self.episodes.outcome(token, fence, Outcome::Released);
         }
         self.desk.release(who, payload)
     }

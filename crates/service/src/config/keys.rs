@@ -110,6 +110,11 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ),
     ("membership", "What to do about a member that is gone."),
     ("log", "What is written to standard error."),
+    (
+        "telemetry",
+        "OpenTelemetry: a span for every permit that was used, and for settling. In a program\n\
+         # that was built with it.",
+    ),
 ];
 
 /// All keys, section by section.
@@ -373,6 +378,20 @@ pub const KEYS: &[Key] = &[
         "\"info\"",
         true,
         "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"",
+    ),
+    key(
+        "telemetry.endpoint",
+        Kind::Text,
+        "\"http://127.0.0.1:4318\"",
+        true,
+        "A collector that takes OTLP over HTTP; /v1/traces is added",
+    ),
+    key(
+        "telemetry.headers_file",
+        Kind::Text,
+        "\"/etc/headway/collector.headers\"",
+        true,
+        "Lines of NAME: VALUE to send along, in a file readable by this user only",
     ),
 ];
 

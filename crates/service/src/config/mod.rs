@@ -91,6 +91,8 @@ pub struct Settings {
     pub membership: MembershipSettings,
     /// What is written.
     pub log: LogSettings,
+    /// Where spans go, if anywhere.
+    pub telemetry: Option<TelemetrySettings>,
 }
 
 /// `[node]`.
@@ -182,6 +184,15 @@ pub struct MembershipSettings {
     pub window: Duration,
 }
 
+/// `[telemetry]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TelemetrySettings {
+    /// The collector: `http://HOST:PORT`, without a slash at the end.
+    pub endpoint: String,
+    /// Where headers for it are, if it wants any.
+    pub headers_file: Option<PathBuf>,
+}
+
 /// `[log]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSettings {
@@ -267,6 +278,7 @@ impl Settings {
         check("node.name", self.node.name == new.node.name);
         check("node.listen", self.node.listen == new.node.listen);
         check("node.transport", self.zenoh == new.zenoh);
+        check("telemetry.endpoint", self.telemetry == new.telemetry);
         check("node.advertise", self.node.advertise == new.node.advertise);
         check("node.state_dir", self.node.state_dir == new.node.state_dir);
         check(

@@ -7,7 +7,8 @@ use headway_node::Timing;
 use super::source::{Given, Value};
 use super::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, Mistake,
-    NodeSettings, Place, RingSettings, Settings, ZenohSettings, explain, parse_duration,
+    NodeSettings, Place, RingSettings, Settings, TelemetrySettings, ZenohSettings, explain,
+    parse_duration,
 };
 use crate::roster::valid_name;
 
@@ -50,6 +51,7 @@ impl Reader {
                 window: self.duration("membership.window", Duration::from_secs(3)),
             },
             log: self.log(),
+            telemetry: self.telemetry(),
         };
         if self.mistakes.is_empty() {
             self.check(&settings);
@@ -185,6 +187,35 @@ impl Reader {
             }),
         };
         LogSettings { json, level }
+    }
+
+    fn telemetry(&mut self) -> Option<TelemetrySettings> {
+        let headers_file = self.text("telemetry.headers_file");
+        let Some(endpoint) = self.text("telemetry.endpoint") else {
+            if headers_file.is_some() {
+                let message = "is for a collector, and telemetry.endpoint names none";
+                self.wrong("telemetry.headers_file", message);
+            }
+            return None;
+        };
+        if !crate::telemetry::AVAILABLE {
+            let message = "this program was built without OpenTelemetry: build it by `cargo build \
+                           --release -p headway --features otel`";
+            self.wrong("telemetry.endpoint", message);
+        }
+        let rest = endpoint.strip_prefix("http://").unwrap_or_default();
+        let host = rest.trim_end_matches('/');
+        if host.is_empty() || host.contains(['/', '?', '#', '@', ' ']) {
+            let message = format!(
+                "expected http://HOST:PORT, not \"{endpoint}\"; for https, run a collector on \
+                 this machine that passes spans on"
+            );
+            self.wrong("telemetry.endpoint", message);
+        }
+        Some(TelemetrySettings {
+            endpoint: format!("http://{host}"),
+            headers_file: headers_file.map(Into::into),
+        })
     }
 
     /// What single values do not show.

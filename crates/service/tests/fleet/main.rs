@@ -8,6 +8,8 @@ mod membership;
 mod notify;
 mod observer;
 mod ring;
+#[cfg(feature = "collector")]
+mod telemetry;
 
 /// Not a test: what a node of the other tests runs as.
 #[test]

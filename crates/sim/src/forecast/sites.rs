@@ -47,6 +47,7 @@ pub struct TokensAt {
 
 /// Why there is no forecast.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ForecastError {
     /// The closed form is for delays and relays.
     #[error("process {process} measures; a forecast is for rings of delays and relays")]

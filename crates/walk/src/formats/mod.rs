@@ -11,7 +11,7 @@ use crate::network::{Network, NetworkError};
 pub mod dot;
 pub mod edges;
 pub mod graphml;
-pub mod node_link;
+pub(crate) mod node_link;
 
 /// How a network is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +113,7 @@ impl FromStr for Format {
 
 /// Why a text is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// Something at a place.
     #[error("line {line}: {message}")]
@@ -137,6 +138,7 @@ pub enum ReadError {
 
 /// Why a network cannot be written in a format.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The format has no way to write this name.
     #[error("the name {name:?} cannot be written as {format}: {reason}; choose another format")]

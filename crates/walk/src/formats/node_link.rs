@@ -20,7 +20,7 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
 /// # Errors
 ///
 /// The field that is wrong.
-pub fn read_value(document: &Value) -> Result<Builder, ReadError> {
+pub(crate) fn read_value(document: &Value) -> Result<Builder, ReadError> {
     let wrong = |field: String, message: &str| ReadError::Field {
         field,
         message: message.to_owned(),
@@ -98,7 +98,7 @@ fn coordinates(entry: &Value) -> Option<(f64, f64)> {
 
 /// The network as node-link JSON with both keys' readers in mind: `edges`, which
 /// networkx 3.4 and later reads by default.
-pub fn write(network: &Network) -> Value {
+pub(crate) fn write(network: &Network) -> Value {
     let node = |node: Node| {
         let mut entry = json!({ "id": network.name(node) });
         if let Some(coordinates) = network.coordinates() {

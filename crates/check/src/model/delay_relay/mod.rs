@@ -136,7 +136,7 @@ impl Instance {
     }
 
     /// The clockwise turns, from 0, that map every program to an equal one.
-    pub fn rotations(&self) -> Vec<usize> {
+    pub(crate) fn rotations(&self) -> Vec<usize> {
         let programs = self.ring.programs();
         let n = programs.len();
         (0..n)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::circuit::{self, Circuit};
-use headway_petri::separate::{self, CannotSeparate, Method, Request};
+use headway_petri::separate::{self, Method, NotSeparable, Request};
 use headway_petri::{Marking, Net, svg};
 use serde_json::{Value, json};
 
@@ -237,15 +237,15 @@ fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usi
         .map(Some)
 }
 
-fn refused(error: &CannotSeparate, request: &Request, marking: &Marking) -> Failure {
+fn refused(error: &NotSeparable, request: &Request, marking: &Marking) -> Failure {
     let failure = Failure::new(error);
     match error {
-        CannotSeparate::NoRoom { .. } => {
+        NotSeparable::NoRoom { .. } => {
             let tokens = request.circuit.tokens(marking).max(1);
             let most = request.circuit.places.len() as u64 / tokens;
             failure.help(format!("give --separation {most} or less, or fewer tokens"))
         }
-        CannotSeparate::Nothing => failure.help("give --separation 1 or more"),
+        NotSeparable::Nothing => failure.help("give --separation 1 or more"),
         _ => failure,
     }
 }

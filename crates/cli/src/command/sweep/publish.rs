@@ -29,7 +29,7 @@ pub(super) fn publish(
     write().map_err(|error| Failure::file("write", &csv, &error))?;
     #[cfg(feature = "parquet")]
     {
-        use headway_lab::parquet;
+        use headway_lab::{journal, parquet};
         parquet::write_cells(sweep, results, &folder.join("cells.parquet"))
             .map_err(Failure::new)?;
         if sweep.sample_rows {

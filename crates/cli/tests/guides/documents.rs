@@ -1,0 +1,184 @@
+//! The commands of the documents that stand there without what they print: none may be
+//! refused, and the tests and examples that are named exist.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{root, workplace};
+
+/// Documents whose commands are run, or at least known. The guides and `docs/operators` are
+/// read by tests of their own.
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "docs/check.md",
+    "docs/dashboard.md",
+    "docs/forecast.md",
+    "docs/node.md",
+    "docs/petri.md",
+    "docs/walks.md",
+    "docs/worst-case.md",
+];
+
+/// Commands that are not run, and why.
+const NOT_RUN: &[(&str, &str)] = &[
+    (
+        "headway ring",
+        "ten seconds; tests/cli/ring.rs runs shorter ones",
+    ),
+    ("headway ring --transport udp --loss 0.2", "ten seconds"),
+    ("headway ring --for 10s --format json", "ten seconds"),
+    (
+        "headway run --fault scramble@30 --watch",
+        "wants a terminal",
+    ),
+    (
+        "headway serve --open",
+        "for ever; tests/cli/serve.rs starts it",
+    ),
+    (
+        "headway serve --listen 0.0.0.0:7007 --token-file token",
+        "for ever; tests/cli/serve.rs starts it",
+    ),
+];
+
+/// Commands that a document shows because they are refused.
+const REFUSED: &[&str] = &["headway ring --nodes 10 --tokens 4 --separation 2"];
+
+#[test]
+fn every_command_of_the_other_documents() {
+    let mut left: Vec<&str> = NOT_RUN.iter().map(|(command, _)| *command).collect();
+    let mut run = 0;
+    for document in DOCUMENTS {
+        let text = std::fs::read_to_string(root().join(document)).expect(document);
+        let directory = workplace();
+        for (line, command) in commands(&text) {
+            if NOT_RUN.iter().any(|(other, _)| *other == command) {
+                left.retain(|other| *other != command);
+                continue;
+            }
+            let refused = i32::from(REFUSED.contains(&&*command)) * 2;
+            for part in command.split(" && ") {
+                run += 1;
+                let (code, told) = try_out(part, directory.path());
+                let fine = if refused == 2 { code == 2 } else { code < 2 };
+                assert!(
+                    fine,
+                    "{document}, line {line}: $ {part}\nexit code {code}: {told}"
+                );
+            }
+        }
+    }
+    assert!(left.is_empty(), "no document says {left:?} any more");
+    assert!(run >= 30, "{run} commands");
+}
+
+/// Lines that are commands, in blocks of any kind: what comes after `$ `, or begins with
+/// `headway`, up to a remark.
+fn commands(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        let indented = line.starts_with("    ");
+        let line = line.trim_start();
+        let line = line.strip_prefix("$ ").unwrap_or(line);
+        // A line of the page's sentences about headway has no command in it.
+        let named = line == "headway" || line.starts_with("headway ");
+        if (fenced || indented) && named && !line.starts_with("headway (") {
+            let command = line.split("  ").next().unwrap_or(line);
+            let command = command.split(" #").next().unwrap_or(command);
+            found.push((index + 1, command.trim_end().to_owned()));
+        }
+    }
+    found
+}
+
+/// Its exit code, and what it says on standard error.
+fn try_out(command: &str, directory: &Path) -> (i32, String) {
+    // What the shell would do with `> file` matters to no later command here.
+    let command = command.split(" > ").next().unwrap_or(command);
+    let words = command.split_whitespace().skip(1);
+    let output = Command::new(env!("CARGO_BIN_EXE_headway"))
+        .args(words)
+        .current_dir(directory)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("it runs");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().unwrap_or(-1), told)
+}
+
+/// What the documents tell people to run with cargo: packages, tests and examples that
+/// exist.
+#[test]
+fn every_test_and_example_named_exists() {
+    let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(|name| root().join(name)).collect();
+    documents.extend(
+        [
+            "docs/verified.md",
+            "CONTRIBUTING.md",
+            "docs/operators/README.md",
+        ]
+        .map(|name| root().join(name)),
+    );
+    documents.extend(
+        std::fs::read_dir(root().join("docs/guides"))
+            .expect("docs/guides")
+            .map(|entry| entry.expect("a file").path()),
+    );
+    let mut named = 0;
+    for document in &documents {
+        let text = std::fs::read_to_string(document).expect("a document");
+        for (package, kind, name) in targets(&text) {
+            named += 1;
+            assert!(
+                target_exists(&package, &kind, &name),
+                "{}: -p {package} {kind} {name}",
+                document.display()
+            );
+        }
+    }
+    assert!(named >= 20, "{named} named");
+    assert!(!target_exists("headway-core", "--test", "nowhere"));
+    assert!(!target_exists("headway-nowhere", "--test", "chain"));
+}
+
+/// Every `-p PACKAGE ... --test NAME` and `--example NAME`.
+fn targets(text: &str) -> Vec<(String, String, String)> {
+    let mut found = Vec::new();
+    for piece in text.split(['`', '\n']) {
+        let words: Vec<&str> = piece.split_whitespace().collect();
+        let mut package = None;
+        for pair in words.windows(2) {
+            match *pair {
+                ["-p", name] => package = Some(name),
+                // X and Y stand for a name.
+                ["--test" | "--example", name] if name.len() == 1 => {}
+                [kind @ ("--test" | "--example"), name] => {
+                    let package = package.unwrap_or("headway").to_owned();
+                    found.push((package, kind.to_owned(), name.to_owned()));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn target_exists(package: &str, kind: &str, name: &str) -> bool {
+    let folder = match package {
+        "headway" => "crates/cli".to_owned(),
+        "headway-testsuite" => "testsuite".to_owned(),
+        other => other.replacen("headway-", "crates/", 1),
+    };
+    let folder = root().join(folder);
+    let kind = kind.trim_start_matches('-');
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    let files = folder.join(format!("{kind}s"));
+    files.join(format!("{name}.rs")).exists()
+        || files.join(name).join("main.rs").exists()
+        || manifest.contains(&format!("[[{kind}]]\nname = \"{name}\""))
+}
