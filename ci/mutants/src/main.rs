@@ -26,8 +26,8 @@ Runs the mutants that cargo-mutants lists, all from one build.
                  what it takes without one; a test that takes longer than this
                  without a mutant is stopped after this time, and what it has not
                  caught by then it has not caught (default 10)
-  --trace SECONDS  how long a test is watched to see what it reaches (default 30)
-  --budget SECONDS of tests that pass, after which a mutant counts as missed
+  --trace SECONDS  of processor time a test is watched to see what it reaches (default 30)
+  --budget SECONDS of processor time of tests that pass, after which a mutant counts as missed
                  (default 600)
   --only FILE    an earlier --out: only the mutants that survived there
 

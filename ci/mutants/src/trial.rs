@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Asked;
 use crate::list::Mutant;
@@ -19,7 +19,10 @@ use crate::tree::{Executable, Tree};
 struct Test {
     executable: Executable,
     name: String,
+    /// Processor time it takes without a mutant, or more when it was `cut`.
     time: Duration,
+    /// It was not watched to its end, so what it takes is not known.
+    cut: bool,
     asks: BTreeSet<u32>,
 }
 
@@ -45,8 +48,9 @@ pub fn run(
     eprintln!("{} tests, {:.1} s", tests.len(), all.as_secs_f64());
     for test in tests.iter().rev().take(8) {
         eprintln!(
-            "  {:.1} s {}::{}",
+            "  {:.1} s{} {}::{}",
             test.time.as_secs_f64(),
+            if test.cut { " and more" } else { "" },
             test.executable.name,
             test.name
         );
@@ -94,9 +98,11 @@ fn outcome(asked: &Asked, tree: &Tree, tests: &[Test], id: u32) -> Outcome {
         if spent > Duration::from_secs(asked.budget_s) {
             break;
         }
-        spent += test.time.min(Duration::from_secs(asked.at_most_s));
         let name = format!("{}::{}", test.executable.name, test.name);
-        let long = test.time.as_secs() >= asked.at_most_s;
+        let at_most = Duration::from_secs(asked.at_most_s);
+        // It would not end in time without a mutant either.
+        let long = test.cut || test.time >= at_most;
+        spent += if long { at_most } else { test.time };
         let more_s = if long { 0 } else { 10 * test.time.as_secs() };
         let id = id.to_string();
         match process(
@@ -149,11 +155,12 @@ fn baseline(asked: &Asked, executable: &Executable, name: String) -> Result<Test
         }
     }
     let time = children_time().saturating_sub(before);
-    let asks = traced(&folder).map_err(|error| error.to_string())?;
+    let (asks, cut) = traced(&folder).map_err(|error| error.to_string())?;
     Ok(Test {
         executable: executable.clone(),
         name,
         time,
+        cut,
         asks,
     })
 }
@@ -184,14 +191,16 @@ fn children_time() -> Duration {
     time(usage.user) + time(usage.system)
 }
 
-/// What the test's processes have left.
-fn traced(folder: &Path) -> std::io::Result<BTreeSet<u32>> {
+/// What the test's processes have left, and whether one was cut short.
+fn traced(folder: &Path) -> std::io::Result<(BTreeSet<u32>, bool)> {
     let mut asked = BTreeSet::new();
+    let mut cut = false;
     for file in fs::read_dir(folder)? {
         let text = fs::read_to_string(file?.path())?;
         asked.extend(text.lines().filter_map(|line| line.parse::<u32>().ok()));
+        cut |= text.lines().any(|line| line == "cut");
     }
-    Ok(asked)
+    Ok((asked, cut))
 }
 
 enum Ended {
@@ -201,8 +210,8 @@ enum Ended {
 }
 
 /// One test in a process of its own, with at most so many seconds of processor time
-/// (a busy machine makes no difference) and 4 GiB of memory; six times as long by the
-/// clock, for what waits.
+/// (a busy machine, or one that stops this process for a while, makes no difference) and
+/// 4 GiB of memory; what only waits, without using the processor, is late after a minute.
 ///
 /// A test with threads of its own may go on long after one of them has failed; so
 /// what panics has failed. (No test here panics and passes.)
@@ -242,15 +251,22 @@ fn process(
         let panicked = Arc::clone(&panicked);
         std::thread::spawn(move || look_for_panics(stderr, &panicked));
     }
-    let until = Instant::now() + Duration::from_secs(6 * processor_s);
     let mut pause = Duration::from_millis(1);
+    let mut waited = Duration::ZERO;
+    let mut used = None;
     loop {
         let panicked = panicked.load(Ordering::Relaxed);
         match child.try_wait() {
             Ok(Some(status)) => return ended(status),
-            Ok(None) if !panicked && Instant::now() < until => {
+            Ok(None) if !panicked && waited < MOST_WAITED => {
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(50));
+                waited += pause;
+                let now = processor_ticks_unless_stopped(child.id());
+                if now.is_none() || now != used {
+                    waited = Duration::ZERO;
+                    used = now;
+                }
             }
             _ => {
                 let _ = child.kill();
@@ -259,6 +275,19 @@ fn process(
             }
         }
     }
+}
+
+const MOST_WAITED: Duration = Duration::from_secs(60);
+
+/// Processor time of a process so far, in the kernel's ticks; nothing while it is stopped
+/// by a signal.
+fn processor_ticks_unless_stopped(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // After the name, which may have anything in it: the state, and eleven and twelve
+    // fields later the ticks in user mode and in the kernel.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    (*fields.first()? != "T").then_some(ticks(11)? + ticks(12)?)
 }
 
 fn ended(status: ExitStatus) -> Ended {

@@ -2,7 +2,9 @@
 //!
 //! `MUTANT` in the environment is the number of the one that is on. With
 //! `MUTANT_TRACE`, a folder, the numbers that were asked about are left there in a
-//! file when the process ends, which is after `MUTANT_TRACE_S` seconds at the latest.
+//! file when the process ends, which is after `MUTANT_TRACE_S` seconds of processor time
+//! at the latest (a busy machine makes no difference); a file that was cut short so ends
+//! with the line `cut`.
 //!
 //! The switch is asked in `const fn`s too, which takes an unstable intrinsic; only
 //! this crate is compiled with unstable features allowed.
@@ -14,7 +16,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Whether mutant `id` is on. Never at compile time.
@@ -42,6 +44,7 @@ const NONE: u32 = u32::MAX - 1;
 
 static ACTIVE: AtomicU32 = AtomicU32::new(NONE);
 static TRACE: OnceLock<PathBuf> = OnceLock::new();
+static CUT: AtomicBool = AtomicBool::new(false);
 static ASKED: [AtomicU8; LARGEST] = [const { AtomicU8::new(0) }; LARGEST];
 
 /// Runs before `main`: tests have no place of their own for it.
@@ -52,6 +55,7 @@ static START: extern "C" fn() = start;
 unsafe extern "C" {
     safe fn atexit(at_exit: extern "C" fn()) -> i32;
     safe fn _exit(code: i32) -> !;
+    safe fn clock() -> std::ffi::c_long;
 }
 
 extern "C" fn start() {
@@ -60,8 +64,12 @@ extern "C" fn start() {
         ACTIVE.store(TRACING, Relaxed);
         atexit(leave_trace);
         let seconds = std::env::var("MUTANT_TRACE_S").ok().and_then(|text| text.parse().ok());
+        let most_us: std::ffi::c_long = 1_000_000 * seconds.unwrap_or(60);
         std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_secs(seconds.unwrap_or(60)));
+            while clock() < most_us {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            CUT.store(true, Relaxed);
             leave_trace();
             _exit(0);
         });
@@ -79,5 +87,8 @@ extern "C" fn leave_trace() {
         if asked.load(Relaxed) == 1 {
             let _ = writeln!(file, "{id}");
         }
+    }
+    if CUT.load(Relaxed) {
+        let _ = writeln!(file, "cut");
     }
 }
