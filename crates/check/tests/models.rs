@@ -415,6 +415,31 @@ fn one_monitor_converges_from_any_number_of_tokens_and_two_interfere() {
     assert!(run.repeats_from.is_some());
 }
 
+/// One token too many hides from the samples exactly when d divides 2n but not n and
+/// m = ⌊n/d⌋, or when the ring is full and d = 1.
+#[test]
+fn a_surplus_may_hide_from_samples_that_keep_pace_with_it() {
+    for d in 1..=4_u32 {
+        for n in d.max(2)..=6 {
+            for m in 1..=(n / d).min(3) {
+                let (n, m) = (n as usize, m as usize);
+                let control = Control::default();
+                let report = monitor::check(n, m, d, m + 1, &[0], limits(), &control).unwrap();
+                let every = d as usize;
+                let in_pace = (2 * n).is_multiple_of(every) && !n.is_multiple_of(every);
+                let hides = in_pace && m == n / every || every == 1 && m == n;
+                assert!(report.closure, "{}", report.instance);
+                assert_eq!(report.convergence, !hides, "{}", report.instance);
+                if hides {
+                    let run = report.property("convergence").unwrap();
+                    let run = run.counterexample.as_ref().unwrap();
+                    assert!(run.repeats_from.is_some(), "{}", report.instance);
+                }
+            }
+        }
+    }
+}
+
 /// Every state's successor is a state of the same space with its own rank: no
 /// model leaves its space.
 #[test]

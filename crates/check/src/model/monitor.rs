@@ -11,6 +11,18 @@
 //! The monitor is the only delay of the ring, so surplus tokens gather where it
 //! sees them. A second monitor is a second delay, and each corrects what the
 //! other corrected.
+//!
+//! A sample is taken once in 2n rounds, so a surplus can hide from it, for ever, in two
+//! cases (`tests/models.rs` has both, and rings beside them where nothing hides):
+//!
+//! * d divides 2n but not n, and m is ⌊n/d⌋: n = 3, m = 1, d = 2. One token too many
+//!   makes the delay release every d rounds, which rests a token in some rounds of every
+//!   d and makes m or m+1 arrive in n rounds, by where in the d rounds the sample
+//!   begins. It begins at the same place every time, and half of the places show m
+//!   arrivals and nothing resting. (For other d the place moves on, to one that shows
+//!   the surplus.)
+//! * d = 1 and m = n: a full ring. A delay is then no slower than a relay, so a surplus
+//!   may rest at a relay, and n arrive in n rounds either way.
 
 use headway_core::program::{delay, relay};
 use headway_core::{Process, Program, Separation, legitimate};
