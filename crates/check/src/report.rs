@@ -203,17 +203,12 @@ pub(crate) fn of_function<M: crate::Deterministic>(
             Some(traced(lasso)),
         ));
     }
-    let total: u64 = answer.distances.iter().sum();
     let mut figures = vec![(
         "distribution",
         Figure::List(answer.distances.iter().map(|&n| u128::from(n)).collect()),
     )];
-    if total > 0 {
-        figures.push((
-            "mean",
-            Figure::Real(mean(answer.distances.iter().map(|&n| n as f64))),
-        ));
-    }
+    let mean = mean(answer.distances.iter().map(|&n| n as f64));
+    figures.extend(mean.map(|mean| ("mean", Figure::Real(mean))));
     if answer.never > 0 {
         figures.push(("never", Figure::Number(u128::from(answer.never))));
     }
@@ -239,12 +234,12 @@ pub(crate) fn of_function<M: crate::Deterministic>(
     }
 }
 
-/// The mean of a distribution over 0, 1, 2, …
-pub(crate) fn mean(counts: impl Iterator<Item = f64> + Clone) -> f64 {
+/// The mean of a distribution over 0, 1, 2, …, if there is anything in it.
+pub(crate) fn mean(counts: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let total: f64 = counts.clone().sum();
     let sum: f64 = counts
         .enumerate()
         .map(|(rounds, n)| rounds as f64 * n)
         .sum();
-    sum / total
+    (total > 0.0).then(|| sum / total)
 }

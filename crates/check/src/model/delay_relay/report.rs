@@ -69,18 +69,16 @@ fn of_answer(instance: &Instance, answer: &ReducedAnswer) -> Report {
             answer.tokens_move,
         ),
     ];
-    let mut figures = vec![
-        ("distribution", Figure::List(answer.distances.clone())),
-        (
-            "mean",
-            Figure::Real(report::mean(answer.distances.iter().map(|&n| n as f64))),
-        ),
+    let mut figures = vec![("distribution", Figure::List(answer.distances.clone()))];
+    let mean = report::mean(answer.distances.iter().map(|&n| n as f64));
+    figures.extend(mean.map(|mean| ("mean", Figure::Real(mean))));
+    figures.extend([
         (
             "placements_followed",
             Figure::Number(u128::from(answer.placements)),
         ),
         ("cases_followed", Figure::Number(u128::from(answer.cases))),
-    ];
+    ]);
     if answer.never > 0 {
         figures.push(("never", Figure::Number(answer.never)));
     }
