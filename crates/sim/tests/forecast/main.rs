@@ -4,4 +4,5 @@ mod closed_form;
 mod exhaustive;
 mod facts;
 mod lock_step;
+mod pictures;
 mod random;
