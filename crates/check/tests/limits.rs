@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Rules, Steps, Table};
+use headway_check::model::delay_relay::{self, Instance};
 use headway_check::reach::{self, Reachable};
 use headway_check::{CheckError, Control, Limits, Scheduler, actions, function, guarded};
 
@@ -248,4 +249,47 @@ fn reaching_stops_when_asked_or_full() {
         let answer = reach::explore(&line(5000), limits, &Control::default());
         assert_eq!(answer.is_ok(), fits, "{memory_bytes} bytes, {work} states");
     }
+}
+
+/// Placements up to rotation, times the ways that tokens meet counters or the counters
+/// there are, whichever are fewer.
+#[test]
+fn cases_are_estimated_from_paths_or_from_counters() {
+    let refused = |n, m, d, delays: &[usize]| {
+        let instance = Instance::with_delays(n, m, d, delays.iter().copied()).unwrap();
+        let limits = Limits {
+            work: 0,
+            ..Limits::default()
+        };
+        let error = delay_relay::check(&instance, false, limits, &Control::default());
+        match error.unwrap_err() {
+            CheckError::TooLarge { need, .. } => need,
+            other => panic!("{other}"),
+        }
+    };
+    let all: Vec<usize> = (0..64).collect();
+    for (n, m, d, delays, placements, turns, cases) in [
+        // C(n+m-1, m) placements; 2^((d-1)·m) ways; d^delays counters.
+        (6_usize, 2, 3, &all[..6], 21_u128, 6, 1 << 4),
+        (6, 2, 3, &all[..1], 21, 1, 3),
+        (6, 2, 3, &all[..3], 21, 1, 1 << 4),
+        (6, 1, 4, &all[..0], 6, 6, 1),
+        (4, 1, 1, &all[..4], 4, 4, 1),
+        // Too many ways to count, or ways that just fit.
+        (64, 2, 65, &all[..2], 2080, 1, 65 * 65),
+        (64, 1, 128, &all[..64], 64, 64, 1 << 127),
+        (64, 1, 129, &all[..1], 64, 1, 129),
+    ] {
+        let expected = (placements / turns + 1).saturating_mul(cases);
+        let told = refused(n, m, d, delays);
+        assert!(
+            told.contains(&format!("about {expected} cases")),
+            "{n} {m} {d} {delays:?}: {told}"
+        );
+    }
+    let told = refused(64, 1, 200, &all);
+    assert!(
+        told.contains(&format!("about {} cases", u128::MAX)),
+        "{told}"
+    );
 }
