@@ -102,7 +102,7 @@ fn wrong_state_files_show_the_place() {
             "run --start cut.json",
             "cut.json:1:18: the file ends too early",
         ),
-        ("run --start empty.json", "ends too early"),
+        ("run --start empty.json", "empty.json is empty"),
         ("run --start tokens.json", "no tokens"),
         ("run --start relays.json", "no process delays"),
         ("run --start .", "cannot read"),
