@@ -554,6 +554,46 @@ fn trouble_takes_permits_away() {
     assert!(nodes.all.iter().all(|node| node.phase() >= 0));
 }
 
+/// A successor that is out of step takes no token away, and no tick is made that could be
+/// late: that it is out of step is enough, and at once.
+#[test]
+fn a_successor_out_of_step_is_trouble() {
+    let (mut nodes, first, fence) = holding(Timing::default());
+    let saved: Vec<Vec<u8>> = nodes
+        .all
+        .iter()
+        .map(|node| {
+            let mut bytes = Vec::new();
+            node.save(&mut bytes);
+            bytes
+        })
+        .collect();
+    nodes.all[first].handle_work_done(nodes.now, 0, fence, None);
+    nodes.busy = true;
+    nodes.run(100);
+    nodes.busy = false;
+    nodes.run(100);
+    let holds = |node: &usize| nodes.all[*node].held().count() == 1;
+    let holder = (0..3).find(holds).unwrap();
+    let successor = (holder + 1) % 3;
+    let config = *nodes.all[successor].config();
+    let old = &saved[successor];
+    nodes.all[successor] = Machine::restore(config, Key::none(), 77, nodes.now, old).unwrap();
+    nodes.events.clear();
+    assert!(nodes.all[holder].settled());
+    nodes.run(5);
+    assert!(!nodes.all[holder].settled());
+    let told: Vec<Event> = nodes
+        .events
+        .iter()
+        .filter(|event| event.0 == holder)
+        .map(|event| event.1)
+        .collect();
+    assert!(told.contains(&Event::Unsettled), "{told:?}");
+    let withdrawn = |event: &Event| matches!(event, Event::Withdrawn { .. });
+    assert!(told.iter().any(withdrawn), "{told:?}");
+}
+
 /// Whoever grants at once does not ask back for what is wrong elsewhere.
 #[test]
 fn trouble_is_no_reason_where_permits_are_always_granted() {
