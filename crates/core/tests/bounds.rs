@@ -1,9 +1,13 @@
 //! The closed forms of the worst case against every initial state of small rings.
 
+#[path = "common/splits.rs"]
+mod splits;
+
 use headway_core::bound::{
     gaps, true_separation, widest_gap, worst_last_rest, worst_legitimate_at,
 };
 use headway_core::{Configuration, Process, Ring, Separation};
+use splits::each_split;
 
 /// Calls `visit` with every state of `m` tokens on the ring.
 fn each_state(ring: &Ring, m: u32, visit: &mut dyn FnMut(&Configuration)) {
@@ -24,17 +28,6 @@ fn each_state(ring: &Ring, m: u32, visit: &mut dyn FnMut(&Configuration)) {
         let delays: Vec<usize> = ring.delays().collect();
         each_counter(&mut state, &delays, top, visit);
     });
-}
-
-fn each_split(numbers: &mut Vec<u32>, at: usize, left: u32, visit: &mut dyn FnMut(&[u32])) {
-    if at + 1 == numbers.len() {
-        numbers[at] = left;
-        return visit(numbers);
-    }
-    for here in 0..=left {
-        numbers[at] = here;
-        each_split(numbers, at + 1, left - here, visit);
-    }
 }
 
 fn each_counter(

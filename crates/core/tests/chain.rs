@@ -10,9 +10,13 @@
 //! With d = 1 there is no such bound: a pile at p2 never shrinks while a token
 //! arrives in every round.
 
+#[path = "common/splits.rs"]
+mod splits;
+
 use headway_core::chain::Chain;
 use headway_core::{Process, Separation};
 use proptest::prelude::*;
+use splits::each_split;
 
 fn bound(chain: &Chain) -> u64 {
     let unthrottled = chain.tokens() - u64::from(chain.processes()[0].resting);
@@ -40,18 +44,6 @@ fn separated_from(mut chain: Chain, arrivals: impl Iterator<Item = u32>) -> u64 
         chain.round(arriving);
     }
     from
-}
-
-/// Calls `visit` with every distribution of `left` tokens over `slots[at..]`.
-fn each_split(slots: &mut Vec<u32>, at: usize, left: u32, visit: &mut dyn FnMut(&[u32])) {
-    if at + 1 == slots.len() {
-        slots[at] = left;
-        return visit(slots);
-    }
-    for here in 0..=left {
-        slots[at] = here;
-        each_split(slots, at + 1, left - here, visit);
-    }
 }
 
 #[test]

@@ -226,14 +226,12 @@ fn a_permit_lasts_from_the_least_to_the_most() {
     let granted = nodes.now;
     let held = |nodes: &Nodes| nodes.all[holder].held().collect::<Vec<_>>();
     let (token, permit) = (0, true);
-    assert_eq!(
-        held(&nodes),
-        [Held {
-            token,
-            fence,
-            permit
-        }]
-    );
+    let here = [Held {
+        token,
+        fence,
+        permit,
+    }];
+    assert_eq!(held(&nodes), here);
     // Done at once: the token stays for the least time all the same.
     let mut done = nodes.all[holder].clone();
     assert!(done.handle_work_done(granted, 0, fence, None));
@@ -250,24 +248,9 @@ fn a_permit_lasts_from_the_least_to_the_most() {
     assert_eq!(nodes.events, []);
     nodes.run(3);
     assert_eq!(nodes.events, [(holder, Event::Withdrawn { token, fence })]);
-    assert_eq!(
-        held(&nodes),
-        [Held {
-            token,
-            fence,
-            permit
-        }],
-        "asked back, still here"
-    );
+    assert_eq!(held(&nodes), here, "asked back, still here");
     nodes.run(290);
-    assert_eq!(
-        held(&nodes),
-        [Held {
-            token,
-            fence,
-            permit
-        }]
-    );
+    assert_eq!(held(&nodes), here);
     nodes.run(20);
     assert_eq!(held(&nodes), []);
 }

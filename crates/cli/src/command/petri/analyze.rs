@@ -11,7 +11,7 @@ use headway_petri::{EventGraph, bound, invariant, ring, structure, svg};
 use headway_sim::forecast::Forecast;
 use serde_json::{Value, json};
 
-use super::input::{NetFlags, Plant, place_ids, shortened, write_svg};
+use super::input::{NetFlags, Plant, place_ids, shortened, transition_ids, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING, tick};
@@ -205,10 +205,8 @@ impl Analysis {
             "certificate_verified": spectrum.map(|_| true),
             "critical_circuit": spectrum.map(|s| ids(&s.critical_circuit)),
             "critical_places": spectrum.map(|s| ids(&s.critical_arcs)),
-            "critical_transitions": spectrum.map(|s| {
-                let id = |&t: &usize| net.transition_id(t).to_owned();
-                s.critical_nodes.iter().map(id).collect::<Vec<_>>()
-            }),
+            "critical_transitions": spectrum
+                .map(|s| transition_ids(net, s.critical_nodes.iter().copied())),
             "eigenvector": times,
             "cyclicity": spectrum.map(|s| s.cyclicity.to_string()),
             "transient": self.transient(),

@@ -234,6 +234,13 @@ pub(super) fn place_ids(net: &Net, places: &[usize]) -> Vec<String> {
         .collect()
 }
 
+/// The names of transitions.
+pub(super) fn transition_ids(net: &Net, transitions: impl Iterator<Item = usize>) -> Vec<String> {
+    transitions
+        .map(|transition| net.transition_id(transition).to_owned())
+        .collect()
+}
+
 /// A list of names, cut after a dozen for people to read.
 pub(super) fn shortened(names: &[String]) -> String {
     const SHOWN: usize = 12;

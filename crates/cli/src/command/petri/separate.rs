@@ -9,7 +9,7 @@ use headway_petri::separate::{self, Method, NotSeparable, Request};
 use headway_petri::{Marking, Net, svg};
 use serde_json::{Value, json};
 
-use super::input::{NetFlags, Plant, place_ids, shortened, write_pnml, write_svg};
+use super::input::{NetFlags, Plant, place_ids, shortened, transition_ids, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING};
@@ -219,11 +219,7 @@ fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usi
             net.transition_id(t) == name.trim() || net.transition_name(t) == name.trim()
         });
         found.ok_or_else(|| {
-            let ids: Vec<String> = circuit
-                .transitions
-                .iter()
-                .map(|&t| net.transition_id(t).to_owned())
-                .collect();
+            let ids = transition_ids(net, circuit.transitions.iter().copied());
             Failure::new(format!(
                 "--transitions {name}: not a transition of the circuit"
             ))

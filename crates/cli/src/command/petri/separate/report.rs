@@ -7,7 +7,7 @@ use headway_petri::{EventGraph, Marking, Net, maxplus};
 use serde_json::{Value, json};
 
 use super::{Args, MethodChoice};
-use crate::command::petri::input::{Plant, place_ids, shortened};
+use crate::command::petri::input::{Plant, place_ids, shortened, transition_ids};
 use crate::failure::Failure;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
 
@@ -96,19 +96,13 @@ pub(super) fn report(
     before: &Side,
     after: &Side,
 ) -> Value {
-    let transition = |&position: &usize| {
-        plant
-            .net
-            .transition_id(request.circuit.transitions[position])
-            .to_owned()
-    };
     json!({
         "net": plant.net.id,
         "method": args.method.name(),
         "circuit": place_ids(&plant.net, &request.circuit.places),
         "tokens": request.circuit.tokens(&plant.marking),
         "separation": request.separation,
-        "at": done.at.iter().map(transition).collect::<Vec<_>>(),
+        "at": ring_ids(plant, request, done),
         "places_added": done.places_added.len(),
         "transitions_added": done.transitions_added.len(),
         "arcs_added": done.net.arcs().len() - plant.net.arcs().len(),
@@ -118,6 +112,13 @@ pub(super) fn report(
         "before": before.json(),
         "after": after.json(),
     })
+}
+
+/// The transitions that have got minor rings.
+fn ring_ids(plant: &Plant, request: &Request, done: &Separated) -> Vec<String> {
+    let at = done.at.iter();
+    let transitions = at.map(|&position| request.circuit.transitions[position]);
+    transition_ids(&plant.net, transitions)
 }
 
 /// The same for people.
@@ -146,16 +147,7 @@ pub(super) fn write_text(
         shortened(&place_ids(&plant.net, &circuit.places))
     )?;
     if !done.at.is_empty() {
-        let ids: Vec<String> = done
-            .at
-            .iter()
-            .map(|&position| {
-                plant
-                    .net
-                    .transition_id(circuit.transitions[position])
-                    .to_owned()
-            })
-            .collect();
+        let ids = ring_ids(plant, request, done);
         writeln!(out, "{DIM}minor rings at: {}{DIM:#}", shortened(&ids))?;
     }
     let none = || "none".to_owned();
