@@ -124,9 +124,14 @@ impl<'a> Picture<'a> {
             Some(round) => format!("legitimate from round {round} on (not shown)"),
             None => "never legitimate: a traffic jam".to_owned(),
         };
+        let delays = if self.forecast.shape.starts_delay {
+            ""
+        } else {
+            "; ▾ delay"
+        };
         let _ = writeln!(
             out,
-            "<text x=\"{LEFT}\" y=\"47\">{summary}; red bars: a token rests; ▾ delay</text>"
+            "<text x=\"{LEFT}\" y=\"47\">{summary}; red bars: a token rests{delays}</text>"
         );
     }
 
@@ -186,8 +191,15 @@ impl<'a> Picture<'a> {
     }
 
     fn draw_ways(&self, out: &mut String) {
-        let room = PLOT_WIDTH / self.forecast.shape.tokens.max(1) as f64;
-        let thin = (room * 0.1).clamp(0.5, 3.0);
+        // Across and down, how far apart the lines are when the tokens are spread evenly.
+        let turn = self.forecast.shape.processes as f64 * self.per_round;
+        let room = PLOT_WIDTH.min(turn) / self.forecast.shape.tokens.max(1) as f64;
+        // Of round 0 alone there are only dots.
+        let thin = if self.last == 0 {
+            6.0
+        } else {
+            (room * 0.1).clamp(0.5, 3.0)
+        };
         for token in 0..self.forecast.shape.tokens {
             let way = self.line.trajectory(token, self.last);
             let colour = COLOURS[(token % COLOURS.len() as u64) as usize];
@@ -211,6 +223,11 @@ impl<'a> Picture<'a> {
         let n = self.forecast.shape.processes;
         let (mut moves, mut rests) = (String::new(), String::new());
         let mut round = 0;
+        if self.last == 0 {
+            // A dot: a line of no length has round ends.
+            let (process, _) = way.place(round);
+            let _ = write!(moves, "M{:.1} {TOP:.1}h0", self.x(process as f64));
+        }
         let mut waits = way.waits().iter().peekable();
         while round < self.last {
             let (process, _) = way.place(round);
@@ -258,9 +275,9 @@ impl<'a> Picture<'a> {
 /// At most so many round numbers below `end`.
 fn ticks(end: u64, most: u64) -> impl Iterator<Item = u64> {
     let mut step = 1;
-    while end / step > most {
+    while end.div_ceil(step) > most {
+        // 1, 2, 5, 10, 20, 50, …
         step = match step.to_string().as_bytes()[0] {
-            b'1' => step * 2,
             b'2' => step / 2 * 5,
             _ => step * 2,
         };

@@ -22,9 +22,11 @@ fn crowded(n: usize, resting: u32, d: u32, delays: &[usize]) -> (Ring, Configura
 #[test]
 fn pictures_are_as_they_were() {
     let many: Vec<usize> = (0..60).step_by(7).collect();
+    let all: Vec<usize> = (0..100).collect();
     let pictures = [
-        ("settles", crowded(6, 1, 3, &[0, 4]), 20),
-        ("settles-later", crowded(6, 1, 3, &[0, 4]), 3),
+        ("settles", crowded(6, 1, 3, &[0, 4]), 19),
+        ("settles-later", crowded(60, 9, 6, &many), 12),
+        ("all-delay", crowded(100, 49, 2, &all), 100),
         ("jam", crowded(5, 2, 2, &[1]), 12),
         ("relays", crowded(4, 0, 1, &[]), 0),
         ("many", crowded(60, 9, 6, &many), 130),
