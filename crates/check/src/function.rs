@@ -50,7 +50,8 @@ pub struct Lasso {
 }
 
 impl Lasso {
-    fn key(&self) -> (usize, &Lasso) {
+    /// With its length before it: shorter ones are less.
+    fn measured(self) -> (usize, Lasso) {
         (self.stem.len() + self.cycle.len(), self)
     }
 }
@@ -173,11 +174,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
             .map(|chunk| exploration.count_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
             .reduce(Tally::default, |one, other| one.merge(&other));
         exploration.check_stopped(&tally)?;
-        let lassos = if counted.never > 0 {
-            exploration.lassos()
-        } else {
-            BTreeMap::new()
-        };
+        let lassos = exploration.lassos();
         exploration.check_stopped(&tally)?;
         Ok(Some(FunctionAnswer {
             states,
@@ -216,7 +213,11 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
 
     fn settle_chunk(&self, ranks: std::ops::Range<u64>) -> Tally {
         let mut tally = Tally::default();
-        if self.control.stopped() || self.overflow.load(Ordering::Relaxed) {
+        if self.control.stopped() {
+            return tally;
+        }
+        // What does not fit is explored again, with larger cells.
+        if self.overflow.load(Ordering::Relaxed) {
             return tally;
         }
         self.control.advance(ranks.end - ranks.start);
@@ -336,59 +337,58 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
     /// The shortest counterexample of each property, over all initial states that
     /// never get anywhere.
     fn lassos(&self) -> BTreeMap<&'static str, Lasso> {
-        let mut best: BTreeMap<&'static str, Lasso> = BTreeMap::new();
-        let candidates: Vec<(&'static str, Lasso)> = (0..self.cells.len() as u64)
+        let best = (0..self.cells.len() as u64)
             .into_par_iter()
             .filter(|&rank| self.cells[rank as usize].get() == C::NEVER)
             .filter(|&rank| self.worth_tracing(rank))
-            .fold(Vec::new, |mut kept: Vec<(&'static str, Lasso)>, rank| {
+            .fold(BTreeMap::new, |mut best, rank| {
                 let lasso = trace(self.model, rank);
                 let cycle: Vec<M::State> = lasso
                     .cycle
                     .iter()
                     .map(|&rank| self.model.state(rank))
                     .collect();
-                let property = self.model.blame(&cycle);
-                match kept.iter_mut().find(|(name, _)| *name == property) {
-                    Some((_, old)) if old.key() <= lasso.key() => {}
-                    Some((_, old)) => *old = lasso,
-                    None => kept.push((property, lasso)),
-                }
-                kept
+                keep_shortest(&mut best, self.model.blame(&cycle), lasso.measured());
+                best
             })
-            .flatten_iter()
-            .collect();
-        for (property, lasso) in candidates {
-            let better = best.get(property).is_none_or(|old| lasso.key() < old.key());
-            if better {
-                best.insert(property, lasso);
-            }
-        }
-        best
+            .reduce(BTreeMap::new, |mut best, others| {
+                for (property, lasso) in others {
+                    keep_shortest(&mut best, property, lasso);
+                }
+                best
+            });
+        best.into_iter()
+            .map(|(property, (_, lasso))| (property, lasso))
+            .collect()
     }
 }
 
+fn keep_shortest(
+    best: &mut BTreeMap<&'static str, (usize, Lasso)>,
+    property: &'static str,
+    lasso: (usize, Lasso),
+) {
+    let shortest = match best.remove(property) {
+        Some(old) => old.min(lasso),
+        None => lasso,
+    };
+    best.insert(property, shortest);
+}
+
 impl Tally {
+    /// With a tally of higher ranks: of what is equally good, the lowest is kept.
     fn merge(mut self, other: &Tally) -> Tally {
         self.legitimate += other.legitimate;
         self.never += other.never;
-        self.closure_violation = match (self.closure_violation, other.closure_violation) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        if self.distances.len() < other.distances.len() {
-            self.distances.resize(other.distances.len(), 0);
-        }
+        self.closure_violation = self.closure_violation.or(other.closure_violation);
+        let rounds = self.distances.len().max(other.distances.len());
+        self.distances.resize(rounds, 0);
         for (mine, theirs) in self.distances.iter_mut().zip(&other.distances) {
             *mine += theirs;
         }
         self.worst = match (self.worst, other.worst) {
-            (Some((a, da)), Some((b, db))) => Some(if db > da || (db == da && b < a) {
-                (b, db)
-            } else {
-                (a, da)
-            }),
-            (a, b) => a.or(b),
+            (Some((_, mine)), Some((_, theirs))) if theirs > mine => other.worst,
+            (mine, theirs) => mine.or(theirs),
         };
         self
     }

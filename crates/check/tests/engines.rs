@@ -146,22 +146,22 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec((0..3_usize, 0..6_u64), 0..4), 6),
         legitimate in prop::collection::vec(prop::bool::weighted(0.3), 6),
     ) {
-        let model = Steps { steps, legitimate };
+        let model = Steps { next: steps, legitimate };
         let answer = actions::explore(&model, Limits::default(), &Control::default()).unwrap();
         let stops = (0..6_u64)
-            .any(|rank| !model.legitimate(&rank) && model.steps[rank as usize].is_empty());
+            .any(|rank| !model.legitimate(&rank) && model.next[rank as usize].is_empty());
         let circles = (1..64_u64).any(|set| model.fair_for_ever(set));
         prop_assert_eq!(answer.divergence.is_some(), stops || circles);
         // A run without a cycle ends where nothing can be done.
         let ends = answer.divergence.as_ref().filter(|lasso| lasso.cycle.is_empty());
         if let Some(lasso) = ends {
             let last = lasso.stem[lasso.stem.len() - 1];
-            prop_assert!(model.steps[last as usize].is_empty() && !model.legitimate(&last));
+            prop_assert!(model.next[last as usize].is_empty() && !model.legitimate(&last));
         }
         if let Some(lasso) = answer.divergence.filter(|lasso| !lasso.cycle.is_empty()) {
             let set = lasso.cycle.iter().fold(0, |set, rank| set | 1 << rank);
             let follows = |from: u64, to: u64| {
-                model.steps[from as usize].iter().any(|step| step.1 == to)
+                model.next[from as usize].iter().any(|step| step.1 == to)
             };
             let cycle = &lasso.cycle;
             prop_assert!(cycle.windows(2).all(|pair| follows(pair[0], pair[1])));
@@ -169,7 +169,7 @@ proptest! {
             prop_assert!((0..6).all(|rank| set >> rank & 1 == 0 || !model.legitimate(&rank)));
             // A fair action that a state of the cycle enables is taken on it.
             for fair in 0..2 {
-                let steps = |rank: u64| model.steps[rank as usize].iter();
+                let steps = |rank: u64| model.next[rank as usize].iter();
                 let enabled = cycle.iter().any(|&rank| steps(rank).any(|step| step.0 == fair));
                 let next = |at: usize| cycle[(at + 1) % cycle.len()];
                 let taken = (0..cycle.len()).any(|at| steps(cycle[at]).any(|step| *step == (fair, next(at))));

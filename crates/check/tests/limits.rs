@@ -52,7 +52,7 @@ fn rules() -> Rules {
 
 fn steps() -> Steps {
     Steps {
-        steps: vec![vec![(0, 1)]; 6],
+        next: vec![vec![(0, 1)]; 6],
         legitimate: vec![true; 6],
     }
 }

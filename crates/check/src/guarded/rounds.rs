@@ -25,7 +25,8 @@ impl<M: Guarded> Exploration<'_, M> {
         for rank in 0..states {
             by_steps[self.settled(rank).unwrap_or(0) as usize].push(rank);
         }
-        // rounds[rank << n | waited], filled by increasing steps.
+        // By pair, filled by increasing steps.
+        let pair = |rank: u64, waited: u64| ((rank << n) + waited) as usize;
         let rounds: Vec<AtomicU16> = (0..states << n).map(|_| AtomicU16::new(0)).collect();
         let worst = AtomicU64::new(0);
         let stopped = || {
@@ -56,10 +57,10 @@ impl<M: Guarded> Exploration<'_, M> {
                         }
                         let left = waited & !selected & enabled;
                         let (begun, waited) = if left == 0 { (1, enabled) } else { (0, left) };
-                        begun + rounds[(after << n | waited) as usize].load(Ordering::Relaxed)
+                        begun + rounds[pair(after, waited)].load(Ordering::Relaxed)
                     });
                     let most = most.max().unwrap_or(0);
-                    rounds[(rank << n | waited) as usize].store(most, Ordering::Relaxed);
+                    rounds[pair(rank, waited)].store(most, Ordering::Relaxed);
                     if waited == enabled {
                         worst.fetch_max(u64::from(most), Ordering::Relaxed);
                     }

@@ -56,9 +56,11 @@ impl Clocking {
     /// ```
     pub fn for_ring(processes: usize, pace: u32) -> Clocking {
         let n = processes as u32;
-        let modulus = (2..).map(|k| k * n).find(|k| k % pace.max(1) == 0);
+        let mut multiples = (2..).map(|k| k * n);
         Clocking {
-            modulus: modulus.unwrap_or(2 * n),
+            modulus: multiples
+                .find(|k| k % pace.max(1) == 0)
+                .expect("n·p is one of them"),
             pace,
             previous: true,
             every_start: false,

@@ -120,7 +120,8 @@ impl Guarded for KState {
                 let (own, before) = (state[i], state[self.predecessor(i)]);
                 holds(own.into(), before.into(), i == 0)
             })
-            .fold(0, |set, i| set | 1 << i)
+            .map(|i| 1 << i)
+            .sum()
     }
 
     fn fire(&self, state: &Values, selected: u64) -> Values {

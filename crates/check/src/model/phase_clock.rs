@@ -122,7 +122,8 @@ impl Guarded for ClockRing {
                 let neighbours = self.neighbouring(state, i);
                 self.clock.step(state[i].into(), &neighbours).is_some()
             })
-            .fold(0, |set, i| set | 1 << i)
+            .map(|i| 1 << i)
+            .sum()
     }
 
     fn fire(&self, state: &Phases, selected: u64) -> Phases {

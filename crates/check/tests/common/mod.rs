@@ -5,14 +5,21 @@
 use headway_check::{Actions, Deterministic, Guarded, Model, Step};
 use proptest::prelude::*;
 
-/// Any function on a few states.
+/// A few states, each of which is its own rank, and what each leads to.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
-    pub(crate) next: Vec<u64>,
+pub(crate) struct Numbered<T> {
+    pub(crate) next: Vec<T>,
     pub(crate) legitimate: Vec<bool>,
 }
 
-impl Model for Table {
+/// Any function on a few states.
+pub(crate) type Table = Numbered<u64>;
+
+/// Three actions of which the first two are fair, any steps: by state, action and
+/// successor.
+pub(crate) type Steps = Numbered<Vec<(usize, u64)>>;
+
+impl<T: Sync> Model for Numbered<T> {
     type State = u64;
     fn states(&self) -> u64 {
         self.next.len() as u64
@@ -122,33 +129,6 @@ pub(crate) fn rules() -> impl Strategy<Value = Rules> {
     })
 }
 
-/// Six states, three actions of which the first two are fair, any steps.
-#[derive(Clone, Debug)]
-pub(crate) struct Steps {
-    /// By state: action and successor.
-    pub(crate) steps: Vec<Vec<(usize, u64)>>,
-    pub(crate) legitimate: Vec<bool>,
-}
-
-impl Model for Steps {
-    type State = u64;
-    fn states(&self) -> u64 {
-        self.steps.len() as u64
-    }
-    fn state(&self, rank: u64) -> u64 {
-        rank
-    }
-    fn rank(&self, state: &u64) -> u64 {
-        *state
-    }
-    fn legitimate(&self, state: &u64) -> bool {
-        self.legitimate[*state as usize]
-    }
-    fn show(&self, state: &u64) -> String {
-        state.to_string()
-    }
-}
-
 impl Actions for Steps {
     fn actions(&self) -> Vec<&'static str> {
         vec!["fair", "fair too", "unfair"]
@@ -157,7 +137,7 @@ impl Actions for Steps {
         0b011
     }
     fn steps(&self, state: &u64, steps: &mut Vec<Step<u64>>) {
-        let all = self.steps[*state as usize].iter();
+        let all = self.next[*state as usize].iter();
         steps.extend(all.map(|&(action, state)| Step { action, state }));
     }
 }
@@ -179,7 +159,7 @@ impl Steps {
                     .iter()
                     .filter(|&&r| r == from || reached >> r & 1 == 1)
                 {
-                    for &(_, to) in self.steps[rank as usize]
+                    for &(_, to) in self.next[rank as usize]
                         .iter()
                         .filter(|step| inside(step.1))
                     {
@@ -194,7 +174,7 @@ impl Steps {
         };
         let (mut enabled, mut taken) = (0_u64, 0_u64);
         for &rank in &members {
-            for &(action, to) in &self.steps[rank as usize] {
+            for &(action, to) in &self.next[rank as usize] {
                 enabled |= 1 << action;
                 taken |= u64::from(inside(to)) << action;
             }

@@ -74,7 +74,8 @@ impl Asynchronous {
                 ];
                 self.clock.step(state[i].phase.into(), &neighbours) == Some(ClockStep::Tick)
             })
-            .fold(0, |set, i| set | 1 << i)
+            .map(|i| 1 << i)
+            .sum()
     }
 
     /// Whether a process that is one tick ahead is also one round ahead: its last

@@ -133,7 +133,7 @@ pub fn explore(
             }
             let held = &held[..instance.processes()];
             match orbit(held, &rotations) {
-                Some(orbit) => explorer.placement(rank, held, orbit as u128),
+                Some(orbit) => explorer.placement(held, orbit as u128),
                 None => Tally::default(),
             }
         })

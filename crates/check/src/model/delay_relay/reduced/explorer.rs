@@ -6,6 +6,9 @@ use super::tally::Tally;
 use super::{Instance, LARGEST_RING};
 use crate::control::Control;
 
+#[cfg(test)]
+mod tests;
+
 /// Initial states that differ only in counters no token has met, after some
 /// rounds.
 #[derive(Clone, Copy)]
@@ -29,8 +32,8 @@ pub(super) struct Explorer<'a> {
 
 impl Explorer<'_> {
     /// Everything about the states of one placement, which stands for `orbit` of them.
-    pub(super) fn placement(&self, rank: u64, held: &[u8], orbit: u128) -> Tally {
-        let mut tally = Tally::of_placement(rank);
+    pub(super) fn placement(&self, held: &[u8], orbit: u128) -> Tally {
+        let mut tally = Tally::of_placement();
         self.legitimate_states(held, orbit, &mut tally);
         let splits: u128 = held.iter().map(|&sum| u128::from(sum) + 1).product();
         let mut start = Case {
@@ -98,15 +101,13 @@ impl Explorer<'_> {
                 state[*index].counter = values[(number % values.len() as u128) as usize];
                 number /= values.len() as u128;
             }
+            debug_assert!(self.legitimate(&state[..n]), "one counter at a time");
             let before = state;
             self.round(&mut state[..n]);
-            if !(self.legitimate(&before[..n]) && self.legitimate(&state[..n])) {
-                tally
-                    .closure_violation
-                    .get_or_insert((tally.rank, before[..n].to_vec()));
+            if !self.legitimate(&state[..n]) {
+                tally.closure_violation.get_or_insert(before[..n].to_vec());
             }
-            tally.tokens_move &= (0..n)
-                .all(|i| state[i].resting == 0 && state[(i + 1) % n].queued == before[i].queued);
+            tally.tokens_move &= (0..n).all(|i| state[(i + 1) % n].queued == before[i].queued);
         }
     }
 
@@ -173,10 +174,9 @@ impl Explorer<'_> {
             }
             tally.illegitimate_after(case.round, illegitimate);
             tally.slow(case.round + 1, || self.initial(&case, held, culprit));
-            let several = case.round < self.top as u64 && case.open != 0;
-            if !several {
-                let state = (case.processes, case.open);
-                if landmark == Some(state) {
+            // By then an open counter is 0; before, what is the same may yet differ in it.
+            if case.round >= self.top as u64 {
+                if landmark == Some(case.processes) {
                     tally.cases += 1;
                     tally.never(case.round + 1, illegitimate, || {
                         self.initial(&case, held, None)
@@ -184,7 +184,7 @@ impl Explorer<'_> {
                     return None;
                 }
                 if case.round >= next_power {
-                    landmark = Some(state);
+                    landmark = Some(case.processes);
                     next_power = case.round * 2;
                 }
             }

@@ -1,23 +1,22 @@
-//! Sums over cases, in a form that does not depend on the order of summing.
+//! Sums over cases. Tallies are merged in order of the placements' ranks, so that of
+//! equally good examples the first is kept, whatever the threads do.
 
 use headway_core::Process;
 
 use super::ReducedAnswer;
 
-/// A state, with what is needed to choose the same one whatever the threads do.
+/// A state, and how many rounds of what it is an example of.
 #[derive(Clone, Debug)]
 pub(super) struct Example {
     pub(super) rounds: u64,
-    rank: u64,
     state: Vec<Process>,
 }
 
 /// What is known after some cases.
 #[derive(Default)]
 pub(super) struct Tally {
-    pub(super) rank: u64,
     pub(super) legitimate: u128,
-    pub(super) closure_violation: Option<(u64, Vec<Process>)>,
+    pub(super) closure_violation: Option<Vec<Process>>,
     pub(super) conserved: bool,
     pub(super) one_queued: bool,
     pub(super) tokens_move: bool,
@@ -28,7 +27,7 @@ pub(super) struct Tally {
     never_from: Vec<u128>,
     pub(super) worst: Option<Example>,
     last_rest: Option<Example>,
-    pub(super) diverging: Option<Example>,
+    pub(super) diverging: Option<Vec<Process>>,
     pub(super) placements: u64,
     pub(super) cases: u64,
 }
@@ -41,26 +40,17 @@ fn add_at(counts: &mut Vec<u128>, round: u64, count: u128) {
     counts[index] += count;
 }
 
-fn keep_larger(
-    kept: &mut Option<Example>,
-    rounds: u64,
-    rank: u64,
-    state: impl FnOnce() -> Vec<Process>,
-) {
+fn keep_larger(kept: &mut Option<Example>, rounds: u64, state: impl FnOnce() -> Vec<Process>) {
     if kept.as_ref().is_none_or(|old| rounds > old.rounds) {
-        *kept = Some(Example {
-            rounds,
-            rank,
-            state: state(),
-        });
+        let state = state();
+        *kept = Some(Example { rounds, state });
     }
 }
 
 impl Tally {
-    /// Nothing known yet about the placement of that rank.
-    pub(super) fn of_placement(rank: u64) -> Tally {
+    /// Nothing known yet about a placement.
+    pub(super) fn of_placement() -> Tally {
         Tally {
-            rank,
             placements: 1,
             conserved: true,
             one_queued: true,
@@ -74,24 +64,19 @@ impl Tally {
     }
 
     pub(super) fn slow(&mut self, rounds: u64, state: impl FnOnce() -> Vec<Process>) {
-        keep_larger(&mut self.worst, rounds, self.rank, state);
+        keep_larger(&mut self.worst, rounds, state);
     }
 
     pub(super) fn rests(&mut self, round: u64, state: impl FnOnce() -> Vec<Process>) {
-        keep_larger(&mut self.last_rest, round, self.rank, state);
+        keep_larger(&mut self.last_rest, round, state);
     }
 
     pub(super) fn never(&mut self, from: u64, states: u128, state: impl FnOnce() -> Vec<Process>) {
         add_at(&mut self.never_from, from, states);
-        if self.diverging.is_none() {
-            self.diverging = Some(Example {
-                rounds: 0,
-                rank: self.rank,
-                state: state(),
-            });
-        }
+        self.diverging.get_or_insert_with(state);
     }
 
+    /// With a tally of placements of higher rank.
     pub(super) fn merge(mut self, other: Tally) -> Tally {
         if self.placements == 0 {
             return other;
@@ -111,20 +96,16 @@ impl Tally {
         for (round, &count) in other.never_from.iter().enumerate() {
             add_at(&mut self.never_from, round as u64, count);
         }
-        self.closure_violation = match (self.closure_violation, other.closure_violation) {
-            (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
-            (a, b) => a.or(b),
-        };
-        let better = |a: Option<Example>, b: Option<Example>| match (a, b) {
-            (Some(a), Some(b)) => {
-                let b_first = b.rounds > a.rounds || (b.rounds == a.rounds && b.rank < a.rank);
-                Some(if b_first { b } else { a })
+        self.closure_violation = self.closure_violation.or(other.closure_violation);
+        self.diverging = self.diverging.or(other.diverging);
+        for (mine, theirs) in [
+            (&mut self.worst, other.worst),
+            (&mut self.last_rest, other.last_rest),
+        ] {
+            if let Some(example) = theirs {
+                keep_larger(mine, example.rounds, || example.state);
             }
-            (a, b) => a.or(b),
-        };
-        self.worst = better(self.worst, other.worst);
-        self.last_rest = better(self.last_rest, other.last_rest);
-        self.diverging = better(self.diverging, other.diverging);
+        }
         self
     }
 
@@ -150,7 +131,7 @@ impl Tally {
         ReducedAnswer {
             states,
             legitimate: self.legitimate,
-            closure_violation: self.closure_violation.map(|(_, state)| state),
+            closure_violation: self.closure_violation,
             tokens_move: self.tokens_move,
             conserved: self.conserved,
             one_queued: self.one_queued,
@@ -158,7 +139,7 @@ impl Tally {
             never,
             worst: self.worst.filter(|_| converges).map(state),
             worst_last_rest: self.last_rest.filter(|_| converges).map(state),
-            diverging: self.diverging.map(|example| example.state),
+            diverging: self.diverging,
             placements: self.placements,
             cases: self.cases,
         }

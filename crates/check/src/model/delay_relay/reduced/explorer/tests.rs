@@ -1,0 +1,78 @@
+//! What no ring does is noticed all the same, and is not forgotten.
+
+use super::*;
+
+fn explorer<'a>(instance: &'a Instance, control: &'a Control) -> Explorer<'a> {
+    Explorer {
+        instance,
+        control,
+        top: instance.ring().separation().top(),
+    }
+}
+
+#[test]
+fn a_token_too_many_is_noticed() {
+    let (instance, control) = (Instance::uniform(4, 2, 2).unwrap(), Control::default());
+    let explorer = explorer(&instance, &control);
+    assert!(explorer.placement(&[1, 1, 0, 0], 1).conserved);
+    assert!(!explorer.placement(&[1, 1, 1, 0], 1).conserved);
+}
+
+#[test]
+fn what_is_broken_once_stays_broken() {
+    let (instance, control) = (Instance::uniform(4, 2, 2).unwrap(), Control::default());
+    let explorer = explorer(&instance, &control);
+    let broken = || {
+        let mut tally = Tally::of_placement();
+        (tally.conserved, tally.one_queued, tally.tokens_move) = (false, false, false);
+        tally
+    };
+    let mut tally = broken();
+    explorer.legitimate_states(&[1, 0, 1, 0], 1, &mut tally);
+    assert_eq!(tally.legitimate, 1, "one was looked at");
+    let mut case = Case {
+        round: 0,
+        processes: [Process::default(); LARGEST_RING],
+        open: 0,
+        chosen: [0; LARGEST_RING],
+        weight: 1,
+    };
+    (case.processes[0].resting, case.processes[2].resting) = (1, 1);
+    assert!(explorer.follow(case, &[1, 0, 1, 0], &mut tally).is_none());
+    assert_eq!(tally.cases, 1, "one was followed");
+    let fine = Tally::of_placement();
+    for tally in [
+        tally,
+        fine.merge(broken()),
+        broken().merge(Tally::of_placement()),
+    ] {
+        assert!(!tally.conserved && !tally.one_queued && !tally.tokens_move);
+    }
+    let fine = Tally::of_placement().merge(Tally::of_placement());
+    assert!(fine.conserved && fine.one_queued && fine.tokens_move);
+}
+
+/// Whatever the order in which threads finish, tallies are merged in order of rank.
+#[test]
+fn of_equally_good_examples_the_first_is_kept() {
+    let example = |resting| {
+        vec![Process {
+            resting,
+            ..Process::default()
+        }]
+    };
+    let with = |rounds, resting| {
+        let mut tally = Tally::of_placement();
+        tally.slow(rounds, || example(resting));
+        tally.rests(rounds, || example(resting));
+        tally.closure_violation = Some(example(resting));
+        tally
+    };
+    for (first, second, kept) in [(5, 5, 1), (5, 4, 1), (4, 5, 2)] {
+        let answer = with(first, 1).merge(with(second, 2)).answer(0);
+        let expected = Some((first.max(second), example(kept)));
+        assert_eq!(answer.worst, expected);
+        assert_eq!(answer.worst_last_rest, expected);
+        assert_eq!(answer.closure_violation, Some(example(1)));
+    }
+}

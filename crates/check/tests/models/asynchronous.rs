@@ -1,0 +1,92 @@
+//! delay/relay without lock-step.
+
+use headway_check::model::asynchronous::{self, Clocking};
+use headway_check::model::delay_relay::Instance;
+use headway_check::{Control, Report, Scheduler};
+
+use crate::{figure, limits};
+
+fn asynchronous(n: usize, g: u32, delays: &[usize], clocking: Clocking) -> Report {
+    let ring = Instance::with_delays(n, 2, g, delays.iter().copied()).unwrap();
+    asynchronous::check(
+        &ring,
+        clocking,
+        Scheduler::Central,
+        limits(),
+        &Control::default(),
+    )
+    .unwrap()
+}
+
+/// The true distance is at least g - ⌊(g+p)/(p+1)⌋ under every schedule, and that
+/// is met.
+#[test]
+fn true_distance_holds_and_is_tight() {
+    true_distances(3..=4);
+}
+
+#[test]
+fn true_distance_on_the_smallest_ring() {
+    true_distances(2..=2);
+}
+
+fn true_distances(separations: std::ops::RangeInclusive<u32>) {
+    for g in separations {
+        let n = 2 * g as usize;
+        for pace in 1..=g {
+            let report = asynchronous(n, g, &[0], Clocking::for_ring(n, pace));
+            assert!(report.all_hold(), "{}", report.instance);
+            let bound = g - (g + pace) / (pace + 1);
+            assert_eq!(
+                figure(&report, "least_true_distance"),
+                u128::from(bound),
+                "g {g} p {pace}"
+            );
+        }
+    }
+}
+
+#[test]
+fn logical_rounds_are_lock_step_rounds_from_every_state_and_schedule() {
+    let every = Clocking {
+        every_start: true,
+        ..Clocking::for_ring(4, 1)
+    };
+    let ring = Instance::uniform(4, 2, 2).unwrap();
+    let states = |scheduler| {
+        let control = Control::default();
+        let report = asynchronous::check(&ring, every, scheduler, limits(), &control).unwrap();
+        assert!(report.all_hold(), "{report:?}");
+        report.states
+    };
+    // Steps of several processes reach nothing that single steps do not.
+    assert_eq!(states(Scheduler::Central), states(Scheduler::Distributed));
+}
+
+#[test]
+fn asynchrony_without_previous_state_or_with_a_small_modulus_is_caught() {
+    let all = [0, 1, 2, 3];
+    let good = Clocking::for_ring(4, 1);
+    assert!(asynchronous(4, 2, &all, Clocking { modulus: 5, ..good }).all_hold());
+    let forgetful = asynchronous(
+        4,
+        2,
+        &all,
+        Clocking {
+            previous: false,
+            ..good
+        },
+    );
+    let broken = forgetful.property("logical-rounds").unwrap();
+    assert_eq!(
+        broken.counterexample.as_ref().unwrap().states.len(),
+        3,
+        "two ticks suffice"
+    );
+    for modulus in [2, 3, 4] {
+        let small = asynchronous(4, 2, &all, Clocking { modulus, ..good });
+        assert!(!small.all_hold(), "modulus {modulus}");
+    }
+    let wound = asynchronous(4, 2, &all, Clocking { modulus: 4, ..good });
+    assert!(!wound.property("no-deadlock").unwrap().holds);
+}

@@ -1,0 +1,56 @@
+//! Tokens by definition: values on rings of their own.
+
+use headway_check::model::definitional;
+use headway_check::{Control, Figure, Report};
+use headway_core::{Ring, Separation};
+
+use crate::limits;
+
+fn token_rings(n: usize, m: usize, d: u32, k: u32, delays: &[usize], reduced: bool) -> Report {
+    let separation = Separation::new(d).unwrap();
+    let ring = Ring::with_delays(separation, n, delays.iter().copied()).unwrap();
+    definitional::check(ring, m, k, reduced, limits(), &Control::default()).unwrap()
+}
+
+/// States by formula: K^(n·m) values, m turns at every process, d counters at every
+/// delay. The reduction by value shift against all states.
+#[test]
+fn tokens_by_definition_converge() {
+    let report = token_rings(4, 2, 2, 5, &[0, 1, 2, 3], true);
+    assert!(report.all_hold());
+    assert_eq!(report.states, 5_u128.pow(8) * 2_u128.pow(4) * 2_u128.pow(4));
+    let small = token_rings(3, 1, 2, 4, &[0, 1, 2], true);
+    assert!(small.all_hold());
+    assert_eq!(small.states, 4_u128.pow(3) * 2_u128.pow(3));
+}
+
+#[test]
+fn the_value_shift_is_exact() {
+    for (n, m, d, k, delays) in [
+        (3, 1, 2, 4, &[0, 1, 2][..]),
+        (3, 1, 3, 4, &[1]),
+        (4, 2, 2, 3, &[0]),
+        (4, 2, 2, 2, &[0, 1]),
+        (3, 2, 1, 4, &[0]),
+    ] {
+        let reduced = token_rings(n, m, d, k, delays, true);
+        let mut full = token_rings(n, m, d, k, delays, false);
+        full.reductions = reduced.reductions.clone();
+        // The same state is shown, shifted to 0 at process 0.
+        full.witness = reduced.witness.clone();
+        let close = |report: &Report| match report.figure("mean") {
+            Some(Figure::Real(mean)) => *mean,
+            _ => 0.0,
+        };
+        assert!((close(&reduced) - close(&full)).abs() < 1e-9);
+        full.figures.retain(|(name, _)| *name != "mean");
+        let mut reduced = reduced;
+        reduced.figures.retain(|(name, _)| *name != "mean");
+        for report in [&mut full, &mut reduced] {
+            for property in &mut report.properties {
+                property.counterexample = None;
+            }
+        }
+        assert_eq!(reduced, full, "{}", reduced.instance);
+    }
+}

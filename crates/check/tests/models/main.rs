@@ -1,0 +1,103 @@
+//! The shipped models: published results, pinned counts with a second way to each,
+//! and for every model something broken that is caught.
+
+mod asynchronous;
+mod definitional;
+mod guarded;
+mod measuring;
+mod monitored;
+
+use headway_check::model::delay_relay::{self, Instance};
+use headway_check::model::{definitional as tokens, handover, measure, monitor};
+use headway_check::{Control, Deterministic, Figure, Limits, Model, Report, Scheduler};
+use headway_core::{Ring, Separation};
+
+fn limits() -> Limits {
+    Limits::default()
+}
+
+fn figure(report: &Report, name: &str) -> u128 {
+    match report.figure(name) {
+        Some(Figure::Number(number)) => *number,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn binomial(n: usize, k: usize) -> usize {
+    (1..=k).fold(1, |product, i| product * (n + 1 - i) / i)
+}
+
+#[test]
+fn answers_do_not_depend_on_threads() {
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            let control = Control::default();
+            let ring = Instance::with_delays(7, 2, 3, [0, 1, 4]).unwrap();
+            (
+                delay_relay::check(&ring, true, limits(), &control).unwrap(),
+                delay_relay::check(&ring, false, limits(), &control).unwrap(),
+                guarded::k_state(5, 5, Scheduler::Distributed),
+                guarded::k_state(5, 4, Scheduler::Distributed),
+                measure::check(5, 2, 10, true, limits(), &control).unwrap(),
+            )
+        })
+    };
+    let one = with(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(one, with(threads), "{threads} threads");
+    }
+}
+
+/// Numbers modulo twice the channel's capacity are enough, and one less is not
+/// (with capacity 1 that would be no number at all).
+#[test]
+fn handover_needs_twice_as_many_numbers_as_a_channel_holds() {
+    let check = |values, capacity| {
+        handover::check(values, capacity, limits(), &Control::default()).unwrap()
+    };
+    assert!(check(2, 1).all_hold(), "the alternating bit");
+    assert!(check(4, 2).all_hold());
+    for values in [2, 3] {
+        let report = check(values, 2);
+        assert!(report.closure && report.property("conserved").unwrap().holds);
+        assert!(!report.convergence, "modulo {values}");
+        let run = report
+            .property("convergence")
+            .unwrap()
+            .counterexample
+            .clone()
+            .unwrap();
+        assert_eq!(run.repeats_from, Some(0));
+    }
+    // States by formula: numbers of both, sending or not, contents of two channels.
+    assert_eq!(check(4, 2).states, 4 * 2 * 4 * 21 * 21);
+}
+
+/// Every state's successor is a state of the same space with its own rank: no
+/// model leaves its space.
+#[test]
+fn spaces_are_closed() {
+    fn closed<M: Deterministic>(model: &M)
+    where
+        M::State: std::fmt::Debug,
+    {
+        for rank in 0..model.states() {
+            let state = model.state(rank);
+            assert_eq!(model.rank(&state), rank);
+            let next = model.next(&state);
+            let next_rank = model.rank(&next);
+            assert!(next_rank < model.states(), "{state:?} to {next:?}");
+            assert_eq!(model.state(next_rank), next, "from {state:?}");
+        }
+    }
+    closed(&measure::MeasureRing::new(4, 2, 8, true).unwrap());
+    closed(&measure::MeasureRing::new(4, 2, 8, false).unwrap());
+    closed(&monitor::MonitoredRing::new(3, 1, 2, 3, &[0]).unwrap());
+    closed(&monitor::MonitoredRing::new(3, 1, 2, 2, &[0, 1]).unwrap());
+    let ring = Ring::with_delays(Separation::new(2).unwrap(), 3, [0]).unwrap();
+    closed(&tokens::Definitional::new(ring, 2, 3, false).unwrap());
+}
