@@ -59,7 +59,6 @@ impl Multisets {
         let mut x = self.slots + self.tokens;
         for j in (1..=self.tokens).rev() {
             // The largest x with C(x, j) <= rest; it only falls from j to j - 1.
-            x -= 1;
             while self.choose[j][x] > rest {
                 x -= 1;
             }

@@ -5,7 +5,9 @@ mod common;
 use common::{Rules, Steps, Table};
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::reach::{self, Reachable};
-use headway_check::{CheckError, Control, Limits, Scheduler, actions, function, guarded};
+use headway_check::{
+    CheckError, Control, Guarded, Limits, Model, Scheduler, actions, function, guarded,
+};
 
 const MUCH: u64 = 1 << 40;
 
@@ -146,6 +148,72 @@ fn progress_ends_where_it_said_it_would() {
     assert_eq!(control.progress(), (216, 216));
     actions::explore(&steps(), limits, &control).unwrap();
     assert_eq!(control.progress(), (228, 228));
+}
+
+/// States settle one a sweep, the last first; each sweep tells how many it settled.
+#[test]
+fn progress_is_told_sweep_by_sweep() {
+    let rules = Rules {
+        processes: 1,
+        values: 5,
+        moves: vec![vec![Some(1), Some(2), Some(3), Some(4), None]],
+        legitimate: vec![false, false, false, false, true],
+    };
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let control = Control::default();
+    let answer = one.unwrap().install(|| {
+        guarded::explore(&rules, Scheduler::Central, Limits::default(), &control).unwrap()
+    });
+    assert_eq!(answer.slowest, [0, 1, 2, 3, 4]);
+    assert_eq!(control.progress(), (10, 10));
+}
+
+/// Two states, and so many processes that the sets of them are too many for rounds.
+struct Wide {
+    processes: usize,
+}
+
+impl Model for Wide {
+    type State = u64;
+    fn states(&self) -> u64 {
+        2
+    }
+    fn state(&self, rank: u64) -> u64 {
+        rank
+    }
+    fn rank(&self, state: &u64) -> u64 {
+        *state
+    }
+    fn legitimate(&self, state: &u64) -> bool {
+        *state == 0
+    }
+    fn show(&self, state: &u64) -> String {
+        state.to_string()
+    }
+}
+
+impl Guarded for Wide {
+    fn processes(&self) -> usize {
+        self.processes
+    }
+    fn enabled(&self, _: &u64) -> u64 {
+        1
+    }
+    fn fire(&self, _: &u64, _: u64) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn rounds_are_left_out_where_the_sets_of_processes_are_too_many() {
+    for (processes, rounds) in [(10, Some(1)), (28, None), (62, None), (64, None)] {
+        let model = Wide { processes };
+        let control = Control::default();
+        let scheduler = Scheduler::Synchronous;
+        let answer = guarded::explore(&model, scheduler, Limits::default(), &control).unwrap();
+        let worst = answer.worst.unwrap();
+        assert_eq!((worst.steps, worst.moves, worst.rounds), (1, 1, rounds));
+    }
 }
 
 /// A line of numbers, each of which leads to the next.

@@ -17,17 +17,17 @@ impl<M: Guarded> Exploration<'_, M> {
         let (states, n) = (self.model.states(), self.model.processes());
         let pairs = states
             .checked_shl(n as u32)
-            .filter(|pairs| pairs >> n == states);
-        if pairs.is_none_or(|pairs| pairs > MOST_PAIRS) {
+            .filter(|pairs| pairs >> n == states && (..=MOST_PAIRS).contains(pairs));
+        let Some(pairs) = pairs else {
             return Ok(None);
-        }
+        };
         let mut by_steps: Vec<Vec<u64>> = vec![Vec::new(); longest as usize + 1];
         for rank in 0..states {
             by_steps[self.settled(rank).unwrap_or(0) as usize].push(rank);
         }
         // By pair, filled by increasing steps.
         let pair = |rank: u64, waited: u64| ((rank << n) + waited) as usize;
-        let rounds: Vec<AtomicU16> = (0..states << n).map(|_| AtomicU16::new(0)).collect();
+        let rounds: Vec<AtomicU16> = (0..pairs).map(|_| AtomicU16::new(0)).collect();
         let worst = AtomicU64::new(0);
         let stopped = || {
             let known = format!("every run gets there in at most {longest} steps; rounds unknown");

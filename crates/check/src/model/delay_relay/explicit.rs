@@ -72,7 +72,8 @@ impl Model for Explicit {
         let slots = &mut slots[..self.instance.tokens()];
         self.placements.unrank(rank / self.counters, slots);
         place_tokens(&mut processes, slots);
-        let mut rest = rank % self.counters;
+        // The digits taken are the low ones; the placement is above them.
+        let mut rest = rank;
         let d = u64::from(self.instance.separation());
         for process in self.instance.ring().delays() {
             processes[process].counter = digit(&mut rest, d) as i32;

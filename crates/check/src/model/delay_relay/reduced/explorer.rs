@@ -5,6 +5,7 @@ use headway_core::{Process, legitimate, ring};
 use super::tally::Tally;
 use super::{Instance, LARGEST_RING};
 use crate::control::Control;
+use crate::ranking::digit;
 
 #[cfg(test)]
 mod tests;
@@ -95,11 +96,11 @@ impl Explorer<'_> {
         }
         let product: u128 = allowed.iter().map(|(_, v)| v.len() as u128).product();
         tally.legitimate += orbit * product;
-        for mut number in 0..product {
+        for mut number in 0..product as u64 {
             let mut state = base;
             for (index, values) in &allowed {
-                state[*index].counter = values[(number % values.len() as u128) as usize];
-                number /= values.len() as u128;
+                let value = digit(&mut number, values.len() as u64);
+                state[*index].counter = values[value as usize];
             }
             debug_assert!(self.legitimate(&state[..n]), "one counter at a time");
             let before = state;

@@ -13,7 +13,7 @@ pub(super) struct Example {
 }
 
 /// What is known after some cases.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tally {
     pub(super) legitimate: u128,
     pub(super) closure_violation: Option<Vec<Process>>,

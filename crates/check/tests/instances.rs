@@ -1,0 +1,243 @@
+//! What instances say of themselves, and which are refused: the last that is accepted
+//! and the first that is not, on every side.
+
+use headway_check::model::asynchronous::{self, Clocking};
+use headway_check::model::definitional::Definitional;
+use headway_check::model::delay_relay::{self, Explicit, Instance};
+use headway_check::model::handover::Handover;
+use headway_check::model::k_state::KState;
+use headway_check::model::measure::MeasureRing;
+use headway_check::model::monitor::MonitoredRing;
+use headway_check::model::phase_clock::ClockRing;
+use headway_check::{Actions, CheckError, Control, Limits, Model, Scheduler, Step};
+use headway_core::phase_clock::PhaseClock;
+use headway_core::{Program, Ring, Separation};
+
+fn ring(n: usize, d: u32, program: Program) -> Ring {
+    Ring::new(Separation::new(d).unwrap(), vec![program; n]).unwrap()
+}
+
+fn describe(n: usize, delays: &[usize]) -> (String, bool, Option<u64>) {
+    let instance = Instance::with_delays(n, 2, 2, delays.iter().copied()).unwrap();
+    (
+        instance.describe(),
+        instance.feasible(),
+        instance.widest_gap(),
+    )
+}
+
+#[test]
+fn an_instance_describes_itself() {
+    for (n, delays, words, feasible, gap) in [
+        (4, &[][..], "no delay", false, None),
+        (4, &[2], "delay at 2", true, Some(4)),
+        (4, &[0, 3], "delays at 0,3", true, Some(3)),
+        (4, &[0, 1, 2, 3], "all delay", true, Some(1)),
+        (3, &[1], "delay at 1", false, Some(3)),
+        (1, &[0], "all delay", false, Some(1)),
+    ] {
+        let told = format!("{n} processes, 2 tokens, separation 2, {words}");
+        assert_eq!(describe(n, delays), (told, feasible, gap));
+    }
+}
+
+#[test]
+fn delay_relay_has_a_largest_ring_and_a_largest_number_of_tokens() {
+    let new = |n, tokens| Instance::new(ring(n, 2, Program::Delay), tokens);
+    assert!(new(64, 255).is_ok());
+    for (instance, fits) in [(new(65, 1), "64 processes"), (new(3, 256), "255 tokens")] {
+        let refused = instance.unwrap_err().to_string();
+        assert!(refused.ends_with(fits), "{refused}");
+    }
+    assert!(Instance::new(ring(3, 2, Program::Measure), 1).is_err());
+    assert!(Explicit::new(new(16, 1).unwrap()).is_ok());
+    assert!(Explicit::new(new(17, 1).unwrap()).is_err());
+    // 2^63 states are one too many: 16 placements of a token, and d^8 counters.
+    let states = |d: u32| Explicit::new(Instance::uniform(8, 1, d).unwrap());
+    assert_eq!(states(165).unwrap().states(), 16 * 165_u64.pow(8));
+    assert!(states(166).is_err());
+}
+
+#[test]
+fn all_placements_are_checked_of_up_to_24_processes() {
+    let refused = |n| {
+        let limits = Limits {
+            work: 0,
+            ..Limits::default()
+        };
+        let control = Control::default();
+        match delay_relay::all_placements(n, 1, 2, false, limits, &control) {
+            Err(CheckError::TooLarge { what, .. }) => what,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(refused(25), format!("about {} placements", (1 << 25) / 25));
+    assert_eq!(
+        refused(24),
+        "96 states",
+        "of the first placement, one delay"
+    );
+}
+
+#[test]
+fn clocks_have_a_range() {
+    let check = |n, modulus, pace| {
+        let instance = Instance::uniform(n, 1, 2).unwrap();
+        let clocking = Clocking {
+            modulus,
+            pace,
+            ..Clocking::for_ring(n, 1)
+        };
+        let control = Control::default();
+        // Stopped at once where it is accepted.
+        control.stop();
+        let limits = Limits::default();
+        asynchronous::check(&instance, clocking, Scheduler::Central, limits, &control)
+    };
+    for (n, modulus, pace, accepted) in [
+        (3, 250, 1, true),
+        (3, 251, 1, false),
+        (3, 2, 1, true),
+        (3, 1, 1, false),
+        (3, 4, 0, false),
+        (3, 4, 2, true),
+        (3, 5, 2, false),
+        (12, 24, 1, true),
+        (2, 24, 1, false),
+        (13, 26, 1, false),
+    ] {
+        let refused = matches!(check(n, modulus, pace), Err(CheckError::Instance(_)));
+        assert_eq!(refused, !accepted, "{n} {modulus} {pace}");
+    }
+    assert_eq!(Clocking::for_ring(6, 4).modulus, 12);
+    assert_eq!(Clocking::for_ring(6, 1).modulus, 12);
+    assert_eq!(Clocking::for_ring(6, 5).modulus, 30);
+    assert_eq!(Clocking::for_ring(6, 1).true_distance(3), 1);
+}
+
+#[test]
+fn lock_step_states_have_numbers_of_32_bits() {
+    // 24 placements of a token, 5^12 counters.
+    let instance = Instance::uniform(12, 1, 5).unwrap();
+    let (clocking, limits, control) = (
+        Clocking::for_ring(12, 1),
+        Limits::default(),
+        Control::default(),
+    );
+    let refused = asynchronous::check(&instance, clocking, Scheduler::Central, limits, &control);
+    let refused = refused.unwrap_err().to_string();
+    let states = 24 * 5_u64.pow(12);
+    assert!(
+        refused.contains(&format!("{states} lock-step states")),
+        "{refused}"
+    );
+}
+
+#[test]
+fn tokens_by_definition_have_room_for_so_many_values() {
+    let new = |n, tokens, values| {
+        Definitional::new(ring(n, 2, Program::Delay), tokens, values, true).is_ok()
+    };
+    assert!(new(2, 1, 2) && new(16, 2, 2) && new(2, 16, 2));
+    assert!(!new(1, 1, 2) && !new(17, 1, 2), "processes");
+    assert!(!new(2, 0, 2) && !new(2, 17, 2), "tokens");
+    assert!(!new(2, 1, 1), "values");
+    assert!(Definitional::new(ring(3, 2, Program::Measure), 1, 3, true).is_err());
+}
+
+#[test]
+fn measuring_rings_have_a_size_and_a_limit() {
+    let new = |n, m, limit| MeasureRing::new(n, m, limit, false).is_ok();
+    assert!(new(1, 1, 1) && new(16, 1, 16) && new(3, 3, 10_000));
+    assert!(!new(2, 0, 4) && !new(2, 3, 4) && !new(17, 1, 20));
+    assert!(!new(4, 1, 3) && !new(3, 3, 10_001), "limits");
+}
+
+#[test]
+fn monitored_rings_have_places_for_monitors() {
+    let new =
+        |n, m, d, supply, monitors: &[usize]| MonitoredRing::new(n, m, d, supply, monitors).is_ok();
+    assert!(new(2, 1, 1, 1, &[1]) && new(16, 1, 2, 1, &[0, 15]) && new(3, 1, 2, 16, &[0]));
+    assert!(!new(1, 1, 1, 1, &[0]) && !new(17, 1, 1, 1, &[0]));
+    assert!(!new(3, 0, 2, 1, &[0]) && !new(3, 2, 2, 1, &[0]) && !new(3, 1, 2, 17, &[0]));
+    assert!(!new(3, 1, 0, 1, &[0]));
+    for monitors in [&[][..], &[3], &[1, 0], &[1, 1], &[0, 1, 2]] {
+        assert!(!new(3, 1, 2, 2, monitors), "{monitors:?}");
+    }
+}
+
+#[test]
+fn guarded_models_have_a_size() {
+    let k_state = |n, values| KState::new(n, values).is_ok();
+    assert!(k_state(2, 2) && k_state(7, 255) && k_state(16, 2));
+    assert!(!k_state(1, 2) && !k_state(17, 2) && !k_state(2, 1) && !k_state(2, 256));
+    let clock = |n, modulus, tail| ClockRing::new(n, PhaseClock { modulus, tail }).is_ok();
+    assert!(clock(3, 3, 0) && clock(3, 60, 40) && clock(16, 3, 0));
+    assert!(!clock(2, 3, 0) && !clock(17, 3, 0), "processes");
+    assert!(!clock(3, 2, 0) && !clock(3, 3, -1) && !clock(3, 61, 40));
+}
+
+/// In the order of the digits of a rank: number, sending, taken, channels.
+fn handover(number: u64, sending: u64, taken: u64) -> u64 {
+    number + 3 * (sending + 2 * taken)
+}
+
+#[test]
+fn a_handover_names_its_actions() {
+    let model = Handover::new(3, 1).unwrap();
+    let names = model.actions();
+    assert_eq!(names.len(), 8);
+    assert!(names.contains(&"lose an acknowledgement"));
+    let actions = |rank: u64| {
+        let mut steps = Vec::new();
+        model.steps(&model.state(rank), &mut steps);
+        steps.iter().map(|step| step.action).collect::<Vec<_>>()
+    };
+    let message = 3 * 2 * 3;
+    let acknowledgement = message * 4;
+    for (rank, expected) in [
+        (handover(1, 0, 1), vec![0]),
+        (handover(1, 1, 0), vec![1]),
+        (handover(1, 1, 0) + message, vec![2, 4, 6]),
+        (handover(1, 1, 1) + acknowledgement, vec![1, 3, 5, 7]),
+    ] {
+        assert_eq!(
+            actions(rank),
+            expected,
+            "{}",
+            model.show(&model.state(rank))
+        );
+    }
+    for (values, capacity, accepted) in [
+        (2, 1, true),
+        (64, 4, true),
+        (1, 1, false),
+        (65, 1, false),
+        (2, 0, false),
+        (2, 5, false),
+    ] {
+        assert_eq!(Handover::new(values, capacity).is_ok(), accepted);
+    }
+}
+
+/// A token is lost when its sender ceases to have it and nobody takes it, and doubled when
+/// somebody takes what the sender keeps.
+#[test]
+fn a_token_lost_or_doubled_is_a_violation() {
+    let model = Handover::new(3, 1).unwrap();
+    let violates = |before, action, after| {
+        let state = model.state(after);
+        model.violates(&model.state(before), &Step { action, state })
+    };
+    let (sent, taken) = (handover(1, 1, 0), handover(1, 1, 1));
+    let (idle, next) = (handover(1, 0, 1), handover(2, 1, 1));
+    assert_eq!(violates(sent, 2, taken), None);
+    assert_eq!(violates(idle, 0, next), None);
+    assert_eq!(violates(taken, 3, idle), None);
+    let lost = violates(sent, 3, handover(1, 0, 0));
+    let doubled = violates(idle, 2, handover(1, 0, 2));
+    let arrived_and_gone = violates(idle, 0, idle);
+    for violation in [lost, doubled, arrived_and_gone] {
+        assert_eq!(violation, Some("conserved"));
+    }
+}
