@@ -21,7 +21,8 @@ pub(super) fn first(forecast: &Forecast<'_>) -> Option<Round> {
     }
     let at_rest_no_more = forecast.last_rest().map_or(0, |round| round + 1);
     let mut counters = Counters::new(forecast, at_rest_no_more);
-    if !forecast.shape.starts_delay && at_rest_no_more < forecast.shape.separation {
+    // Later all have run down.
+    if at_rest_no_more < forecast.shape.separation {
         forecast.sites.scan(forecast.shape.from, &mut counters);
         counters.finish();
     }
@@ -80,10 +81,8 @@ impl<'a> Counters<'a> {
 
     fn queued_at(&mut self, delay: Option<(u64, u32)>, position: u64) {
         let top = self.shape.separation - 1;
-        if let Some((at, counter)) = delay
-            && at == position
-            && u64::from(counter) != top
-        {
+        let wrong = |(at, counter): (u64, u32)| at == position && u64::from(counter) != top;
+        if delay.is_some_and(wrong) {
             self.wrong_until = self.wrong_until.max(1);
         }
     }
@@ -96,13 +95,13 @@ impl<'a> Counters<'a> {
 }
 
 impl Visitor for Counters<'_> {
-    fn tokens(&mut self, at: u64, _: u32, arriving: u32) {
+    fn tokens(&mut self, at: u64, _: u32, _: u32) {
         self.ahead += 1;
-        if self.settled == 0 && arriving > 0 {
-            match at.checked_sub(1) {
-                Some(before) => self.queued_at(self.last_delay, before),
-                None => self.arriving_first = true,
-            }
+        // All that start here are queued one before. (Unless one rests: then no state
+        // before round 1 is legitimate anyway, and this says no more than that.)
+        match at.checked_sub(1) {
+            Some(before) => self.queued_at(self.last_delay, before),
+            None => self.arriving_first = true,
         }
     }
 

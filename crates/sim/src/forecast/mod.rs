@@ -86,12 +86,10 @@ impl<'a> Forecast<'a> {
         let last_delay = sites.last_delay();
         let pace = if last_delay.is_none() { 1 } else { separation };
         let starts_delay = pace == 1;
-        let last = if starts_delay {
-            sites.last_start()
-        } else {
-            last_delay
-        };
-        let from = last.map_or(0, |last| (last + 1) % sites.len());
+        // Where starts delay, a stretch is one place, and none wraps.
+        let from = last_delay
+            .filter(|_| !starts_delay)
+            .map_or(0, |last| (last + 1) % sites.len());
         let settling = settle::settle(sites, from, u64::from(pace), starts_delay)
             .ok_or(ForecastError::TooLarge)?;
         let mut shape = Shape {
@@ -213,12 +211,8 @@ impl<'a> Forecast<'a> {
             let first = m - group.tokens_to_here;
             (first..first + group.count()).map(move |token| y(group, token))
         });
-        let first = self
-            .settling
-            .groups
-            .last()
-            .map(|group| y(group, m - group.tokens_to_here));
-        // Behind the last token comes token 0 again, a turn back.
+        // Behind the last token comes token 0 again, which is in the last group, a turn back.
+        let first = self.settling.groups.last().map(|group| y(group, 0));
         let again = first.map(|y| y + i128::from(self.shape.processes));
         let behind = tokens.clone().skip(1).chain(again);
         tokens

@@ -61,10 +61,8 @@ impl Forecast<'_> {
     /// The last round, no later than `end`, after which some token rests.
     fn last_rest_until(&self, line: &Timeline<'_>, end: Round) -> Option<Round> {
         if self.settles() {
-            return match self.last_rest() {
-                Some(round) if round > end => line.waits(end).map(|wait| wait.to.min(end)).max(),
-                other => other,
-            };
+            let last_rest = self.last_rest().filter(|&round| round <= end);
+            return last_rest.or_else(|| line.waits(end).map(|wait| wait.to.min(end)).max());
         }
         // In a jam tokens rest in nearly every round.
         let rests = |round: &Round| line.moment(*round).places.iter().any(|p| p.resting);

@@ -5,9 +5,10 @@ use headway_core::Round;
 use super::{Shape, Timeline};
 
 impl Timeline<'_> {
-    /// From here on tokens only move, and every counter is that of the last token.
+    /// From here on tokens only move, and every counter is 0 or was set when they already
+    /// did: by a release in one of the last d-1 rounds, all of them after the last rest.
     pub(super) fn settled_at(&self) -> Round {
-        let rest = self.forecast.last_rest().map_or(0, |round| round + 1);
+        let rest = self.forecast.last_rest().unwrap_or(0);
         rest.saturating_add(self.shape().pace)
     }
 
@@ -22,9 +23,8 @@ impl Timeline<'_> {
             ..
         } = *self.shape();
         let largest = self.delays.iter().map(|delay| delay.key).max().unwrap_or(0);
-        let turns = 4 * (i128::from(processes) - self.shape().turn_loss());
-        let rounds = 4 * i128::from(processes) + largest + turns;
-        let rounds = rounds + i128::from(tokens) * i128::from(pace);
+        let turn_rounds = i128::from(tokens) * i128::from(pace);
+        let rounds = largest + 4 * i128::from(processes) + 5 * turn_rounds;
         Round::try_from(rounds).unwrap_or(Round::MAX)
     }
 

@@ -97,7 +97,6 @@ pub(super) fn settle(
     let starts = sites.starts_hint();
     let mut pass = Pass {
         d: separation as i64,
-        top: separation as i64 - 1,
         starts_delay,
         most_tokens: MOST / separation,
         too_large: false,
@@ -118,8 +117,6 @@ pub(super) fn settle(
 
 struct Pass {
     d: i64,
-    /// d - 1, the largest counter.
-    top: i64,
     /// Without delays (or with d = 1, when delays are like relays), tokens can
     /// wait only where tokens start: those positions take the delays' part.
     starts_delay: bool,
@@ -149,7 +146,7 @@ impl Gap {
         best: NONE,
         before: NONE,
         at: 0,
-        previous: -1,
+        previous: 0,
     };
 }
 
@@ -197,16 +194,19 @@ impl Visitor for Pass {
     }
 
     fn delays(&mut self, at: u64, run: &[Process]) {
-        if self.starts_delay || run.is_empty() {
+        let Some((first, others)) = run.split_first() else {
+            return;
+        };
+        if self.starts_delay {
             return;
         }
         // The first may end a stretch; after it there is only the gap.
-        self.delay(at, run[0].counter as u32);
+        self.delay(at, first.counter as u32);
         let mut gap = self.gap;
-        for (at, process) in (at + 1..).zip(&run[1..]) {
+        for (at, process) in (at + 1..).zip(others) {
             let at_signed = at as i64;
             // A counter is below d, so a delay d or more behind cannot beat the best.
-            if self.top - at_signed <= gap.best {
+            if self.d - at_signed <= gap.best {
                 break;
             }
             let key = i64::from(process.counter) - at_signed;
@@ -232,7 +232,7 @@ impl Pass {
 
     fn end_gap(&mut self) {
         let shift = 1 + (self.tokens as i64) * self.d;
-        if self.gap.best > NONE {
+        if self.gap.best != NONE {
             self.items.push(Item {
                 key: self.gap.best + shift,
                 at: self.gap.at,
@@ -355,9 +355,7 @@ impl Last {
             at: items[own_item].at as i64,
             previous: None,
         };
-        if let Some((index, between)) = behind
-            && items[index].key > own
-        {
+        if let Some((index, between)) = behind.filter(|&(index, _)| items[index].key > own) {
             let item = items[index];
             let before = own.max(between).max(item.before);
             last = Last {

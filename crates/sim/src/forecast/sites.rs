@@ -161,14 +161,8 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// The last process at which a token is when round 1's releases are decided.
-    pub(super) fn last_start(self) -> Option<u64> {
-        let mut last = None;
-        self.scan(0, &mut Starts(|at| last = Some(at)));
-        last
-    }
-
-    /// Shows the visitor the whole ring, from process `from` once round.
+    /// Shows the visitor the whole ring, from process `from` once round: from 0, or from
+    /// behind the last delay.
     pub(super) fn scan(self, from: u64, visitor: &mut impl Visitor) {
         match self {
             Sites::Dense {
@@ -178,15 +172,6 @@ impl<'a> Sites<'a> {
             Sites::Sparse(ring) => scan_sparse(ring, from, visitor),
         }
     }
-}
-
-struct Starts<F>(F);
-
-impl<F: FnMut(u64)> Visitor for Starts<F> {
-    fn tokens(&mut self, at: u64, _: u32, _: u32) {
-        (self.0)(at);
-    }
-    fn delay(&mut self, _: u64, _: u32) {}
 }
 
 fn ascending(mut processes: impl Iterator<Item = u64>, n: u64) -> bool {
@@ -226,14 +211,13 @@ fn scan_dense(
             // Where nothing arrives, long stretches without tokens are passed quickly.
             loop {
                 let delays = plain(&processes[index..], &programs[index..], Program::Delay);
-                if delays > 0 {
-                    visitor.delays(at, &processes[index..index + delays]);
-                }
+                visitor.delays(at, &processes[index..index + delays]);
                 index += delays;
                 let relays = plain(&processes[index..], &programs[index..], Program::Relay);
                 index += relays;
-                at += (delays + relays) as u64;
-                if delays + relays == 0 {
+                let passed = delays + relays;
+                at += passed as u64;
+                if passed == 0 {
                     break;
                 }
             }
@@ -253,24 +237,18 @@ fn plain(processes: &[Process], programs: &[Program], program: Program) -> usize
 fn scan_sparse(ring: &SparseRing, from: u64, visitor: &mut impl Visitor) {
     let n = ring.processes;
     let position = |process: u64| (process + n - from) % n;
-    // Where tokens start: queued ones one further on.
-    let start = |entry: &TokensAt, count: u32, further: u64| {
-        (count > 0).then(|| (position((entry.process + further) % n), count))
+    // Where tokens start: queued ones one further on. Two ascending stretches, which is
+    // what sorting is quick about.
+    let starts = |start: &dyn Fn(&TokensAt) -> (u64, u32)| {
+        let mut starts: Vec<(u64, u32)> = ring.tokens.iter().map(start).collect();
+        starts.sort();
+        starts.into_iter().peekable()
     };
-    let tokens = || ring.tokens.iter();
-    let mut resting: Vec<(u64, u32)> = tokens().filter_map(|t| start(t, t.resting, 0)).collect();
-    let mut queued: Vec<(u64, u32)> = tokens().filter_map(|t| start(t, t.queued, 1)).collect();
-    turn_to_front(&mut resting);
-    turn_to_front(&mut queued);
-    let first_delay = ring.delays.partition_point(|d| d.0 < from);
-    let (before, after) = ring.delays.split_at(first_delay);
-    let mut delays = after
-        .iter()
-        .chain(before)
-        .map(|d| (position(d.0), d.1))
-        .peekable();
-    let mut resting = resting.into_iter().peekable();
-    let mut queued = queued.into_iter().peekable();
+    let mut resting = starts(&|entry| (position(entry.process), entry.resting));
+    let mut queued = starts(&|entry| (position(entry.process + 1), entry.queued));
+    // All delays are before `from`, or none is: they ascend as they are.
+    let delays = ring.delays.iter();
+    let mut delays = delays.map(|d| (position(d.0), d.1)).peekable();
     loop {
         let next = [resting.peek(), queued.peek(), delays.peek()];
         let Some(at) = next.into_iter().flatten().map(|entry| entry.0).min() else {
@@ -282,19 +260,11 @@ fn scan_sparse(ring: &SparseRing, from: u64, visitor: &mut impl Visitor) {
         let arrive = queued
             .next_if(|entry| entry.0 == at)
             .map_or(0, |entry| entry.1);
-        if rest > 0 || arrive > 0 {
+        if rest | arrive != 0 {
             visitor.tokens(at, rest, arrive);
         }
         if let Some((_, counter)) = delays.next_if(|entry| entry.0 == at) {
             visitor.delay(at, counter);
         }
-    }
-}
-
-/// Brings a list that ascends, but for one place where it starts over, in order.
-fn turn_to_front(list: &mut [(u64, u32)]) {
-    let over = list.windows(2).position(|pair| pair[1].0 < pair[0].0);
-    if let Some(last) = over {
-        list.rotate_left(last + 1);
     }
 }

@@ -17,7 +17,8 @@ pub(super) fn extremes(gaps: &[u64], processes: u64, rounds: u64) -> (u64, u64) 
     // `inside` tokens follow token `first` within `reach` ≤ rest hops.
     let (mut inside, mut reach) = (0, 0);
     for first in 0..gaps.len() {
-        while inside < tokens {
+        // The gaps add up to more than `rest`, so this ends before it is round.
+        loop {
             let next = gaps[(first + inside as usize) % gaps.len()];
             if reach + next > rest {
                 break;
@@ -26,7 +27,7 @@ pub(super) fn extremes(gaps: &[u64], processes: u64, rounds: u64) -> (u64, u64) 
             inside += 1;
         }
         // From the token itself, `rest` processes end one short of `rest` hops.
-        let at_the_end = u64::from(inside > 0 && reach == rest);
+        let at_the_end = u64::from(reach == rest);
         most = most.max((inside + 1 - at_the_end).min(tokens));
         fewest = fewest.min(inside);
         if inside > 0 {

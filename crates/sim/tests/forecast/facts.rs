@@ -95,6 +95,12 @@ fn waits_are_told_by_token() {
         let rounds = horizon(&ring, start.tokens());
         let waits: Vec<_> = line.waits(rounds).collect();
         assert!(waits.is_sorted_by_key(|wait| (wait.token, wait.from)));
+        // Released in the round after a wait, a token is elsewhere at the end of the next.
+        let apart = waits.windows(2).all(|pair| {
+            let [one, next] = [pair[0], pair[1]];
+            one.token != next.token || one.to + 1 < next.from
+        });
+        assert!(apart, "{ring:?} {start:?}");
         let mut state = start.clone();
         let mut tokens = Tokens::new(&state);
         for round in 0..=rounds {
@@ -161,6 +167,23 @@ fn a_jam_is_what_it_says() {
     assert!(jams > 100, "{jams}");
 }
 
+/// The round that is told is one from which on a ring certainly repeats itself, and no
+/// more than that: the largest key, 4 turns and 5 times the rounds of a jammed turn.
+#[test]
+fn a_jam_has_set_in_by_the_round_told() {
+    for (n, m, d) in [(5, 3, 2), (3, 2, 4), (3, 7, 1)] {
+        let separation = Separation::new(d).unwrap();
+        let ring = Ring::with_delays(separation, n, [n - 1]).unwrap();
+        // All at process 0, which is position 0: the largest key is m·d + 1.
+        let start = Configuration::piled(&ring, m, 0);
+        let forecast = Forecast::of(&ring, &start).unwrap();
+        let jam = forecast.timeline().jam().unwrap();
+        let turn = u64::from(m * d);
+        assert_eq!(jam.from, turn + 1 + 4 * n as u64 + 5 * turn);
+        assert_eq!(jam.period, u64::from(d));
+    }
+}
+
 #[test]
 #[expect(clippy::reversed_empty_ranges, reason = "that is what is asked about")]
 fn no_rounds_have_no_distance() {
@@ -216,6 +239,20 @@ fn what_is_refused() {
         delays: vec![(0, 2), (9, 0)],
     };
     assert!(Forecast::of_sparse(&good).is_ok());
+    // Tokens times separation as large as can be: 2^61. (On a ring for fewer, for which
+    // no distances are asked.)
+    let mut full = SparseRing {
+        processes: 1 << 20,
+        separation: 1 << 31,
+        tokens: vec![at(2, 1 << 30)],
+        delays: vec![(0, 2)],
+    };
+    assert!(!Forecast::of_sparse(&full).unwrap().settles());
+    full.tokens = vec![at(2, (1 << 30) - 1), at(3, 2)];
+    assert_eq!(
+        Forecast::of_sparse(&full).unwrap_err(),
+        ForecastError::TooLarge
+    );
     type Change = fn(&mut SparseRing);
     let changes: [(&str, Change); 11] = [
         ("1 to 2^61", |ring| ring.processes = 0),

@@ -11,9 +11,9 @@ impl Timeline<'_> {
         if top == 0 {
             return Vec::new();
         }
-        let blocks = self.delays.len() as i128;
         let front = passed[0].0;
-        let mut released = vec![false; if t < top { self.delays.len() } else { 0 }];
+        // Later none of the initial counters runs any more.
+        let mut released = (t < top).then(|| vec![false; self.delays.len()]);
         let mut counters = Vec::new();
         let mut window = Window::new(front, |block| self.key(block));
         for entry in self.groups.iter().rev() {
@@ -21,13 +21,9 @@ impl Timeline<'_> {
             let first = self.shape().tokens - entry.group.tokens_to_here;
             window.extend_left(own);
             for token in first..first + entry.group.count() {
-                let here = passed[token as usize].0;
-                let behind = passed
-                    .get(token as usize + 1)
-                    .map_or(front - blocks, |next| next.0);
-                window.shrink_right(here);
-                let mut block = here;
-                while block > behind && block >= own {
+                let mut block = passed[token as usize].0;
+                // Where the next token has been released too, this one was d rounds before.
+                while block >= own {
                     window.shrink_right(block);
                     let key = window
                         .max()
@@ -39,14 +35,14 @@ impl Timeline<'_> {
                     let (_, index) = self.turn(block);
                     let process = self.shape().process(i128::from(self.delays[index].at));
                     counters.push((process, (top - since) as u32));
-                    if let Some(mark) = released.get_mut(index) {
-                        *mark = true;
+                    if let Some(released) = &mut released {
+                        released[index] = true;
                     }
                     block -= 1;
                 }
             }
         }
-        if t < top {
+        if let Some(released) = released {
             counters.extend(self.untouched(t, |index| !released[index]));
         }
         counters
