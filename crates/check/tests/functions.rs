@@ -260,6 +260,26 @@ fn a_scheduler_that_is_stopped_says_how_far_it_got() {
     );
 }
 
+/// From state 0 either process leads away and back for ever: the first is shown.
+#[test]
+fn a_run_that_never_gets_there_takes_the_first_way() {
+    let rules = Rules {
+        processes: 2,
+        values: 2,
+        // The state's number is the first value and twice the second.
+        moves: vec![
+            vec![Some(1), Some(0), None, Some(0)],
+            vec![Some(1), None, Some(0), None],
+        ],
+        legitimate: vec![false; 4],
+    };
+    let control = Control::default();
+    let answer = guarded::explore(&rules, Scheduler::Central, Limits::default(), &control).unwrap();
+    let lasso = answer.divergence.unwrap();
+    assert_eq!((lasso.stem, lasso.cycle), (vec![], vec![0, 1]));
+    assert_eq!(answer.diverging, 4);
+}
+
 /// What is reported of a guarded model is true, run by run.
 mod reported {
     use super::*;

@@ -116,11 +116,14 @@ impl Definitional {
     }
 
     /// The rings whose tokens a process holds.
-    fn held(&self, state: &State, process: usize) -> impl Iterator<Item = usize> {
+    fn held(&self, state: &State, process: usize) -> Vec<usize> {
         let n = self.ring.len();
-        let own = self.of(state, process).to_vec();
-        let before = self.of(state, (process + n - 1) % n).to_vec();
-        (0..self.tokens).filter(move |&ring| holds(own[ring], before[ring], process == 0))
+        let own = self.of(state, process);
+        let before = self.of(state, (process + n - 1) % n);
+        let rings = 0..self.tokens;
+        rings
+            .filter(|&ring| holds(own[ring], before[ring], process == 0))
+            .collect()
     }
 }
 
@@ -229,7 +232,7 @@ impl Model for Definitional {
 
     fn show(&self, state: &State) -> String {
         let cells = (0..self.ring.len()).map(|process| {
-            let held: Vec<usize> = self.held(state, process).collect();
+            let held = self.held(state, process);
             let values = self
                 .of(state, process)
                 .iter()

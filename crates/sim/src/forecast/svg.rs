@@ -2,6 +2,8 @@
 //! per token, waits as bars.
 
 use std::fmt::Write as _;
+use std::iter::StepBy;
+use std::ops::Range;
 
 use headway_core::Round;
 
@@ -273,7 +275,7 @@ impl<'a> Picture<'a> {
 }
 
 /// At most so many round numbers below `end`.
-fn ticks(end: u64, most: u64) -> impl Iterator<Item = u64> {
+fn ticks(end: u64, most: u64) -> StepBy<Range<u64>> {
     let mut step = 1;
     while end.div_ceil(step) > most {
         // 1, 2, 5, 10, 20, 50, …
