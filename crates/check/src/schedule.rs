@@ -66,6 +66,11 @@ impl Scheduler {
     }
 }
 
+/// The neighbours of a process on a ring of n, as a set.
+pub(crate) fn ring_neighbours(process: usize, n: usize) -> u64 {
+    (1 << ((process + 1) % n)) | (1 << ((process + n - 1) % n))
+}
+
 /// The members of a set, ascending.
 pub(crate) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -10,6 +10,8 @@
 //! * [`Actions`]: anything else that has named actions, such as a channel that
 //!   may lose a message.
 
+use crate::schedule::ring_neighbours;
+
 /// A finite set of states, some of which are legitimate.
 pub trait Model: Sync {
     /// A global state.
@@ -72,8 +74,7 @@ pub trait Guarded: Model {
     /// The neighbours of a process as a set: a locally central scheduler never
     /// selects two neighbours at once. A ring, unless said otherwise.
     fn neighbours(&self, process: usize) -> u64 {
-        let n = self.processes();
-        (1 << ((process + 1) % n)) | (1 << ((process + n - 1) % n))
+        ring_neighbours(process, self.processes())
     }
 }
 

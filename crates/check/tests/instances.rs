@@ -9,7 +9,7 @@ use headway_check::model::k_state::KState;
 use headway_check::model::measure::MeasureRing;
 use headway_check::model::monitor::MonitoredRing;
 use headway_check::model::phase_clock::ClockRing;
-use headway_check::{Actions, CheckError, Control, Limits, Model, Scheduler, Step};
+use headway_check::{Actions, CheckError, Control, Deterministic, Limits, Model, Scheduler, Step};
 use headway_core::phase_clock::PhaseClock;
 use headway_core::{Program, Ring, Separation};
 
@@ -112,7 +112,9 @@ fn clocks_have_a_range() {
     assert_eq!(Clocking::for_ring(6, 4).modulus, 12);
     assert_eq!(Clocking::for_ring(6, 1).modulus, 12);
     assert_eq!(Clocking::for_ring(6, 5).modulus, 30);
-    assert_eq!(Clocking::for_ring(6, 1).true_distance(3), 1);
+    // g - ⌊(g+p)/(p+1)⌋.
+    assert_eq!(Clocking::for_ring(6, 1).true_distance(6), 3);
+    assert_eq!(Clocking::for_ring(6, 2).true_distance(6), 4);
 }
 
 #[test]
@@ -151,6 +153,49 @@ fn measuring_rings_have_a_size_and_a_limit() {
     assert!(new(1, 1, 1) && new(16, 1, 16) && new(3, 3, 10_000));
     assert!(!new(2, 0, 4) && !new(2, 3, 4) && !new(17, 1, 20));
     assert!(!new(4, 1, 3) && !new(3, 3, 10_001), "limits");
+}
+
+/// Only the program as printed makes states that no fault needs to.
+#[test]
+fn a_measuring_ring_starts_anywhere_unless_as_printed() {
+    let new = |printed| MeasureRing::new(3, 1, 6, printed).unwrap();
+    assert!(new(false).starts_anywhere() && !new(true).starts_anywhere());
+}
+
+/// The numbers behind a word in a state as it is shown.
+fn shown(state: &str, word: &str) -> Vec<usize> {
+    let (_, behind) = state.split_once(word).unwrap();
+    let numbers = behind.split_whitespace().map_while(|n| n.parse().ok());
+    numbers.collect()
+}
+
+/// A cycle of one state, for every placement of the tokens: nothing moves, or two tokens are
+/// closer than they should be, or the separation is wrong.
+#[test]
+fn what_a_measuring_ring_is_blamed_for() {
+    for (n, m) in [(4, 2), (6, 2), (5, 3)] {
+        let model = MeasureRing::new(n, m, 2 * n as u32, false).unwrap();
+        let placements = (1..=m).fold(1, |product, i| product * (2 * n + m - i) / i);
+        let each = model.states() / placements as u64;
+        for state in (0..placements as u64).map(|placement| model.state(placement * each)) {
+            let text = model.show(&state);
+            let (queued, resting) = (shown(&text, "queued"), shown(&text, "resting"));
+            let places: Vec<usize> = (0..n)
+                .flat_map(|at| vec![at; queued[at] + resting[at]])
+                .collect();
+            assert_eq!(places.len(), m, "{text}");
+            let behind = |one: usize, other: usize| (places[other] + n - places[one]) % n;
+            let mut pairs = (0..m).flat_map(|one| (0..m).map(move |other| (one, other)));
+            let expected = if queued.iter().all(|&tokens| tokens == 0) {
+                "no-deadlock"
+            } else if pairs.any(|(one, other)| one != other && behind(one, other) < n / m) {
+                "full-separation"
+            } else {
+                "measures-the-ring"
+            };
+            assert_eq!(model.blame(&[state]), expected, "{text}");
+        }
+    }
 }
 
 #[test]

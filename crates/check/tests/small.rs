@@ -44,6 +44,7 @@ fn reductions_change_no_number() {
         (3, 1, 2, vec![0]),
         (4, 2, 2, vec![0, 1]),
         (4, 2, 2, vec![]),
+        (4, 1, 4, vec![0, 1, 2, 3]),
         (3, 2, 2, vec![1]),
     ] {
         let instance = Instance::with_delays(n, m, d, delays).unwrap();
@@ -52,7 +53,7 @@ fn reductions_change_no_number() {
         };
         same(&check(false), &check(true));
     }
-    for (n, m, values) in [(3, 1, 3), (3, 1, 2), (4, 2, 2)] {
+    for (n, m, values) in [(3, 1, 3), (3, 1, 2), (4, 2, 2), (3, 2, 2)] {
         let ring = ring(n, 2, &[0]);
         let check = |reduced| {
             let limits = Limits::default();

@@ -214,17 +214,11 @@ impl Model for Definitional {
     fn legitimate(&self, state: &State) -> bool {
         let n = self.ring.len();
         let mut processes = [Process::default(); LARGEST];
-        let mut rings = 0_u64;
         for process in 0..n {
             processes[process].counter = state.gates[process].counter;
-            for ring in self.held(state, process) {
-                processes[(process + n - 1) % n].queued += 1;
-                if rings >> ring & 1 == 1 {
-                    return false;
-                }
-                rings |= 1 << ring;
-            }
+            processes[(process + n - 1) % n].queued = self.held(state, process).len() as u32;
         }
+        // There is no ring of values without a token, so m in all are one of each.
         let (ring, tokens) = (&self.ring, self.tokens as u64);
         let (separation, programs) = (ring.separation(), ring.programs());
         legitimate::check(separation, programs, &processes[..n], &[], tokens).is_ok()

@@ -10,6 +10,9 @@ use crate::reach::Reachable;
 use crate::traits::{Deterministic, Model};
 use crate::{Scheduler, schedule};
 
+#[cfg(test)]
+mod tests;
+
 /// The most processes.
 pub(super) const LARGEST: usize = 12;
 
@@ -190,7 +193,7 @@ impl Reachable for Asynchronous {
 
     fn successors(&self, state: &State, successors: &mut Vec<State>) {
         let n = self.n();
-        let neighbours = |i: usize| (1 << ((i + 1) % n)) | (1 << ((i + n - 1) % n));
+        let neighbours = |i: usize| schedule::ring_neighbours(i, n);
         self.scheduler
             .selections(self.enabled(state), neighbours, |selected| {
                 let mut after = *state;

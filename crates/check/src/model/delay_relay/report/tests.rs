@@ -72,6 +72,14 @@ fn the_slowest_counts_unless_one_never_gets_there() {
 }
 
 #[test]
+fn of_equally_slow_ones_the_first_is_shown() {
+    let mut second = report(Ok(3), 0);
+    second.witness.as_mut().unwrap().states = vec!["second".to_owned()];
+    let total = combine(report(Ok(3), 0), second);
+    assert_eq!(worst(&total), Some(3));
+}
+
+#[test]
 fn a_last_rest_is_the_latest_of_all() {
     for (one, other) in [(3, 5), (5, 3), (4, 4)] {
         let total = combine(report(Ok(1), one), report(Ok(1), other));
