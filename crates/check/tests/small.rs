@@ -76,6 +76,14 @@ fn same(one: &Report, other: &Report) {
         one.instance
     );
     assert_eq!(one.worst, other.worst, "{}", one.instance);
+    for report in [one, other] {
+        let shown = report
+            .witness
+            .as_ref()
+            .map(|run| run.states.len() as u64 - 1);
+        let told = report.worst.map(|worst| worst.steps);
+        assert_eq!(shown, told, "{}", report.instance);
+    }
     for name in ["distribution", "never"] {
         assert_eq!(one.figure(name), other.figure(name), "{}", one.instance);
     }
