@@ -9,7 +9,7 @@ mod monitored;
 
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::{definitional as tokens, handover, measure, monitor};
-use headway_check::{Control, Deterministic, Figure, Limits, Model, Report, Scheduler};
+use headway_check::{Control, Deterministic, Figure, Limits, Report, Scheduler};
 use headway_core::{Ring, Separation};
 
 fn limits() -> Limits {

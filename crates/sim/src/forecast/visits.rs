@@ -10,9 +10,6 @@
 pub(super) fn extremes(gaps: &[u64], processes: u64, rounds: u64) -> (u64, u64) {
     let tokens = gaps.len() as u64;
     let (turns, rest) = (rounds / processes, rounds % processes);
-    if rest == 0 || tokens == 0 {
-        return (turns * tokens, turns * tokens);
-    }
     let (mut fewest, mut most) = (tokens, 0);
     // `inside` tokens follow token `first` within `reach` ≤ rest hops.
     let (mut inside, mut reach) = (0, 0);
