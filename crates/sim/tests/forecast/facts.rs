@@ -36,6 +36,20 @@ fn some_rings_state_by_state() {
     }
 }
 
+/// A token that rests longer at the only delay than it takes for a turn.
+#[test]
+fn a_delay_that_is_long_for_its_ring() {
+    for (n, d) in [(11, 20), (4, 30), (1, 9)] {
+        let separation = Separation::new(d).unwrap();
+        let ring = Ring::with_delays(separation, n, [n - 1]).unwrap();
+        for counter in [0, d as i32 - 1] {
+            let mut start = Configuration::piled(&ring, 1, 0);
+            start.processes[n - 1].counter = counter;
+            compare(&ring, &start).unwrap();
+        }
+    }
+}
+
 /// λ is counted: releases of a process over rounds in which they repeat.
 #[test]
 fn cycle_times_are_those_of_a_run() {
