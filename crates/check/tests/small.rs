@@ -45,6 +45,8 @@ fn reductions_change_no_number() {
         (4, 2, 2, vec![0, 1]),
         (4, 2, 2, vec![]),
         (4, 1, 4, vec![0, 1, 2, 3]),
+        (5, 1, 4, vec![0, 1]),
+        (6, 1, 5, vec![0, 2]),
         (3, 2, 2, vec![1]),
     ] {
         let instance = Instance::with_delays(n, m, d, delays).unwrap();

@@ -53,9 +53,7 @@ fn expected_cases(instance: &Instance) -> u128 {
     let rotations = instance.rotations().len() as u128;
     let top = instance.separation() - 1;
     let delays = instance.ring().delays().count() as u32;
-    let by_paths = 1_u128
-        .checked_shl(top.saturating_mul(instance.tokens() as u32))
-        .filter(|&cases| cases > 0);
+    let by_paths = 1_u128.checked_shl(top.saturating_mul(instance.tokens() as u32));
     let by_counters = u128::from(instance.separation()).checked_pow(delays);
     let cases = match (by_paths, by_counters) {
         (Some(a), Some(b)) => a.min(b),
