@@ -83,9 +83,10 @@ impl Machine {
         }
     }
 
+    /// Of neighbours that are all known.
     fn in_step(&self) -> bool {
         let mut links = self.links.iter();
-        links.all(|link| link.known && self.clock.in_step(self.phase, link.phase))
+        links.all(|link| self.clock.in_step(self.phase, link.phase))
     }
 
     /// One step of the clock, and the round that goes with it. Whether it was made.
