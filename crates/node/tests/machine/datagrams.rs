@@ -191,3 +191,23 @@ fn a_token_comes_with_what_its_predecessor_says() {
     assert_eq!(node.machine.payload(1), b"abc");
     assert_eq!(node.machine.payload(0), b"");
 }
+
+/// In a ring of two, of two datagrams that have crossed only node 0 answers: otherwise
+/// two would go to and fro for ever.
+#[test]
+fn node_1_of_two_is_quiet_when_datagrams_cross() {
+    for (index, other, answers) in [(0, 1, vec![1]), (1, 0, vec![])] {
+        let plan = Plan::new(2, 1, 1).unwrap();
+        let config = Config::new(RingId([7; 16]), index, plan);
+        let mut node = Scripted::configured(config, 1, &[]);
+        assert_eq!(node.answers(), [other]);
+        // It does not echo what was just told.
+        node.hears(at(other, 1), &[ELSEWHERE]).unwrap();
+        assert_eq!(node.machine.phase(), 2, "it has ticked");
+        assert_eq!(node.answers(), answers);
+        // After a while everything is told again.
+        node.machine
+            .handle_timeout(node.now + config.timing.refresh);
+        assert_eq!(node.answers(), [other]);
+    }
+}

@@ -1,8 +1,10 @@
 //! What is not legitimate is noticed, and takes permits away.
 
-use headway_node::{Event, Grant, Key, Machine, Plan, Timing};
+use headway_node::{Config, Event, Grant, Key, Machine, Plan, RingId, Timing};
 
-use crate::harness::{Nodes, holding};
+use crate::fields::{CLEAN, fence_of, rounds_of, stage_of};
+use crate::harness::{Nodes, events, holding};
+use crate::scripted::{ELSEWHERE, HERE, Scripted, at};
 
 /// A neighbour that is restored to an old state is out of step: what this node sees is
 /// not legitimate, so its permit is asked back, and it has to settle again.
@@ -108,4 +110,36 @@ fn trouble_is_no_reason_where_permits_are_always_granted() {
             .iter()
             .any(|event| matches!(event.1, Event::Withdrawn { .. }))
     );
+}
+
+/// A clock at 0 waits for a neighbour that recovers and makes no step that would tell:
+/// that the neighbour is out of step is enough.
+#[test]
+fn a_neighbour_that_recovers_is_trouble_at_phase_0() {
+    let plan = Plan::new(4, 1, 1).unwrap();
+    let (token, fence, working) = (0, 9, 1);
+    for grant in [Grant::WhenSettled, Grant::Always] {
+        let config = Config {
+            grant,
+            ..Config::new(RingId([7; 16]), 1, plan)
+        };
+        let fields = [
+            (CLEAN, 1000),
+            (fence_of(0), fence as i64),
+            (rounds_of(0), 1),
+            (stage_of(0), working),
+        ];
+        let mut node = Scripted::configured(config, 0, &fields);
+        node.hears(at(0, 0), &[HERE]).unwrap();
+        node.hears(at(2, 0), &[ELSEWHERE]).unwrap();
+        let granted = [Event::Granted { token, fence }, Event::Settled];
+        assert_eq!(events(&mut node.machine), granted);
+        node.hears(at(2, -2), &[ELSEWHERE]).unwrap();
+        assert_eq!(node.machine.phase(), 0, "it waits");
+        let expected = match grant {
+            Grant::WhenSettled => vec![Event::Withdrawn { token, fence }, Event::Unsettled],
+            Grant::Always => vec![Event::Unsettled],
+        };
+        assert_eq!(events(&mut node.machine), expected);
+    }
 }
