@@ -42,11 +42,12 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
-    fn met(self, ratio: f64) -> bool {
+    /// Nothing where there is nothing to meet.
+    fn met(self, ratio: f64) -> Option<bool> {
         match self {
-            Goal::AtLeast(least) => ratio >= least,
-            Goal::AtMost(most) => ratio <= most,
-            Goal::None => true,
+            Goal::AtLeast(least) => Some(ratio >= least),
+            Goal::AtMost(most) => Some(ratio <= most),
+            Goal::None => None,
         }
     }
 
@@ -77,7 +78,11 @@ impl Table {
             "| work | ours | baseline | ratio | goal | met |\n|---|---|---|---|---|---|\n",
         );
         for row in &self.rows {
-            let met = if row.goal.met(row.ratio) { "yes" } else { "NO" };
+            let met = match row.goal.met(row.ratio) {
+                Some(true) => "yes",
+                Some(false) => "NO",
+                None => "–",
+            };
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {met} |",
@@ -114,7 +119,9 @@ impl Table {
 
     /// Whether every goal is met.
     pub(crate) fn all_met(&self) -> bool {
-        self.rows.iter().all(|row| row.goal.met(row.ratio))
+        self.rows
+            .iter()
+            .all(|row| row.goal.met(row.ratio) != Some(false))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headway_service::config::keys::{KEYS, example};
 use headway_service::config::{Place, Settings, Sources};
+use headway_service::config::{example, keys::KEYS};
 
 const GOOD: &str = r#"[node]
 name = "a"

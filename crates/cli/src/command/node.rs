@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches, Subcommand};
 use headway_service::client::{self, ClientError};
-use headway_service::config::keys::{KEYS, example};
 use headway_service::config::{Mistake, Place, Settings, Sources, explain};
+use headway_service::config::{example, keys::KEYS};
 use headway_service::{secret, service};
 use serde_json::{Value, json};
 

@@ -9,11 +9,13 @@ use headway_node::{Config, Plan, RingId, Role, Timing};
 
 use crate::roster::{Member, Roster};
 
+mod example;
 pub mod explain;
 pub mod keys;
 mod reader;
 mod source;
 
+pub use example::example;
 use reader::Reader;
 pub use source::Sources;
 
