@@ -6,8 +6,7 @@ mod damage;
 
 use headway_node::{Key, RingId};
 use headway_service::config::explain::explain;
-use headway_service::config::keys::example;
-use headway_service::config::{Place, Settings, Sources};
+use headway_service::config::{Place, Settings, Sources, example};
 use headway_service::control::{self, CHUNK_BYTES, Message, Sender};
 use headway_service::desk::{Entry, Ledger, Who};
 use headway_service::hook::Hold;

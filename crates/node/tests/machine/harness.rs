@@ -8,6 +8,9 @@ pub(crate) fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
+/// More than any node has to say at once.
+const MOST_EVENTS: usize = 100;
+
 /// Nodes of one ring, whose datagrams arrive at once.
 pub(crate) struct Nodes {
     pub(crate) all: Vec<Machine>,
@@ -47,7 +50,7 @@ impl Nodes {
             if self.all[index].poll_timeout() <= self.now {
                 self.all[index].handle_timeout(self.now);
             }
-            while let Some(event) = self.all[index].poll_event() {
+            for event in events(&mut self.all[index]) {
                 self.events.push((index, event));
                 if let Event::Granted { token, fence } = event
                     && self.busy
@@ -90,7 +93,10 @@ pub(crate) fn told(machine: &mut Machine) -> Vec<(u32, Vec<u8>)> {
 }
 
 pub(crate) fn events(machine: &mut Machine) -> Vec<Event> {
-    std::iter::from_fn(|| machine.poll_event()).collect()
+    let events = std::iter::from_fn(|| machine.poll_event());
+    let events: Vec<Event> = events.take(MOST_EVENTS).collect();
+    assert!(events.len() < MOST_EVENTS, "events without end: {events:?}");
+    events
 }
 
 /// A ring whose one permit is held, and who holds it.
