@@ -166,6 +166,11 @@ mod tests {
             assert_eq!(summary.reachable, 3);
             let tokens: BTreeSet<u64> = summary.holders.iter().map(|one| one.token).collect();
             assert_eq!(tokens.len(), summary.holders.len(), "seed {seed}");
+            let places: BTreeSet<u64> = summary.holders.iter().map(|one| one.index).collect();
+            let apart = places.len() == summary.holders.len();
+            if apart && places.last().is_some_and(|&last| last < summary.members) {
+                assert_ne!(summary.closest, Some(0), "seed {seed}");
+            }
             assert!(serde_json::to_vec(&(&nodes, &summary)).is_ok());
         }
         assert!(shown > 200 && refused > 200, "{shown} {refused}");
@@ -184,6 +189,7 @@ mod tests {
         let holders = [holder(u64::MAX - 1), holder(u64::MAX)];
         assert_eq!(closest(&holders, 24), Some(0));
         assert_eq!(closest(&[holder(1), holder(u64::MAX)], u64::MAX), Some(0));
+        assert_eq!(closest(&[holder(3), holder(4)], u64::MAX), Some(1));
         assert_eq!(closest(&[holder(1), holder(5)], 24), Some(4));
         assert_eq!(closest(&[holder(1), holder(23)], 24), Some(2));
     }

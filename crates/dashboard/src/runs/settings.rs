@@ -254,10 +254,10 @@ mod tests {
     fn damaged_settings_are_refused_or_make_a_run() {
         let samples = [
             r#"{"processes":24,"tokens":4,"separation":5,"delays":"at:0,5,9","start":"random",
-                "seed":7,"faults":["scramble:3,5-8@3","move:3:7#2@12","program:5:relay@20"],
+                "seed":7,"faults":["scramble:3,5-8@3","program:5:relay@20","pile:4@22"],
                 "round":30}"#,
             r#"{"processes":12,"tokens":3,"program":"measure","start":"piled","limit":40,
-                "faults":["pile:4@9","counter:2:4@11"],"round":25}"#,
+                "faults":["pile:4@9"],"round":25}"#,
             r#"{"state":{"separation":2,"processes":[{"program":"delay","resting":2},
                 {"program":"relay"},{"program":"delay","queued":1},{"program":"relay"}]},"round":3}"#,
         ];
@@ -268,6 +268,12 @@ mod tests {
             lock_step: 100_000,
             ..Limits::default()
         };
+        for sample in samples {
+            let settings: RunSettings = serde_json::from_str(sample).unwrap();
+            if let Err(error) = Run::new("whole".into(), &settings, &limits) {
+                panic!("{sample}: {error:?}");
+            }
+        }
         let (mut made, mut refused) = (0, 0);
         for seed in 0..6_000 {
             let sample = samples[seed as usize % samples.len()];

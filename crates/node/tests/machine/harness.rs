@@ -58,9 +58,12 @@ impl Nodes {
                     self.all[index].handle_work_done(self.now, token, fence, Some(&[token as u8]));
                 }
             }
+            let mut datagrams = 0;
             while let Some(datagram) = self.all[index].poll_transmit(&mut buffer) {
                 let to = &mut self.all[datagram.to as usize];
                 let _ = to.handle_datagram(self.now, &buffer[..datagram.bytes]);
+                datagrams += 1;
+                assert!(datagrams <= 2, "more datagrams than neighbours");
             }
         }
     }
