@@ -177,8 +177,12 @@ fn what_breaks_a_rule_is_caught_by_the_check_for_it() {
     ];
     for (flaw, caught_by) in table {
         let patience = Patience {
-            // Only one is waited for; the others may be slow on a busy machine.
-            blocked: Duration::from_secs(if flaw == Flaw::BlocksOnSend { 5 } else { 120 }),
+            // Two are waited for so long; the others may be slow on a busy machine.
+            blocked: match flaw {
+                Flaw::BlocksOnSend => Duration::from_secs(5),
+                Flaw::IgnoresWaker => Duration::from_secs(10),
+                _ => Duration::from_secs(120),
+            },
             lost: Duration::from_millis(10),
             flood: 5_000,
         };
