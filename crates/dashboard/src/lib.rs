@@ -36,6 +36,8 @@
 
 mod api;
 mod assets;
+#[cfg(test)]
+mod damage;
 mod error;
 pub mod fleet;
 mod guard;

@@ -83,9 +83,10 @@ impl Machine {
         }
     }
 
+    /// Of neighbours that are all known.
     fn in_step(&self) -> bool {
         let mut links = self.links.iter();
-        links.all(|link| link.known && self.clock.in_step(self.phase, link.phase))
+        links.all(|link| self.clock.in_step(self.phase, link.phase))
     }
 
     /// One step of the clock, and the round that goes with it. Whether it was made.
@@ -162,11 +163,12 @@ impl Machine {
         let turn = self.config.plan.nodes();
         for stay in &mut self.stays {
             stay.arrived = stay.arrived.saturating_add(1);
-            if stay.rounds > 0 {
+            let rests = stay.rounds > 0;
+            if rests {
                 stay.rounds = stay.rounds.saturating_add(1);
             }
-            // It rested, or it is late.
-            if stay.rounds > 1 || stay.arrived > turn {
+            let late = stay.arrived > turn;
+            if rests || late {
                 self.verdict.wrong();
             }
         }

@@ -160,13 +160,13 @@ impl Link {
         }
     }
 
-    /// Which of its two ticks is in the same state as tick `phase`, if either.
-    /// Within a round, a tick changes nothing.
+    /// Which of its two ticks is in the same state as tick `phase`, if either; none
+    /// while the clock recovers. Within a round, a tick changes nothing. Only of a
+    /// neighbour that is known.
     pub(crate) fn tick_at(&self, phase: i32, clock: PhaseClock, config: &Config) -> Option<Tick> {
-        if !self.known || phase < 0 || self.phase < 0 {
-            return None;
-        }
-        if self.phase == phase {
+        if phase < 0 {
+            None
+        } else if self.phase == phase {
             Some(Tick::Current)
         } else if self.phase == clock.after(phase) {
             Some(if config.has(Flaw::NoPreviousTick) {
@@ -187,14 +187,97 @@ impl Link {
         let values = config.values();
         let sane = (-clock.tail..clock.modulus).contains(&self.phase)
             && self.values.iter().all(|&value| value < values)
-            && self.released.is_none_or(|released| {
-                u32::from(released.token) < config.plan.tokens() && released.previous < values
-            });
+            && self
+                .released
+                .is_none_or(|released| released.in_domain(config.plan.tokens(), values));
         if !sane {
             self.known = false;
             self.phase = 0;
             self.released = None;
             self.values.fill(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, RingId};
+
+    fn config() -> Config {
+        Config::new(RingId([7; 16]), 1, Plan::logical(5, 2, 2, 1).unwrap())
+    }
+
+    /// A link to a neighbour that is known, changed so.
+    fn link(change: impl Fn(&mut Link)) -> Link {
+        let mut link = Link::new(0, &config(), 1);
+        link.known = true;
+        change(&mut link);
+        link
+    }
+
+    /// A neighbour of which something impossible is known is one that is not known.
+    #[test]
+    fn what_cannot_be_is_not_known() {
+        let (config, clock) = (config(), config().clock());
+        let (values, tokens) = (config.values(), config.plan.tokens() as u16);
+        let known = |change: &dyn Fn(&mut Link)| {
+            let mut link = link(change);
+            link.sanitise(7, &config, clock);
+            if !link.known {
+                assert_eq!((link.phase, link.released), (0, None));
+                assert!(link.values.iter().all(|&value| value == 0));
+            }
+            link.known
+        };
+        for (phase, is) in [
+            (-clock.tail - 1, false),
+            (-clock.tail, true),
+            (-1, true),
+            (clock.modulus - 1, true),
+            (clock.modulus, false),
+        ] {
+            assert_eq!(known(&|link| link.phase = phase), is, "phase {phase}");
+        }
+        for (value, is) in [(values - 1, true), (values, false)] {
+            assert_eq!(known(&|link| link.values[1] = value), is, "value {value}");
+        }
+        for (token, previous, is) in [
+            (tokens - 1, values - 1, true),
+            (tokens, 0, false),
+            (0, values, false),
+        ] {
+            let released = Some(Released { token, previous });
+            assert_eq!(known(&|link| link.released = released), is, "{released:?}");
+        }
+        let mut late = link(|link| link.heard = 9);
+        late.sanitise(7, &config, clock);
+        assert_eq!(late.heard, 7, "nobody was heard in the future");
+    }
+
+    /// Two datagrams have crossed if the one does not know the other, and the phase that
+    /// both were sent in is enough for a tick.
+    #[test]
+    fn datagrams_that_have_crossed() {
+        let link = |phase| link(|link| link.told = (50, phase));
+        let header = |echo, phase, joining| Header {
+            echo,
+            phase,
+            joining,
+            ..Header::default()
+        };
+        for (told, echo, phase, joining, is) in [
+            (3, 49, 3, false, true),
+            (1, 49, 1, false, true),
+            (3, 50, 3, false, false),
+            (3, 49, 2, false, false),
+            (3, 49, 4, false, false),
+            (0, 49, 0, false, false),
+            (-2, 49, -2, false, false),
+            (3, 49, 3, true, false),
+        ] {
+            let crossed = link(told).crossed(&header(echo, phase, joining));
+            assert_eq!(crossed, is, "{told} {echo} {phase} {joining}");
         }
     }
 }

@@ -262,7 +262,7 @@ impl Machine {
     /// of its domain.
     fn begin(&mut self, now: Duration) {
         let now = micros(now);
-        if self.started == 0 && self.now == 0 && now > 0 && !self.joined {
+        if self.now == 0 && !self.joined {
             // The first call: nothing has been late yet.
             self.started = now;
             for link in &mut self.links {

@@ -88,11 +88,9 @@ impl Rings {
         for fence in &mut self.fences {
             *fence = (*fence).max(config.fence_floor);
         }
-        self.released = self.released.filter(|released| {
-            u32::from(released.token) < config.plan.tokens() && released.previous < values
-        });
-        self.payloads.sanitise();
-        self.arriving_payloads.sanitise();
+        self.released = self
+            .released
+            .filter(|released| released.in_domain(config.plan.tokens(), values));
     }
 }
 
@@ -114,6 +112,7 @@ impl Payloads {
         Payloads { most, bytes }
     }
 
+    /// A payload; a corrupted length counts for no more than there can be.
     pub(crate) fn get(&self, token: usize) -> &[u8] {
         if self.most == 0 {
             return &[];
@@ -137,12 +136,5 @@ impl Payloads {
     fn place(&self, token: usize) -> core::ops::Range<usize> {
         let size = 1 + usize::from(self.most);
         token * size..(token + 1) * size
-    }
-
-    fn sanitise(&mut self) {
-        let most = self.most;
-        for place in self.bytes.chunks_exact_mut(1 + usize::from(most)) {
-            place[0] = place[0].min(most);
-        }
     }
 }

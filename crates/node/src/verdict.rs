@@ -32,8 +32,7 @@ impl Verdict {
 
     /// A token has arrived, `rounds` after it last did.
     pub(crate) fn arrival(&mut self, rounds: u32, separation: u32, config: &Config) {
-        let alone = config.plan.tokens() == 1;
-        if rounds != config.plan.nodes() || (self.arrived < separation && !alone) {
+        if rounds != config.plan.nodes() || self.arrived < separation {
             self.wrong();
         }
         self.arrived = 0;

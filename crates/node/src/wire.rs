@@ -92,6 +92,13 @@ pub struct Released {
     pub previous: u32,
 }
 
+impl Released {
+    /// Whether there is such a token and such a value.
+    pub(crate) fn in_domain(self, tokens: u32, values: u32) -> bool {
+        u32::from(self.token) < tokens && self.previous < values
+    }
+}
+
 /// Why a datagram was not listened to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Error)]
 pub enum Rejected {
@@ -322,9 +329,10 @@ impl<'d> Datagram<'d> {
     /// Whether every value is below `values`, every phase is one of the clock's,
     /// and every length is possible.
     pub fn in_domain(&self, values: u32, phases: core::ops::Range<i32>) -> bool {
-        let released = self.header.released.is_none_or(|released| {
-            u32::from(released.token) < self.layout.tokens && released.previous < values
-        });
+        let released = self
+            .header
+            .released
+            .is_none_or(|released| released.in_domain(self.layout.tokens, values));
         let carried = 1 + self.layout.payload as usize;
         let lengths = self
             .payloads
@@ -338,13 +346,19 @@ impl<'d> Datagram<'d> {
 }
 
 fn be16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+    u16::from_be_bytes(array(bytes, at))
 }
 
 fn be32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    u32::from_be_bytes(array(bytes, at))
 }
 
 fn be64(bytes: &[u8], at: usize) -> u64 {
-    u64::from(be32(bytes, at)) << 32 | u64::from(be32(bytes, at + 4))
+    u64::from_be_bytes(array(bytes, at))
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut array = [0; N];
+    array.copy_from_slice(&bytes[at..at + N]);
+    array
 }

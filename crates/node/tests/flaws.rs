@@ -1,4 +1,5 @@
-//! Every error that can be built in is caught by a promise of `tests/virtual.rs`.
+//! Every error that can be built in is caught by a promise of `tests/virtual.rs`, and is
+//! the error that it says.
 //!
 //! Prints the table: which promise caught it, and after how many seeds.
 
@@ -9,7 +10,8 @@ mod common;
 mod promises;
 
 use common::Scenario;
-use headway_node::Flaw;
+use headway_core::phase_clock::PhaseClock;
+use headway_node::{Config, Flaw, Key, Local, Machine, Plan, RingId};
 
 type Promise = fn(Scenario) -> Result<f64, String>;
 
@@ -62,4 +64,77 @@ fn caught(flaw: Flaw) -> Option<(&'static str, u64, String)> {
         }
     }
     None
+}
+
+fn config(plan: Plan, flaw: Option<Flaw>) -> Config {
+    Config {
+        flaw,
+        ..Config::new(RingId([7; 16]), 1, plan)
+    }
+}
+
+#[test]
+fn clocks_that_are_too_small() {
+    for (nodes, pace, modulus) in [
+        (12, 1, 12),
+        (12, 5, 10),
+        (7, 3, 6),
+        (4, 6, 6),
+        (2, 1, 3),
+        (2, 2, 3),
+    ] {
+        let plan = Plan::logical(nodes, 1, 1, pace).unwrap();
+        let clock = |flaw| config(plan, flaw).clock();
+        let tail = nodes as i32;
+        let small = PhaseClock { modulus, tail };
+        assert_eq!(clock(Some(Flaw::ClockModulusTooSmall)), small);
+        let whole = clock(None);
+        assert_eq!(clock(Some(Flaw::NoTail)), PhaseClock { tail: 0, ..whole });
+        assert_eq!(clock(Some(Flaw::NoDelay)), whole);
+    }
+}
+
+/// What a node does in one call: with the error the wrong thing, without it, or with
+/// another one, the right one.
+#[test]
+fn steps_that_are_wrong() {
+    let plan = Plan::logical(6, 1, 2, 1).unwrap();
+    let local = |phase, value, counter| Local {
+        phase,
+        values: vec![value],
+        released: None,
+        counter,
+        turn: 0,
+    };
+    let after = |flaw, own: &Local, predecessor: &Local, successor: &Local| {
+        let mut node = Machine::new(config(plan, flaw), Key::none(), 1).unwrap();
+        let after = node.react(own, predecessor, successor);
+        (after.phase, after.released.is_some())
+    };
+    let tail = config(plan, None).clock().tail;
+    let (five, nine) = (local(5, 0, 0), local(9, 0, 0));
+    let (four, token, rested) = (local(4, 0, 0), local(5, 1, 0), local(5, 0, 1));
+    let (zero, recovering) = (local(0, 0, 0), local(-2, 0, 0));
+    let reset = (-tail, false);
+    // Own, predecessor and successor; the phase and whether a token goes on, right and wrong.
+    for (flaw, own, predecessor, successor, right, wrong) in [
+        (Flaw::NoReset, &five, &nine, &five, reset, (5, false)),
+        // Having ticked it is out of step.
+        (Flaw::TickAlone, &five, &four, &five, (5, false), reset),
+        (
+            Flaw::TickAlone,
+            &zero,
+            &recovering,
+            &zero,
+            (0, false),
+            (0, false),
+        ),
+        (Flaw::NoDelay, &rested, &token, &five, (6, false), (6, true)),
+    ] {
+        assert_eq!(after(None, own, predecessor, successor), right, "{flaw:?}");
+        let other = Some(Flaw::FenceFromMemory);
+        assert_eq!(after(other, own, predecessor, successor), right, "{flaw:?}");
+        let flawed = after(Some(flaw), own, predecessor, successor);
+        assert_eq!(flawed, wrong, "{flaw:?}");
+    }
 }

@@ -150,6 +150,14 @@ impl Subject {
 
 /// A program of its own, because the allocator counts for the whole of it.
 fn main() {
+    // Whoever asks which tests there are wants no test run.
+    let asked = |flag: &str| std::env::args().any(|argument| argument == flag);
+    if asked("--list") {
+        if !asked("--ignored") {
+            println!("any_calls_with_anything: test");
+        }
+        return;
+    }
     let mut accepted = 0;
     for seed in 0..4_000 {
         let mut subject = Subject::new(seed);

@@ -44,6 +44,7 @@ const NONE: u32 = u32::MAX - 1;
 
 static ACTIVE: AtomicU32 = AtomicU32::new(NONE);
 static TRACE: OnceLock<PathBuf> = OnceLock::new();
+static WATCHING: AtomicBool = AtomicBool::new(false);
 static CUT: AtomicBool = AtomicBool::new(false);
 static ASKED: [AtomicU8; LARGEST] = [const { AtomicU8::new(0) }; LARGEST];
 
@@ -66,6 +67,7 @@ extern "C" fn start() {
         let seconds = std::env::var("MUTANT_TRACE_S").ok().and_then(|text| text.parse().ok());
         let most_us: std::ffi::c_long = 1_000_000 * seconds.unwrap_or(60);
         std::thread::spawn(move || {
+            WATCHING.store(true, Relaxed);
             while clock() < most_us {
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -73,6 +75,10 @@ extern "C" fn start() {
             leave_trace();
             _exit(0);
         });
+        // What starting a thread takes of the heap is taken before a test counts.
+        while !WATCHING.load(Relaxed) {
+            std::thread::yield_now();
+        }
     } else if let Some(id) = std::env::var("MUTANT").ok().and_then(|id| id.parse().ok()) {
         ACTIVE.store(id, Relaxed);
     }

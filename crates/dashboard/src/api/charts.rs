@@ -166,6 +166,7 @@ fn suggested(columns: &[Column]) -> (Option<String>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::damage;
 
     #[test]
     fn a_table_is_read_by_columns() {
@@ -188,5 +189,33 @@ mod tests {
         assert!(read_csv(b"").is_err());
         assert!(read_csv(b"a,b\n").is_err());
         assert!(read_csv(b"a\n\xff\xfe\n").is_err());
+    }
+
+    #[test]
+    fn a_damaged_table_is_refused_or_whole() {
+        let sample = "# made by hand\ndelays,start,rounds_mean,seed\n1,piled,30.5,7\n\
+                      2,\"a, b\",20,8\n3,,1e3,9\n";
+        let (mut read, mut refused) = (0, 0);
+        for seed in 0..60_000 {
+            let bytes = damage::damaged(sample.as_bytes(), &mut damage::below(seed));
+            let Ok(chart) = read_csv(&bytes) else {
+                refused += 1;
+                continue;
+            };
+            read += 1;
+            for column in &chart.columns {
+                let rows = match &column.values {
+                    Values::Number(values) => values.len(),
+                    Values::Text(values) => values.len(),
+                };
+                assert_eq!(rows, chart.rows, "seed {seed}");
+            }
+            let named = |name: &String| chart.columns.iter().any(|column| column.name == *name);
+            assert!(chart.x.iter().chain(&chart.y).all(named), "seed {seed}");
+            let sent = serde_json::to_vec(&chart).unwrap();
+            let again: Chart = serde_json::from_slice(&sent).unwrap();
+            assert_eq!(again.rows, chart.rows);
+        }
+        assert!(read > 600 && refused > 600, "{read} {refused}");
     }
 }

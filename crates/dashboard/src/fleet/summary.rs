@@ -114,9 +114,83 @@ impl Summary {
 /// Between successive holders round the ring; `None` with fewer than two.
 fn closest(holders: &[HolderView], members: u64) -> Option<u64> {
     let first = holders.first().filter(|_| holders.len() > 1)?;
-    let again = first.index + members;
+    let again = first.index.saturating_add(members);
     let next = holders.iter().skip(1).map(|holder| holder.index);
     let gaps = holders.iter().zip(next.chain([again]));
     gaps.map(|(holder, next)| next.saturating_sub(holder.index))
         .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::damage;
+    use crate::fleet::NodeStatus;
+
+    fn view(status: NodeStatus) -> NodeView {
+        NodeView {
+            url: String::new(),
+            reachable: true,
+            error: None,
+            age_ms: Some(0),
+            status: Some(status),
+        }
+    }
+
+    /// Nodes that are not what they should be, or lie, get a picture all the same, and it
+    /// can be sent.
+    #[test]
+    fn a_damaged_status_is_refused_or_shown() {
+        let sample = br#"{"name":"b","index":3,"members":24,"ring":"web","settled":true,
+            "phase":7,"round":812,"holding":[{"token":2,"fencing":97,"since_ms":12}],
+            "silent":["a","c"],"separation":2,"tokens":4,"version":{"deep":[1,null]}}"#;
+        let honest: NodeStatus = serde_json::from_slice(sample).unwrap();
+        let (mut shown, mut refused) = (0, 0);
+        for seed in 0..20_000 {
+            let bytes = damage::damaged(sample, &mut damage::below(seed));
+            let Ok(status) = serde_json::from_slice::<NodeStatus>(&bytes) else {
+                refused += 1;
+                continue;
+            };
+            shown += 1;
+            let other = NodeStatus {
+                index: 4,
+                holding: vec![crate::fleet::Holding {
+                    token: 3,
+                    ..crate::fleet::Holding::default()
+                }],
+                ..honest.clone()
+            };
+            let nodes = [view(status), view(honest.clone()), view(other)];
+            let summary = Summary::of(&nodes);
+            assert_eq!(summary.reachable, 3);
+            let tokens: BTreeSet<u64> = summary.holders.iter().map(|one| one.token).collect();
+            assert_eq!(tokens.len(), summary.holders.len(), "seed {seed}");
+            let places: BTreeSet<u64> = summary.holders.iter().map(|one| one.index).collect();
+            let apart = places.len() == summary.holders.len();
+            if apart && places.last().is_some_and(|&last| last < summary.members) {
+                assert_ne!(summary.closest, Some(0), "seed {seed}");
+            }
+            assert!(serde_json::to_vec(&(&nodes, &summary)).is_ok());
+        }
+        assert!(shown > 200 && refused > 200, "{shown} {refused}");
+    }
+
+    /// A place at the end of all numbers is no reason to stop.
+    #[test]
+    fn distances_of_impossible_places() {
+        let holder = |index| HolderView {
+            token: index % 7,
+            name: String::new(),
+            index,
+            fencing: 1,
+            since_ms: 0,
+        };
+        let holders = [holder(u64::MAX - 1), holder(u64::MAX)];
+        assert_eq!(closest(&holders, 24), Some(0));
+        assert_eq!(closest(&[holder(1), holder(u64::MAX)], u64::MAX), Some(0));
+        assert_eq!(closest(&[holder(3), holder(4)], u64::MAX), Some(1));
+        assert_eq!(closest(&[holder(1), holder(5)], 24), Some(4));
+        assert_eq!(closest(&[holder(1), holder(23)], 24), Some(2));
+    }
 }

@@ -242,3 +242,68 @@ pub(crate) fn why_infeasible(
         processes / u64::from(d)
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::damage;
+    use crate::runs::Run;
+
+    /// What makes a run can be sent on, and makes the same run again.
+    #[test]
+    fn damaged_settings_are_refused_or_make_a_run() {
+        let samples = [
+            r#"{"processes":24,"tokens":4,"separation":5,"delays":"at:0,5,9","start":"random",
+                "seed":7,"faults":["scramble:3,5-8@3","program:5:relay@20","pile:4@22"],
+                "round":30}"#,
+            r#"{"processes":12,"tokens":3,"program":"measure","start":"piled","limit":40,
+                "faults":["pile:4@9"],"round":25}"#,
+            r#"{"state":{"separation":2,"processes":[{"program":"delay","resting":2},
+                {"program":"relay"},{"program":"delay","queued":1},{"program":"relay"}]},"round":3}"#,
+        ];
+        let limits = Limits {
+            processes: 200,
+            tokens: 200,
+            measuring_processes: 50,
+            lock_step: 100_000,
+            ..Limits::default()
+        };
+        for sample in samples {
+            let settings: RunSettings = serde_json::from_str(sample).unwrap();
+            if let Err(error) = Run::new("whole".into(), &settings, &limits) {
+                panic!("{sample}: {error:?}");
+            }
+        }
+        let (mut made, mut refused) = (0, 0);
+        for seed in 0..6_000 {
+            let sample = samples[seed as usize % samples.len()];
+            let bytes = damage::damaged(sample.as_bytes(), &mut damage::below(seed));
+            let settings = serde_json::from_slice::<RunSettings>(&bytes).unwrap_or_default();
+            let faults = !settings.faults.is_empty();
+            if settings == RunSettings::default() {
+                refused += 1;
+                continue;
+            }
+            let Ok(run) = Run::new("damaged".into(), &settings, &limits) else {
+                refused += 1;
+                continue;
+            };
+            made += 1;
+            let state = run.lock();
+            let text = serde_json::to_string(&state.settings).unwrap();
+            let again: RunSettings = serde_json::from_str(&text).unwrap();
+            assert_eq!(again, state.settings, "seed {seed}");
+            let again = Run::new("again".into(), &again, &limits).expect("it was one");
+            drop(state);
+            // What is written out is without the faults.
+            if !faults {
+                let [one, other] = [&run, &again].map(|run| {
+                    let frame = run.frame(&run.lock(), Some(0)).unwrap();
+                    (frame.at, frame.resting, frame.counters)
+                });
+                assert_eq!(one, other, "seed {seed}");
+            }
+        }
+        assert!(made > 60 && refused > 60, "{made} {refused}");
+    }
+}

@@ -1,48 +1,20 @@
 //! Whatever a memory holds, it is in its domain before anything is done with it; and what
 //! a datagram says is looked at to the last value that may be.
 
-use std::time::Duration;
-
 use headway_node::wire::{Header, Layout, Released};
 use headway_node::{Config, Key, Machine, Plan, RestoreError, RingId, Role, recovery_rounds};
 
-const NOW: Duration = Duration::from_millis(5);
+use crate::fields::{
+    BASE, COUNTER, ELAPSED, IGNORE, NOW, PHASE, Place, RELEASED_PREVIOUS, RELEASED_TOKEN, TURN,
+    fence_of, payloads_of, restored, stage_of, value_of,
+};
 
 fn config(role: Role) -> Config {
-    let mut config = Config::new(RingId([7; 16]), 1, Plan::logical(5, 2, 2, 1).unwrap());
+    let mut config = Config::new(RingId([7; 16]), 1, Plan::logical(6, 2, 3, 1).unwrap());
     config.role = role;
     config.payload = 3;
     config.fence_floor = 40;
     config
-}
-
-/// Where a saved state has a field, and how many bytes it takes.
-type Place = (usize, usize);
-
-const STARTED: Place = (28, 1);
-const PHASE: Place = (29, 4);
-const RELEASED_TOKEN: Place = (33, 2);
-const RELEASED_PREVIOUS: Place = (35, 4);
-const COUNTER: Place = (39, 4);
-const TURN: Place = (43, 4);
-const ELAPSED: Place = (48, 4);
-const IGNORE: Place = (52, 4);
-const BASE: Place = (56, 4);
-const VALUE: Place = (84 + 21, 4);
-const FENCE: Place = (84 + 21 + 4, 8);
-const STAGE: Place = (84 + 21 + 20, 1);
-const LENGTH: Place = (84 + 42 + 4, 1);
-
-/// A node that is restored with these fields.
-fn restored(config: Config, fields: &[(Place, i64)]) -> Result<Machine, RestoreError> {
-    let mut bytes = Vec::new();
-    let node = Machine::new(config, Key::none(), 1).unwrap();
-    node.save_unsealed(&mut bytes);
-    for &((at, size), value) in [(STARTED, 1)].iter().chain(fields) {
-        bytes[at..at + size].copy_from_slice(&value.to_be_bytes()[8 - size..]);
-    }
-    Machine::seal(&mut bytes, 0);
-    Machine::restore(config, Key::none(), 2, NOW, &bytes)
 }
 
 /// What a field of a node is once it has been called.
@@ -72,11 +44,13 @@ fn every_field_is_put_back_into_its_domain() {
     for (config, place, value, expected) in [
         (delay, PHASE, -tail - 1, -tail),
         (delay, PHASE, -tail, -tail),
+        (delay, PHASE, -1, -1),
+        (delay, PHASE, 0, 0),
         (delay, PHASE, modulus - 1, modulus - 1),
         (delay, PHASE, modulus, -tail),
         (delay, COUNTER, -1, 0),
-        (delay, COUNTER, 1, 1),
-        (delay, COUNTER, 2, 1),
+        (delay, COUNTER, 2, 2),
+        (delay, COUNTER, 3, 2),
         (relay, COUNTER, 1, 0),
         (delay, TURN, 1, 1),
         (delay, TURN, 2, 0),
@@ -84,15 +58,21 @@ fn every_field_is_put_back_into_its_domain() {
         (delay, IGNORE, 2, 2),
         (delay, IGNORE, 3, 2),
         (delay, BASE, -1, 0),
-        (delay, VALUE, values - 1, values - 1),
-        (delay, VALUE, values, 0),
-        (delay, FENCE, 39, 40),
-        (delay, FENCE, 41, 41),
-        (delay, LENGTH, 3, 3),
-        (delay, LENGTH, 4, 3),
+        (delay, value_of(1), values - 1, values - 1),
+        (delay, value_of(1), values, 0),
+        (delay, fence_of(1), 39, 40),
+        (delay, fence_of(1), 41, 41),
     ] {
         let found = after(config, &[(place, value)], place);
         assert_eq!(found, expected, "{value} at {place:?}");
+    }
+    // A payload that claims to be longer than it can be is cut when it is asked for.
+    for (length, expected) in [(0, 0), (3, 3), (4, 3), (255, 3)] {
+        let (at, _) = payloads_of(2);
+        let second = (at + 4, 1);
+        let node = restored(delay, &[(second, length)]).unwrap();
+        assert_eq!(node.payload(1).len(), expected);
+        assert_eq!(node.payload(0).len(), 0);
     }
     // The largest that a field may have stays, and one more becomes it.
     let measure = config(Role::Measure);
@@ -134,12 +114,12 @@ fn what_was_released_is_a_token_and_a_value() {
 fn every_stage_of_a_permit_is_restored() {
     let config = config(Role::Delay);
     for stage in 0..4 {
-        let node = restored(config, &[(STAGE, stage)]).unwrap();
+        let node = restored(config, &[(stage_of(1), stage)]).unwrap();
         let mut bytes = Vec::new();
         node.save_unsealed(&mut bytes);
-        assert_eq!(i64::from(bytes[STAGE.0]), stage);
+        assert_eq!(i64::from(bytes[stage_of(1).0]), stage);
     }
-    let error = restored(config, &[(STAGE, 4)]).unwrap_err();
+    let error = restored(config, &[(stage_of(1), 4)]).unwrap_err();
     assert_eq!(error, RestoreError::Damaged);
 }
 
@@ -184,6 +164,30 @@ fn a_datagram_is_in_its_domain_to_the_last_value() {
     for (token, previous, is) in [(1, 5, true), (2, 5, false), (1, 6, false), (2, 6, false)] {
         let told = released(token, previous);
         assert_eq!(in_domain(0, told, 5, payload), is, "{told:?}");
+    }
+}
+
+/// Whoever reads a datagram without asking whether it is in its domain gets no more
+/// than there is.
+#[test]
+fn a_payload_that_claims_too_much_is_cut() {
+    let layout = Layout {
+        tokens: 2,
+        payload: 2,
+    };
+    let tokens = [(1, 2, &b"ab"[..]), (3, 4, &b"c"[..])];
+    let mut bytes = vec![0; layout.bytes()];
+    layout.write(
+        &Header::default(),
+        tokens.into_iter(),
+        &Key::none(),
+        &mut bytes,
+    );
+    for length in [3, 4, 255] {
+        bytes[76 + 2 * 12] = length;
+        let read = layout.read(&bytes, &Key::none()).unwrap();
+        assert_eq!(read.tokens().collect::<Vec<_>>(), tokens);
+        assert!(!read.in_domain(9, 0..9));
     }
 }
 

@@ -1,0 +1,229 @@
+//! Files and datagrams that are no longer what they were: refused with a place, or read
+//! as something that survives being written.
+
+#[path = "../../../testsuite/src/damage.rs"]
+mod damage;
+
+use headway_node::{Key, RingId};
+use headway_service::config::explain::explain;
+use headway_service::config::{Place, Settings, Sources, example};
+use headway_service::control::{self, CHUNK_BYTES, Message, Sender};
+use headway_service::desk::{Entry, Ledger, Who};
+use headway_service::hook::Hold;
+use headway_service::roster::{Mark, Member, Roster, RosterError, Signed};
+use headway_service::store::{Notes, Store};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+fn below(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    move |bound| (random.next_u64() % bound as u64) as usize
+}
+
+fn key() -> Key {
+    Key::new(b"a key for tests only").unwrap()
+}
+
+/// Fuzzing that only knocks at the door, or that is always let in, shows nothing.
+fn both(read: u64, refused: u64) {
+    let share = (read + refused) / 100;
+    assert!(
+        read > share && refused > share,
+        "{read} read, {refused} not"
+    );
+}
+
+#[test]
+fn a_damaged_configuration_is_refused_at_its_place_or_read() {
+    const FILES: u64 = 20_000;
+    let sample = example();
+    let (mut read, mut refused) = (0, 0);
+    for seed in 0..FILES {
+        let bytes = damage::damaged(sample.as_bytes(), &mut below(seed));
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let lines = text.lines().count().max(1) + 1;
+        let sources = Sources {
+            text,
+            ..Sources::default()
+        };
+        match Settings::read(&sources) {
+            Ok(settings) => {
+                read += 1;
+                assert!(!explain(&settings).is_empty());
+            }
+            Err(mistakes) => {
+                refused += 1;
+                assert!(!mistakes.is_empty(), "seed {seed}");
+                for mistake in mistakes {
+                    assert!(!mistake.message.is_empty(), "seed {seed}");
+                    if let Place::File { line, column } = mistake.place {
+                        let there = (1..=lines).contains(&line) && column > 0;
+                        assert!(there, "seed {seed}: {line}:{column} {mistake}");
+                    }
+                }
+            }
+        }
+    }
+    both(read, refused);
+}
+
+fn roster() -> Roster {
+    let member = |(at, name): (usize, &&str)| Member {
+        name: (*name).into(),
+        address: format!("10.0.0.{at}:7400"),
+        http: (at == 2).then(|| "10.0.0.2:80".into()),
+    };
+    Roster {
+        version: 17,
+        ring: "web".into(),
+        members: ["a", "b", "c", "d"]
+            .iter()
+            .enumerate()
+            .map(member)
+            .collect(),
+        bypassed: vec!["c".into()],
+    }
+}
+
+/// Damaged before it was signed, so that the signature is not what refuses it.
+#[test]
+fn a_damaged_roster_is_refused_or_the_one_way_to_write_what_it_says() {
+    const ROSTERS: u64 = 60_000;
+    let sample = roster().bytes();
+    let (mut read, mut refused) = (0, 0);
+    for seed in 0..ROSTERS {
+        let mut bytes = damage::damaged(&sample, &mut below(seed));
+        let mac = key().sign(&[b"headway roster 1", &bytes[..]].concat());
+        bytes.extend_from_slice(&mac);
+        match Signed::read(&bytes, "web", &key()) {
+            Ok(signed) => {
+                read += 1;
+                let again = Signed::new(signed.roster().clone(), &key());
+                assert_eq!(again.bytes(), bytes, "seed {seed}");
+                assert_eq!(signed.mark(), again.mark());
+                assert!(signed.roster().check().is_ok());
+            }
+            Err(error) => {
+                refused += 1;
+                assert_ne!(error, RosterError::Unsigned, "seed {seed}");
+            }
+        }
+    }
+    both(read, refused);
+}
+
+/// The same of datagrams between services.
+#[test]
+fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() {
+    const DATAGRAMS: u64 = 60_000;
+    let ring = RingId([5; 16]);
+    let sender = Sender {
+        name: "a".into(),
+        address: "127.0.0.1:7400".into(),
+        mark: Mark {
+            version: 3,
+            digest: [9; 32],
+            size: 77,
+        },
+        agreement: [1; 9],
+        drained: true,
+    };
+    let messages = [
+        Message::Offer,
+        Message::Want { chunk: 7 },
+        Message::Chunk {
+            digest: [1; 32],
+            chunk: 3,
+            bytes: vec![4; CHUNK_BYTES],
+        },
+        Message::Ping { nonce: 99 },
+        Message::Pong { nonce: 99 },
+    ];
+    let (mut read, mut refused) = (0, 0);
+    for seed in 0..DATAGRAMS {
+        let message = &messages[seed as usize % messages.len()];
+        let whole = control::write(ring, &sender, message, &key());
+        let unsigned = &whole[..whole.len() - headway_node::MAC_BYTES];
+        let mut bytes = damage::damaged(unsigned, &mut below(seed));
+        let mac = key().sign(&bytes);
+        bytes.extend_from_slice(&mac);
+        match control::read(&bytes, ring, &key()) {
+            Ok((sender, message)) => {
+                read += 1;
+                let again = control::write(ring, &sender, &message, &key());
+                assert_eq!(again, bytes, "seed {seed}");
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    both(read, refused);
+}
+
+/// Whatever has become of its files, a node starts with one of the states that it had, or
+/// with none; and keeps what comes after.
+#[test]
+fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
+    const FOLDERS: u64 = 3_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let signed = Signed::new(roster(), &key());
+    let states: Vec<Vec<u8>> = (0..4_u8).map(|round| vec![round; 300]).collect();
+    let notes = Notes {
+        desk: Ledger {
+            waiting: vec![Who::Fleet {
+                group: "all".into(),
+                id: "host".into(),
+            }],
+            using: vec![Entry {
+                token: 1,
+                fence: 99,
+                who: Who::Hook,
+                collected: true,
+            }],
+        },
+        leaving: vec![("c".into(), "10.0.0.3:7400".into())],
+        hold: Some(Hold::new(5)),
+    };
+    let mut store = Store::open(folder.path(), false).unwrap();
+    for state in &states {
+        assert!(store.save_state(state));
+    }
+    store.save_roster(signed.bytes());
+    store.save_notes(&notes);
+    let names = ["state", "roster", "notes.json"];
+    let samples = names.map(|name| std::fs::read(path(name)).unwrap());
+    drop(store);
+    let (mut read, mut refused) = (0, 0);
+    for seed in 0..FOLDERS {
+        let mut below = below(seed);
+        for (name, sample) in names.iter().zip(&samples) {
+            std::fs::write(path(name), damage::damaged(sample, &mut below)).unwrap();
+        }
+        let mut store = Store::open(folder.path(), false).unwrap();
+        match store.state() {
+            Some(state) => {
+                read += 1;
+                assert!(states.contains(&state), "seed {seed}");
+            }
+            None => refused += 1,
+        }
+        if let Some(bytes) = store.roster()
+            && let Ok(read) = Signed::read(&bytes, "web", &key())
+        {
+            assert_eq!(read, signed, "seed {seed}");
+        }
+        let noted = store.notes();
+        let written = serde_json::to_vec(&noted).unwrap();
+        let again: Notes = serde_json::from_slice(&written).unwrap();
+        assert_eq!(again, noted, "seed {seed}");
+        if seed % 100 == 0 {
+            store.save_notes(&noted);
+            assert_eq!(store.notes(), noted);
+            assert!(store.save_state(b"another"));
+            assert_eq!(store.state().unwrap(), b"another");
+            store.save_roster(signed.bytes());
+            assert_eq!(store.roster().unwrap(), signed.bytes());
+        }
+    }
+    both(read, refused);
+}
