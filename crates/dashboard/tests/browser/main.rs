@@ -2,14 +2,14 @@
 //! mouse and a keyboard do what a person would do.
 //!
 //! This test has its own `main`, because a test that is skipped must not be counted
-//! as passed, and because all tests share one browser and one server. Chromium is
-//! installed by scripts/install-dashboard-tools.sh, which it calls. Pictures are
-//! kept below target/screenshots; a few numbers are measured and printed, none is
-//! judged.
+//! as passed, and because tests share browsers and servers. Chromium is installed by
+//! scripts/install-dashboard-tools.sh, which it calls. Pictures are kept below
+//! target/screenshots; a few numbers are measured and printed, none is judged.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use headway_dashboard::{Options, Server};
@@ -131,24 +131,35 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(failed > 0))
 }
 
+/// Two browsers, each with a server of its own: a test mostly waits for its page.
 fn run(chromium: &Path, tests: &[&Test]) -> (usize, usize) {
-    let base = format!("http://{}", serve(Options::default()));
-    let folder = tempfile::tempdir().expect("a folder for the browser's profile");
-    let mut browser = Browser::start(chromium, folder.path()).unwrap_or_else(|why| panic!("{why}"));
-    let (mut passed, mut failed) = (0, 0);
-    for (name, test) in tests {
-        match test(&mut browser, &base) {
-            Ok(()) => {
-                passed += 1;
-                println!("test {name} ... ok");
-            }
-            Err(why) => {
-                failed += 1;
-                println!("test {name} ... FAILED\n{why}");
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let base = format!("http://{}", serve(Options::default()));
+        let folder = tempfile::tempdir().expect("a folder for the browser's profile");
+        let mut browser =
+            Browser::start(chromium, folder.path()).unwrap_or_else(|why| panic!("{why}"));
+        let (mut passed, mut failed) = (0, 0);
+        while let Some((name, test)) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match test(&mut browser, &base) {
+                Ok(()) => {
+                    passed += 1;
+                    println!("test {name} ... ok");
+                }
+                Err(why) => {
+                    failed += 1;
+                    println!("test {name} ... FAILED\n{why}");
+                }
             }
         }
-    }
-    (passed, failed)
+        (passed, failed)
+    };
+    thread::scope(|scope| {
+        let workers = [(); 2].map(|()| scope.spawn(work));
+        let counts = workers.map(|worker| worker.join().expect("a browser that starts"));
+        let sum = |of: fn(&(usize, usize)) -> usize| counts.iter().map(of).sum();
+        (sum(|counts| counts.0), sum(|counts| counts.1))
+    })
 }
 
 /// A server of its own, at any free port, for as long as the tests run. With
