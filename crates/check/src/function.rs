@@ -174,7 +174,11 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
             .map(|chunk| exploration.count_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
             .reduce(Tally::default, |one, other| one.merge(&other));
         exploration.check_stopped(&tally)?;
-        let lassos = exploration.lassos();
+        let lassos = if counted.never > 0 {
+            exploration.lassos()
+        } else {
+            BTreeMap::new()
+        };
         exploration.check_stopped(&tally)?;
         Ok(Some(FunctionAnswer {
             states,

@@ -48,6 +48,11 @@ impl Report {
             .find(|property| property.name == name)
     }
 
+    /// A run that breaks the property of that name, if one does.
+    pub fn counterexample(&self, name: &str) -> Option<&Trace> {
+        self.property(name)?.counterexample.as_ref()
+    }
+
     /// The figure of that name.
     pub fn figure(&self, name: &str) -> Option<&Figure> {
         let named = self.figures.iter().find(|(found, _)| *found == name);

@@ -230,12 +230,7 @@ fn the_infeasible_ring_is_rejected_with_a_lasso() {
         let report =
             delay_relay::check(&ring, unreduced, Limits::default(), &Control::default()).unwrap();
         assert!(!report.convergence);
-        let run = report
-            .property("convergence")
-            .unwrap()
-            .counterexample
-            .clone()
-            .unwrap();
+        let run = report.counterexample("convergence").cloned().unwrap();
         let (ring, mut state) = run.start.clone().unwrap();
         // Replayed by the core, it returns where it says.
         let mut states = vec![state.clone()];

@@ -41,12 +41,7 @@ fn one_value_less_converges_under_central_schedulers_only() {
         assert!(!converges(Scheduler::Distributed));
         assert!(!converges(Scheduler::Synchronous));
         let broken = k_state(n, n as u32 - 1, Scheduler::Distributed);
-        let run = broken
-            .property("convergence")
-            .unwrap()
-            .counterexample
-            .as_ref()
-            .unwrap();
+        let run = broken.counterexample("convergence").unwrap();
         assert!(run.repeats_from.is_some(), "shown as a lasso");
     }
     assert!(

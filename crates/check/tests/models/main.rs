@@ -65,12 +65,7 @@ fn handover_needs_twice_as_many_numbers_as_a_channel_holds() {
         let report = check(values, 2);
         assert!(report.closure && report.property("conserved").unwrap().holds);
         assert!(!report.convergence, "modulo {values}");
-        let run = report
-            .property("convergence")
-            .unwrap()
-            .counterexample
-            .clone()
-            .unwrap();
+        let run = report.counterexample("convergence").cloned().unwrap();
         assert_eq!(run.repeats_from, Some(0));
     }
     // States by formula: numbers of both, sending or not, contents of two channels.

@@ -45,18 +45,8 @@ fn corrected_measuring_converges_to_the_largest_separation() {
 fn printed_measuring_fails_in_both_ways_and_shortest_runs_show_it() {
     let report = measured(6, 2, true);
     assert!(!report.convergence);
-    let dead = report
-        .property("no-deadlock")
-        .unwrap()
-        .counterexample
-        .clone()
-        .unwrap();
-    let close = report
-        .property("full-separation")
-        .unwrap()
-        .counterexample
-        .clone()
-        .unwrap();
+    let dead = report.counterexample("no-deadlock").cloned().unwrap();
+    let close = report.counterexample("full-separation").cloned().unwrap();
     let (ring, start) = close.start.clone().unwrap();
     assert!(ring.admits(&start).is_ok());
     assert_eq!(close.states.len(), 6, "{close:?}");

@@ -30,12 +30,7 @@ fn one_monitor_converges_from_any_number_of_tokens_and_two_interfere() {
     }
     let two = check(4, 1, 2, 3, &[0, 2]);
     assert!(two.closure && !two.convergence);
-    let run = two
-        .property("convergence")
-        .unwrap()
-        .counterexample
-        .clone()
-        .unwrap();
+    let run = two.counterexample("convergence").cloned().unwrap();
     assert!(run.repeats_from.is_some());
 }
 
@@ -55,8 +50,7 @@ fn a_surplus_may_hide_from_samples_that_keep_pace_with_it() {
                 assert!(report.closure, "{}", report.instance);
                 assert_eq!(report.convergence, !hides, "{}", report.instance);
                 if hides {
-                    let run = report.property("convergence").unwrap();
-                    let run = run.counterexample.as_ref().unwrap();
+                    let run = report.counterexample("convergence").unwrap();
                     assert!(run.repeats_from.is_some(), "{}", report.instance);
                 }
             }

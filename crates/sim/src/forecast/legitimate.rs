@@ -21,8 +21,8 @@ pub(super) fn first(forecast: &Forecast<'_>) -> Option<Round> {
     }
     let at_rest_no_more = forecast.last_rest().map_or(0, |round| round + 1);
     let mut counters = Counters::new(forecast, at_rest_no_more);
-    // Later all have run down.
-    if at_rest_no_more < forecast.shape.separation {
+    // Later all have run down, and where starts delay there are none to look for.
+    if !forecast.shape.starts_delay && at_rest_no_more < forecast.shape.separation {
         forecast.sites.scan(forecast.shape.from, &mut counters);
         counters.finish();
     }
