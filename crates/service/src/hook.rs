@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::Command;
 use tokio::sync::{mpsc, watch};
 
-use crate::config::{HookSettings, Settings};
+use crate::config::Settings;
 use crate::request::{Handle, Request};
 use crate::store::to_hex;
 
@@ -98,9 +98,12 @@ pub async fn run(
             time,
             payload,
         };
-        let (failed, payload) = match now.hook.as_ref() {
-            Some(hook) => permit.run(hook, &now, &mut orders, &handle).await,
-            None => (false, None),
+        let (failed, payload) = match now.hook.command.as_deref() {
+            Some([program, arguments @ ..]) => {
+                let command = permit.command(program, arguments, &now);
+                permit.run(command, &now, &mut orders, &handle).await
+            }
+            _ => (false, None),
         };
         let ended = Request::HookEnded {
             token,
@@ -125,20 +128,19 @@ impl Permit {
     /// Whether it failed, and what the token carries from now on.
     async fn run(
         &self,
-        hook: &HookSettings,
+        mut command: Command,
         settings: &Settings,
         orders: &mut mpsc::UnboundedReceiver<Order>,
         handle: &Handle,
     ) -> (bool, Option<Vec<u8>>) {
         let (token, fence) = (self.token, self.fence);
-        let reply = settings.node.state_dir.join("payload.out");
+        let reply = reply_file(settings);
         let _ = std::fs::remove_file(&reply);
-        let mut command = self.command(hook, settings, &reply);
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
-                let program = &hook.command[0];
-                tracing::error!(token, fence, %program, %error, "the command cannot be run");
+                let program = command.as_std().get_program();
+                tracing::error!(token, fence, ?program, %error, "the command cannot be run");
                 return (true, None);
             }
         };
@@ -193,23 +195,18 @@ impl Permit {
         (failed, new_payload(&reply, settings.ring.payload_bytes))
     }
 
-    fn command(
-        &self,
-        hook: &HookSettings,
-        settings: &Settings,
-        reply: &std::path::Path,
-    ) -> Command {
+    fn command(&self, program: &str, arguments: &[String], settings: &Settings) -> Command {
         let deadline = SystemTime::now() + self.time;
         let deadline = deadline.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let mut command = Command::new(&hook.command[0]);
+        let mut command = Command::new(program);
         command
-            .args(&hook.command[1..])
+            .args(arguments)
             .env_clear()
             .env(
                 "PATH",
                 "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             )
-            .envs(hook.environment.iter().map(|(name, value)| (name, value)))
+            .envs(&settings.hook.environment)
             .env("HEADWAY_RING", &settings.ring.name)
             .env("HEADWAY_NODE", &settings.node.name)
             .env("HEADWAY_TOKEN", self.token.to_string())
@@ -218,7 +215,7 @@ impl Permit {
             .env("HEADWAY_DEADLINE", deadline.as_secs().to_string())
             .env("HEADWAY_SECONDS", self.time.as_secs().to_string())
             .env("HEADWAY_PAYLOAD", to_hex(&self.payload))
-            .env("HEADWAY_PAYLOAD_OUT", reply)
+            .env("HEADWAY_PAYLOAD_OUT", reply_file(settings))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -298,4 +295,9 @@ async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: 
     if count > MOST_LINES {
         tracing::warn!(token, stream, lines = count, "more output than is logged");
     }
+}
+
+/// Where a command writes what its token carries from then on.
+fn reply_file(settings: &Settings) -> std::path::PathBuf {
+    settings.node.state_dir.join("payload.out")
 }

@@ -5,7 +5,7 @@
 //! FleetLock clients. Bottom up:
 //!
 //! * [`config`], [`secret`]: what a node is told;
-//! * [`roster`], [`control`], [`exchange`]: who is on the ring, and how that spreads;
+//! * [`membership`]: who is on the ring, and how that spreads;
 //! * [`desk`]: who gets a permit when one comes;
 //! * [`store`]: what survives a restart;
 //! * [`agent`]: all of it together, without clock, socket or thread;
@@ -20,16 +20,14 @@ pub mod agent;
 pub mod api;
 pub mod client;
 pub mod config;
-pub mod control;
 pub mod desk;
-pub mod exchange;
 pub mod hook;
 pub mod log;
+pub mod membership;
 pub mod metrics;
 pub mod protocol;
 pub mod reach;
 pub mod request;
-pub mod roster;
 pub mod secret;
 pub mod service;
 pub mod store;

@@ -5,7 +5,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Registry, reload};
 
-use crate::config::LogSettings;
+use crate::config::{LogFormat, LogSettings};
 
 /// Changes how much is logged while the node runs.
 pub struct Level(reload::Handle<Targets, Registry>);
@@ -38,7 +38,7 @@ pub fn start(settings: &LogSettings) -> Level {
     let format = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_target(false);
-    let _ = if settings.json {
+    let _ = if settings.format == LogFormat::Json {
         registry.with(format.json().flatten_event(true)).try_init()
     } else {
         registry.with(format.with_ansi(false)).try_init()

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::agent::Status;
 use crate::config::Settings;
-use crate::roster::{Member, Roster};
+use crate::membership::roster::{Member, Roster};
 
 /// How many requests wait at most.
 pub const MOST_REQUESTS: usize = 256;

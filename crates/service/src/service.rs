@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::agent::Agent;
 use crate::api::{self, App};
-use crate::config::{Mistake, Settings, ZenohSettings};
+use crate::config::{Mistake, Settings, Transport};
 use crate::metrics::Counts;
 use crate::reach::Reach;
 use crate::request::{Handle, MOST_REQUESTS, Request};
@@ -91,8 +91,8 @@ impl Base {
 fn transport(settings: &Settings) -> Result<Box<dyn Reach>, ServiceError> {
     let listen = settings.node.listen.clone();
     let what = format!("cannot receive at {listen} (node.listen)");
-    if let Some(zenoh) = &settings.zenoh {
-        return over_zenoh(settings, zenoh, what);
+    if settings.node.transport == Transport::Zenoh {
+        return over_zenoh(settings, what);
     }
     let address = std::net::ToSocketAddrs::to_socket_addrs(&listen)
         .and_then(|mut found| {
@@ -106,20 +106,17 @@ fn transport(settings: &Settings) -> Result<Box<dyn Reach>, ServiceError> {
 }
 
 #[cfg(feature = "zenoh")]
-fn over_zenoh(
-    settings: &Settings,
-    zenoh: &ZenohSettings,
-    what: String,
-) -> Result<Box<dyn Reach>, ServiceError> {
-    if let Some(tls) = &zenoh.tls {
+fn over_zenoh(settings: &Settings, what: String) -> Result<Box<dyn Reach>, ServiceError> {
+    let tls = settings.zenoh.tls();
+    if let Some(tls) = &tls {
         secret::private(&tls.key)?;
     }
     let options = headway_zenoh::Options {
         ring: settings.ring.name.clone(),
         name: settings.node.name.clone(),
         listen: settings.node.listen.clone(),
-        tls: zenoh.tls.clone(),
-        reopen_after: zenoh.reopen_after,
+        tls,
+        reopen_after: settings.zenoh.reopen_after,
     };
     let transport = headway_zenoh::ZenohTransport::open(options).map_err(system(what))?;
     Ok(Box::new(transport))
@@ -127,11 +124,7 @@ fn over_zenoh(
 
 /// Settings that ask for it are not read without it.
 #[cfg(not(feature = "zenoh"))]
-fn over_zenoh(
-    _: &Settings,
-    _: &ZenohSettings,
-    what: String,
-) -> Result<Box<dyn Reach>, ServiceError> {
+fn over_zenoh(_: &Settings, what: String) -> Result<Box<dyn Reach>, ServiceError> {
     Err(system(what)(io::Error::other("built without Zenoh")))
 }
 
@@ -235,12 +228,12 @@ mod with_telemetry {
             epoch: Instant,
             counts: &Counts,
         ) -> Result<Telemetry, ServiceError> {
-            let Some(telemetry) = &settings.telemetry else {
+            let Some(endpoint) = &settings.telemetry.endpoint else {
                 return Ok(Telemetry(None));
             };
             let runtime = tokio::runtime::Handle::current();
             let tally = Arc::clone(&counts.telemetry);
-            let exporter = Exporter::start(settings, telemetry, runtime, epoch, tally)
+            let exporter = Exporter::start(settings, endpoint, runtime, epoch, tally)
                 .map_err(system("cannot send spans ([telemetry])"))?;
             Ok(Telemetry(Some(exporter)))
         }

@@ -5,12 +5,11 @@
 mod damage;
 
 use headway_node::{Key, RingId};
-use headway_service::config::explain::explain;
-use headway_service::config::{Place, Settings, Sources, example};
-use headway_service::control::{self, CHUNK_BYTES, Message, Sender};
+use headway_service::config::{Place, Settings, Sources, example, explain};
 use headway_service::desk::{Entry, Ledger, Who};
 use headway_service::hook::Hold;
-use headway_service::roster::{Mark, Member, Roster, RosterError, Signed};
+use headway_service::membership::control::{self, CHUNK_BYTES, Message, Sender};
+use headway_service::membership::roster::{Mark, Member, Roster, RosterError, Signed};
 use headway_service::store::{Notes, Store};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -17,8 +17,8 @@ use headway_node::{Key, Machine};
 
 use super::{Agent, sign};
 use crate::config::Settings;
+use crate::membership::roster::{Roster, Signed};
 use crate::reach::Reach;
-use crate::roster::{Roster, Signed};
 use crate::store::Store;
 
 /// How long a former neighbour is told of a new roster.
@@ -250,7 +250,7 @@ fn left_beside(old: &Roster, new: &Roster, me: &str) -> BTreeMap<String, String>
     };
     let after = (1..ring.len()).map(|far| ring[(at + far) % ring.len()]);
     let before = (1..ring.len()).map(|far| ring[(at + ring.len() - far) % ring.len()]);
-    let gone = |member: &&crate::roster::Member| new.index(&member.name).is_none();
+    let gone = |member: &&crate::membership::roster::Member| new.index(&member.name).is_none();
     after
         .take_while(gone)
         .chain(before.take_while(gone))
@@ -261,7 +261,7 @@ fn left_beside(old: &Roster, new: &Roster, me: &str) -> BTreeMap<String, String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roster::tests::roster;
+    use crate::membership::roster::tests::roster;
 
     #[test]
     fn the_members_beside_those_who_left_wait_for_all_of_them() {

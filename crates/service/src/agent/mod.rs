@@ -10,14 +10,14 @@ use std::time::Duration;
 use headway_node::{Key, Machine, RingId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::config::{Settings, ring_name_id};
-use crate::control::{self, Message, Sender};
+use crate::config::{Settings, When};
 use crate::desk::{Desk, Rules};
-use crate::exchange::Exchange;
 use crate::hook::{Hold, Order};
+use crate::membership::control::{self, Message, Sender};
+use crate::membership::exchange::Exchange;
+use crate::membership::roster::{Roster, Signed};
 use crate::metrics::Counts;
 use crate::request::{Given, Request};
-use crate::roster::{Roster, Signed};
 use crate::store::{Notes, Store};
 use crate::telemetry::Teller;
 
@@ -36,7 +36,7 @@ pub use status::{Beside, Holding, Status};
 const CONTROL: u32 = 1 << 31;
 
 /// Addresses remembered at most before all are forgotten.
-const MOST_ADDRESSES: usize = 2 * crate::roster::MOST_MEMBERS;
+const MOST_ADDRESSES: usize = 2 * crate::membership::roster::MOST_MEMBERS;
 
 /// How often a node tells its neighbours which roster it has.
 const OFFER_EVERY: Duration = Duration::from_secs(1);
@@ -112,7 +112,7 @@ impl Agent {
         let notes = store.notes();
         let own = change::known_roster(&settings, &key, &store);
         let mut agent = Agent {
-            ring_name: ring_name_id(&settings.ring.name),
+            ring_name: settings.ring.name_id(),
             exchange: Exchange::new(&settings.ring.name, key.clone(), own),
             desk: Desk::new(rules(&settings), notes.desk),
             store,
@@ -189,7 +189,7 @@ impl Agent {
         self.alarm(&format!("contradiction:{name}"), contradicts, || {
             format!("{name} was configured with other members: make ring.members the same")
         });
-        let disagrees = sender.agreement != self.settings.agreement();
+        let disagrees = sender.agreement != self.settings.ring.agreement();
         self.alarm(&format!("disagreement:{name}"), disagrees, || {
             format!("{name} was told other tokens, separation or payload: make [ring] the same")
         });
@@ -301,7 +301,7 @@ fn rules(settings: &Settings) -> Rules {
         dwell_most: settings.timing.dwell_most,
         grace: settings.timing.grace,
         patience: settings.fleetlock.patience,
-        hook_every: settings.hook.as_ref().is_some_and(|hook| hook.every),
+        hook_every: settings.hook.command.is_some() && settings.hook.when == When::Every,
     }
 }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::Agent;
-use crate::control::{Message, Sender};
-use crate::roster::Member;
+use crate::membership::control::{Message, Sender};
+use crate::membership::roster::Member;
 
 /// A question that is out.
 #[derive(Debug)]

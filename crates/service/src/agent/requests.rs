@@ -55,7 +55,7 @@ impl Agent {
                 let _ = reply.send(view);
             }
             Request::AskHook { reply } => {
-                let hook = self.settings.hook.is_some() && self.stopping.is_none();
+                let hook = self.settings.hook.command.is_some() && self.stopping.is_none();
                 if hook {
                     self.desk.wish(now, Who::Hook);
                 }
@@ -154,24 +154,19 @@ impl Agent {
     }
 
     /// New settings for a running node. Those that name the ring stay as they were.
-    fn reload(&mut self, now: Duration, new: Settings, key: headway_node::Key) {
-        let kept = self.settings.needs_restart(&new);
+    fn reload(&mut self, now: Duration, mut new: Settings, key: headway_node::Key) {
+        let kept = new.keep_until_restart(&self.settings);
         if !kept.is_empty() {
             tracing::warn!(keys = ?kept, "changed in the file; these need a restart");
         }
-        let old = std::mem::replace(&mut self.settings, new);
-        self.settings.node = old.node;
-        self.settings.ring = crate::config::RingSettings {
-            key_file: self.settings.ring.key_file.clone(),
-            ..old.ring
-        };
+        self.settings = new;
         self.key = key.clone();
         self.exchange.set_key(key);
         self.desk.set_rules(now, rules(&self.settings));
         // A machine with other times is one that goes on from the state of this one.
         if let Some(machine) = &self.machine {
             let config = headway_node::Config {
-                timing: self.settings.timing,
+                timing: self.settings.timing.timing(),
                 ..*machine.config()
             };
             self.saved.clear();

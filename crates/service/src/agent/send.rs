@@ -3,7 +3,7 @@
 use headway_node::Machine;
 
 use super::{Agent, CONTROL, MOST_ADDRESSES};
-use crate::control::{self, Sender};
+use crate::membership::control::{self, Sender};
 use crate::reach::Reach;
 
 impl Agent {
@@ -78,7 +78,7 @@ impl Agent {
             name: self.settings.node.name.clone(),
             address: self.own_address(),
             mark: self.exchange.mark(),
-            agreement: self.settings.agreement(),
+            agreement: self.settings.ring.agreement(),
             drained: self.machine.is_some() || !self.desk.in_use(true),
         }
     }

@@ -7,8 +7,8 @@ use headway_node::{Machine, Neighbour};
 use serde::Serialize;
 
 use super::Agent;
+use crate::membership::roster::Roster;
 use crate::reach::{Reach, Session};
-use crate::roster::Roster;
 
 /// A node at one moment, as `/v1/status` gives it.
 #[derive(Clone, Debug, Serialize)]
@@ -162,10 +162,10 @@ impl Agent {
                 .flat_map(Machine::neighbours)
                 .map(|neighbour| self.beside(now, &neighbour))
                 .collect(),
-            separation: machine.map_or(self.settings.ring.separation, |machine| {
+            separation: machine.map_or(self.settings.ring.separation.get(), |machine| {
                 machine.config().plan.true_separation()
             }),
-            tokens: self.settings.ring.tokens,
+            tokens: self.settings.ring.tokens.get(),
             hops: self.counts.hops + machine.map_or(0, Machine::hops),
             permits: self.counts.permits,
             rejected: self.counts.rejected.clone(),

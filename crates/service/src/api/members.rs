@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{ANSWER, App, problem};
+use crate::membership::roster::Member;
 use crate::request::{NotAnswering, Request};
-use crate::roster::Member;
 
 /// A member to add.
 #[derive(Debug, Deserialize)]

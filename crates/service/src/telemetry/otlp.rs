@@ -30,7 +30,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
 use super::{Episode, MOST_EPISODES, Outcome, Tally, Teller, What};
-use crate::config::{Settings, TelemetrySettings};
+use crate::config::Settings;
 use crate::desk::Who;
 use crate::secret;
 
@@ -56,19 +56,19 @@ impl Exporter {
     /// When the file with headers is not to be had, or the system has no more threads.
     pub fn start(
         settings: &Settings,
-        telemetry: &TelemetrySettings,
+        endpoint: &str,
         runtime: Handle,
         epoch: Instant,
         tally: Arc<Tally>,
     ) -> io::Result<Exporter> {
-        let headers = match &telemetry.headers_file {
+        let headers = match &settings.telemetry.headers_file {
             Some(path) => headers(path)?,
             None => HashMap::new(),
         };
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(Client(runtime))
-            .with_endpoint(format!("{}/v1/traces", telemetry.endpoint))
+            .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
             .with_timeout(TIMEOUT)
             .with_headers(headers)
             .build()

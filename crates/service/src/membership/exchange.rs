@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use headway_node::Key;
 
-use crate::control::{CHUNK_BYTES, Message, Sender};
-use crate::roster::{Mark, RosterError, Signed};
+use crate::membership::control::{CHUNK_BYTES, Message, Sender};
+use crate::membership::roster::{Mark, RosterError, Signed};
 
 /// Larger than any roster can be.
 const MOST_BYTES: u32 = 2 << 20;

@@ -6,7 +6,8 @@
 //! the same one.
 
 use headway_node::{Key, MAC_BYTES};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
@@ -23,8 +24,10 @@ const SIGNED_AS: &[u8] = b"headway roster 1";
 #[serde(deny_unknown_fields)]
 pub struct Member {
     /// Its name.
+    #[serde(deserialize_with = "read_name")]
     pub name: String,
     /// Where it receives datagrams.
+    #[serde(deserialize_with = "read_address")]
     pub address: String,
     /// Where its HTTP interface is, for people and dashboards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -96,6 +99,22 @@ pub fn valid_address(address: &str) -> bool {
         .filter(|(host, _)| !host.is_empty());
     let port = port.and_then(|(_, port)| port.parse::<u16>().ok());
     address.len() <= 128 && printable && port.is_some_and(|port| port > 0)
+}
+
+fn read_name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    if valid_name(&name) {
+        return Ok(name);
+    }
+    Err(D::Error::custom(RosterError::Name(name)))
+}
+
+fn read_address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let address = String::deserialize(from)?;
+    if valid_address(&address) {
+        return Ok(address);
+    }
+    Err(D::Error::custom(RosterError::Address(address)))
 }
 
 impl Member {

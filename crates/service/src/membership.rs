@@ -1,0 +1,5 @@
+//! Who is on the ring, and how that spreads.
+
+pub mod control;
+pub mod exchange;
+pub mod roster;
