@@ -16,33 +16,32 @@ use tokio::process::Command;
 use tokio::sync::{mpsc, watch};
 
 use crate::config::Settings;
+use crate::permits::CommandPermit;
 use crate::request::{Handle, Request};
-use crate::store::to_hex;
 
-pub use hold::Hold;
+pub use run::Run;
+pub(crate) use run::session;
 
-mod hold;
+mod run;
 
 /// Lines of output that are logged of one run.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// Characters of a line that are logged.
-const MOST_CHARACTERS: usize = 2000;
+const MAX_CHARACTERS: usize = 2000;
 
 /// What the protocol wants done with the command.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the fields say what they are")]
-pub enum Order {
-    /// It may run, for so long.
-    Start {
-        token: u32,
-        fence: u64,
-        hold: u64,
-        time: Duration,
-        payload: Vec<u8>,
-    },
+pub(crate) enum Order {
+    /// It may run.
+    Start(CommandPermit),
     /// It has to stop.
-    Stop { token: u32, fence: u64 },
+    Stop {
+        /// Which token it has.
+        token: u32,
+        /// Under which number.
+        fence: u64,
+    },
 }
 
 /// Whether a variable may be given to the command.
@@ -50,7 +49,7 @@ pub enum Order {
 /// # Errors
 ///
 /// Why not.
-pub fn may_set(name: &str, value: &str) -> Result<(), String> {
+pub(crate) fn may_set(name: &str, value: &str) -> Result<(), String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if !begins || !name.chars().all(letter) {
@@ -73,31 +72,17 @@ pub fn may_set(name: &str, value: &str) -> Result<(), String> {
 }
 
 /// Runs the command whenever it is ordered to, one at a time.
-pub async fn run(
+pub(crate) async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     settings: watch::Receiver<Settings>,
     handle: Handle,
 ) {
     while let Some(order) = orders.recv().await {
-        let Order::Start {
-            token,
-            fence,
-            hold,
-            time,
-            payload,
-        } = order
-        else {
+        let Order::Start(permit) = order else {
             continue;
         };
         let began = Instant::now();
         let now = settings.borrow().clone();
-        let permit = Permit {
-            token,
-            fence,
-            hold,
-            time,
-            payload,
-        };
         let (failed, payload) = match now.hook.command.as_deref() {
             Some([program, arguments @ ..]) => {
                 let command = permit.command(program, arguments, &now);
@@ -105,9 +90,9 @@ pub async fn run(
             }
             _ => (false, None),
         };
-        let ended = Request::HookEnded {
-            token,
-            fence,
+        let ended = Request::CommandEnded {
+            token: permit.token,
+            fence: permit.fence,
             payload,
             failed,
             took: began.elapsed(),
@@ -116,15 +101,7 @@ pub async fn run(
     }
 }
 
-struct Permit {
-    token: u32,
-    fence: u64,
-    hold: u64,
-    time: Duration,
-    payload: Vec<u8>,
-}
-
-impl Permit {
+impl CommandPermit {
     /// Whether it failed, and what the token carries from now on.
     async fn run(
         &self,
@@ -148,8 +125,8 @@ impl Permit {
             return (true, None);
         };
         handle
-            .insist(Request::HookStarted {
-                process: (process, hold::started(process)),
+            .insist(Request::CommandStarted {
+                process: (process, run::started(process)),
             })
             .await;
         tracing::info!(token, fence, process, "the command runs");
@@ -211,10 +188,10 @@ impl Permit {
             .env("HEADWAY_NODE", &settings.node.name)
             .env("HEADWAY_TOKEN", self.token.to_string())
             .env("HEADWAY_FENCE", self.fence.to_string())
-            .env(hold::VARIABLE, self.hold.to_string())
+            .env(run::VARIABLE, self.run.to_string())
             .env("HEADWAY_DEADLINE", deadline.as_secs().to_string())
             .env("HEADWAY_SECONDS", self.time.as_secs().to_string())
-            .env("HEADWAY_PAYLOAD", to_hex(&self.payload))
+            .env("HEADWAY_PAYLOAD", hex::encode(&self.payload))
             .env("HEADWAY_PAYLOAD_OUT", reply_file(settings))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -271,10 +248,10 @@ impl Permit {
     }
 }
 
-fn new_payload(path: &std::path::Path, most: u8) -> Option<Vec<u8>> {
+fn new_payload(path: &std::path::Path, longest: u8) -> Option<Vec<u8>> {
     let mut payload = std::fs::read(path).ok()?;
     let _ = std::fs::remove_file(path);
-    payload.truncate(most.into());
+    payload.truncate(longest.into());
     Some(payload)
 }
 
@@ -284,15 +261,15 @@ async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: 
     let mut count = 0;
     while let Ok(Some(line)) = lines.next_segment().await {
         count += 1;
-        if count <= MOST_LINES {
+        if count <= MAX_LINES {
             let line: String = String::from_utf8_lossy(&line)
                 .chars()
-                .take(MOST_CHARACTERS)
+                .take(MAX_CHARACTERS)
                 .collect();
             tracing::info!(token, fence, stream, "{}", line.escape_debug());
         }
     }
-    if count > MOST_LINES {
+    if count > MAX_LINES {
         tracing::warn!(token, stream, lines = count, "more output than is logged");
     }
 }

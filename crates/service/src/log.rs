@@ -8,11 +8,11 @@ use tracing_subscriber::{Registry, reload};
 use crate::config::{LogFormat, LogSettings};
 
 /// Changes how much is logged while the node runs.
-pub struct Level(reload::Handle<Targets, Registry>);
+pub(crate) struct Level(reload::Handle<Targets, Registry>);
 
 impl Level {
     /// From now on.
-    pub fn set(&self, level: tracing::Level) {
+    pub(crate) fn set(&self, level: tracing::Level) {
         // It fails only when there is no logging any more.
         let _ = self.0.modify(|filter| *filter = targets(level));
     }
@@ -32,7 +32,7 @@ fn targets(level: tracing::Level) -> Targets {
 }
 
 /// Begins to log. The second time in a program changes nothing.
-pub fn start(settings: &LogSettings) -> Level {
+pub(crate) fn start(settings: &LogSettings) -> Level {
     let (filter, handle) = reload::Layer::new(targets(settings.level));
     let registry = tracing_subscriber::registry().with(filter);
     let format = tracing_subscriber::fmt::layer()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches, Subcommand};
 use headway_service::client::{self, ClientError};
 use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, keys};
-use headway_service::{secret, service};
+use headway_service::secret;
 use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure};
@@ -240,7 +240,7 @@ fn serve(given: &Given) -> Result<Answer, Failure> {
         };
         Settings::read(&sources(&given).map_err(|failure| vec![unread(failure)])?)
     };
-    service::run(&settings, &reread).map_err(Failure::new)?;
+    headway_service::run(&settings, &reread).map_err(Failure::new)?;
     Ok(Answer::Yes)
 }
 
