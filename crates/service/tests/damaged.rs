@@ -1,14 +1,12 @@
 //! Files and datagrams that are no longer what they were: refused with a place, or read
 //! as something that survives being written.
 
-#[path = "../../../testsuite/src/damage.rs"]
-mod damage;
-
 use headway_node::{Key, RingId};
 use headway_service::config::{Place, Settings, Sources, example, explain};
 use headway_service::internal::control::{self, CHUNK_BYTES, Message, Sender};
 use headway_service::internal::roster::{Mark, Member, Roster, RosterError, Signed};
 use headway_service::internal::{Entry, Holder, Ledger, Notes, Run, Store, Sync};
+use headway_testkit::damage;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
