@@ -15,7 +15,7 @@ use headway_node::Key;
 use crate::config::{Settings, When};
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
-use crate::permits::{self, CommandPermit, Holder, Permits, Rules, Runs};
+use crate::permits::{self, CommandPermit, Grant, Holder, Permits, Rules, Runs};
 use crate::request::{Answer, Refusal, Reply, Request, RequestId};
 use crate::seat::{self, Seat};
 use crate::store::{Kept, Notes, Stored};
@@ -51,12 +51,7 @@ pub enum Effect {
     /// Run the command.
     StartCommand(CommandPermit),
     /// Stop it.
-    StopCommand {
-        /// Which token it has.
-        token: u32,
-        /// Under which number.
-        fence: u64,
-    },
+    StopCommand(Grant),
     /// Something is over, for whoever collects such things.
     Ended(Episode),
 }
@@ -286,8 +281,7 @@ impl Agent {
                 return None;
             }
             Request::CommandEnded {
-                token,
-                fence,
+                grant,
                 payload,
                 failed,
                 took,
@@ -299,7 +293,7 @@ impl Agent {
                     Outcome::Succeeded
                 };
                 self.permits
-                    .handle_command_ended(now, token, fence, outcome, payload);
+                    .handle_command_ended(now, grant, outcome, payload);
                 return None;
             }
             Request::Status => Ok(Answer::Status(Box::new(self.status(now)))),
@@ -413,14 +407,12 @@ impl Agent {
 
     fn follow_seat(&mut self, now: Duration, effect: seat::Effect) {
         match effect {
-            seat::Effect::Granted { token, fence } => {
+            seat::Effect::Granted(grant) => {
                 self.counts.permits += 1;
-                let payload = self.seat.payload(token);
-                self.permits.handle_granted(now, token, fence, &payload);
+                let payload = self.seat.payload(grant.token);
+                self.permits.handle_granted(now, grant, &payload);
             }
-            seat::Effect::Withdrawn { token, fence } => {
-                self.permits.handle_withdrawn(now, token, fence);
-            }
+            seat::Effect::Withdrawn(grant) => self.permits.handle_withdrawn(now, grant),
             seat::Effect::Settled { since } => {
                 let took = since.map(|since| now.saturating_sub(since));
                 self.counts.settled(took);
@@ -447,15 +439,11 @@ impl Agent {
 
     fn follow_permits(&mut self, now: Duration, effect: permits::Effect) {
         match effect {
-            permits::Effect::Done {
-                token,
-                fence,
-                payload,
-            } => self.seat.handle_done(now, token, fence, payload.as_deref()),
-            permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
-            permits::Effect::StopCommand { token, fence } => {
-                self.tell(Effect::StopCommand { token, fence });
+            permits::Effect::Done(grant, payload) => {
+                self.seat.handle_done(now, grant, payload.as_deref());
             }
+            permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
+            permits::Effect::StopCommand(grant) => self.tell(Effect::StopCommand(grant)),
             permits::Effect::Given(id, given) => {
                 self.tell(Effect::Reply(id, Ok(Answer::Permit(given))));
             }
@@ -532,10 +520,14 @@ impl Agent {
             return false;
         };
         let passed = now.saturating_sub(since);
-        let in_use = |token| self.permits.permits().any(|(used, _)| used == token);
+        let in_use = |token| {
+            self.permits
+                .permits()
+                .any(|permit| permit.grant.token == token)
+        };
         let passes = self.seat.held().any(|held| !in_use(held.token));
         let mut local = self.permits.permits();
-        let local = local.any(|(_, permit)| !permit.holder.is_fleetlock());
+        let local = local.any(|permit| !permit.holder.is_fleetlock());
         let longest = self.settings.timing.grace + PASS_ON;
         !(passes && passed < PASS_ON) && !(local && passed < longest)
     }

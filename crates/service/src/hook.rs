@@ -16,7 +16,7 @@ use tokio::process::Command;
 use tokio::sync::{mpsc, watch};
 
 use crate::config::Settings;
-use crate::permits::CommandPermit;
+use crate::permits::{CommandPermit, Grant};
 use crate::request::{Handle, Request};
 
 pub use run::Run;
@@ -36,12 +36,7 @@ pub(crate) enum Order {
     /// It may run.
     Start(CommandPermit),
     /// It has to stop.
-    Stop {
-        /// Which token it has.
-        token: u32,
-        /// Under which number.
-        fence: u64,
-    },
+    Stop(Grant),
 }
 
 /// Whether a variable may be given to the command.
@@ -91,8 +86,7 @@ pub(crate) async fn run(
             _ => (false, None),
         };
         let ended = Request::CommandEnded {
-            token: permit.token,
-            fence: permit.fence,
+            grant: permit.grant,
             payload,
             failed,
             took: began.elapsed(),
@@ -110,7 +104,7 @@ impl CommandPermit {
         orders: &mut mpsc::UnboundedReceiver<Order>,
         handle: &Handle,
     ) -> (bool, Option<Vec<u8>>) {
-        let (token, fence) = (self.token, self.fence);
+        let Grant { token, fence } = self.grant;
         let reply = reply_file(settings);
         let _ = std::fs::remove_file(&reply);
         let mut child = match command.spawn() {
@@ -186,8 +180,8 @@ impl CommandPermit {
             .envs(&settings.hook.environment)
             .env("HEADWAY_RING", &settings.ring.name)
             .env("HEADWAY_NODE", &settings.node.name)
-            .env("HEADWAY_TOKEN", self.token.to_string())
-            .env("HEADWAY_FENCE", self.fence.to_string())
+            .env("HEADWAY_TOKEN", self.grant.token.to_string())
+            .env("HEADWAY_FENCE", self.grant.fence.to_string())
             .env(run::VARIABLE, self.run.to_string())
             .env("HEADWAY_DEADLINE", deadline.as_secs().to_string())
             .env("HEADWAY_SECONDS", self.time.as_secs().to_string())
@@ -220,7 +214,7 @@ impl CommandPermit {
             tokio::select! {
                 ended = &mut ended => return ended.ok().flatten(),
                 order = orders.recv() => match order {
-                    Some(Order::Stop { token, fence }) if (token, fence) == (self.token, self.fence) => {
+                    Some(Order::Stop(grant)) if grant == self.grant => {
                         stop_at = Instant::now();
                     }
                     Some(_) => {}
@@ -232,13 +226,13 @@ impl CommandPermit {
             let now = Instant::now();
             match kill_at {
                 None if now >= stop_at => {
-                    tracing::warn!(token = self.token, process, "SIGTERM to the command");
+                    tracing::warn!(token = self.grant.token, process, "SIGTERM to the command");
                     let _ = killpg(pid, Signal::SIGTERM);
                     // Before the grace is over: then the token has gone on.
                     kill_at = Some(now + grace * 3 / 4);
                 }
                 Some(at) if now >= at => {
-                    tracing::error!(token = self.token, process, "SIGKILL to the command");
+                    tracing::error!(token = self.grant.token, process, "SIGKILL to the command");
                     let _ = killpg(pid, Signal::SIGKILL);
                     return ended.await.ok().flatten();
                 }

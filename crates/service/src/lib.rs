@@ -28,7 +28,7 @@ pub mod internal {
     pub use crate::hook::Run;
     pub use crate::membership::control;
     pub use crate::membership::roster;
-    pub use crate::permits::{Entry, Holder, Ledger};
+    pub use crate::permits::{Entry, Grant, Holder, Ledger};
     pub use crate::request::Request;
     pub use crate::store::{Kept, Notes, Store, Stored, Sync};
 }

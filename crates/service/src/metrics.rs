@@ -74,8 +74,7 @@ impl Counts {
     /// A permit is not used any more. Those of commands are counted when the command ends.
     pub(crate) fn permit_ended(&mut self, episode: &Episode) {
         if let Past::Permit {
-            token,
-            fence,
+            grant,
             holder,
             outcome,
         } = &episode.past
@@ -85,7 +84,7 @@ impl Counts {
                 Outcome::Overrun => {
                     self.overruns += 1;
                     let late = "a permit was not given back in time; its fencing number is over";
-                    tracing::error!(token, fence, ?holder, "{late}");
+                    tracing::error!(grant.token, grant.fence, ?holder, "{late}");
                 }
                 Outcome::Succeeded | Outcome::Failed | Outcome::Expired => {}
             }

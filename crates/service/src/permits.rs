@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs};
-pub use permit::{Entry, Holder, Ledger};
+pub use permit::{Entry, Grant, Holder, Ledger};
 
 use crate::hook::Run;
-use crate::request::{Given, PermitView, RequestId};
+use crate::request::{Given, RequestId};
 use crate::telemetry::{Episode, Outcome, Past};
 
 mod permit;
+mod requests;
 
 /// Somebody who wants a permit.
 #[derive(Clone, Debug)]
@@ -21,9 +22,11 @@ struct Waiting {
     holder: Holder,
     /// When it asked last.
     asked: Duration,
-    /// For a program: which request to answer, and how long it wants the permit.
-    program: Option<(RequestId, Duration)>,
+    program: Program,
 }
+
+/// For a program: which request to answer, and how long it wants the permit.
+type Program = Option<(RequestId, Duration)>;
 
 /// Permits in use, and those who wait for one.
 #[derive(Debug)]
@@ -79,110 +82,43 @@ impl Permits {
         }
     }
 
-    /// Somebody wants a permit. Asking again changes nothing but the time.
-    pub(crate) fn ask(&mut self, now: Duration, holder: Holder) {
-        self.wait(now, holder, None);
-    }
-
-    /// A program wants a permit; the answer belongs to `request`.
-    pub(crate) fn ask_for_program(
-        &mut self,
-        now: Duration,
-        request: RequestId,
-        ticket: u64,
-        lease: Duration,
-    ) {
-        if self.closed {
-            self.effects.push_back(Effect::Refused(request));
-        } else {
-            self.wait(now, Holder::Program { ticket }, Some((request, lease)));
-        }
-    }
-
-    fn wait(&mut self, now: Duration, holder: Holder, program: Option<(RequestId, Duration)>) {
-        let mut waiting = self.waiting.iter_mut();
-        if let Some(waiting) = waiting.find(|waiting| waiting.holder == holder) {
-            waiting.asked = now;
-            return;
-        }
-        self.waiting.push_back(Waiting {
-            holder,
-            asked: now,
-            program,
-        });
-        self.changes += 1;
-    }
-
-    /// Somebody does not want one any more.
-    pub(crate) fn forget(&mut self, holder: &Holder) {
-        self.keep_waiting(|waiting| waiting.holder != *holder);
-    }
-
-    fn keep_waiting(&mut self, keep: impl Fn(&Waiting) -> bool) {
-        let effects = &mut self.effects;
-        let before = self.waiting.len();
-        self.waiting.retain(|waiting| {
-            let keep = keep(waiting);
-            if let (false, Some((request, _))) = (keep, waiting.program) {
-                effects.push_back(Effect::Refused(request));
-            }
-            keep
-        });
-        self.changes += u64::from(self.waiting.len() < before);
-    }
-
-    /// The node was granted a permit, for a token that carries `payload`.
-    pub(crate) fn handle_granted(&mut self, now: Duration, token: u32, fence: u64, payload: &[u8]) {
-        let known = self.using.get(&token);
-        if known.is_some_and(|permit| permit.fence == fence) {
+    /// The node may use a token, which carries `payload`.
+    pub(crate) fn handle_granted(&mut self, now: Duration, grant: Grant, payload: &[u8]) {
+        let known = self.using.get(&grant.token);
+        if known.is_some_and(|permit| permit.grant == grant) {
             return;
         }
         // A token is in one place: an older permit for it is over.
-        self.changes += u64::from(self.using.remove(&token).is_some());
-        let mut remembered = self.remembered.iter();
-        let before = remembered.position(|entry| (entry.token, entry.fence) == (token, fence));
-        let (holder, collected, program) = match before.map(|at| self.remembered.remove(at)) {
-            Some(entry) => {
-                // A FleetLock client that asked again before this was known has it now.
-                if entry.holder != Holder::Command {
-                    self.forget(&entry.holder);
-                }
-                (entry.holder, entry.collected, None)
-            }
-            None => match self.next_waiting() {
-                Some(next) => (next.holder, false, next.program),
-                None => return self.pass_on(token, fence, None),
-            },
+        self.changes += u64::from(self.using.remove(&grant.token).is_some());
+        let Some((holder, collected, program)) = self.whose(grant) else {
+            return self.effects.push_back(Effect::Done(grant, None));
         };
         self.changes += 1;
         let time = self.rules.dwell_most;
-        let deadline = now + time;
+        let payload = payload.to_vec();
         let lease = match &holder {
             Holder::Command => {
                 let run = self.runs.next();
                 self.run = Some(run);
                 self.effects.push_back(Effect::StartCommand(CommandPermit {
-                    token,
-                    fence,
+                    grant,
                     run: run.id,
                     time,
-                    payload: payload.to_vec(),
+                    payload,
                 }));
                 None
             }
-            Holder::Program { ticket } => {
-                let lease = program
-                    .map_or(self.rules.lease, |(_, lease)| lease)
-                    .min(time);
+            &Holder::Program { ticket } => {
+                let lease = program.map_or(self.rules.lease, |(_, lease)| lease);
+                let lease = lease.min(time);
                 // After a restart the program has it already.
                 if let Some((request, _)) = program {
                     let given = Given {
-                        ticket: *ticket,
-                        token,
-                        fence,
+                        ticket,
+                        grant,
                         lease,
                         time,
-                        payload: payload.to_vec(),
+                        payload,
                     };
                     self.effects.push_back(Effect::Given(request, given));
                 }
@@ -195,15 +131,30 @@ impl Permits {
             }
         };
         let permit = Permit {
-            fence,
+            grant,
             holder,
             since: now,
-            deadline,
+            deadline: now + time,
             collected,
             lease,
             ends: None,
         };
-        self.using.insert(token, permit);
+        self.using.insert(grant.token, permit);
+    }
+
+    /// Whose permit this is: as before a restart, else of the next who waits.
+    fn whose(&mut self, grant: Grant) -> Option<(Holder, bool, Program)> {
+        let same = |entry: &Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
+        let Some(at) = self.remembered.iter().position(same) else {
+            let next = self.next_waiting()?;
+            return Some((next.holder, false, next.program));
+        };
+        let entry = self.remembered.remove(at);
+        // A FleetLock client that asked again before this was known has it now.
+        if entry.holder != Holder::Command {
+            self.forget(&entry.holder);
+        }
+        Some((entry.holder, entry.collected, None))
     }
 
     fn next_waiting(&mut self) -> Option<Waiting> {
@@ -216,15 +167,15 @@ impl Permits {
     }
 
     /// The node asks a permit back.
-    pub(crate) fn handle_withdrawn(&mut self, now: Duration, token: u32, fence: u64) {
+    pub(crate) fn handle_withdrawn(&mut self, now: Duration, grant: Grant) {
         let ends = now + self.rules.grace;
-        if let Some(permit) = self.using.get_mut(&token)
-            && permit.fence == fence
+        if let Some(permit) = self.using.get_mut(&grant.token)
+            && permit.grant == grant
             && permit.ends.is_none()
         {
             permit.ends = Some(ends);
             if permit.holder == Holder::Command {
-                self.effects.push_back(Effect::StopCommand { token, fence });
+                self.effects.push_back(Effect::StopCommand(grant));
             }
         }
     }
@@ -237,8 +188,9 @@ impl Permits {
         self.recall(now);
         for entry in std::mem::take(&mut self.remembered) {
             let deadline = now + self.rules.dwell_most;
+            let (token, fence) = (entry.token, entry.fence);
             let permit = Permit {
-                fence: entry.fence,
+                grant: Grant { token, fence },
                 since: now,
                 deadline,
                 collected: entry.collected,
@@ -251,7 +203,7 @@ impl Permits {
                 },
                 holder: entry.holder,
             };
-            self.using.insert(entry.token, permit);
+            self.using.insert(token, permit);
         }
         for permit in self.using.values_mut() {
             permit.ends = permit.ends.or(Some(permit.deadline));
@@ -267,13 +219,11 @@ impl Permits {
     }
 
     fn recall(&mut self, now: Duration) {
-        let stoppable = self.using.iter();
-        let stoppable = stoppable.filter(|(_, permit)| !permit.holder.is_fleetlock());
-        let stoppable: Vec<(u32, u64)> = stoppable
-            .map(|(&token, permit)| (token, permit.fence))
-            .collect();
-        for (token, fence) in stoppable {
-            self.handle_withdrawn(now, token, fence);
+        let permits = self.using.values();
+        let stoppable = permits.filter(|permit| !permit.holder.is_fleetlock());
+        let stoppable: Vec<Grant> = stoppable.map(|permit| permit.grant).collect();
+        for grant in stoppable {
+            self.handle_withdrawn(now, grant);
         }
     }
 
@@ -289,93 +239,16 @@ impl Permits {
     pub(crate) fn handle_command_ended(
         &mut self,
         now: Duration,
-        token: u32,
-        fence: u64,
+        grant: Grant,
         outcome: Outcome,
         payload: Option<Vec<u8>>,
     ) {
         self.changes += u64::from(self.run.take().is_some());
         self.ask_for_command(now);
-        let used = self.using.get(&token);
-        if used.is_some_and(|permit| permit.fence == fence && permit.holder == Holder::Command) {
-            self.end(now, token, outcome, payload);
+        let used = self.using.get(&grant.token);
+        if used.is_some_and(|permit| permit.grant == grant && permit.holder == Holder::Command) {
+            self.end(now, grant.token, outcome, payload);
         }
-    }
-
-    fn of(&self, holder: &Holder) -> Option<(u32, &Permit)> {
-        self.permits().find(|(_, permit)| permit.holder == *holder)
-    }
-
-    /// A holder's permit that was not asked back.
-    fn lasting(&mut self, holder: &Holder) -> Option<&mut Permit> {
-        let mut permits = self.using.values_mut();
-        permits.find(|permit| permit.holder == *holder && permit.ends.is_none())
-    }
-
-    /// A program's permit as it sees it.
-    pub(crate) fn view(&self, now: Duration, ticket: u64) -> Option<PermitView> {
-        let (token, permit) = self.of(&Holder::Program { ticket })?;
-        Some(PermitView {
-            ticket,
-            token,
-            fence: permit.fence,
-            left: permit.lease.unwrap_or(permit.deadline).saturating_sub(now),
-            asked_back: permit.ends.is_some(),
-        })
-    }
-
-    /// How many wait, beside the command.
-    pub(crate) fn waiting(&self) -> usize {
-        let others = |waiting: &&Waiting| waiting.holder != Holder::Command;
-        self.waiting.iter().filter(others).count()
-    }
-
-    /// A program needs its permit for longer. How long it has from now on; `None` if there is
-    /// no permit, or it has been asked back.
-    pub(crate) fn extend(
-        &mut self,
-        now: Duration,
-        ticket: u64,
-        lease: Duration,
-    ) -> Option<Duration> {
-        let permit = self.lasting(&Holder::Program { ticket })?;
-        let until = (now + lease).min(permit.deadline);
-        permit.lease = Some(until);
-        Some(until.saturating_sub(now))
-    }
-
-    /// A FleetLock client asks for its permit: whether it has one that was not
-    /// asked back. From then on only its own word or its time ends it.
-    pub(crate) fn collect(&mut self, client: &Holder) -> bool {
-        let Some(permit) = self.lasting(client) else {
-            return false;
-        };
-        permit.collected = true;
-        permit.lease = None;
-        self.changes += 1;
-        true
-    }
-
-    /// Somebody gives a permit back. Whether there was one.
-    pub(crate) fn release(
-        &mut self,
-        now: Duration,
-        holder: &Holder,
-        payload: Option<&[u8]>,
-    ) -> bool {
-        self.forget(holder);
-        let remembered = self.remembered.len();
-        self.remembered.retain(|entry| entry.holder != *holder);
-        self.changes += u64::from(self.remembered.len() < remembered);
-        // More than one, if another came while the last was being asked back.
-        let given = self
-            .permits()
-            .filter(|(_, permit)| permit.holder == *holder);
-        let given: Vec<u32> = given.map(|(token, _)| token).collect();
-        for &token in &given {
-            self.end(now, token, Outcome::Released, payload.map(<[u8]>::to_vec));
-        }
-        !given.is_empty()
     }
 
     /// Time has passed.
@@ -384,13 +257,15 @@ impl Permits {
         self.keep_waiting(|waiting| {
             !waiting.holder.is_fleetlock() || now.saturating_sub(waiting.asked) < patience
         });
-        let over = |permit: &Permit| permit.over_at().is_some_and(|end| now >= end);
-        let over = self.permits().filter(|(_, permit)| over(permit));
-        let over: Vec<(u32, Outcome)> = over
-            .map(|(token, permit)| match permit.lease {
-                Some(lease) if now >= lease => (token, Outcome::Expired),
-                _ => (token, Outcome::Overrun),
-            })
+        let over = |permit: &&Permit| permit.over_at().is_some_and(|end| now >= end);
+        let outcome = |permit: &Permit| match permit.lease {
+            Some(lease) if now >= lease => Outcome::Expired,
+            _ => Outcome::Overrun,
+        };
+        let over: Vec<(u32, Outcome)> = self
+            .permits()
+            .filter(over)
+            .map(|permit| (permit.grant.token, outcome(permit)))
             .collect();
         for (token, outcome) in over {
             self.end(now, token, outcome, None);
@@ -407,9 +282,9 @@ impl Permits {
         self.effects.pop_front()
     }
 
-    /// Permits in use, by token.
-    pub(crate) fn permits(&self) -> impl Iterator<Item = (u32, &Permit)> {
-        self.using.iter().map(|(&token, permit)| (token, permit))
+    /// Permits in use, in the order of their tokens.
+    pub(crate) fn permits(&self) -> impl Iterator<Item = &Permit> {
+        self.using.values()
     }
 
     /// The command that runs.
@@ -425,9 +300,9 @@ impl Permits {
     /// What has to survive a restart.
     pub(crate) fn ledger(&self) -> Ledger {
         let waiting = self.waiting.iter().map(|waiting| &waiting.holder);
-        let using = self.permits().map(|(token, permit)| Entry {
-            token,
-            fence: permit.fence,
+        let using = self.permits().map(|permit| Entry {
+            token: permit.grant.token,
+            fence: permit.grant.fence,
             holder: permit.holder.clone(),
             collected: permit.collected,
         });
@@ -445,26 +320,17 @@ impl Permits {
             return;
         };
         self.changes += 1;
-        let fence = permit.fence;
+        let (grant, holder) = (permit.grant, permit.holder);
         self.effects.push_back(Effect::Ended(Episode {
             past: Past::Permit {
-                token,
-                fence,
-                holder: permit.holder,
+                grant,
+                holder,
                 outcome,
             },
             began: permit.since,
             ended: now,
         }));
-        self.pass_on(token, fence, payload);
-    }
-
-    fn pass_on(&mut self, token: u32, fence: u64, payload: Option<Vec<u8>>) {
-        self.effects.push_back(Effect::Done {
-            token,
-            fence,
-            payload,
-        });
+        self.effects.push_back(Effect::Done(grant, payload));
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::agent::{Agent, Beside, Destination, Effect};
 use crate::hook::Order;
 use crate::membership::roster::MAX_MEMBERS;
+use crate::permits::CommandPermit;
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
 use crate::store::{Store, Stored};
 use crate::telemetry::EpisodeSender;
@@ -142,9 +143,9 @@ impl Shell {
                 Effect::Send(to, datagram) => self.send(to, &datagram),
                 Effect::Reply(id, reply) => self.reply(id, reply),
                 Effect::StartCommand(permit) => self.start_command(permit),
-                Effect::StopCommand { token, fence } => {
+                Effect::StopCommand(grant) => {
                     // If nobody is there to stop it, it is not running.
-                    let _ = self.commands.send(Order::Stop { token, fence });
+                    let _ = self.commands.send(Order::Stop(grant));
                 }
                 Effect::Ended(episode) => {
                     if let Some(episodes) = &self.episodes {
@@ -235,12 +236,11 @@ impl Shell {
         }
     }
 
-    fn start_command(&mut self, permit: crate::permits::CommandPermit) {
-        let (token, fence) = (permit.token, permit.fence);
+    fn start_command(&mut self, permit: CommandPermit) {
+        let grant = permit.grant;
         if self.commands.send(Order::Start(permit)).is_err() {
             let ended = Request::CommandEnded {
-                token,
-                fence,
+                grant,
                 payload: None,
                 failed: true,
                 took: Duration::ZERO,

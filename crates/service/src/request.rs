@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::agent::Status;
 use crate::config::Settings;
 use crate::membership::roster::{Member, Roster, RosterError};
+use crate::permits::Grant;
 
 /// How many requests wait at most.
 pub(crate) const MAX_REQUESTS: usize = 256;
@@ -46,8 +47,7 @@ pub enum Request {
     CommandStarted { process: (i32, u64) },
     /// The command has ended.
     CommandEnded {
-        token: u32,
-        fence: u64,
+        grant: Grant,
         payload: Option<Vec<u8>>,
         failed: bool,
         took: Duration,
@@ -121,15 +121,8 @@ pub enum Refusal {
     #[error("the roster has just been changed by somebody else: try again")]
     Superseded,
     /// The node to be added does not answer.
-    #[error(
-        "{name} does not answer at {address}: start it first, with this ring's key and ring.seeds"
-    )]
-    Unreachable {
-        /// Its name.
-        name: String,
-        /// Where it was looked for.
-        address: String,
-    },
+    #[error("{0} does not answer at {1}: start it first, with this ring's key and ring.seeds")]
+    Unreachable(String, String),
     /// The roster would make no sense.
     #[error(transparent)]
     Roster(#[from] RosterError),
@@ -143,10 +136,8 @@ pub enum Refusal {
 pub struct Given {
     /// What it is known by.
     pub ticket: u64,
-    /// Which token.
-    pub token: u32,
-    /// Its fencing number.
-    pub fence: u64,
+    /// Its token.
+    pub grant: Grant,
     /// How long it lasts unless extended.
     pub lease: Duration,
     /// How long it can be extended to.
@@ -160,10 +151,8 @@ pub struct Given {
 pub struct PermitView {
     /// What it is known by.
     pub ticket: u64,
-    /// Which token.
-    pub token: u32,
-    /// Its fencing number.
-    pub fence: u64,
+    /// Its token.
+    pub grant: Grant,
     /// How long it lasts unless extended.
     pub left: Duration,
     /// It has to be given back now.

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use headway_node::{Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Timing};
 
+use crate::permits::Grant;
+
 /// Longer than any datagram.
 const BUFFER_BYTES: usize = 2048;
 
@@ -16,9 +18,9 @@ const BUFFER_BYTES: usize = 2048;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// This node may use a token.
-    Granted { token: u32, fence: u64 },
+    Granted(Grant),
     /// It has to stop using it.
-    Withdrawn { token: u32, fence: u64 },
+    Withdrawn(Grant),
     /// What it has seen for a whole turn was legitimate.
     Settled { since: Option<Duration> },
     /// Something was not.
@@ -40,7 +42,7 @@ pub(crate) struct Seat {
     /// ring may have gone on without this node.
     unheard: BTreeSet<u32>,
     /// Permits that wait for them.
-    held_back: Vec<(u32, u64)>,
+    held_back: Vec<Grant>,
     unsettled_since: Option<Duration>,
     /// What machines of earlier rosters counted.
     past: Totals,
@@ -148,16 +150,10 @@ impl Seat {
         true
     }
 
-    /// A permit is not used any more.
-    pub(crate) fn handle_done(
-        &mut self,
-        now: Duration,
-        token: u32,
-        fence: u64,
-        payload: Option<&[u8]>,
-    ) {
+    /// A permit is not used any more; its token may carry something else from now on.
+    pub(crate) fn handle_done(&mut self, now: Duration, grant: Grant, payload: Option<&[u8]>) {
         if let Some(machine) = &mut self.machine {
-            machine.handle_work_done(now, token, fence, payload);
+            machine.handle_work_done(now, grant.token, grant.fence, payload);
         }
     }
 
@@ -179,21 +175,22 @@ impl Seat {
     pub(crate) fn poll_effect(&mut self, now: Duration) -> Option<Effect> {
         while let Some(event) = self.machine.as_mut().and_then(Machine::poll_event) {
             return Some(match event {
-                Event::Granted { token, fence } if self.unheard.is_empty() => {
-                    Effect::Granted { token, fence }
-                }
                 Event::Granted { token, fence } => {
-                    self.held_back.push((token, fence));
-                    continue;
-                }
-                Event::Withdrawn { token, fence } => {
-                    let held_back = self.held_back.iter();
-                    if let Some(at) = held_back.clone().position(|&held| held == (token, fence)) {
-                        self.held_back.remove(at);
-                        self.handle_done(now, token, fence, None);
+                    let grant = Grant { token, fence };
+                    if !self.unheard.is_empty() {
+                        self.held_back.push(grant);
                         continue;
                     }
-                    Effect::Withdrawn { token, fence }
+                    Effect::Granted(grant)
+                }
+                Event::Withdrawn { token, fence } => {
+                    let grant = Grant { token, fence };
+                    if let Some(at) = self.held_back.iter().position(|held| *held == grant) {
+                        self.held_back.remove(at);
+                        self.handle_done(now, grant, None);
+                        continue;
+                    }
+                    Effect::Withdrawn(grant)
                 }
                 Event::Settled => Effect::Settled {
                     since: self.unsettled_since.take(),
@@ -210,8 +207,7 @@ impl Seat {
         if self.held_back.is_empty() || !self.unheard.is_empty() {
             return None;
         }
-        let (token, fence) = self.held_back.remove(0);
-        Some(Effect::Granted { token, fence })
+        Some(Effect::Granted(self.held_back.remove(0)))
     }
 
     /// The state, sealed, if it has changed since it was last asked for.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use crate::permits::Holder;
+use crate::permits::{Grant, Holder};
 
 #[cfg(feature = "otel")]
 mod otlp;
@@ -66,10 +66,8 @@ pub struct Episode {
 pub enum Past {
     /// A permit was used.
     Permit {
-        /// Which token.
-        token: u32,
-        /// Its fencing number.
-        fence: u64,
+        /// Its token.
+        grant: Grant,
         /// By whom.
         holder: Holder,
         /// How it ended.

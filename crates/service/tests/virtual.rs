@@ -10,7 +10,9 @@ use std::time::Duration;
 use headway_node::Key;
 use headway_service::config::{Settings, Sources};
 use headway_service::internal::roster::Member;
-use headway_service::internal::{Agent, Destination, Effect, Kept, Phase, Request, Setup, Status};
+use headway_service::internal::{
+    Agent, Destination, Effect, Grant, Kept, Phase, Request, Setup, Status,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
@@ -26,8 +28,8 @@ struct Host {
     kept: Kept,
     /// Where it was told its neighbours are.
     beside: Vec<(u32, String)>,
-    /// The command that runs: token, fencing number, when it ends.
-    command: Option<(u32, u64, Duration)>,
+    /// The command that runs, and when it ends.
+    command: Option<(Grant, Duration)>,
     runs: u64,
 }
 
@@ -166,13 +168,12 @@ impl World {
 
     fn turn(&mut self, at: usize) {
         let now = self.now;
-        if let Some((token, fence, until)) = self.hosts[at].command
+        if let Some((grant, until)) = self.hosts[at].command
             && now >= until
         {
             self.hosts[at].command = None;
             let ended = Request::CommandEnded {
-                token,
-                fence,
+                grant,
                 payload: None,
                 failed: false,
                 took: ms(1),
@@ -214,12 +215,12 @@ impl World {
                 let (_, address) = known.expect("told before").clone();
                 self.send(at, &address, &bytes);
             }
-            Effect::StartCommand(permit) => self.begin(at, permit.token, permit.fence),
-            Effect::StopCommand { token, fence } => {
+            Effect::StartCommand(permit) => self.begin(at, permit.grant),
+            Effect::StopCommand(grant) => {
                 // It takes nearly all of the grace.
                 let late = self.now + ms(self.below(75));
-                if let Some((runs, number, until)) = &mut self.hosts[at].command
-                    && (*runs, *number) == (token, fence)
+                if let Some((runs, until)) = &mut self.hosts[at].command
+                    && *runs == grant
                 {
                     *until = (*until).min(late);
                 }
@@ -242,11 +243,11 @@ impl World {
         }
     }
 
-    fn begin(&mut self, at: usize, token: u32, fence: u64) {
+    fn begin(&mut self, at: usize, grant: Grant) {
         for (other, host) in self.hosts.iter().enumerate() {
             assert!(
                 host.command.is_none(),
-                "seed {}: n{at} begins under {fence} while n{other} works under {:?}, at {:?}",
+                "seed {}: n{at} begins under {grant:?} while n{other} works under {:?}, at {:?}",
                 self.seed,
                 host.command,
                 self.now
@@ -259,7 +260,7 @@ impl World {
             self.seed
         );
         let work = self.below(80);
-        self.hosts[at].command = Some((token, fence, self.now + ms(work)));
+        self.hosts[at].command = Some((grant, self.now + ms(work)));
         self.hosts[at].runs += 1;
     }
 

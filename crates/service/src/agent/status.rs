@@ -178,8 +178,8 @@ impl Agent {
 
     fn used_for(&self, now: Duration, token: u32) -> u64 {
         let mut permits = self.permits.permits();
-        let permit = permits.find(|(used, _)| *used == token);
-        permit.map_or(0, |(_, permit)| {
+        let permit = permits.find(|permit| permit.grant.token == token);
+        permit.map_or(0, |permit| {
             now.saturating_sub(permit.since).as_millis() as u64
         })
     }

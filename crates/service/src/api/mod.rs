@@ -136,16 +136,16 @@ impl IntoResponse for Answer {
         let body = match self {
             Answer::Permit(given) => json!({
                 "permit": given.ticket.to_string(),
-                "token": given.token,
-                "fencing": given.fence,
+                "token": given.grant.token,
+                "fencing": given.grant.fence,
                 "lease_ms": milliseconds(given.lease),
                 "most_ms": milliseconds(given.time),
                 "payload": hex::encode(&given.payload),
             }),
             Answer::View(view) => json!({
                 "permit": view.ticket.to_string(),
-                "token": view.token,
-                "fencing": view.fence,
+                "token": view.grant.token,
+                "fencing": view.grant.fence,
                 "lease_ms": milliseconds(view.left),
                 "asked_back": view.asked_back,
             }),

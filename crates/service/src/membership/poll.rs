@@ -158,7 +158,7 @@ impl Membership {
                 member: Member { name, address, .. },
                 ..
             } if !answered(&name) => {
-                let refusal = Refusal::Unreachable { name, address };
+                let refusal = Refusal::Unreachable(name, address);
                 self.effects.push_back(Effect::Reply(request, Err(refusal)));
             }
             Purpose::Add {

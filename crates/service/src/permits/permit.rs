@@ -8,26 +8,29 @@ use crate::hook::Run;
 use crate::request::{Given, RequestId};
 use crate::telemetry::Episode;
 
+/// A token that a node may use, until it says that it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Which token.
+    pub token: u32,
+    /// The fencing number of this grant, larger than that of any grant of the token before.
+    pub fence: u64,
+}
+
 /// Who waits for a permit, or holds one. The names in files are those of version 0.1.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Holder {
     /// The configured command.
     #[serde(rename = "hook")]
     Command,
-    /// A program, by its ticket.
+    /// A program, by the ticket that it was given when it asked.
     #[serde(rename = "program")]
-    Program {
-        /// Given when it asked.
-        ticket: u64,
-    },
+    #[expect(missing_docs, reason = "said above")]
+    Program { ticket: u64 },
     /// A FleetLock client.
     #[serde(rename = "fleet")]
-    FleetLock {
-        /// Its group.
-        group: String,
-        /// Its name for itself.
-        id: String,
-    },
+    #[expect(missing_docs, reason = "as the client says")]
+    FleetLock { group: String, id: String },
 }
 
 impl Holder {
@@ -40,11 +43,8 @@ impl Holder {
 /// A permit in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Permit {
-    /// Under which number.
-    pub(crate) fence: u64,
-    /// By whom.
+    pub(crate) grant: Grant,
     pub(crate) holder: Holder,
-    /// Since when.
     pub(crate) since: Duration,
     /// When it is withdrawn at the latest.
     pub(crate) deadline: Duration,
@@ -66,24 +66,12 @@ impl Permit {
 /// Something to be done because of a permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The token may go on.
-    Done {
-        /// Which.
-        token: u32,
-        /// Under which number it was granted.
-        fence: u64,
-        /// What it carries from now on, if that changes.
-        payload: Option<Vec<u8>>,
-    },
+    /// The token may go on, perhaps with another payload.
+    Done(Grant, Option<Vec<u8>>),
     /// The command is to be run.
     StartCommand(CommandPermit),
     /// The command has to stop.
-    StopCommand {
-        /// Which token.
-        token: u32,
-        /// Its number.
-        fence: u64,
-    },
+    StopCommand(Grant),
     /// A program has its permit.
     Given(RequestId, Given),
     /// A program's request will never be met.
@@ -95,10 +83,8 @@ pub(crate) enum Effect {
 /// What a command is told about its permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandPermit {
-    /// Which token.
-    pub token: u32,
-    /// Its number.
-    pub fence: u64,
+    /// Its token.
+    pub grant: Grant,
     /// The number of this run, unlike any other.
     pub run: u64,
     /// How long there is.

@@ -52,18 +52,18 @@ fn waits(permits: &Permits, holder: &Holder) -> bool {
     waiting.any(|waiting| waiting.holder == *holder)
 }
 
+const fn grant(token: u32, fence: u64) -> Grant {
+    Grant { token, fence }
+}
+
 fn done(token: u32, fence: u64) -> Effect {
-    Effect::Done {
-        token,
-        fence,
-        payload: None,
-    }
+    Effect::Done(grant(token, fence), None)
 }
 
 #[test]
 fn a_permit_that_nobody_wants_goes_on_at_once() {
     let mut permits = start(RULES, Ledger::default());
-    permits.handle_granted(s(1), 0, 7, &[]);
+    permits.handle_granted(s(1), grant(0, 7), &[]);
     assert_eq!(effects(&mut permits), [done(0, 7)]);
 }
 
@@ -73,10 +73,13 @@ fn first_come_first_served_and_the_rest_wait() {
     permits.ask(s(0), fleet("a"));
     permits.ask_for_program(s(0), 1, 5, s(10));
     permits.ask(s(1), fleet("a"));
-    permits.handle_granted(s(2), 0, 7, &[]);
+    permits.handle_granted(s(2), grant(0, 7), &[]);
     assert!(effects(&mut permits).is_empty());
-    assert_eq!(permits.of(&fleet("a")).map(|(token, _)| token), Some(0));
-    permits.handle_granted(s(3), 1, 9, &[]);
+    assert_eq!(
+        permits.of(&fleet("a")).map(|permit| permit.grant),
+        Some(grant(0, 7))
+    );
+    permits.handle_granted(s(3), grant(1, 9), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
         [Effect::Given(1, Given { ticket: 5, .. })]
@@ -91,7 +94,7 @@ fn first_come_first_served_and_the_rest_wait() {
 fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask_for_program(s(0), 1, 5, s(10));
-    permits.handle_granted(s(0), 0, 7, &[]);
+    permits.handle_granted(s(0), grant(0, 7), &[]);
     effects(&mut permits);
     assert_eq!(permits.extend(s(0), 5, s(20)), Some(s(20)));
     permits.handle_timeout(s(19));
@@ -115,31 +118,31 @@ fn what_is_asked_back_and_kept_is_an_overrun() {
         },
         Ledger::default(),
     );
-    permits.handle_granted(s(0), 0, 7, &[]);
+    permits.handle_granted(s(0), grant(0, 7), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
         [Effect::StartCommand(_)]
     ));
-    permits.handle_withdrawn(s(10), 0, 7);
-    assert_eq!(
-        effects(&mut permits),
-        [Effect::StopCommand { token: 0, fence: 7 }]
-    );
+    permits.handle_withdrawn(s(10), grant(0, 7));
+    assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
     permits.handle_timeout(s(14));
     assert!(effects(&mut permits).is_empty());
     permits.handle_timeout(s(15));
     assert!(matches!(
         effects(&mut permits)[..],
-        [Effect::Ended(_), Effect::Done { .. }]
+        [Effect::Ended(_), Effect::Done(..)]
     ));
     // It still runs: no second one is started beside it.
-    permits.handle_granted(s(16), 0, 9, &[]);
+    permits.handle_granted(s(16), grant(0, 9), &[]);
     assert_eq!(effects(&mut permits), [done(0, 9)]);
-    permits.handle_command_ended(s(17), 0, 7, Outcome::Succeeded, None);
-    permits.handle_granted(s(18), 0, 11, &[]);
+    permits.handle_command_ended(s(17), grant(0, 7), Outcome::Succeeded, None);
+    permits.handle_granted(s(18), grant(0, 11), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
-        [Effect::StartCommand(CommandPermit { fence: 11, .. })]
+        [Effect::StartCommand(CommandPermit {
+            grant: Grant { fence: 11, .. },
+            ..
+        })]
     ));
 }
 
@@ -148,13 +151,13 @@ fn a_restart_keeps_permits_and_fleetlock_wishes() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
     permits.ask(s(0), fleet("b"));
-    permits.handle_granted(s(0), 2, 7, &[]);
+    permits.handle_granted(s(0), grant(2, 7), &[]);
     let text = serde_json::to_string(&permits.ledger()).unwrap();
     let mut permits = start(RULES, serde_json::from_str(&text).unwrap());
     assert!(waits(&permits, &fleet("b")) && permits.of(&fleet("a")).is_none());
     // Still remembered before the node has granted it again.
     assert_eq!(permits.ledger().using.len(), 1);
-    permits.handle_granted(s(0), 2, 7, &[]);
+    permits.handle_granted(s(0), grant(2, 7), &[]);
     assert!(permits.of(&fleet("a")).is_some());
     assert!(effects(&mut permits).is_empty());
 }
@@ -164,15 +167,15 @@ fn a_permit_that_is_not_collected_lapses_and_one_that_is_stays() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
     permits.ask(s(0), fleet("b"));
-    permits.handle_granted(s(0), 0, 7, &[]);
-    permits.handle_granted(s(0), 1, 8, &[]);
+    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.handle_granted(s(0), grant(1, 8), &[]);
     effects(&mut permits);
     assert!(permits.collect(&fleet("b")) && !permits.collect(&fleet("c")));
     permits.handle_timeout(s(60));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
     let ledger = permits.ledger();
     let mut permits = start(RULES, ledger);
-    permits.handle_granted(s(0), 1, 8, &[]);
+    permits.handle_granted(s(0), grant(1, 8), &[]);
     permits.handle_timeout(s(99));
     assert!(permits.of(&fleet("b")).is_some());
 }
@@ -184,7 +187,7 @@ fn wishes_that_are_not_repeated_are_forgotten() {
     permits.handle_timeout(s(59));
     assert!(waits(&permits, &fleet("a")));
     permits.handle_timeout(s(60));
-    permits.handle_granted(s(61), 0, 7, &[]);
+    permits.handle_granted(s(61), grant(0, 7), &[]);
     assert_eq!(effects(&mut permits), [done(0, 7)]);
 }
 
@@ -197,23 +200,17 @@ fn a_node_that_stops_recalls_and_gives_nothing_more() {
         },
         Ledger::default(),
     );
-    permits.handle_granted(s(0), 0, 7, &[]);
+    permits.handle_granted(s(0), grant(0, 7), &[]);
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), 1, 8, &[]);
+    permits.handle_granted(s(0), grant(1, 8), &[]);
     effects(&mut permits);
     permits.handle_stop(s(1));
-    assert_eq!(
-        effects(&mut permits),
-        [Effect::StopCommand { token: 0, fence: 7 }]
-    );
-    permits.handle_command_ended(s(2), 0, 7, Outcome::Succeeded, None);
-    let holders: Vec<&Holder> = permits
-        .permits()
-        .map(|(_, permit)| &permit.holder)
-        .collect();
+    assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
+    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Succeeded, None);
+    let holders: Vec<&Holder> = permits.permits().map(|permit| &permit.holder).collect();
     assert_eq!(holders, [&fleet("a")]);
     effects(&mut permits);
-    permits.handle_granted(s(3), 0, 9, &[]);
+    permits.handle_granted(s(3), grant(0, 9), &[]);
     assert_eq!(effects(&mut permits), [done(0, 9)]);
 }
 
@@ -223,16 +220,16 @@ fn a_node_that_stops_recalls_and_gives_nothing_more() {
 fn a_client_that_asks_again_after_a_restart_has_one_permit() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), 0, 7, &[]);
+    permits.handle_granted(s(0), grant(0, 7), &[]);
     assert!(permits.collect(&fleet("a")));
     let ledger = permits.ledger();
     let mut permits = start(RULES, ledger);
     assert!(!permits.collect(&fleet("a")), "not known yet");
     permits.ask(s(1), fleet("a"));
-    permits.handle_granted(s(2), 0, 7, &[]);
+    permits.handle_granted(s(2), grant(0, 7), &[]);
     assert!(permits.collect(&fleet("a")) && !waits(&permits, &fleet("a")));
     effects(&mut permits);
-    permits.handle_granted(s(3), 1, 9, &[]);
+    permits.handle_granted(s(3), grant(1, 9), &[]);
     assert_eq!(effects(&mut permits), [done(1, 9)], "nobody else waits");
 }
 
@@ -240,12 +237,12 @@ fn a_client_that_asks_again_after_a_restart_has_one_permit() {
 fn steady_state_gives_back_everything_that_a_client_has() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), 0, 7, &[]);
-    permits.handle_withdrawn(s(100), 0, 7);
+    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.handle_withdrawn(s(100), grant(0, 7));
     // Its time is over; it asks again, and another token comes in the grace.
     assert!(!permits.collect(&fleet("a")));
     permits.ask(s(101), fleet("a"));
-    permits.handle_granted(s(102), 1, 9, &[]);
+    permits.handle_granted(s(102), grant(1, 9), &[]);
     effects(&mut permits);
     assert!(permits.collect(&fleet("a")));
     assert!(permits.release(s(200), &fleet("a"), None));

@@ -165,8 +165,7 @@ fn spans(episodes: &Receiver<Episode>, tracer: &SdkTracer, epoch: Instant) {
 
 fn described(past: &Past) -> (&'static str, Vec<KeyValue>, Status) {
     let Past::Permit {
-        token,
-        fence,
+        grant,
         holder,
         outcome,
     } = past
@@ -179,9 +178,12 @@ fn described(past: &Past) -> (&'static str, Vec<KeyValue>, Status) {
         Holder::FleetLock { group, id } => ("fleetlock", Some(format!("{group}/{id}"))),
     };
     let mut attributes = vec![
-        KeyValue::new("headway.token", i64::from(*token)),
+        KeyValue::new("headway.token", i64::from(grant.token)),
         // OpenTelemetry's numbers are signed.
-        KeyValue::new("headway.fence", i64::try_from(*fence).unwrap_or(i64::MAX)),
+        KeyValue::new(
+            "headway.fence",
+            i64::try_from(grant.fence).unwrap_or(i64::MAX),
+        ),
         KeyValue::new("headway.used_by", used_by),
         KeyValue::new("headway.outcome", outcome.name()),
     ];
