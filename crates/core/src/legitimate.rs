@@ -25,11 +25,11 @@ use crate::{Measuring, Process, ProcessIndex, Program, Separation};
 ///
 /// The first clause that fails, in the order of [`Clause`], at the first process
 /// at which it does.
-pub fn check(
+pub fn check<'a>(
     separation: Separation,
     programs: &[Program],
     processes: &[Process],
-    measuring: &[Measuring],
+    measuring: impl IntoIterator<Item = &'a Measuring>,
     tokens: u64,
 ) -> Result<(), Illegitimate> {
     let found = processes.iter().map(|process| process.tokens()).sum();

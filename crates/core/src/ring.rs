@@ -19,8 +19,8 @@ pub use owned::{Ring, RingError};
 ///
 /// # Panics
 ///
-/// When `programs` and `processes` differ in length, or `measuring` is shorter
-/// than the number of measuring programs.
+/// When `programs` and `processes` differ in length, or `measuring` yields fewer
+/// than there are measuring programs.
 ///
 /// ```
 /// use headway_core::{ring, Process, Program, Separation};
@@ -30,17 +30,17 @@ pub use owned::{Ring, RingError};
 /// ring::round(Separation::new(2).unwrap(), &programs, &mut processes, &mut []);
 /// assert_eq!(processes[0], Process { queued: 1, resting: 0, counter: 1 });
 /// ```
-pub fn round(
+pub fn round<'a>(
     separation: Separation,
     programs: &[Program],
     processes: &mut [Process],
-    measuring: &mut [Measuring],
+    measuring: impl IntoIterator<Item = &'a mut Measuring>,
 ) {
     assert_eq!(programs.len(), processes.len(), "one program per process");
     let Some(last) = processes.last() else { return };
     let top = separation.top();
     let mut arriving = last.queued;
-    let mut measuring = measuring.iter_mut();
+    let mut measuring = measuring.into_iter();
     for (process, &program) in processes.iter_mut().zip(programs) {
         let leaving = process.queued;
         *process = match program {

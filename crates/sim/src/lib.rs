@@ -39,6 +39,7 @@ pub mod start;
 pub mod state_file;
 
 pub use fault::Fault;
-pub use run::{Outcome, Run, run};
+pub use headway_core::desiderata::Outcome;
+pub use run::{Run, run};
 pub use settings::Settings;
-pub use state_file::StateFile;
+pub use state_file::{StateFile, line_and_column};

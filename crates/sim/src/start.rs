@@ -37,17 +37,16 @@ pub(crate) fn scramble_variables(
     chosen: impl Fn(ProcessIndex) -> bool,
     random: &mut Random,
 ) {
-    let mut measuring = state.measuring.iter_mut();
     for (index, process) in state.processes.iter_mut().enumerate() {
-        let program = ring.programs()[index];
-        let variables = program.measures().then(|| measuring.next()).flatten();
         if !chosen(index) {
             continue;
         }
-        let largest = match (program, variables) {
-            (Program::Relay, _) => 0,
-            (_, None) => ring.separation().top(),
-            (_, Some(variables)) => {
+        let largest = match ring.programs()[index] {
+            Program::Relay => 0,
+            Program::Delay => ring.separation().top(),
+            Program::Measure | Program::MeasureAsPrinted => {
+                let variables = state.measuring.get_mut(&index);
+                let variables = variables.expect("variables for every measurer");
                 *variables = any_measuring(variables, random);
                 variables.largest_base()
             }
@@ -86,7 +85,7 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
         let at = u128::from(token) * n as u128 / u128::from(tokens);
         start.processes[at as usize].queued += 1;
     }
-    for variables in &mut start.measuring {
+    for variables in start.measuring.values_mut() {
         variables.base = top.min(variables.largest_base());
     }
     // From the last token backwards: each delay has counted since the nearest

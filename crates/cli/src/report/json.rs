@@ -1,6 +1,6 @@
 //! Rings and runs as JSON.
 
-use headway_core::{Configuration, Program, Ring};
+use headway_core::{Configuration, Ring};
 use headway_sim::run::Frame;
 use headway_sim::state_file;
 use headway_sim::{Fault, Outcome};
@@ -16,21 +16,10 @@ pub(crate) fn ring(instance: &Instance) -> Map<String, Value> {
     fields.insert("processes".to_owned(), json!(instance.processes()));
     fields.insert("tokens".to_owned(), json!(instance.tokens()));
     fields.insert("separation".to_owned(), json!(instance.separation()));
-    fields.insert("program".to_owned(), json!(program(instance)));
+    fields.insert("program".to_owned(), json!(instance.ring.program_name()));
     fields.insert("delays".to_owned(), json!(delays));
     fields.insert("feasible".to_owned(), json!(instance.feasible()));
     fields
-}
-
-/// `delay`, `measure` or `measure-as-printed`; `mixed` when a state file mixes.
-fn program(instance: &Instance) -> &'static str {
-    let mut kinds = instance.ring.programs().iter().filter(|p| p.delays());
-    let first = kinds.next().copied().unwrap_or(Program::Relay);
-    if kinds.all(|&kind| kind == first) {
-        first.name()
-    } else {
-        "mixed"
-    }
 }
 
 /// The outcome of a run with these faults, or of a forecast.

@@ -89,10 +89,7 @@ impl Engine for Sparse {
     }
 
     fn configuration(&self) -> Configuration {
-        let mut state = Configuration {
-            processes: vec![Process::default(); self.ring.len()],
-            measuring: Vec::with_capacity(self.measurers.len()),
-        };
+        let mut state = Configuration::from(vec![Process::default(); self.ring.len()]);
         for (process, &ready) in state.processes.iter_mut().zip(&self.ready) {
             if ready < MEASURES {
                 // Below d, because a delay is ready at most d rounds from now.
@@ -102,7 +99,7 @@ impl Engine for Sparse {
         for measurer in &self.measurers {
             let now = measurer.idle_until(self.rounds);
             state.processes[now.process].counter = now.state.counter;
-            state.measuring.push(now.variables);
+            state.measuring.insert(now.process, now.variables);
         }
         for place in self.tokens.places() {
             let process = &mut state.processes[place.process()];
@@ -118,7 +115,7 @@ impl Engine for Sparse {
     fn load(&mut self, configuration: Configuration) {
         self.tokens = Tokens::new(&configuration);
         self.measurers.clear();
-        let mut measuring = configuration.measuring.into_iter();
+        let mut measuring = configuration.measuring.into_values();
         for (index, state) in configuration.processes.into_iter().enumerate() {
             let program = self.ring.programs()[index];
             self.ready[index] = match program {
