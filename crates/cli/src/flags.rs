@@ -10,7 +10,7 @@ use headway_sim::StateFile;
 use headway_sim::placement::{Delays, DelaysError};
 use headway_sim::settings::{DelayProgram, Setting, Settings, SettingsError};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, read_text};
 use crate::memory::available_memory_bytes;
 
 mod instance;
@@ -244,7 +244,7 @@ fn no_tokens() -> Failure {
 /// Reads a state file, with errors that show the place.
 pub(crate) fn read_state_file(path: &Path) -> Result<StateFile, Failure> {
     let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+        read_text(path)?;
     StateFile::parse(&text).map_err(|error| {
         let message = if error.field.is_empty() {
             error.problem.clone()

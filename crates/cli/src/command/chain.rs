@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::failure::{Answer, Failure};
 use crate::flags::{Format, Seed, whole_number};
 use crate::report::diagram::{Diagram, Dot, Shown};
+use crate::report::try_next;
 use crate::report::style::{self, DIM, HEADING, tick};
 
 /// Flags of `headway chain`.
@@ -220,16 +221,13 @@ fn write_text(
         tick(outcome.separated),
         args.separation
     )?;
-    writeln!(out, "\nTry next:")?;
-    for (command, what) in [
+    let commands = [
         (
             "headway chain --arrivals every:3",
             "more than can be let through",
         ),
         ("headway chain --scrambled 9", "from a bad start"),
         ("headway", "the same idea closed to a ring"),
-    ] {
-        writeln!(out, "  {command:<36} {DIM}{what}{DIM:#}")?;
-    }
-    Ok(())
+    ];
+    try_next(out, &commands)
 }

@@ -312,7 +312,7 @@ struct Trace {
 
 impl Trace {
     fn create(path: &Path) -> Result<Trace, Failure> {
-        let file = File::create(path).map_err(|error| Failure::file("write", path, &error))?;
+        let file = File::create(path).map_err(|error| Failure::writing(path, &error))?;
         Ok(Trace {
             path: path.to_owned(),
             file: BufWriter::new(file),
@@ -320,13 +320,13 @@ impl Trace {
     }
 
     fn line(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        writeln!(self.file, "{value}").map_err(|error| Failure::file("write", &self.path, &error))
+        writeln!(self.file, "{value}").map_err(|error| Failure::writing(&self.path, &error))
     }
 
     fn finish(mut self) -> Result<(), Failure> {
         self.file
             .flush()
-            .map_err(|error| Failure::file("write", &self.path, &error))
+            .map_err(|error| Failure::writing(&self.path, &error))
     }
 }
 

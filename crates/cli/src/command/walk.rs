@@ -13,7 +13,7 @@ use headway_walk::svg::{self, Picture, Theme};
 use headway_walk::{Network, Walk, bound, file, hamiltonian};
 use serde_json::Value;
 
-use crate::failure::{Answer, Failure, warn};
+use crate::failure::{Answer, Failure, warn, read_text, write_file};
 use crate::flags::{Seed, TextOrJson, whole_number};
 use crate::report::print_json;
 use crate::report::progress::Progress;
@@ -398,9 +398,9 @@ fn read_json(path: &Path) -> Result<Value, Failure> {
 }
 
 fn read_file(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))
+    read_text(path)
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::file("write", path, &error))
+    write_file(path, text)
 }

@@ -7,7 +7,7 @@ use headway_sim::{Outcome, Run};
 
 use super::over_network::OverNetwork;
 use crate::flags::Instance;
-use crate::report::count;
+use crate::report::{count, try_next};
 use crate::report::diagram::Diagram;
 use crate::report::style::{self, DIM, HEADING, tick};
 
@@ -42,7 +42,7 @@ pub(super) fn write(
     if let Some(network) = network {
         network.write(out)?;
     }
-    try_next(out, instance, rows)
+    suggest(out, instance, rows)
 }
 
 /// What was started.
@@ -164,34 +164,22 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
     Ok(())
 }
 
-fn try_next(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result<()> {
-    let jam = instance.processes() / u64::from(instance.separation()) + 1;
-    writeln!(out, "\nTry next:")?;
-    let lines = [
+fn suggest(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result<()> {
+    let d = instance.separation();
+    let too_many = instance.processes() / u64::from(d) + 1;
+    let jam = format!("headway run --tokens {too_many} --separation {d}");
+    let commands = [
         (
-            "headway run --start worst --delays 1".to_owned(),
+            "headway run --start worst --delays 1",
             "slowest start, one delay for all",
         ),
         (
-            "headway run --fault scramble@30 --watch".to_owned(),
+            "headway run --fault scramble@30 --watch",
             "strike it while it runs, animated",
         ),
-        (
-            format!(
-                "headway run --tokens {jam} --separation {}",
-                instance.separation()
-            ),
-            "one token too many: a traffic jam",
-        ),
-        ("headway run --seed random".to_owned(), "another start"),
+        (jam.as_str(), "one token too many: a traffic jam"),
+        ("headway run --seed random", "another start"),
     ];
-    let shown = if rows < TALL_SCREEN_ROWS {
-        1
-    } else {
-        lines.len()
-    };
-    for (command, what) in lines.into_iter().take(shown) {
-        writeln!(out, "  {command:<42} {DIM}{what}{DIM:#}")?;
-    }
-    Ok(())
+    let shown = if rows < TALL_SCREEN_ROWS { 1 } else { commands.len() };
+    try_next(out, &commands[..shown])
 }
