@@ -243,8 +243,7 @@ fn no_tokens() -> Failure {
 
 /// Reads a state file, with errors that show the place.
 pub(crate) fn read_state_file(path: &Path) -> Result<StateFile, Failure> {
-    let text =
-        read_text(path)?;
+    let text = read_text(path)?;
     StateFile::parse(&text).map_err(|error| {
         let message = if error.field.is_empty() {
             error.problem.clone()

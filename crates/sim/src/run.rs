@@ -32,8 +32,9 @@ pub struct Run {
 }
 
 /// Which engine runs the rounds; the outcome is the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[derive(Display, EnumMessage, EnumString, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
 #[strum(serialize_all = "kebab-case")]
 pub enum EngineChoice {
     /// Sparse when there are clearly fewer tokens than processes.

@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::failure::{Answer, Failure};
 use crate::flags::{Format, Seed, whole_number};
 use crate::report::diagram::{Diagram, Dot, Shown};
-use crate::report::try_next;
 use crate::report::style::{self, DIM, HEADING, tick};
+use crate::report::try_next;
 
 /// Flags of `headway chain`.
 #[derive(ClapArgs, Debug)]

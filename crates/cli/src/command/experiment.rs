@@ -81,8 +81,7 @@ fn find(experiment: &str) -> Result<(String, PathBuf), Failure> {
             )),
         );
     }
-    let text =
-        read_text(path)?;
+    let text = read_text(path)?;
     Ok((text, path.to_owned()))
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{Format, Instance, RingFlags, whole_number};
-use crate::report::diagram::{Diagram, Dot, Shown};
+use crate::report::diagram::{Diagram, Dot, Shown, delays};
 use crate::report::style::{self, DIM, HEADING};
 use crate::report::{self, count, print_json, try_next};
 
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     waits: bool,
 
-    /// Tell of this many rounds [default: legitimate and one turn more]
+    /// Forecast this many rounds [default: legitimate and one turn more]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
@@ -254,13 +254,7 @@ fn write_states(
     line: &Timeline<'_>,
 ) -> io::Result<()> {
     let (columns, _) = style::screen();
-    let delays = instance
-        .ring
-        .programs()
-        .iter()
-        .map(|p| p.delays())
-        .collect();
-    let mut diagram = Diagram::new(delays, columns, args.at.len());
+    let mut diagram = Diagram::new(delays(&instance.ring), columns, args.at.len());
     let mut rounds = args.at.clone();
     rounds.sort_unstable();
     rounds.dedup();

@@ -138,8 +138,7 @@ fn no_listener(listen: SocketAddr, error: &io::Error) -> Failure {
 
 fn read_token(path: &Path) -> Result<Token, Failure> {
     check_permissions(path)?;
-    let text =
-        read_text(path)?;
+    let text = read_text(path)?;
     Token::parse(&text).map_err(|problem| {
         Failure::new(format!("the token in {} {problem}", path.display())).help(format!(
             "make one: (umask 077; head -c 24 /dev/urandom | base64 | tr '+/' '-_' > {})",

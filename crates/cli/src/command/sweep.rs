@@ -13,7 +13,7 @@ use headway_lab::sweep::{Event, Options};
 use headway_lab::{Sweep, sweep as lab_sweep};
 
 use super::experiment::parse;
-use crate::failure::{Answer, Failure, warn, read_text};
+use crate::failure::{Answer, Failure, read_text, warn};
 use crate::flags::{Seed, one_of};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
@@ -155,8 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop {flag}, or change the file")));
             }
-            let text =
-                read_text(path)?;
+            let text = read_text(path)?;
             let sweep = parse(&text, path)?;
             (text, sweep, format!("headway sweep {}", path.display()))
         }

@@ -13,7 +13,7 @@ use headway_walk::svg::{self, Picture, Theme};
 use headway_walk::{Network, Walk, bound, file, hamiltonian};
 use serde_json::Value;
 
-use crate::failure::{Answer, Failure, warn, read_text, write_file};
+use crate::failure::{Answer, Failure, read_text, warn, write_file};
 use crate::flags::{Seed, TextOrJson, whole_number};
 use crate::report::print_json;
 use crate::report::progress::Progress;

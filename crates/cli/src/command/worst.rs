@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             )?;
             writeln!(
                 out,
-                "From any state whatever, no token rests after round {HEADING}{}{HEADING:#}, and the state is\nlegitimate after round {HEADING}{}{HEADING:#} at the latest.",
+                "From any state, no token rests after round {HEADING}{}{HEADING:#}, and the state is\nlegitimate after round {HEADING}{}{HEADING:#} at the latest.",
                 worst.last_rest, worst.legitimate_at
             )?;
             writeln!(

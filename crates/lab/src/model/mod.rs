@@ -165,8 +165,9 @@ pub(crate) fn share(part: u64, whole: u64) -> Option<i64> {
 }
 
 /// How ring samples are made; the samples are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[derive(Display, EnumMessage, EnumString, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Engine {
     /// The forecast where it applies, else lock-step.

@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring, svg};
 
-use crate::failure::{Failure, warn, read_bytes};
+use crate::failure::{Failure, read_bytes, warn};
 use crate::flags::{RingFlags, read_state_file};
 
 /// Which net, and its marking.

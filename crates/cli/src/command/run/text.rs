@@ -7,9 +7,9 @@ use headway_sim::{Outcome, Run};
 
 use super::over_network::OverNetwork;
 use crate::flags::Instance;
-use crate::report::{count, try_next};
 use crate::report::diagram::Diagram;
 use crate::report::style::{self, DIM, HEADING, tick};
+use crate::report::{count, try_next};
 
 /// Lines around the diagram.
 pub(super) const LINES: usize = 23;
@@ -69,12 +69,12 @@ pub(crate) fn settling(
     outcome: &Outcome,
 ) -> io::Result<()> {
     let (good, bad) = (style::GOOD, style::BAD);
-    let at_most = |worst: Option<u64>| match worst {
-        Some(worst) => format!("; at most {worst} from any state whatever (proved)."),
+    let proved = |worst: Option<u64>| match worst {
+        Some(worst) => format!("; proved worst case from any state: {worst}."),
         None => ".".to_owned(),
     };
     let worst_case = instance.worst_case();
-    let worst = at_most(worst_case.map(|worst| worst.legitimate_at));
+    let worst = proved(worst_case.map(|worst| worst.legitimate_at));
     match outcome.legitimate_at {
         Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
         Some(round) => writeln!(
@@ -87,7 +87,7 @@ pub(crate) fn settling(
             count(outcome.rounds, "round")
         )?,
     }
-    let worst = at_most(worst_case.map(|worst| worst.last_rest));
+    let worst = proved(worst_case.map(|worst| worst.last_rest));
     match outcome.last_rest {
         Some(round) => writeln!(out, "The last rest was after round {round}{worst}"),
         None => writeln!(out, "No token ever rested{worst}"),
@@ -175,11 +175,15 @@ fn suggest(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result
         ),
         (
             "headway run --fault scramble@30 --watch",
-            "strike it while it runs, animated",
+            "scramble it while it runs, animated",
         ),
         (jam.as_str(), "one token too many: a traffic jam"),
         ("headway run --seed random", "another start"),
     ];
-    let shown = if rows < TALL_SCREEN_ROWS { 1 } else { commands.len() };
+    let shown = if rows < TALL_SCREEN_ROWS {
+        1
+    } else {
+        commands.len()
+    };
     try_next(out, &commands[..shown])
 }

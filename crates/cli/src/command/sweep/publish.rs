@@ -43,9 +43,7 @@ pub(super) fn publish(
         let picture = figure::draw(sweep, figure, results).map_err(Failure::new)?;
         for (suffix, rendered) in [("", &picture.light), ("-dark", &picture.dark)] {
             let stem = format!("{}{suffix}", figure.name);
-            let put = |path: PathBuf, bytes: &[u8]| {
-                write_file(&path, bytes)
-            };
+            let put = |path: PathBuf, bytes: &[u8]| write_file(&path, bytes);
             put(folder.join(format!("{stem}.svg")), rendered.svg.as_bytes())?;
             put(folder.join(format!("{stem}.png")), &rendered.png)?;
         }
