@@ -1,6 +1,5 @@
 //! `headway check`: every initial state, every schedule, exact answers.
 
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! `headway sweep`: any grid, in parts if need be.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
