@@ -2,7 +2,7 @@
 //!
 //! [`round`] works on slices and needs no heap; [`Ring`] owns what it is made of.
 
-use crate::program::{delay, measure, measure_as_printed};
+use crate::program::delay;
 use crate::{Measuring, Process, Program, Separation};
 
 #[cfg(feature = "alloc")]
@@ -43,10 +43,10 @@ pub fn round<'a>(
     let mut measuring = measuring.into_iter();
     for (process, &program) in processes.iter_mut().zip(programs) {
         let leaving = process.queued;
-        *process = match program {
+        *process = match program.measuring_round() {
             // A relay is a delay whose counter starts again from 0; written so,
             // the loop has no branch that random placements could mispredict.
-            Program::Delay | Program::Relay => {
+            None => {
                 let top = if matches!(program, Program::Delay) {
                     top
                 } else {
@@ -54,14 +54,9 @@ pub fn round<'a>(
                 };
                 delay::round(*process, arriving, top)
             }
-            Program::Measure | Program::MeasureAsPrinted => {
+            Some(measuring_round) => {
                 let variables = measuring.next().expect("variables for every measurer");
-                let step = if matches!(program, Program::Measure) {
-                    measure::round
-                } else {
-                    measure_as_printed::round
-                };
-                let (after, measured) = step(*process, *variables, arriving);
+                let (after, measured) = measuring_round(*process, *variables, arriving);
                 *variables = measured;
                 after
             }

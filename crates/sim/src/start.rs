@@ -1,6 +1,6 @@
 //! Initial states.
 
-use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring};
+use headway_core::{Configuration, Measuring, Process, ProcessIndex, Ring};
 
 use crate::seed::{Purpose, Random};
 
@@ -41,15 +41,14 @@ pub(crate) fn scramble_variables(
         if !chosen(index) {
             continue;
         }
-        let largest = match ring.programs()[index] {
-            Program::Relay => 0,
-            Program::Delay => ring.separation().top(),
-            Program::Measure | Program::MeasureAsPrinted => {
-                let variables = state.measuring.get_mut(&index);
-                let variables = variables.expect("variables for every measurer");
+        let program = ring.programs()[index];
+        let largest = match state.measuring.get_mut(&index) {
+            Some(variables) => {
                 *variables = any_measuring(variables, random);
                 variables.largest_base()
             }
+            None if program.delays() => ring.separation().top(),
+            None => 0,
         };
         process.counter = up_to(largest, random);
     }

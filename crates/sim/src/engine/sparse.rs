@@ -4,7 +4,7 @@
 //! it is enough to know the round from which its process may release again. A
 //! process without tokens then needs no work at all, and a round costs O(m).
 
-use headway_core::program::{measure, measure_as_printed};
+use headway_core::program::MeasuringRound;
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring, Round};
 
@@ -30,7 +30,7 @@ const MEASURES: Round = Round::MAX - 1;
 #[derive(Clone, Copy, Debug)]
 struct Measurer {
     process: ProcessIndex,
-    program: Program,
+    step: MeasuringRound,
     at: Round,
     state: Process,
     variables: Measuring,
@@ -118,13 +118,13 @@ impl Engine for Sparse {
         let mut measuring = configuration.measuring.into_values();
         for (index, state) in configuration.processes.into_iter().enumerate() {
             let program = self.ring.programs()[index];
-            self.ready[index] = match program {
-                Program::Relay => RELAY,
-                Program::Delay => self.rounds + 1 + Round::from(state.counter.unsigned_abs()),
-                Program::Measure | Program::MeasureAsPrinted => {
+            self.ready[index] = match program.measuring_round() {
+                None if program == Program::Relay => RELAY,
+                None => self.rounds + 1 + Round::from(state.counter.unsigned_abs()),
+                Some(step) => {
                     self.measurers.push(Measurer {
                         process: index,
-                        program,
+                        step,
                         at: self.rounds,
                         state,
                         variables: measuring.next().expect("variables for every measurer"),
@@ -141,12 +141,7 @@ impl Measurer {
     /// does what the program says. Returns whether a token is released.
     fn round(&mut self, round: Round, arriving: u32) -> bool {
         *self = self.idle_until(round - 1);
-        let step = if self.program == Program::Measure {
-            measure::round
-        } else {
-            measure_as_printed::round
-        };
-        (self.state, self.variables) = step(self.state, self.variables, arriving);
+        (self.state, self.variables) = (self.step)(self.state, self.variables, arriving);
         self.at = round;
         self.state.queued > 0
     }
