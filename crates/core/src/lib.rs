@@ -13,8 +13,8 @@
 //! * `measure` is a delay that finds out for itself how far apart the tokens can
 //!   be, when the ring's size is unknown.
 //!
-//! Whenever m·d ≤ n and at least one process is a delay, every state leads
-//! to [legitimate](legitimate) ones: all tokens at least d hops apart and moving in
+//! If m·d ≤ n and at least one process is a delay, every state leads to
+//! [legitimate](legitimate) ones: all tokens at least d hops apart and moving in
 //! every round, forever.
 //!
 //! # Reading order
