@@ -1,6 +1,5 @@
 //! `headway check`: every initial state, every schedule, exact answers.
 
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use headway_core::Measuring;
 use headway_core::phase_clock::PhaseClock;
 use headway_sim::state_file;
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{TextOrJson, whole_number};
 use crate::memory::available_memory_bytes;
 
@@ -195,7 +194,7 @@ fn write_witness(path: &Path, witness: &Trace, report: &Report) -> Result<(), Fa
         Some((ring, state)) => state_file::render(ring, state),
         None => format!("{:#}\n", json::trace(report.model, witness)),
     };
-    fs::write(path, text).map_err(|error| Failure::file("write", path, &error))
+    write_file(path, text)
 }
 
 /// Runs `work` while a progress bar follows it.

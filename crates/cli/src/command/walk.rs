@@ -13,7 +13,7 @@ use headway_walk::svg::{self, Picture, Theme};
 use headway_walk::{Network, Walk, bound, file, hamiltonian};
 use serde_json::Value;
 
-use crate::failure::{Answer, Failure, warn};
+use crate::failure::{Answer, Failure, read_text, warn, write_file};
 use crate::flags::{Seed, TextOrJson, whole_number};
 use crate::report::print_json;
 use crate::report::progress::Progress;
@@ -277,7 +277,7 @@ fn read_network(path: &Path, from: Option<&str>) -> Result<Network, Failure> {
             .help("name it .graphml, .dot, .edges or .json, or add --from FORMAT")
         })?,
     };
-    let text = read_file(path)?;
+    let text = read_text(path)?;
     format.read(&text).map_err(|error| match error {
         ReadError::At { line, message } => Failure::in_text(path, &text, line, 1, message),
         other => {
@@ -385,7 +385,7 @@ fn print(
 }
 
 fn read_json(path: &Path) -> Result<Value, Failure> {
-    let text = read_file(path)?;
+    let text = read_text(path)?;
     serde_json::from_str(&text).map_err(|error| {
         Failure::in_text(
             path,
@@ -395,12 +395,4 @@ fn read_json(path: &Path) -> Result<Value, Failure> {
             format!("not JSON: {error}"),
         )
     })
-}
-
-fn read_file(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))
-}
-
-fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::file("write", path, &error))
 }

@@ -175,10 +175,7 @@ fn configuration(
     instance: &Instance,
     processes: &[Process],
 ) -> (headway_core::Ring, Configuration) {
-    let configuration = Configuration {
-        processes: processes.to_vec(),
-        measuring: Vec::new(),
-    };
+    let configuration = Configuration::from(processes.to_vec());
     (instance.ring().clone(), configuration)
 }
 

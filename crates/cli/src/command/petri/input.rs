@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring, svg};
 
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, read_bytes, warn};
 use crate::flags::{RingFlags, read_state_file};
 
 /// Which net, and its marking.
@@ -88,7 +88,7 @@ pub(super) fn read_net(
     id: Option<&str>,
     written_again: bool,
 ) -> Result<Plant, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+    let bytes = read_bytes(path)?;
     if is_json(&bytes) {
         if let Some(id) = id {
             return Err(Failure::new(format!(
@@ -172,7 +172,7 @@ pub(super) fn write_to(
             out.flush()?;
         }
         Some(path) => {
-            let failed = |error: std::io::Error| Failure::file("write", path, &error);
+            let failed = |error: std::io::Error| Failure::writing(path, &error);
             let mut out = BufWriter::new(File::create(path).map_err(failed)?);
             write(&mut out).map_err(failed)?;
             out.flush().map_err(failed)?;

@@ -4,8 +4,8 @@ use headway_walk::rings::{self, Rings, Timing};
 use headway_walk::{Network, Node};
 use serde_json::{Value, json};
 
-use super::{Args, nodes, print, read_json, text, write_file};
-use crate::failure::{Answer, Failure};
+use super::{Args, nodes, print, read_json, text};
+use crate::failure::{Answer, Failure, write_file};
 use crate::report::count;
 use crate::report::progress::Progress;
 use crate::report::style::{BAD, DIM, GOOD, HEADING, screen};

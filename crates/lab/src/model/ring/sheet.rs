@@ -153,10 +153,7 @@ impl<T: Lane> Sheet<T> {
                 _ => 0,
             },
         });
-        let state = Configuration {
-            processes: processes.collect(),
-            measuring: Vec::new(),
-        };
+        let state = Configuration::from(processes.collect::<Vec<_>>());
         Ok((Ring::new(self.shape.separation, programs)?, state))
     }
 }
