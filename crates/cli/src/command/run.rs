@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
+use headway_draw::escape;
 use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
@@ -268,7 +269,7 @@ fn in_csv(
                 frame.legitimate
             )?;
             if let Some(network) = &network {
-                let node = quoted(network.node(place.process()));
+                let node = escape::csv(network.node(place.process()));
                 let least = least.map_or(String::new(), |least| least.to_string());
                 write!(out, ",{node},{least}")?;
             }
@@ -278,15 +279,6 @@ fn in_csv(
     })?;
     out.flush()?;
     Ok(outcome)
-}
-
-/// A field of comma-separated values.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
 }
 
 /// Runs with progress and trace; the first failure of `show` stops the run.
