@@ -1,8 +1,8 @@
 //! What the experiments find, at a size that a test can afford; and that the
 //! findings can say no.
 
-use headway_lab::sweep::{self, CellResult};
 use headway_lab::Tally;
+use headway_lab::sweep::{self, CellResult};
 use headway_lab::{Sweep, report, shipped};
 
 fn run(text: &str) -> (Sweep, Vec<CellResult>) {

@@ -1,7 +1,7 @@
 //! Sweep files: what is wrong with them is said with its key and its place.
 
-use headway_lab::model::MODELS;
 use headway_lab::SpecError;
+use headway_lab::model::MODELS;
 use headway_lab::{Sweep, figure, report, shipped, sweep};
 
 fn mistake(text: &str) -> (SpecError, (usize, usize)) {
@@ -76,7 +76,7 @@ fn mistakes_have_a_key_and_a_place() {
             "grid.start",
             4,
             9,
-            "m·d ≤ n",
+            "no worst start",
         ),
     ] {
         let text = format!("{head}[[grid]]\n{grid}\n");

@@ -4,6 +4,7 @@
 
 use headway_core::Separation;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
+use strum::VariantNames;
 
 use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures, share};
 use crate::cell::Cell;
@@ -31,7 +32,7 @@ impl Model for AsynchronyModel {
                 "the separation set in the protocol; there are n/g tokens";
             "pace", "p", "1", Number(1, 1 << 16), "ticks of the phase clock for a round";
             "processes", "n", "10*g", Number(3, 1 << 16), "processes on the ring";
-            "schedule", "schedule", "random", Word(&["random", "bursts", "straggler"]),
+            "schedule", "schedule", "random", Word(Schedule::VARIANTS),
                 "who is activated: anyone; an arc at a time; anyone, one process rarely";
         }
     }
@@ -59,11 +60,7 @@ impl Model for AsynchronyModel {
             processes: cell.number("processes") as usize,
             separation,
             pace: cell.number("pace") as u64,
-            schedule: match cell.text("schedule").as_str() {
-                "bursts" => Schedule::Bursts,
-                "straggler" => Schedule::Straggler,
-                _ => Schedule::Random,
-            },
+            schedule: cell.parsed("schedule")?,
             wanted: Measured::at(wanted),
         }))
     }

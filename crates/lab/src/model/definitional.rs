@@ -6,6 +6,7 @@ use headway_core::{Program, Ring, Separation};
 use headway_sim::forecast::Forecast;
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
+use strum::{EnumString, VariantNames};
 
 use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures, share};
 use crate::cell::Cell;
@@ -34,7 +35,7 @@ impl Model for DefinitionalModel {
             "processes", "n", "24", Number(2, 1 << 16), "processes on the ring";
             "tokens", "m", "2", Number(1, 1 << 12), "tokens, and so token rings";
             "separation", "d", "n/m", Number(1, 1 << 16), "hops to keep between successive tokens";
-            "approach", "approach", "definitional", Word(&["definitional", "abstract"]),
+            "approach", "approach", "definitional", Word(Approach::VARIANTS),
                 "what tokens are made of";
         }
     }
@@ -60,23 +61,33 @@ impl Model for DefinitionalModel {
             processes: n as usize,
             tokens: m as usize,
             separation,
-            definitional: cell.text("approach") == "definitional",
+            approach: cell.parsed("approach")?,
             wanted: Measured::at(wanted),
         }))
     }
+}
+
+/// What tokens are made of.
+#[derive(Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+enum Approach {
+    /// Privileges of token rings, which cannot be lost.
+    Definitional,
+    /// They are simply there.
+    Abstract,
 }
 
 struct DefinitionalSampler {
     processes: usize,
     tokens: usize,
     separation: Separation,
-    definitional: bool,
+    approach: Approach,
     wanted: Vec<Measured>,
 }
 
 impl Sampler for DefinitionalSampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
-        let (rounds, at_start) = if self.definitional {
+        let (rounds, at_start) = if self.approach == Approach::Definitional {
             let mut rings = TokenRings::random(self.processes, self.tokens, self.separation, seed);
             let at_start = rings.privileges();
             (

@@ -5,6 +5,7 @@ use headway_core::{Program, Ring, Separation};
 use headway_sim::engine::{Dense, Engine as _};
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
+use strum::{EnumString, VariantNames};
 
 use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures, share};
 use crate::cell::Cell;
@@ -42,8 +43,8 @@ impl Model for DutyModel {
                 "how far a sensor sees, in steps of the field";
             "battery_rounds", "battery_rounds", "1000", Number(1, 1 << 40),
                 "rounds that a sensor can be on";
-            "field", "field", "line", Word(&["line", "grid"]), "sensors in a line, or in rows";
-            "schedule", "schedule", "tokens", Word(&["tokens", "random", "fixed"]),
+            "field", "field", "line", Word(Field::VARIANTS), "sensors in a line, or in rows";
+            "schedule", "schedule", "tokens", Word(Schedule::VARIANTS),
                 "on while holding a token; any m in every round; always the same m";
         }
     }
@@ -64,19 +65,15 @@ impl Model for DutyModel {
         }
         let separation = Separation::new(cell.number("separation") as u32)
             .ok_or_else(|| Problem::new("separation", "expected 1 or more"))?;
-        let places = match cell.text("field").as_str() {
-            "grid" => grid(n as usize),
-            _ => line(n as usize),
+        let places = match cell.parsed("field")? {
+            Field::Line => line(n as usize),
+            Field::Grid => grid(n as usize),
         };
         Ok(Box::new(DutySampler {
             tokens: m as u32,
             separation,
             battery_rounds: cell.number("battery_rounds") as u64,
-            schedule: match cell.text("schedule").as_str() {
-                "random" => Schedule::Random,
-                "fixed" => Schedule::Fixed,
-                _ => Schedule::Tokens,
-            },
+            schedule: cell.parsed("schedule")?,
             seen_by: seen_by(&places, cell.number("radius")),
             wanted: Measured::at(wanted),
         }))
@@ -93,7 +90,17 @@ struct DutySampler {
     wanted: Vec<Measured>,
 }
 
-#[derive(Clone, Copy)]
+/// How the sensors stand.
+#[derive(EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+enum Field {
+    Line,
+    Grid,
+}
+
+/// Who is on.
+#[derive(Clone, Copy, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 enum Schedule {
     Tokens,
     Random,

@@ -1,5 +1,8 @@
 //! The ring itself: stabilization, waits, distances, visits, flow.
 
+use headway_sim::settings::{DelayProgram, Start};
+use strum::VariantNames;
+
 use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures};
 use crate::cell::Cell;
 
@@ -44,9 +47,8 @@ impl Model for RingModel {
             "separation", "d", "n/m", Number(1, 1 << 31), "hops to keep between successive tokens";
             "delays", "k", "all", Mixed,
                 "which processes delay: all, a number (at random), even:K, every:K, at:0,5,9";
-            "start", "start", "random", Word(&["random", "piled", "spaced", "worst"]),
-                "the initial state";
-            "program", "program", "fixed", Word(&["fixed", "measure", "measure-as-printed"]),
+            "start", "start", "random", Word(Start::VARIANTS), "the initial state";
+            "program", "program", "fixed", Word(DelayProgram::VARIANTS),
                 "what the delaying processes run";
             "fault", "fault", "none", Mixed,
                 "none, or faults joined by ' + ' such as scramble:25%@0";
