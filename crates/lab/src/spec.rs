@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::cell::{Cell, Value};
 use crate::formula;
-use crate::model::{Axis, AxisKind, Engine, Model, Problem};
+use crate::model::{Axis, AxisKind, CellError, Engine, Model};
 
 mod reader;
 
@@ -260,7 +260,7 @@ impl Sweep {
         };
         self.model
             .sampler(&cell, &self.measures, Engine::Auto)
-            .map_err(|Problem { axis, message }| {
+            .map_err(|CellError { axis, message }| {
                 let given = grid.axes.iter().find(|(name, _)| name == axis);
                 let at = given.and_then(|(_, entries)| entries.first());
                 SpecError::new(

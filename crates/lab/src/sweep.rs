@@ -256,7 +256,7 @@ impl Worker<'_> {
                 let sampler = sweep
                     .model
                     .sampler(cell, &sweep.measures, self.engine)
-                    .map_err(|problem| failed(samples.start, problem.message))?;
+                    .map_err(|error| failed(samples.start, error.message))?;
                 &mut other.insert((index, sampler)).1
             }
         };

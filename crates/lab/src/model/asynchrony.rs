@@ -6,7 +6,7 @@ use headway_core::Separation;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 use strum::VariantNames;
 
-use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures, share};
+use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// The ring under an asynchronous scheduler.
@@ -46,16 +46,16 @@ impl Model for AsynchronyModel {
         cell: &Cell,
         wanted: &[usize],
         _: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem> {
+    ) -> Result<Box<dyn Sampler>, CellError> {
         let gap = cell.number("gap");
         if gap > cell.number("processes") {
-            return Err(Problem::new(
+            return Err(CellError::new(
                 "gap",
                 "no token fits: the gap is larger than the ring",
             ));
         }
-        let separation =
-            Separation::new(gap as u32).ok_or_else(|| Problem::new("gap", "expected 1 or more"))?;
+        let separation = Separation::new(gap as u32)
+            .ok_or_else(|| CellError::new("gap", "expected 1 or more"))?;
         Ok(Box::new(AsynchronySampler {
             processes: cell.number("processes") as usize,
             separation,

@@ -8,7 +8,7 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 use strum::{EnumString, VariantNames};
 
-use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures, share};
+use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// Rounds to m tokens at least d apart, by what tokens are made of.
@@ -49,14 +49,14 @@ impl Model for DefinitionalModel {
         cell: &Cell,
         wanted: &[usize],
         _: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem> {
+    ) -> Result<Box<dyn Sampler>, CellError> {
         let (n, m) = (
             cell.number("processes") as u64,
             cell.number("tokens") as u64,
         );
         let separation = Separation::new(cell.number("separation") as u32)
             .filter(|separation| separation.fits(n, m))
-            .ok_or_else(|| Problem::new("separation", "the tokens do not fit: m·d > n"))?;
+            .ok_or_else(|| CellError::new("separation", "the tokens do not fit: m·d > n"))?;
         Ok(Box::new(DefinitionalSampler {
             processes: n as usize,
             tokens: m as usize,

@@ -7,7 +7,7 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 use strum::{EnumString, VariantNames};
 
-use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures, share};
+use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// A field watched by sensors, a few of which are on at a time.
@@ -58,13 +58,16 @@ impl Model for DutyModel {
         cell: &Cell,
         wanted: &[usize],
         _: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem> {
+    ) -> Result<Box<dyn Sampler>, CellError> {
         let (n, m) = (cell.number("processes"), cell.number("tokens"));
         if m > n {
-            return Err(Problem::new("tokens", "there are more tokens than sensors"));
+            return Err(CellError::new(
+                "tokens",
+                "there are more tokens than sensors",
+            ));
         }
         let separation = Separation::new(cell.number("separation") as u32)
-            .ok_or_else(|| Problem::new("separation", "expected 1 or more"))?;
+            .ok_or_else(|| CellError::new("separation", "expected 1 or more"))?;
         let places = match cell.parsed("field")? {
             Field::Line => line(n as usize),
             Field::Grid => grid(n as usize),

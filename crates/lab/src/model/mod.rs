@@ -33,7 +33,7 @@ pub trait Model: Sync {
         cell: &Cell,
         wanted: &[usize],
         engine: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem>;
+    ) -> Result<Box<dyn Sampler>, CellError>;
 }
 
 /// Makes samples of one cell: sample k of a cell with seed s has seed s + k.
@@ -159,16 +159,16 @@ pub enum Engine {
 
 /// A cell that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct CellError {
     /// The axis to change.
     pub axis: &'static str,
     /// Why.
     pub message: String,
 }
 
-impl Problem {
-    pub(crate) fn new(axis: &'static str, message: impl fmt::Display) -> Problem {
-        Problem {
+impl CellError {
+    pub(crate) fn new(axis: &'static str, message: impl fmt::Display) -> CellError {
+        CellError {
             axis,
             message: message.to_string(),
         }

@@ -3,7 +3,7 @@
 use headway_sim::settings::{DelayProgram, Start};
 use strum::VariantNames;
 
-use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures};
+use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures};
 use crate::cell::Cell;
 
 mod sampler;
@@ -64,7 +64,7 @@ impl Model for RingModel {
         cell: &Cell,
         wanted: &[usize],
         engine: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem> {
+    ) -> Result<Box<dyn Sampler>, CellError> {
         let sampler = RingSampler::new(cell, Measured::at(wanted), engine)?;
         Ok(Box::new(sampler))
     }

@@ -16,7 +16,7 @@ use headway_core::Separation;
 use headway_sim::seed::{Purpose, Random};
 
 use super::definitional::{TokenRings, closest, moved};
-use super::{Axis, Engine, Measure, Model, Problem, Sampler, axes, measures, share};
+use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// The sensor network.
@@ -80,11 +80,11 @@ impl Model for SensorModel {
         cell: &Cell,
         wanted: &[usize],
         _: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem> {
+    ) -> Result<Box<dyn Sampler>, CellError> {
         let (n, m) = (cell.number("processes"), cell.number("tokens"));
         let separation = Separation::new(cell.number("separation") as u32)
             .filter(|separation| separation.fits(n as u64, m as u64))
-            .ok_or_else(|| Problem::new("separation", "the tokens do not fit: m·d > n"))?;
+            .ok_or_else(|| CellError::new("separation", "the tokens do not fit: m·d > n"))?;
         Ok(Box::new(SensorSampler {
             processes: n as usize,
             tokens: m as usize,

@@ -15,7 +15,7 @@ use headway_sim::{Run, run};
 
 use super::Measured;
 use crate::cell::Cell;
-use crate::model::{Engine, Problem, Sampler, share};
+use crate::model::{CellError, Engine, Sampler, share};
 
 pub(super) struct RingSampler {
     processes: usize,
@@ -48,11 +48,11 @@ impl RingSampler {
         cell: &Cell,
         wanted: Vec<Measured>,
         engine: Engine,
-    ) -> Result<RingSampler, Problem> {
+    ) -> Result<RingSampler, CellError> {
         let processes = cell.number("processes") as usize;
         // The axis allows no more than 2^31.
         let separation = Separation::new(cell.number("separation") as u32)
-            .ok_or_else(|| Problem::new("separation", "expected 1 or more"))?;
+            .ok_or_else(|| CellError::new("separation", "expected 1 or more"))?;
         let program: DelayProgram = cell.parsed("program")?;
         let start: Start = cell.parsed("start")?;
         let delays = match cell.parsed("delays")? {
@@ -74,19 +74,19 @@ impl RingSampler {
         };
         let ring = sampler
             .ring(0)
-            .map_err(|error| Problem::new("delays", error))?;
+            .map_err(|error| CellError::new("delays", error))?;
         for fault in &sampler.faults {
             fault
                 .fits(&ring)
-                .map_err(|error| Problem::new("fault", error))?;
+                .map_err(|error| CellError::new("fault", error))?;
             if !matches!(fault.kind, FaultKind::Scramble(_) | FaultKind::Pile(_)) {
                 let why = "only scramble and pile can strike any state; this one depends on it";
-                return Err(Problem::new("fault", why));
+                return Err(CellError::new("fault", why));
             }
         }
         if start == Start::Worst {
             let worst = start.state(&ring, sampler.tokens, 0);
-            worst.map_err(|error| Problem::new("start", error))?;
+            worst.map_err(|error| CellError::new("start", error))?;
         }
         if !matches!(sampler.delays, Delays::Count(_)) {
             sampler.fixed_ring = Some(ring);
@@ -323,7 +323,7 @@ impl RingSampler {
     }
 }
 
-fn parse_faults(text: &str) -> Result<Vec<Fault>, Problem> {
+fn parse_faults(text: &str) -> Result<Vec<Fault>, CellError> {
     if text == "none" {
         return Ok(Vec::new());
     }
@@ -332,7 +332,7 @@ fn parse_faults(text: &str) -> Result<Vec<Fault>, Problem> {
             fault
                 .trim()
                 .parse()
-                .map_err(|error| Problem::new("fault", error))
+                .map_err(|error| CellError::new("fault", error))
         })
         .collect()
 }
