@@ -8,17 +8,53 @@
 //! its number. The initial state may hold any numbers anywhere: stale messages can
 //! then be taken for a token, and stale acknowledgements for its receipt.
 
-use crate::control::{CheckError, Control, Limits};
-use crate::ranking::digit;
-use crate::traits::{Actions, Model, Step};
-use crate::{Report, actions};
+use crate::control::{Control, Limits};
+use crate::error::CheckError;
+use crate::traits::{Action, Actions, Model, Step};
+use crate::{Domains, Report, actions};
 
-const MOST: usize = 4;
+const MAX_CAPACITY: usize = 4;
+
+/// How messages are numbered and how many a channel holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Numbers are below, 2 to 64.
+    pub values: u32,
+    /// Messages that a channel holds, 1 to 4.
+    pub capacity: usize,
+}
+
+impl Settings {
+    /// As few numbers as are enough: twice as many as a channel holds messages.
+    pub fn new(capacity: usize) -> Settings {
+        Settings {
+            values: u32::try_from(capacity).map_or(u32::MAX, |capacity| capacity.saturating_mul(2)),
+            capacity,
+        }
+    }
+}
+
+/// Checks the handover.
+///
+/// # Errors
+///
+/// As [`Handover::new`]; when too large, or when stopped.
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+    let model = Handover::new(settings)?;
+    let Settings { values, capacity } = settings;
+    let instance = format!("numbers modulo {values}, channels for {capacity} messages");
+    let conserved = (
+        "conserved",
+        "after stabilization no token is lost or doubled: the receiver takes one exactly when \
+         the sender ceases to have one",
+    );
+    actions::report(&model, "handover", instance, &[conserved], limits, control)
+}
 
 /// A channel's messages, the oldest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Channel {
-    messages: [u8; MOST],
+    messages: [u8; MAX_CAPACITY],
     len: u8,
 }
 
@@ -33,7 +69,7 @@ impl Channel {
 
     fn pop(&mut self) {
         self.messages.copy_within(1.., 0);
-        self.messages[MOST - 1] = 0;
+        self.messages[MAX_CAPACITY - 1] = 0;
         self.len -= 1;
     }
 
@@ -60,33 +96,34 @@ pub struct State {
 }
 
 /// A sender and a receiver.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Handover {
     values: u64,
     capacity: usize,
+    domains: Domains,
 }
 
 impl Handover {
-    /// Numbers below `values`, and channels for `capacity` messages.
+    /// The sender and the receiver of the settings.
     ///
     /// # Errors
     ///
-    /// With fewer than 2 or more than 64 values, or a capacity of 0 or above 4.
-    pub fn new(values: u32, capacity: usize) -> Result<Handover, CheckError> {
-        if !(2..=64).contains(&values) || !(1..=MOST).contains(&capacity) {
-            return Err(CheckError::instance(format!(
-                "handover: 2 to 64 values and a capacity of 1 to {MOST}"
+    /// When a setting is out of its range.
+    pub fn new(settings: &Settings) -> Result<Handover, CheckError> {
+        let Settings { values, capacity } = *settings;
+        if !(2..=64).contains(&values) || !(1..=MAX_CAPACITY).contains(&capacity) {
+            return Err(CheckError::settings(format!(
+                "handover: 2 to 64 values and a capacity of 1 to {MAX_CAPACITY}"
             )));
         }
         let values = u64::from(values);
-        Ok(Handover { values, capacity })
-    }
-
-    /// Contents of one channel: 1 + M + M² + …
-    fn contents(&self) -> u64 {
-        (0..=self.capacity as u32)
-            .map(|len| self.values.pow(len))
-            .sum()
+        // Contents of one channel: 1 + M + M² + …
+        let contents = (0..=capacity as u32).map(|len| values.pow(len)).sum();
+        Ok(Handover {
+            values,
+            capacity,
+            domains: Domains::new([values, 2, values, contents, contents])?,
+        })
     }
 
     fn channel(&self, mut rank: u64) -> Channel {
@@ -98,7 +135,8 @@ impl Handover {
             channel.len += 1;
         }
         for message in &mut channel.messages[..usize::from(channel.len)] {
-            *message = digit(&mut rank, self.values) as u8;
+            *message = (rank % self.values) as u8;
+            rank /= self.values;
         }
         channel
     }
@@ -148,27 +186,7 @@ fn sender_has_it(state: &State) -> bool {
     state.sending && state.taken != state.number
 }
 
-/// Checks the handover.
-///
-/// # Errors
-///
-/// As [`Handover::new`]; when too large, or when stopped.
-pub fn check(
-    values: u32,
-    capacity: usize,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let model = Handover::new(values, capacity)?;
-    let instance = format!("numbers modulo {values}, channels for {capacity} messages");
-    let conserved = (
-        "conserved",
-        "after stabilization no token is lost or doubled: the receiver takes one exactly when \
-         the sender ceases to have one",
-    );
-    actions::report(&model, "handover", instance, &[conserved], limits, control)
-}
-
+/// The first four are fair.
 const NAMES: [&str; 8] = [
     "a token arrives at the sender",
     "send",
@@ -184,25 +202,29 @@ impl Model for Handover {
     type State = State;
 
     fn states(&self) -> u64 {
-        self.values * 2 * self.values * self.contents() * self.contents()
+        self.domains.states()
     }
 
-    fn state(&self, mut rank: u64) -> State {
+    fn state(&self, rank: u64) -> State {
+        let mut values = self.domains.values(rank);
+        let mut next = || values.next().expect("five variables");
         State {
-            number: digit(&mut rank, self.values) as u8,
-            sending: digit(&mut rank, 2) == 1,
-            taken: digit(&mut rank, self.values) as u8,
-            messages: self.channel(digit(&mut rank, self.contents())),
-            acknowledgements: self.channel(rank),
+            number: next() as u8,
+            sending: next() == 1,
+            taken: next() as u8,
+            messages: self.channel(next()),
+            acknowledgements: self.channel(next()),
         }
     }
 
     fn rank(&self, state: &State) -> u64 {
-        let mut rank = self.channel_rank(&state.acknowledgements);
-        rank = rank * self.contents() + self.channel_rank(&state.messages);
-        rank = rank * self.values + u64::from(state.taken);
-        rank = rank * 2 + u64::from(state.sending);
-        rank * self.values + u64::from(state.number)
+        self.domains.rank([
+            state.number.into(),
+            state.sending.into(),
+            state.taken.into(),
+            self.channel_rank(&state.messages),
+            self.channel_rank(&state.acknowledgements),
+        ])
     }
 
     fn legitimate(&self, state: &State) -> bool {
@@ -244,12 +266,14 @@ impl Model for Handover {
 }
 
 impl Actions for Handover {
-    fn actions(&self) -> Vec<&'static str> {
-        NAMES.to_vec()
-    }
-
-    fn fair(&self) -> u64 {
-        0b1111
+    fn actions(&self) -> Vec<Action> {
+        let actions = NAMES.iter().enumerate();
+        actions
+            .map(|(index, name)| Action {
+                name,
+                fair: index < 4,
+            })
+            .collect()
     }
 
     fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {
