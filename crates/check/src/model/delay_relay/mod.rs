@@ -77,6 +77,7 @@ impl Instance {
         separation: u32,
         delays: impl IntoIterator<Item = usize>,
     ) -> Result<Instance, CheckError> {
+        TooLarge::bound("processes", processes, MAX_PROCESSES as u64)?;
         let separation = Separation::new(separation)
             .ok_or_else(|| CheckError::settings("the separation must be from 1 to 2147483648"))?;
         let ring = Ring::with_delays(separation, processes, delays)
