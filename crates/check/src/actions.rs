@@ -18,7 +18,7 @@ use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rayon::prelude::*;
 
 use crate::control::{Control, Limits};
-use crate::error::{CheckError, TooLarge};
+use crate::error::{CheckError, Result, TooLarge};
 use crate::report::{Lasso, Property, Report};
 use crate::schedule::bits;
 use crate::traits::{Actions, Step};
@@ -45,11 +45,7 @@ pub struct ActionsAnswer {
 ///
 /// [`CheckError::TooLarge`] before it starts, [`CheckError::Interrupted`] when
 /// stopped.
-pub fn explore<M: Actions>(
-    model: &M,
-    limits: Limits,
-    control: &Control,
-) -> Result<ActionsAnswer, CheckError> {
+pub fn explore<M: Actions>(model: &M, limits: Limits, control: &Control) -> Result<ActionsAnswer> {
     let states = model.states();
     let actions = model.actions();
     // Edges are there twice while the graph is built: 8 and 20 bytes each.
@@ -100,7 +96,7 @@ pub(crate) fn report<M: Actions>(
     step_properties: &[(&'static str, &'static str)],
     limits: Limits,
     control: &Control,
-) -> Result<Report, CheckError> {
+) -> Result<Report> {
     let answer = explore(model, limits, control)?;
     let step = |(from, to): (u64, u64)| Lasso::path(vec![from, to]).trace(model);
     let mut properties = vec![
@@ -123,15 +119,11 @@ pub(crate) fn report<M: Actions>(
     Ok(Report {
         model: name,
         instance,
-        scheduler: None,
         states: answer.states.into(),
         legitimate: answer.legitimate.into(),
         properties,
-        // Under fairness alone there is no bound on the number of steps.
-        worst: None,
-        witness: None,
-        figures: Vec::new(),
-        reductions: Vec::new(),
+        // No worst case: under fairness alone there is no bound on the number of steps.
+        ..Report::default()
     })
 }
 

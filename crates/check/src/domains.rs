@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use crate::error::{CheckError, TooLarge};
+use crate::error::{Result, TooLarge};
 
 /// A model's variables, each with a number of values. A state has a value below that
 /// number for each variable, and its rank is the mixed-radix number of these values, the
@@ -27,8 +27,8 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// [`CheckError::TooLarge`] from 2^63 states on.
-    pub fn new(sizes: impl IntoIterator<Item = u64>) -> Result<Domains, CheckError> {
+    /// [`CheckError::TooLarge`](crate::CheckError::TooLarge) from 2^63 states on.
+    pub fn new(sizes: impl IntoIterator<Item = u64>) -> Result<Domains> {
         let sizes: Vec<u64> = sizes.into_iter().collect();
         let states: BigUint = sizes.iter().product();
         TooLarge::bound("states", states, (1 << 63) - 1)?;

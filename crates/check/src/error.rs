@@ -4,6 +4,9 @@ use num_bigint::BigUint;
 
 use crate::Control;
 
+/// An answer, or why there is none.
+pub type Result<T, E = CheckError> = std::result::Result<T, E>;
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
@@ -110,12 +113,15 @@ impl TooLarge {
     }
 }
 
-/// A number of a few digits in full, a longer one as 3·10^22.
+/// A number of a few digits in full, a longer one as 2.9·10^22.
 fn rounded(number: &BigUint) -> String {
     let digits = number.to_string();
     match digits.len() {
         ..=12 => digits,
-        length => format!("{}·10^{}", &digits[..1], length - 1),
+        length => {
+            let leading: f64 = digits[..3].parse().unwrap_or(0.0);
+            format!("{:.1}·10^{}", leading / 100.0, length - 1)
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use headway_core::{Configuration, Ring};
 use rayon::prelude::*;
 
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::report::{Lasso, Property, Report, Trace, Worst, distribution};
 use crate::traits::Deterministic;
 
@@ -52,7 +52,7 @@ pub fn explore<M: Deterministic>(
     model: &M,
     limits: Limits,
     control: &Control,
-) -> Result<FunctionAnswer, CheckError> {
+) -> Result<FunctionAnswer> {
     limits.admit(model.states(), 1)?;
     if let Some(answer) = Exploration::<M, AtomicU8>::run(model, control)? {
         return Ok(answer);
@@ -94,7 +94,7 @@ pub(crate) fn report<M: Deterministic>(
     limits: Limits,
     control: &Control,
     start: impl Fn(u64) -> Option<(Ring, Configuration)>,
-) -> Result<Report, CheckError> {
+) -> Result<Report> {
     let answer = explore(model, limits, control)?;
     let traced = |lasso: &Lasso| Trace {
         start: lasso.first().and_then(&start),
@@ -129,14 +129,13 @@ pub(crate) fn report<M: Deterministic>(
     Ok(Report {
         model: name,
         instance,
-        scheduler: None,
         states: answer.states.into(),
         legitimate: answer.legitimate.into(),
         properties,
         worst: answer.worst.map(|(_, rounds)| Worst::in_rounds(rounds)),
         witness: answer.worst.map(|(rank, _)| traced(&trace(model, rank))),
         figures: distribution(counts, answer.never.into()).collect(),
-        reductions: Vec::new(),
+        ..Report::default()
     })
 }
 
@@ -186,7 +185,7 @@ struct Tally {
 
 impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
     /// `None` when a distance does not fit the cell.
-    fn run(model: &M, control: &Control) -> Result<Option<FunctionAnswer>, CheckError> {
+    fn run(model: &M, control: &Control) -> Result<Option<FunctionAnswer>> {
         let states = model.states();
         let mut cells = Vec::new();
         cells.resize_with(states as usize, C::default);
@@ -228,7 +227,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         }))
     }
 
-    fn check_stopped(&self, tally: &Tally) -> Result<(), CheckError> {
+    fn check_stopped(&self, tally: &Tally) -> Result<()> {
         if self.control.stopped() {
             let settled = self.cells.iter().filter(|cell| cell.get() != UNKNOWN);
             let furthest = settled

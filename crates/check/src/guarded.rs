@@ -21,12 +21,12 @@
 //! (s, U), in the order that the longest ways in steps give. A round that is
 //! under way when the first legitimate state appears counts as one.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
 use crate::control::{Control, Limits};
-use crate::error::{CheckError, TooLarge};
+use crate::error::{CheckError, Result, TooLarge};
 use crate::report::Lasso;
 use crate::schedule::{Scheduler, bits};
 use crate::traits::Guarded;
@@ -87,7 +87,7 @@ pub fn explore<M: Guarded>(
     scheduler: Scheduler,
     limits: Limits,
     control: &Control,
-) -> Result<GuardedAnswer, CheckError> {
+) -> Result<GuardedAnswer> {
     let states = model.states();
     limits.admit(states, BYTES_PER_STATE)?;
     limits.admit_work(u128::from(states).saturating_mul(max_selections(model, scheduler)))?;
@@ -101,7 +101,6 @@ pub fn explore<M: Guarded>(
         steps: table(UNSETTLED),
         moves: table(0),
         watched: table(NOBODY),
-        progress: AtomicBool::new(false),
     };
     exploration.run()
 }
@@ -124,7 +123,6 @@ struct Exploration<'a, M> {
     steps: Vec<AtomicU32>,
     moves: Vec<AtomicU32>,
     watched: Vec<AtomicU32>,
-    progress: AtomicBool,
 }
 
 /// The enabled processes of a state, and what each adds to its rank, modulo 2^64.
@@ -164,9 +162,9 @@ fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
 }
 
 impl<M: Guarded> Exploration<'_, M> {
-    fn run(&self) -> Result<GuardedAnswer, CheckError> {
+    fn run(&self) -> Result<GuardedAnswer> {
         let states = self.model.states();
-        self.control.begin(2 * states);
+        self.control.begin(states);
         (0..states)
             .into_par_iter()
             .filter(|&rank| self.model.legitimate(&self.model.state(rank)))
@@ -179,26 +177,24 @@ impl<M: Guarded> Exploration<'_, M> {
             .map(|rank| self.leaves(rank))
             .reduce(|| (None, None), |a, b| (least(a.0, b.0), least(a.1, b.1)));
         let legitimate = legitimate.count() as u64;
-        self.control.advance(states);
+        self.control.advance(legitimate);
         let mut left: Vec<u32> = (0..states as u32)
             .filter(|&rank| self.settled(rank.into()).is_none())
             .collect();
-        self.control.advance(legitimate);
         loop {
             if self.control.stopped() {
                 return Err(self.interrupted(legitimate, left.len()));
             }
-            self.progress.store(false, Ordering::Relaxed);
-            left.par_iter().for_each(|&rank| self.settle(rank.into()));
-            if self.control.stopped() {
-                continue;
-            }
-            if !self.progress.load(Ordering::Relaxed) {
+            let settled = left.par_chunks(1 << 12).map(|ranks| {
+                let settled = ranks.iter().filter(|&&rank| self.settle(rank.into()));
+                let settled = settled.count() as u64;
+                self.control.advance(settled);
+                settled
+            });
+            if settled.sum::<u64>() == 0 && !self.control.stopped() {
                 break;
             }
-            let before = left.len();
             left.retain(|&rank| self.settled(rank.into()).is_none());
-            self.control.advance((before - left.len()) as u64);
         }
         let worst = match left.first() {
             None => Some(self.worst()?),
@@ -259,20 +255,19 @@ impl<M: Guarded> Exploration<'_, M> {
         )
     }
 
-    fn settle(&self, rank: u64) {
-        if self.control.stopped() {
-            return;
-        }
+    /// Settles a state if all its successors are; whether it did.
+    fn settle(&self, rank: u64) -> bool {
         let watched = self.watched[rank as usize].load(Ordering::Relaxed);
-        if watched != NOBODY && self.settled(u64::from(watched)).is_none() {
-            return;
+        let waits = watched != NOBODY && self.settled(u64::from(watched)).is_none();
+        if waits || self.control.stopped() {
+            return false;
         }
         let all = Assignments::new(self.model, rank);
         let (mut steps, mut moves) = (0, 0);
         for (selected, after) in self.all_steps(&all) {
             let Some(further) = self.settled(after) else {
                 self.watched[rank as usize].store(after as u32, Ordering::Relaxed);
-                return;
+                return false;
             };
             steps = steps.max(further + 1);
             let further = self.moves[after as usize].load(Ordering::Relaxed);
@@ -283,8 +278,8 @@ impl<M: Guarded> Exploration<'_, M> {
             self.moves[rank as usize].store(moves, Ordering::Relaxed);
             // Released last: who sees the steps sees the moves.
             self.steps[rank as usize].store(steps, Ordering::Release);
-            self.progress.store(true, Ordering::Relaxed);
         }
+        all.enabled != 0
     }
 
     /// From an unsettled state, first unsettled successors until one repeats or
@@ -304,7 +299,7 @@ impl<M: Guarded> Exploration<'_, M> {
         Lasso::path(path)
     }
 
-    fn worst(&self) -> Result<GuardedWorst, CheckError> {
+    fn worst(&self) -> Result<GuardedWorst> {
         let (mut from, mut steps, mut moves) = (0, 0, 0);
         for rank in 0..self.model.states() {
             let here = self.settled(rank).unwrap_or(0);

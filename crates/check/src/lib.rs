@@ -17,7 +17,7 @@ mod traits;
 
 pub use control::{Control, Limits};
 pub use domains::Domains;
-pub use error::{CheckError, TooLarge};
+pub use error::{CheckError, Result, TooLarge};
 pub use model::Search;
 pub use num_bigint::BigUint;
 pub use report::{Figure, Lasso, Property, Report, Trace, Worst};

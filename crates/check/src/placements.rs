@@ -3,7 +3,7 @@
 use headway_core::Process;
 use num_bigint::BigUint;
 
-use crate::error::{CheckError, TooLarge};
+use crate::error::{Result, TooLarge};
 
 /// Ways to put some indistinct tokens into slots, numbered by the combinatorial
 /// number system: the slots s₁ ≤ s₂ ≤ … ≤ sₘ have rank Σ C(sⱼ + j - 1, j).
@@ -19,7 +19,7 @@ pub(crate) struct Placements {
 
 impl Placements {
     /// All ways to put `tokens` tokens into `slots` slots.
-    pub(crate) fn new(slots: usize, tokens: usize) -> Result<Placements, CheckError> {
+    pub(crate) fn new(slots: usize, tokens: usize) -> Result<Placements> {
         let all = count(slots, tokens);
         TooLarge::bound("placements of tokens", all.clone(), (1 << 63) - 1)?;
         let width = slots + tokens + 1;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 
 /// A model explored from its initial states.
 pub trait Reachable {
@@ -50,7 +50,7 @@ pub fn explore<M: Reachable>(
     model: &M,
     limits: Limits,
     control: &Control,
-) -> Result<ReachAnswer<M::State>, CheckError> {
+) -> Result<ReachAnswer<M::State>> {
     let mut exploration = Exploration {
         places: HashMap::new(),
         states: Vec::new(),

@@ -7,7 +7,7 @@ use crate::Scheduler;
 use crate::traits::Model;
 
 /// What was checked and what holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The model's name on the command line.
     pub model: &'static str,

@@ -2,7 +2,7 @@
 
 use super::explore;
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::Result;
 use crate::report::{Figure, Lasso, Property, Report, Worst};
 use crate::schedule::Scheduler;
 use crate::traits::Guarded;
@@ -15,7 +15,7 @@ pub(crate) fn report<M: Guarded>(
     scheduler: Scheduler,
     limits: Limits,
     control: &Control,
-) -> Result<Report, CheckError> {
+) -> Result<Report> {
     let answer = explore(model, scheduler, limits, control)?;
     let path = |ranks: Vec<u64>| Lasso::path(ranks).trace(model);
     let divergence = answer.divergence.as_ref();
@@ -61,6 +61,6 @@ pub(crate) fn report<M: Guarded>(
             .map(|figure| ("diverging", figure))
             .into_iter()
             .collect(),
-        reductions: Vec::new(),
+        ..Report::default()
     })
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::{Assignments, Exploration};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::traits::Guarded;
 
 /// Pairs (state, set of processes) for which rounds are computed.
@@ -13,7 +13,7 @@ const MAX_PAIRS: u64 = 1 << 28;
 
 impl<M: Guarded> Exploration<'_, M> {
     /// The longest path over pairs (state, processes waited for).
-    pub(super) fn rounds(&self, longest: u32) -> Result<Option<u64>, CheckError> {
+    pub(super) fn rounds(&self, longest: u32) -> Result<Option<u64>> {
         let (states, n) = (self.model.states(), self.model.processes());
         let pairs = states
             .checked_shl(n as u32)

@@ -24,7 +24,7 @@ use num_bigint::BigUint;
 use super::delay_relay::{Instance, reduced};
 use crate::Scheduler;
 use crate::control::{Control, Limits};
-use crate::error::{CheckError, TooLarge};
+use crate::error::{CheckError, Result, TooLarge};
 use crate::reach;
 use crate::report::{Figure, Property, Report, Trace};
 
@@ -80,7 +80,7 @@ impl Settings {
         true_separation(self.instance.separation().into(), self.pace.into()) as u32
     }
 
-    fn validate(&self) -> Result<(), CheckError> {
+    fn validate(&self) -> Result<()> {
         let (n, modulus, pace) = (self.instance.processes(), self.modulus, self.pace);
         if !(3..=MAX_PROCESSES).contains(&n) {
             return Err(CheckError::settings(format!(
@@ -125,7 +125,7 @@ impl Settings {
 /// # Errors
 ///
 /// When the settings do not fit together, too many states turn up, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
     settings.validate()?;
     let model = Asynchronous::new(settings)?;
     let answer = reach::explore(&model, limits, control)?;
@@ -200,13 +200,12 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         states: answer.states.into(),
         legitimate: (answer.states - u64::from(answer.violation.is_some())).into(),
         properties,
-        worst: None,
         witness: least.filter(|_| all).map(|(_, states)| run(states)),
         figures: vec![
             ("steps_between_states", Figure::Number(answer.steps)),
             ("least_true_distance", Figure::Number(found)),
             ("true_distance_bound", Figure::Number(bound.into())),
         ],
-        reductions: Vec::new(),
+        ..Report::default()
     })
 }

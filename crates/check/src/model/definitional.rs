@@ -14,7 +14,7 @@ use num_bigint::BigUint;
 use super::Search;
 use super::delay_relay::Instance;
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::report::{Figure, Report};
 use crate::traits::{Deterministic, Model};
 use crate::{Domains, function};
@@ -51,7 +51,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`Definitional::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
     let model = Definitional::new(settings)?;
     let instance = format!("{}, {} values", settings.instance, settings.values);
     let mut report = function::report(&model, "definitional", instance, limits, control, |_| None)?;
@@ -101,7 +101,7 @@ impl Definitional {
     /// # Errors
     ///
     /// When a setting is out of its range, or there are 2^63 states or more.
-    pub fn new(settings: &Settings) -> Result<Definitional, CheckError> {
+    pub fn new(settings: &Settings) -> Result<Definitional> {
         let (instance, values) = (&settings.instance, settings.values);
         let (ring, tokens) = (instance.ring(), instance.tokens());
         let (n, cells) = (ring.len(), ring.len() * tokens);

@@ -9,7 +9,7 @@
 //! then be taken for a token, and stale acknowledgements for its receipt.
 
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::traits::{Action, Actions, Model, Step};
 use crate::{Domains, Report, actions};
 
@@ -39,7 +39,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`Handover::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
     let model = Handover::new(settings)?;
     let Settings { values, capacity } = settings;
     let instance = format!("numbers modulo {values}, channels for {capacity} messages");
@@ -52,38 +52,10 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
 }
 
 /// A channel's messages, the oldest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Channel {
-    messages: [u8; MAX_CAPACITY],
-    len: u8,
-}
-
-impl Channel {
-    fn messages(&self) -> &[u8] {
-        &self.messages[..usize::from(self.len)]
-    }
-
-    fn head(&self) -> Option<u8> {
-        self.messages().first().copied()
-    }
-
-    fn pop(&mut self) {
-        self.messages.copy_within(1.., 0);
-        self.messages[MAX_CAPACITY - 1] = 0;
-        self.len -= 1;
-    }
-
-    /// A message sent into a full channel is lost.
-    fn push(&mut self, message: u8, capacity: usize) {
-        if usize::from(self.len) < capacity {
-            self.messages[usize::from(self.len)] = message;
-            self.len += 1;
-        }
-    }
-}
+type Channel = Vec<u8>;
 
 /// Both parties and both channels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// The number of the sender's current or last handover.
     number: u8,
@@ -109,7 +81,7 @@ impl Handover {
     /// # Errors
     ///
     /// When a setting is out of its range.
-    pub fn new(settings: &Settings) -> Result<Handover, CheckError> {
+    pub fn new(settings: &Settings) -> Result<Handover> {
         let Settings { values, capacity } = *settings;
         if !(2..=64).contains(&values) || !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(CheckError::settings(format!(
@@ -127,56 +99,55 @@ impl Handover {
     }
 
     fn channel(&self, mut rank: u64) -> Channel {
-        let mut channel = Channel::default();
-        let mut ways = 1;
+        let (mut length, mut ways) = (0, 1);
         while rank >= ways {
             rank -= ways;
             ways *= self.values;
-            channel.len += 1;
+            length += 1;
         }
-        for message in &mut channel.messages[..usize::from(channel.len)] {
-            *message = (rank % self.values) as u8;
-            rank /= self.values;
-        }
-        channel
+        let digits = std::iter::successors(Some(rank), |rest| Some(rest / self.values));
+        let messages = digits.take(length).map(|rest| (rest % self.values) as u8);
+        messages.collect()
     }
 
     fn channel_rank(&self, channel: &Channel) -> u64 {
-        let shorter: u64 = (0..u32::from(channel.len))
-            .map(|len| self.values.pow(len))
+        let shorter: u64 = (0..channel.len() as u32)
+            .map(|length| self.values.pow(length))
             .sum();
-        let messages = channel.messages().iter().rev();
+        let messages = channel.iter().rev();
         shorter + messages.fold(0, |rank, &message| rank * self.values + u64::from(message))
     }
 
     fn receive(&self, state: &State, repeated: bool) -> Option<State> {
-        let number = state.messages.head()?;
-        let mut after = *state;
-        if !repeated {
-            after.messages.pop();
+        let mut after = state.clone();
+        after.taken = take(&mut after.messages, repeated)?;
+        // A message sent into a full channel is lost.
+        if after.acknowledgements.len() < self.capacity {
+            after.acknowledgements.push(after.taken);
         }
-        after.taken = number;
-        after.acknowledgements.push(number, self.capacity);
         Some(after)
     }
 
     fn acknowledge(state: &State, repeated: bool) -> Option<State> {
-        let number = state.acknowledgements.head()?;
-        let mut after = *state;
-        if !repeated {
-            after.acknowledgements.pop();
-        }
+        let mut after = state.clone();
+        let number = take(&mut after.acknowledgements, repeated)?;
         after.sending &= number != state.number;
         Some(after)
     }
 }
 
+/// The oldest message, which stays if the channel is to repeat it.
+fn take(channel: &mut Channel, repeated: bool) -> Option<u8> {
+    let message = *channel.first()?;
+    if !repeated {
+        channel.remove(0);
+    }
+    Some(message)
+}
+
 /// Whether the messages are some of `old`, then some of `new`.
 fn old_then_new(channel: &Channel, old: u8, new: u8) -> bool {
-    let mut rest = channel
-        .messages()
-        .iter()
-        .skip_while(|&&number| number == old);
+    let mut rest = channel.iter().skip_while(|&&number| number == old);
     rest.all(|&number| number == new)
 }
 
@@ -230,7 +201,7 @@ impl Model for Handover {
     fn legitimate(&self, state: &State) -> bool {
         let new = state.number;
         let old = ((u64::from(new) + self.values - 1) % self.values) as u8;
-        let all = |channel: &Channel, number| channel.messages().iter().all(|&m| m == number);
+        let all = |channel: &Channel, number| channel.iter().all(|&message| message == number);
         if !state.sending {
             return state.taken == new
                 && all(&state.messages, new)
@@ -247,7 +218,7 @@ impl Model for Handover {
 
     fn show(&self, state: &State) -> String {
         let list = |channel: &Channel| {
-            let numbers = channel.messages().iter().map(ToString::to_string);
+            let numbers = channel.iter().map(ToString::to_string);
             format!("[{}]", numbers.collect::<Vec<_>>().join(" "))
         };
         format!(
@@ -285,32 +256,22 @@ impl Actions for Handover {
             (!state.sending).then(|| State {
                 number: ((u64::from(state.number) + 1) % self.values) as u8,
                 sending: true,
-                ..*state
+                ..state.clone()
             }),
         );
-        let room = usize::from(state.messages.len) < self.capacity;
-        add(
-            1,
-            (state.sending && room).then(|| {
-                let mut after = *state;
-                after.messages.push(state.number, self.capacity);
-                after
-            }),
-        );
+        if state.sending && state.messages.len() < self.capacity {
+            let mut after = state.clone();
+            after.messages.push(state.number);
+            add(1, Some(after));
+        }
         add(2, self.receive(state, false));
         add(3, Handover::acknowledge(state, false));
         add(4, self.receive(state, true));
         add(5, Handover::acknowledge(state, true));
-        let without = |lost: fn(&mut State) -> &mut Channel| {
-            let mut after = *state;
-            let channel = lost(&mut after);
-            (channel.len > 0).then(|| {
-                lost(&mut after).pop();
-                after
-            })
-        };
-        add(6, without(|state| &mut state.messages));
-        add(7, without(|state| &mut state.acknowledgements));
+        let mut lost = state.clone();
+        add(6, take(&mut lost.messages, false).map(|_| lost));
+        let mut lost = state.clone();
+        add(7, take(&mut lost.acknowledgements, false).map(|_| lost));
     }
 
     fn violates(&self, before: &State, step: &Step<State>) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use headway_core::token_ring::{holds, released};
 
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::traits::{Guarded, Model};
 use crate::{Domains, Report, Scheduler, guarded};
 
@@ -42,7 +42,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`KState::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
     let model = KState::new(settings)?;
     let Settings {
         processes,
@@ -71,7 +71,7 @@ impl KState {
     /// # Errors
     ///
     /// When a setting is out of its range, or there are 2^63 states or more.
-    pub fn new(settings: &Settings) -> Result<KState, CheckError> {
+    pub fn new(settings: &Settings) -> Result<KState> {
         let (processes, values) = (settings.processes, settings.values);
         if !(2..=MAX_PROCESSES).contains(&processes) {
             return Err(CheckError::settings(format!(

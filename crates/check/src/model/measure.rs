@@ -9,7 +9,7 @@ use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation}
 use headway_core::{legitimate, ring};
 
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::placements::Placements;
 use crate::report::{Property, Report};
 use crate::traits::{Deterministic, Model};
@@ -56,7 +56,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`MeasureRing::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
     let model = MeasureRing::new(settings)?;
     let name = match settings.variant {
         Variant::Corrected => "measure",
@@ -119,7 +119,7 @@ impl MeasureRing {
     /// # Errors
     ///
     /// When a setting is out of its range, or there are 2^63 states or more.
-    pub fn new(settings: &Settings) -> Result<MeasureRing, CheckError> {
+    pub fn new(settings: &Settings) -> Result<MeasureRing> {
         let Settings {
             processes,
             tokens,

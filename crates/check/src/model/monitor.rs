@@ -28,7 +28,7 @@ use headway_core::program::{delay, relay};
 use headway_core::{Process, Program, Separation, legitimate};
 
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::placements::Placements;
 use crate::report::Report;
 use crate::traits::{Deterministic, Model};
@@ -78,7 +78,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`MonitoredRing::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
     let model = MonitoredRing::new(settings)?;
     let instance = format!(
         "{} processes, {} of {} tokens wanted on the ring, separation {}, {}",
@@ -131,7 +131,7 @@ impl MonitoredRing {
     /// # Errors
     ///
     /// When the settings make no sense, or there are 2^63 states or more.
-    pub fn new(settings: &Settings) -> Result<MonitoredRing, CheckError> {
+    pub fn new(settings: &Settings) -> Result<MonitoredRing> {
         let separation = Separation::new(settings.separation)
             .filter(|_| settings.makes_sense())
             .ok_or_else(|| {

@@ -3,7 +3,7 @@
 use headway_core::phase_clock::{Phase, PhaseClock};
 
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::traits::{Guarded, Model};
 use crate::{Domains, Report, Scheduler, guarded};
 
@@ -36,7 +36,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`ClockRing::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
     let model = ClockRing::new(settings)?;
     let (processes, clock, scheduler) = (settings.processes, settings.clock, settings.scheduler);
     let instance = format!(
@@ -63,7 +63,7 @@ impl ClockRing {
     /// # Errors
     ///
     /// When a setting is out of its range, or there are 2^63 states or more.
-    pub fn new(settings: &Settings) -> Result<ClockRing, CheckError> {
+    pub fn new(settings: &Settings) -> Result<ClockRing> {
         let (processes, clock) = (settings.processes, settings.clock);
         if !(3..=MAX_PROCESSES).contains(&processes) {
             return Err(CheckError::settings(format!(

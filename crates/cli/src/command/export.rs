@@ -68,32 +68,23 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 
 impl Args {
     fn source(&self) -> Result<Source, Failure> {
+        use Exported::{DelayRelay, KState};
         let ring = &self.ring;
-        let (stray, other) = match self.model {
-            Exported::DelayRelay => (
-                [
-                    ("--values", self.values.is_some()),
-                    ("--scheduler", self.scheduler.is_some()),
-                    ("", false),
-                ],
-                "add --model k-state",
-            ),
-            Exported::KState => (
-                [
-                    ("--tokens", ring.size.tokens.is_some()),
-                    ("--separation", ring.separation.is_some()),
-                    ("--delays", ring.delays.is_some()),
-                ],
-                "drop --model k-state",
-            ),
-        };
-        if let Some((flag, _)) = stray.iter().find(|(_, given)| *given) {
-            let model = self.model.to_possible_value();
-            let model = model.map_or(String::new(), |value| value.get_name().to_owned());
-            return Err(Failure::new(format!("{flag} has no meaning for {model}"))
-                .help(format!("drop it, or {other}")));
+        let given = [
+            ("--tokens", ring.size.tokens.is_some(), DelayRelay),
+            ("--separation", ring.separation.is_some(), DelayRelay),
+            ("--delays", ring.delays.is_some(), DelayRelay),
+            ("--values", self.values.is_some(), KState),
+            ("--scheduler", self.scheduler.is_some(), KState),
+        ];
+        let mut given = given.iter().filter(|(_, given, _)| *given);
+        if let Some((flag, ..)) = given.find(|(_, _, model)| *model != self.model) {
+            return Err(
+                Failure::new(format!("{flag} has no meaning for this --model"))
+                    .help("drop it, or choose the other model"),
+            );
         }
-        if self.model == Exported::DelayRelay {
+        if self.model == DelayRelay {
             let instance = ring.instance();
             let wrong = |error| Failure::new(error).help("see headway export --help");
             return instance.map(Source::DelayRelay).map_err(wrong);

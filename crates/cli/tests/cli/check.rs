@@ -243,7 +243,7 @@ fn wrong_input_says_what_to_do() {
         ),
         (
             &["export", "promela", "--model", "k-state", "--tokens", "2"],
-            "--tokens has no meaning for k-state",
+            "--tokens has no meaning for this --model",
         ),
         (&["export", "dot"], "expected promela, prism or tla"),
     ] {

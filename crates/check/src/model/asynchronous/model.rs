@@ -5,7 +5,7 @@ use headway_core::program::delay;
 use headway_core::{Process, Program};
 
 use super::Settings;
-use crate::error::CheckError;
+use crate::error::Result;
 use crate::model::delay_relay::Explicit;
 use crate::reach::Reachable;
 use crate::schedule;
@@ -42,7 +42,7 @@ pub(super) struct Asynchronous {
 }
 
 impl Asynchronous {
-    pub(super) fn new(settings: &Settings) -> Result<Asynchronous, CheckError> {
+    pub(super) fn new(settings: &Settings) -> Result<Asynchronous> {
         Ok(Asynchronous {
             lock_step: Explicit::new(settings.instance.clone())?,
             clock: PhaseClock {

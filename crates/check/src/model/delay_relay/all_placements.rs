@@ -2,7 +2,7 @@
 
 use super::{Instance, check};
 use crate::control::{Control, Limits};
-use crate::error::{CheckError, TooLarge};
+use crate::error::{CheckError, Result, TooLarge};
 use crate::model::Search;
 use crate::report::{Figure, Report};
 use crate::schedule::bits;
@@ -31,11 +31,7 @@ pub struct AllPlacements {
 /// # Errors
 ///
 /// As [`check`]; also with more than 24 processes.
-pub fn check_all(
-    settings: &AllPlacements,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
+pub fn check_all(settings: &AllPlacements, limits: Limits, control: &Control) -> Result<Report> {
     let AllPlacements {
         processes,
         tokens,

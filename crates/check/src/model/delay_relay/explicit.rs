@@ -4,7 +4,7 @@ use headway_core::{Process, legitimate, ring};
 
 use super::Instance;
 use crate::Domains;
-use crate::error::{CheckError, TooLarge};
+use crate::error::{Result, TooLarge};
 use crate::placements::Placements;
 use crate::traits::{Deterministic, Model};
 
@@ -29,8 +29,8 @@ pub struct Explicit {
 impl Explicit {
     /// # Errors
     ///
-    /// [`CheckError::TooLarge`] with more than 16 processes, or from 2^63 states on.
-    pub fn new(instance: Instance) -> Result<Explicit, CheckError> {
+    /// [`CheckError::TooLarge`](crate::CheckError::TooLarge) with more than 16 processes, or from 2^63 states on.
+    pub fn new(instance: Instance) -> Result<Explicit> {
         let limit = MAX_PROCESSES as u64;
         TooLarge::bound("processes without reductions", instance.processes(), limit)?;
         let placements = Placements::new(2 * instance.processes(), instance.tokens())?;

@@ -20,7 +20,7 @@ use headway_core::bound::widest_gap;
 use headway_core::{Process, Program, Ring, Separation};
 use num_bigint::BigUint;
 
-use crate::error::{CheckError, TooLarge};
+use crate::error::{CheckError, Result, TooLarge};
 use crate::placements;
 
 /// Rings up to this size are explored; larger ones have too many states anyway.
@@ -41,7 +41,7 @@ impl Instance {
     ///
     /// When a process measures, the ring is larger than [`MAX_PROCESSES`], or there
     /// are more than 255 tokens.
-    pub fn new(ring: Ring, tokens: usize) -> Result<Instance, CheckError> {
+    pub fn new(ring: Ring, tokens: usize) -> Result<Instance> {
         if ring.programs().iter().any(|program| program.measures()) {
             return Err(CheckError::settings(
                 "delay-relay: no process may measure; use the model measure",
@@ -57,11 +57,7 @@ impl Instance {
     /// # Errors
     ///
     /// As [`Instance::new`]; also for 0 processes.
-    pub fn uniform(
-        processes: usize,
-        tokens: usize,
-        separation: u32,
-    ) -> Result<Instance, CheckError> {
+    pub fn uniform(processes: usize, tokens: usize, separation: u32) -> Result<Instance> {
         Instance::with_delays(processes, tokens, separation, 0..processes)
     }
 
@@ -76,7 +72,7 @@ impl Instance {
         tokens: usize,
         separation: u32,
         delays: impl IntoIterator<Item = usize>,
-    ) -> Result<Instance, CheckError> {
+    ) -> Result<Instance> {
         TooLarge::bound("processes", processes, MAX_PROCESSES as u64)?;
         let separation = Separation::new(separation)
             .ok_or_else(|| CheckError::settings("the separation must be from 1 to 2147483648"))?;

@@ -43,7 +43,7 @@ use rayon::prelude::*;
 
 use super::{Instance, MAX_PROCESSES};
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::{CheckError, Result};
 use crate::placements::{self, Placements};
 
 mod count;
@@ -101,11 +101,7 @@ pub struct ReducedAnswer {
 ///
 /// [`CheckError::TooLarge`] before it starts, [`CheckError::Interrupted`] when
 /// stopped.
-pub fn explore(
-    instance: &Instance,
-    limits: Limits,
-    control: &Control,
-) -> Result<ReducedAnswer, CheckError> {
+pub fn explore(instance: &Instance, limits: Limits, control: &Control) -> Result<ReducedAnswer> {
     if instance.tokens() == 0 {
         return Err(CheckError::settings(
             "delay-relay needs at least one token: without any, every state is legitimate",
@@ -124,10 +120,7 @@ pub fn explore(
 /// progress is honest although their number is not known before.
 const UNITS: u64 = 1 << 20;
 
-fn explore_counting<C: Count>(
-    instance: &Instance,
-    control: &Control,
-) -> Result<ReducedAnswer, CheckError> {
+fn explore_counting<C: Count>(instance: &Instance, control: &Control) -> Result<ReducedAnswer> {
     let sums = Placements::new(instance.processes(), instance.tokens())?;
     let rotations = instance.rotations();
     control.begin(UNITS * orbits(instance, &rotations));

@@ -6,7 +6,7 @@ use headway_core::{Configuration, Process, Ring};
 use super::reduced::{self, REDUCTIONS, ReducedAnswer};
 use super::{Explicit, Instance, show};
 use crate::control::{Control, Limits};
-use crate::error::CheckError;
+use crate::error::Result;
 use crate::function;
 use crate::model::Search;
 use crate::report::{Figure, Property, Report, Trace, Worst, distribution};
@@ -33,7 +33,7 @@ pub fn check(
     search: Search,
     limits: Limits,
     control: &Control,
-) -> Result<Report, CheckError> {
+) -> Result<Report> {
     match search {
         Search::Reduced => {
             let answer = reduced::explore(instance, limits, control)?;
@@ -96,7 +96,6 @@ fn report(instance: &Instance, answer: ReducedAnswer) -> Report {
     Report {
         model: NAME,
         instance: instance.to_string(),
-        scheduler: None,
         states: answer.states,
         legitimate: answer.legitimate,
         properties,
@@ -104,6 +103,7 @@ fn report(instance: &Instance, answer: ReducedAnswer) -> Report {
         witness: worst.map(|(_, state)| run(state)),
         figures,
         reductions: REDUCTIONS.map(str::to_owned).to_vec(),
+        ..Report::default()
     }
 }
 

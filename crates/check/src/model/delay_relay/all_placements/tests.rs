@@ -15,9 +15,6 @@ fn report(rounds: Result<u64, u64>, last_rest: u64) -> Report {
     );
     let steps = rounds.ok();
     Report {
-        model: "delay-relay",
-        instance: String::new(),
-        scheduler: None,
         states: 10_u32.into(),
         legitimate: 2_u32.into(),
         properties: vec![
@@ -31,7 +28,7 @@ fn report(rounds: Result<u64, u64>, last_rest: u64) -> Report {
             start: None,
         }),
         figures,
-        reductions: Vec::new(),
+        ..Report::default()
     }
 }
 
