@@ -7,7 +7,7 @@
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
 
-use quick_xml::escape::escape;
+use crate::pnml::escape;
 
 use crate::net::{Direction, Marking, Net, Position};
 

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod dialects;
 mod refusals;
 mod standard;
 mod there_and_back;

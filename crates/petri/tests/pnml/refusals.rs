@@ -72,10 +72,13 @@ fn refusals_name_line_and_element() {
             "<y xmlns=\"urn:y\"/>",
             "line 4, <y>: not allowed inside <page>; expected <place>, <transition>, <arc>, <page>, <referencePlace>, <referenceTransition>, <name>, <graphics>, <toolspecific> (elements of other namespaces belong inside <toolspecific>)",
         ),
-        ("<q:y/>", "line 4, <y>: the prefix \"q\" is not declared"),
+        (
+            "<q:y/>",
+            "line 4, not well-formed XML: an unknown namespace prefix 'q' at 4:2",
+        ),
         (
             "<place id=\"&nix;\"/>",
-            "line 4, <place id=\"&nix;\">: not well-formed XML: &nix; is not defined",
+            "line 4, not well-formed XML: unknown entity reference 'nix' at 4:12",
         ),
     ] {
         let error = pnml::read(wrap(page).as_bytes()).unwrap_err().to_string();
