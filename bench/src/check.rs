@@ -3,7 +3,7 @@
 //! Times are CPU time of all threads, ours and SPIN's, because one of the two
 //! uses several.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use headway_check::export::{Language, Source, export};
 use headway_check::function;
 use headway_check::model::delay_relay::{Explicit, Instance, reduced};
 use headway_check::{Control, Limits};
+use headway_testkit::tools;
 
 use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
 
@@ -90,14 +91,8 @@ fn cpu<T>(times: u32, mut work: impl FnMut() -> T) -> Duration {
 /// CPU time of SPIN's search for a violated assertion, compiled as its manual
 /// advises: safety only, optimized.
 fn spin_closure(ring: &Instance) -> Result<Duration, String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/install-check-tools.sh");
-    let tools = run(Command::new("bash").arg(script))?;
-    if let Some(why) = tools
-        .lines()
-        .find_map(|line| line.strip_prefix("missing spin: "))
-    {
-        return Err(why.to_owned());
-    }
+    tools::program(&["spin"], "spin")?;
+    tools::program(&["gcc"], "gcc libc6-dev")?;
     let folder = PathBuf::from("target/bench/spin");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let text = export(&Source::DelayRelay(ring.clone()), Language::Promela);

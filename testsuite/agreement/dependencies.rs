@@ -3,16 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use headway_testsuite::documents::{read, root};
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
-
-fn root() -> PathBuf {
-    let testsuite = Path::new(env!("CARGO_MANIFEST_DIR"));
-    testsuite.parent().expect("inside the repository").into()
-}
 
 /// A package that is really built, with some feature or on some system.
 struct Package {
@@ -73,8 +68,7 @@ fn name_and_version(line: &str) -> &str {
 }
 
 fn toml_of(file: &str) -> toml::Table {
-    let text = fs::read_to_string(root().join(file)).expect(file);
-    text.parse().expect(file)
+    read(file).parse().expect(file)
 }
 
 /// The licences that `cargo deny` allows.

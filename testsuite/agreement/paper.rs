@@ -1,17 +1,9 @@
 //! PAPER.md names files and tests that exist.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-fn root() -> PathBuf {
-    let testsuite = Path::new(env!("CARGO_MANIFEST_DIR"));
-    testsuite.parent().expect("inside the repository").into()
-}
-
-/// What stands between backquotes.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
-}
+use headway_testsuite::documents::{quoted, read, root};
 
 /// The first path or command of `text` that leads nowhere.
 fn dead_end(text: &str) -> Option<&str> {
@@ -57,14 +49,14 @@ fn files_of(folder: &str) -> Vec<PathBuf> {
 
 #[test]
 fn every_file_and_command_of_the_map_exists() {
-    let text = fs::read_to_string(root().join("PAPER.md")).expect("PAPER.md");
+    let text = read("PAPER.md");
     assert_eq!(dead_end(&text), None);
     assert!(quoted(&text).count() > 60);
 }
 
 #[test]
 fn every_claim_has_a_row() {
-    let text = fs::read_to_string(root().join("PAPER.md")).expect("PAPER.md");
+    let text = read("PAPER.md");
     for file in files_of("testsuite/claims") {
         let name = file.file_name().expect("a file").to_string_lossy();
         assert!(name == "main.rs" || text.contains(&*name), "{name}");

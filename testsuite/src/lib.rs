@@ -2,13 +2,13 @@
 //! random large ones, the listings of the paper line by line, executions in
 //! which tokens have an identity, and the resting bounds of the paper's proof.
 //!
-//! * [`damage`]: files that are no longer what they were;
+//! * [`documents`]: the texts of the repository;
 //! * [`space`]: which rings and which initial states;
 //! * [`listing`]: figures 3 and 6 as printed;
 //! * [`execution`]: a run, who arrives where, and since when claim 5 applies;
 //! * [`resting`]: resting bounds and the variant function F.
 
-pub mod damage;
+pub mod documents;
 pub mod execution;
 pub mod listing;
 pub mod resting;

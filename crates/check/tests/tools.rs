@@ -1,42 +1,16 @@
 //! The exported models, run by the real tools: SPIN and Storm agree with our
 //! counts and verdicts, and reject the infeasible ring.
 //!
-//! `scripts/install-check-tools.sh` installs them; where it cannot, the test says
-//! so on a line that begins with `skipped: `.
+//! Where one of them is missing, its test says so and is skipped.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use headway_check::export::{Language, Source, export};
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::k_state;
 use headway_check::{Control, Limits, Report, Scheduler};
-
-/// The path of a tool, or `None` after saying that the test is skipped.
-fn tool(name: &str) -> Option<PathBuf> {
-    static LINES: OnceLock<String> = OnceLock::new();
-    let lines = LINES.get_or_init(|| {
-        let script =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install-check-tools.sh");
-        let output = Command::new("bash")
-            .arg(script)
-            .output()
-            .expect("bash runs");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    });
-    for line in lines.lines() {
-        if let Some(path) = line.strip_prefix(&format!("{name} ")) {
-            return Some(PathBuf::from(path));
-        }
-        if let Some(why) = line.strip_prefix(&format!("missing {name}: ")) {
-            // Not `eprintln!`, which the test harness would swallow.
-            let _ = writeln!(std::io::stderr(), "skipped: tests with {name}; {why}");
-        }
-    }
-    None
-}
+use headway_testkit::tools;
 
 /// A fresh folder for one run of a tool.
 fn folder(name: &str) -> PathBuf {
@@ -96,7 +70,11 @@ fn pan(folder: &Path, compile: &[&str], run: &[&str]) -> (u64, bool) {
 
 #[test]
 fn spin_agrees() {
-    let Some(spin) = tool("spin") else { return };
+    let gcc = tools::program(&["gcc"], "gcc libc6-dev");
+    let spin = match gcc.and_then(|_| tools::program(&["spin"], "spin")) {
+        Ok(spin) => spin,
+        Err(why) => return tools::skip("spin_agrees", &why),
+    };
     let sources = [
         ring(6, 2, 3, &[0, 1, 2, 3, 4, 5]),
         ring(5, 2, 2, &[0, 2]),
@@ -132,7 +110,10 @@ fn spin_agrees() {
 
 #[test]
 fn storm_agrees_worst_case_included() {
-    let Some(python) = tool("storm") else { return };
+    let python = match tools::python(&["stormpy"], "stormpy==2.0.0") {
+        Ok(python) => python,
+        Err(why) => return tools::skip("storm_agrees_worst_case_included", &why),
+    };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/storm_check.py");
     let sources = [
         ring(4, 2, 2, &[0, 1, 2, 3]),

@@ -1,11 +1,8 @@
 //! Damaged input for tests, drawn from a seed.
 
-#[path = "../../../testsuite/src/damage.rs"]
-mod shared;
-
 use headway_sim::seed::{Purpose, Random};
 
-pub(crate) use shared::damaged;
+pub(crate) use headway_testkit::damage::damaged;
 
 /// Random numbers below a bound.
 pub(crate) fn below(seed: u64) -> impl FnMut(usize) -> usize {

@@ -1,14 +1,12 @@
 //! Sweep files and journals that are no longer what they were: refused with a place,
 //! or read the same way every time.
 
-#[path = "../../../testsuite/src/damage.rs"]
-mod damage;
-
 use std::fs;
 
 use headway_lab::journal::{CELLS, Journal, Part, Shard};
 use headway_lab::{Sweep, shipped, sweep};
 use headway_sim::seed::{Purpose, Random};
+use headway_testkit::damage;
 
 const SWEEPS: u64 = 6_000;
 const JOURNALS: u64 = 20_000;

@@ -1,37 +1,21 @@
 //! The datagram, byte by byte.
 //!
-//! Numbers are big-endian. m is the number of tokens, P the most bytes of payload
-//! that a token carries; both are fixed for a ring, and so is the length.
+//! Numbers are big-endian. m is the number of tokens and P the largest payload of a
+//! token in bytes; both are fixed for a ring, and so is the length:
 //!
-//! | bytes | what |
-//! |---|---|
-//! | 0..2 | `HW` |
-//! | 2 | version, 1 |
-//! | 3 | flags: 1 = joining (the sender has no state yet); the others are 0 |
-//! | 4..6 | length of the datagram |
-//! | 6..8 | m |
-//! | 8..24 | ring identity |
-//! | 24..28 | sender's index |
-//! | 28..32 | receiver's index |
-//! | 32..40 | sender's incarnation |
-//! | 40..48 | sequence number |
-//! | 48..56 | challenge to the receiver |
-//! | 56..64 | echo of the receiver's latest challenge |
-//! | 64..68 | phase, signed |
-//! | 68..70 | the token released by the latest tick, 65535 for none |
-//! | 70 | P |
-//! | 71 | 0 |
-//! | 72..76 | the value of that token's ring before that tick |
-//! | then m times 12 | value (4), fencing number (8) |
-//! | then m times 1 + P | length of the payload (1), payload, zeros |
-//! | last 32 | HMAC-SHA-256 of everything before, with the ring's key |
+//! * a header of [`HEADER_BYTES`], whose fields are in [`field`];
+//! * m times 12 bytes: value (4), fencing number (8);
+//! * m times 1 + P bytes: length of the payload (1), payload, zeros;
+//! * [`MAC_BYTES`]: HMAC-SHA-256 of everything before, with the ring's key.
 //!
-//! The previous tick's state is the current one but for one value, because a round
-//! releases at most one token; hence the six bytes at 68 and 72.
+//! A round releases at most one token, so the state of the previous tick differs from
+//! the current one in at most one value: [`field::RELEASED`] and [`field::PREVIOUS`].
 //!
-//! A datagram is looked at in this order, and nothing changes before all of it has
-//! passed: length, letters, version, authentication, ring, sender, receiver,
-//! domains, freshness.
+//! A receiver checks a datagram in this order and changes nothing before all of it has
+//! passed: length, magic, version, authentication, ring, sender, receiver, domains,
+//! freshness.
+
+use core::ops::Range;
 
 use thiserror::Error;
 
@@ -43,11 +27,59 @@ use crate::config::RingId;
 pub const VERSION: u8 = 1;
 
 /// Bytes before the tokens.
-pub const HEADER_BYTES: usize = 76;
+pub const HEADER_BYTES: usize = field::PREVIOUS.end;
 
+const MAGIC: &[u8] = b"HW";
 const TOKEN_BYTES: usize = 12;
-const NONE: u16 = u16::MAX;
+const NO_TOKEN: u16 = u16::MAX;
 const JOINING: u8 = 1;
+
+/// Where each field of the header is.
+pub mod field {
+    use core::ops::Range;
+
+    /// The letters `HW`.
+    pub const MAGIC: Range<usize> = 0..2;
+    /// [`VERSION`](super::VERSION).
+    pub const VERSION: usize = 2;
+    /// 1 = joining (the sender has no state yet); the other bits are 0.
+    pub const FLAGS: usize = 3;
+    /// Length of the datagram.
+    pub const LENGTH: Range<usize> = 4..6;
+    /// m.
+    pub const TOKENS: Range<usize> = 6..8;
+    /// Identity of the ring.
+    pub const RING: Range<usize> = 8..24;
+    /// Index of the sender.
+    pub const SENDER: Range<usize> = 24..28;
+    /// Index of the receiver.
+    pub const RECEIVER: Range<usize> = 28..32;
+    /// The sender's incarnation.
+    pub const INCARNATION: Range<usize> = 32..40;
+    /// Sequence number within the incarnation.
+    pub const SEQUENCE: Range<usize> = 40..48;
+    /// Challenge to the receiver.
+    pub const CHALLENGE: Range<usize> = 48..56;
+    /// Echo of the receiver's latest challenge.
+    pub const ECHO: Range<usize> = 56..64;
+    /// The sender's phase, signed.
+    pub const PHASE: Range<usize> = 64..68;
+    /// The token that the latest tick released, 65535 for none.
+    pub const RELEASED: Range<usize> = 68..70;
+    /// P.
+    pub const PAYLOAD: usize = 70;
+    /// Zero.
+    pub const RESERVED: usize = 71;
+    /// The value of the released token's ring before that tick.
+    pub const PREVIOUS: Range<usize> = 72..76;
+}
+
+/// The sender's index as a datagram states it, authentic or not. `None` if the
+/// datagram ends before that.
+pub fn sender(datagram: &[u8]) -> Option<u32> {
+    let bytes = datagram.get(field::SENDER)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?))
+}
 
 /// What determines where things are in a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,27 +231,28 @@ impl Layout {
     ) -> usize {
         let bytes = self.bytes();
         let buffer = &mut buffer[..bytes];
-        buffer[0..2].copy_from_slice(b"HW");
-        buffer[2] = VERSION;
-        buffer[3] = if header.joining { JOINING } else { 0 };
-        buffer[4..6].copy_from_slice(&(bytes as u16).to_be_bytes());
-        buffer[6..8].copy_from_slice(&(self.tokens as u16).to_be_bytes());
-        buffer[8..24].copy_from_slice(&header.ring.0);
-        buffer[24..28].copy_from_slice(&header.sender.to_be_bytes());
-        buffer[28..32].copy_from_slice(&header.receiver.to_be_bytes());
-        buffer[32..40].copy_from_slice(&header.incarnation.to_be_bytes());
-        buffer[40..48].copy_from_slice(&header.sequence.to_be_bytes());
-        buffer[48..56].copy_from_slice(&header.challenge.to_be_bytes());
-        buffer[56..64].copy_from_slice(&header.echo.to_be_bytes());
-        buffer[64..68].copy_from_slice(&header.phase.to_be_bytes());
         let (token, previous) = match header.released {
             Some(released) => (released.token, released.previous),
-            None => (NONE, 0),
+            None => (NO_TOKEN, 0),
         };
-        buffer[68..70].copy_from_slice(&token.to_be_bytes());
-        buffer[70] = self.payload;
-        buffer[71] = 0;
-        buffer[72..76].copy_from_slice(&previous.to_be_bytes());
+        let mut put = |field: Range<usize>, bytes: &[u8]| buffer[field].copy_from_slice(bytes);
+        put(field::MAGIC, MAGIC);
+        put(field::LENGTH, &(bytes as u16).to_be_bytes());
+        put(field::TOKENS, &(self.tokens as u16).to_be_bytes());
+        put(field::RING, &header.ring.0);
+        put(field::SENDER, &header.sender.to_be_bytes());
+        put(field::RECEIVER, &header.receiver.to_be_bytes());
+        put(field::INCARNATION, &header.incarnation.to_be_bytes());
+        put(field::SEQUENCE, &header.sequence.to_be_bytes());
+        put(field::CHALLENGE, &header.challenge.to_be_bytes());
+        put(field::ECHO, &header.echo.to_be_bytes());
+        put(field::PHASE, &header.phase.to_be_bytes());
+        put(field::RELEASED, &token.to_be_bytes());
+        put(field::PREVIOUS, &previous.to_be_bytes());
+        buffer[field::VERSION] = VERSION;
+        buffer[field::FLAGS] = if header.joining { JOINING } else { 0 };
+        buffer[field::PAYLOAD] = self.payload;
+        buffer[field::RESERVED] = 0;
         let (state, rest) = buffer[HEADER_BYTES..].split_at_mut(self.tokens as usize * TOKEN_BYTES);
         let (payloads, mac) = rest.split_at_mut(self.tokens as usize * (1 + self.payload as usize));
         let places = state
@@ -252,7 +285,7 @@ impl Layout {
         if datagram.len() != self.bytes() {
             return Err(Rejected::Length);
         }
-        if datagram[0..2] != *b"HW" || datagram[2] != VERSION {
+        if datagram[field::MAGIC] != *MAGIC || datagram[field::VERSION] != VERSION {
             return Err(Rejected::Version);
         }
         let (signed, mac) = datagram.split_at(self.macs_at());
@@ -268,29 +301,27 @@ impl Layout {
         if datagram.len() != self.bytes() {
             return Err(Rejected::Length);
         }
-        let consistent = usize::from(be16(datagram, 4)) == datagram.len()
-            && u32::from(be16(datagram, 6)) == self.tokens
-            && datagram[70] == self.payload
-            && datagram[3] & !JOINING == 0;
+        let consistent = usize::from(be16(datagram, field::LENGTH)) == datagram.len()
+            && u32::from(be16(datagram, field::TOKENS)) == self.tokens
+            && datagram[field::PAYLOAD] == self.payload
+            && datagram[field::FLAGS] & !JOINING == 0;
         if !consistent {
             return Err(Rejected::Version);
         }
-        let token = be16(datagram, 68);
-        let mut ring = RingId([0; 16]);
-        ring.0.copy_from_slice(&datagram[8..24]);
+        let token = be16(datagram, field::RELEASED);
         let header = Header {
-            ring,
-            sender: be32(datagram, 24),
-            receiver: be32(datagram, 28),
-            joining: datagram[3] & JOINING != 0,
-            incarnation: be64(datagram, 32),
-            sequence: be64(datagram, 40),
-            challenge: be64(datagram, 48),
-            echo: be64(datagram, 56),
-            phase: be32(datagram, 64) as i32,
-            released: (token != NONE).then(|| Released {
+            ring: RingId(array(datagram, field::RING)),
+            sender: be32(datagram, field::SENDER),
+            receiver: be32(datagram, field::RECEIVER),
+            joining: datagram[field::FLAGS] & JOINING != 0,
+            incarnation: be64(datagram, field::INCARNATION),
+            sequence: be64(datagram, field::SEQUENCE),
+            challenge: be64(datagram, field::CHALLENGE),
+            echo: be64(datagram, field::ECHO),
+            phase: be32(datagram, field::PHASE) as i32,
+            released: (token != NO_TOKEN).then(|| Released {
                 token,
-                previous: be32(datagram, 72),
+                previous: be32(datagram, field::PREVIOUS),
             }),
         };
         Ok(Datagram {
@@ -322,13 +353,13 @@ impl<'d> Datagram<'d> {
             .zip(self.payloads.chunks_exact(carried))
             .map(|(token, payload)| {
                 let length = usize::from(payload[0]).min(payload.len() - 1);
-                (be32(token, 0), be64(token, 4), &payload[1..=length])
+                (be32(token, 0..4), be64(token, 4..12), &payload[1..=length])
             })
     }
 
     /// Whether every value is below `values`, every phase is one of the clock's,
     /// and every length is possible.
-    pub fn in_domain(&self, values: u32, phases: core::ops::Range<i32>) -> bool {
+    pub fn in_domain(&self, values: u32, phases: Range<i32>) -> bool {
         let released = self
             .header
             .released
@@ -345,20 +376,20 @@ impl<'d> Datagram<'d> {
     }
 }
 
-fn be16(bytes: &[u8], at: usize) -> u16 {
+fn be16(bytes: &[u8], at: Range<usize>) -> u16 {
     u16::from_be_bytes(array(bytes, at))
 }
 
-fn be32(bytes: &[u8], at: usize) -> u32 {
+fn be32(bytes: &[u8], at: Range<usize>) -> u32 {
     u32::from_be_bytes(array(bytes, at))
 }
 
-fn be64(bytes: &[u8], at: usize) -> u64 {
+fn be64(bytes: &[u8], at: Range<usize>) -> u64 {
     u64::from_be_bytes(array(bytes, at))
 }
 
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+fn array<const N: usize>(bytes: &[u8], at: Range<usize>) -> [u8; N] {
     let mut array = [0; N];
-    array.copy_from_slice(&bytes[at..at + N]);
+    array.copy_from_slice(&bytes[at]);
     array
 }

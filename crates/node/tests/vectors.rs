@@ -1,6 +1,6 @@
 //! The datagrams printed in docs/node.md are what the code writes and reads.
 
-use headway_node::wire::{Header, Layout, Released};
+use headway_node::wire::{self, Header, Layout, Released, field};
 use headway_node::{Key, Rejected, RingId};
 
 type Token = (u32, u64, &'static [u8]);
@@ -169,4 +169,49 @@ fn what_is_printed_is_read_and_nothing_near_it_is() {
             Some(Rejected::Unauthenticated)
         );
     }
+}
+
+/// The table of the document gives the offsets that the code uses.
+#[test]
+fn the_printed_offsets_are_those_of_the_code() {
+    let document = document();
+    let table = document.split("## The wire").nth(1).expect("the section");
+    let printed: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
+        .filter(|bytes| bytes.starts_with(|first: char| first.is_ascii_digit()))
+        .collect();
+    let byte = |at| at..at + 1;
+    let fields = [
+        field::MAGIC,
+        byte(field::VERSION),
+        byte(field::FLAGS),
+        field::LENGTH,
+        field::TOKENS,
+        field::RING,
+        field::SENDER,
+        field::RECEIVER,
+        field::INCARNATION,
+        field::SEQUENCE,
+        field::CHALLENGE,
+        field::ECHO,
+        field::PHASE,
+        field::RELEASED,
+        byte(field::PAYLOAD),
+        byte(field::RESERVED),
+        field::PREVIOUS,
+    ];
+    let expected = fields.map(|field| match field.len() {
+        1 => field.start.to_string(),
+        _ => format!("{field:?}"),
+    });
+    assert_eq!(printed, expected);
+}
+
+#[test]
+fn the_sender_is_read_from_any_datagram_that_is_long_enough() {
+    let bytes = written(&vectors()[0]);
+    assert_eq!(wire::sender(&bytes), Some(3));
+    assert_eq!(wire::sender(&bytes[..28]), Some(3));
+    assert_eq!(wire::sender(&bytes[..27]), None);
 }

@@ -1,10 +1,8 @@
 //! PNML files that are no longer what they were: refused, or read as nets that
 //! survive being written.
 
-#[path = "../../../testsuite/src/damage.rs"]
-mod damage;
-
 use headway_petri::pnml;
+use headway_testkit::damage;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 

@@ -2,8 +2,7 @@
 //! against the PNML grammar, pm4py and SNAKES read the same net.
 //!
 //! This test has its own `main`, because a test that is skipped must not be
-//! counted as passed. The tools are installed by scripts/install-petri-tools.sh,
-//! which it calls. The grammar is not part of this project: the environment
+//! counted as passed. scripts/install-tools installs the tools. The grammar is not part of this project: the environment
 //! variable HEADWAY_PNML_GRAMMAR names its entry file, `ptnet.pntd`, or the
 //! folder with it.
 
@@ -17,6 +16,7 @@ use headway_petri::circuit::Circuit;
 use headway_petri::net::{Direction, Marking, Net};
 use headway_petri::separate::{Method, Request, add};
 use headway_petri::{EventGraph, invariant, pnml, ring};
+use headway_testkit::tools;
 use serde_json::{Value, json};
 
 enum Outcome {
@@ -24,7 +24,7 @@ enum Outcome {
     Skipped(String),
 }
 
-type Test = (&'static str, fn(&Path) -> Result<Outcome, String>);
+type Test = (&'static str, fn() -> Result<Outcome, String>);
 
 const TESTS: &[Test] = &[
     ("jing_accepts_what_is_written", jing),
@@ -45,16 +45,10 @@ fn main() -> ExitCode {
             .peekable();
         filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))
     };
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     println!("\nrunning {} tests", TESTS.len());
     let (mut passed, mut failed) = (0, 0);
-    if TESTS.iter().any(|(name, _)| wanted(name)) {
-        // What it cannot have, each test tells by itself.
-        let installer = root.join("scripts/install-petri-tools.sh");
-        let _ = Command::new(installer).stdout(Stdio::null()).status();
-    }
     for (name, test) in TESTS.iter().filter(|(name, _)| wanted(name)) {
-        match test(&root) {
+        match test() {
             Ok(Outcome::Passed) => {
                 passed += 1;
                 println!("test {name} ... ok");
@@ -184,7 +178,7 @@ fn grammar() -> Result<PathBuf, String> {
     }
 }
 
-fn jing(_: &Path) -> Result<Outcome, String> {
+fn jing() -> Result<Outcome, String> {
     validate(
         "jing",
         "jing",
@@ -193,7 +187,7 @@ fn jing(_: &Path) -> Result<Outcome, String> {
     )
 }
 
-fn xmllint(_: &Path) -> Result<Outcome, String> {
+fn xmllint() -> Result<Outcome, String> {
     let before = |grammar: &Path| vec!["--noout".into(), "--relaxng".into(), grammar.into()];
     validate("xmllint", "libxml2-utils", before, &[])
 }
@@ -209,10 +203,8 @@ fn validate(
         Ok(grammar) => grammar,
         Err(why) => return Ok(Outcome::Skipped(why)),
     };
-    if Command::new(tool).arg("--version").output().is_err() {
-        return Ok(Outcome::Skipped(format!(
-            "install the package {package} for {tool}"
-        )));
+    if let Err(why) = tools::program(&[tool], package) {
+        return Ok(Outcome::Skipped(why));
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let check = |name: &str, text: &str| -> Result<(bool, String), String> {
@@ -249,15 +241,11 @@ fn validate(
     Ok(Outcome::Passed)
 }
 
-fn pm4py_and_snakes(root: &Path) -> Result<Outcome, String> {
-    let python = root.join("target/petri-tools/venv/bin/python");
-    if !python.is_file() {
-        return Ok(Outcome::Skipped(
-            "install python3 with venv and pip, then run scripts/install-petri-tools.sh (it \
-             installs pm4py and SNAKES)"
-                .to_owned(),
-        ));
-    }
+fn pm4py_and_snakes() -> Result<Outcome, String> {
+    let python = match tools::python(&["pm4py", "snakes", "numpy"], "pm4py SNAKES numpy") {
+        Ok(python) => python,
+        Err(why) => return Ok(Outcome::Skipped(why)),
+    };
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut tasks = Vec::new();
     let nets = specimens();

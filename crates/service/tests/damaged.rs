@@ -1,9 +1,6 @@
 //! Files and datagrams that are no longer what they were: refused with a place, or read
 //! as something that survives being written.
 
-#[path = "../../../testsuite/src/damage.rs"]
-mod damage;
-
 use headway_node::{Key, RingId};
 use headway_service::config::explain::explain;
 use headway_service::config::{Place, Settings, Sources, example};
@@ -12,6 +9,7 @@ use headway_service::desk::{Entry, Ledger, Who};
 use headway_service::hook::Hold;
 use headway_service::roster::{Mark, Member, Roster, RosterError, Signed};
 use headway_service::store::{Notes, Store};
+use headway_testkit::damage;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 

@@ -1,13 +1,11 @@
 //! State files that are no longer what they were: refused with a place, or read as
 //! something that survives being written.
 
-#[path = "../../../testsuite/src/damage.rs"]
-mod damage;
-
 use headway_core::{Configuration, Program, Ring, Separation};
 use headway_sim::StateFile;
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::state_file::render;
+use headway_testkit::damage;
 
 const FILES: u64 = 200_000;
 

@@ -1,11 +1,9 @@
 //! Network and walk files that are no longer what they were: refused, or read as
 //! something that survives being written.
 
-#[path = "../../../testsuite/src/damage.rs"]
-mod damage;
-
 use std::collections::BTreeSet;
 
+use headway_testkit::damage;
 use headway_walk::formats::Format;
 use headway_walk::generators::Generator;
 use headway_walk::search::{self, Request};

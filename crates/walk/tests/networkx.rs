@@ -1,10 +1,10 @@
 //! NetworkX reads every file that is written here, and the other way round, and
 //! both agree on all distances.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use headway_testkit::tools;
 use headway_walk::distance::hops_from;
 use headway_walk::formats::Format;
 use headway_walk::generators::Generator;
@@ -12,26 +12,11 @@ use headway_walk::search::{self, Request};
 use headway_walk::{Network, file};
 use serde_json::{Map, Value, json};
 
-/// A Python with NetworkX; `None`, and a line that says so, where it cannot be had.
+/// A Python with NetworkX; `None`, and a line that says so, where there is none.
 fn python() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let installed = Command::new("bash")
-        .arg(root.join("scripts/install-walk-tools.sh"))
-        .output();
-    let problem = match installed {
-        Ok(output) if output.status.success() => {
-            let path = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            return Some(PathBuf::from(path));
-        }
-        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        Err(error) => format!("bash: {error}"),
-    };
-    // Not through println!, which the test runner would hide.
-    let _ = writeln!(
-        std::io::stderr(),
-        "skipped: agreement with NetworkX, because scripts/install-walk-tools.sh failed: {problem}"
-    );
-    None
+    tools::python(&["networkx", "pydot"], "networkx pydot")
+        .map_err(|why| tools::skip("agreement with NetworkX", &why))
+        .ok()
 }
 
 fn run(python: &Path, what: &str, folder: &Path) -> String {

@@ -4,6 +4,8 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use headway_testkit::tools;
+
 use crate::common::{headway, headway_in};
 
 fn path() -> std::path::PathBuf {
@@ -183,21 +185,10 @@ fn three_processes_form_a_ring_and_change_it() {
 #[test]
 fn the_worked_example_loses_nothing_with_headway() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let tools = Command::new("bash")
-        .arg(format!("{root}/scripts/install-service-tools.sh"))
-        .output();
-    let tools = tools.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let tools = tools.unwrap_or_default();
-    for tool in ["redis", "python"] {
-        if !tools
-            .lines()
-            .any(|line| line.starts_with(&format!("{tool} ")))
-        {
-            skipped(&format!(
-                "skipped: the worked example of the operators' guide: there is no {tool}"
-            ));
-            return;
-        }
+    let python = tools::program(&["python3"], "python3");
+    let redis = tools::program(&["redis-server"], "redis-server");
+    if let Err(why) = python.and(redis) {
+        return tools::skip("the_worked_example_loses_nothing_with_headway", &why);
     }
     // Below the ports that connections are given.
     let port = 20_000 + (std::process::id() % 12_000);
@@ -226,18 +217,12 @@ fn the_unit_works_under_a_real_systemd() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     if output.status.code() == Some(77) {
-        skipped(text.lines().last().unwrap_or("skipped: the unit"));
-        return;
+        let why = text.lines().last().unwrap_or_default();
+        let why = why.trim_start_matches("skipped: ");
+        return tools::skip("the_unit_works_under_a_real_systemd", why);
     }
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{told}");
     let fine = text.lines().filter(|line| line.starts_with("ok: "));
     assert_eq!(fine.count(), 7, "{text}");
-}
-
-/// Says that something was not tried. Standard error itself is not captured, so that the
-/// line is seen although the test ends well.
-fn skipped(what: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "{what}");
 }

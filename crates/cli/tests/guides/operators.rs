@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use headway_testkit::tools;
+
 use crate::text::{Block, Step, blocks, fits};
 
 /// Programs that do not do here what they do there. `ROOT` is the folder of the machine
@@ -246,15 +248,8 @@ fn three_machines_from_nothing() {
 
 #[test]
 fn certificates_and_what_zenoh_costs() {
-    let tool = Command::new("openssl").arg("version").output();
-    if tool.is_err() {
-        use std::io::Write as _;
-        // Not captured, so that it is seen although the test ends well.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: the guide to Zenoh: there is no openssl (Debian: apt-get install openssl)"
-        );
-        return;
+    if let Err(why) = tools::program(&["openssl"], "openssl") {
+        return tools::skip("certificates_and_what_zenoh_costs", &why);
     }
     let machines = Machines::new();
     let commands = machines.follow("zenoh.md", &machines.root("a").join("tmp"));

@@ -2,17 +2,18 @@
 //! mouse and a keyboard do what a person would do.
 //!
 //! This test has its own `main`, because a test that is skipped must not be counted
-//! as passed, and because tests share browsers and servers. Chromium is installed by
-//! scripts/install-dashboard-tools.sh, which it calls. Pictures are kept below
+//! as passed, and because tests share browsers and servers. `scripts/install-tools`
+//! installs Chromium. Pictures are kept below
 //! target/screenshots; a few numbers are measured and printed, none is judged.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use headway_dashboard::{Options, Server};
+use headway_testkit::tools;
 
 mod cdp;
 mod files;
@@ -113,7 +114,8 @@ fn main() -> ExitCode {
     };
     let tests: Vec<&Test> = TESTS.iter().filter(|(name, _)| wanted(name)).collect();
     println!("\nrunning {} tests", tests.len());
-    let (passed, failed) = match chromium() {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let (passed, failed) = match tools::program(&names, "chromium") {
         _ if tests.is_empty() => (0, 0),
         Ok(chromium) => run(&chromium, &tests),
         Err(why) => {
@@ -185,19 +187,4 @@ pub(crate) fn serve(options: Options) -> SocketAddr {
         });
     });
     address.recv().expect("a server")
-}
-
-/// The browser, installed if need be; or what to install.
-fn chromium() -> Result<PathBuf, String> {
-    let installer =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install-dashboard-tools.sh");
-    let output = Command::new(installer)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("scripts/install-dashboard-tools.sh cannot be run: {error}"))?;
-    let path = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    match output.status.success() && !path.is_empty() {
-        true => Ok(PathBuf::from(path)),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-    }
 }

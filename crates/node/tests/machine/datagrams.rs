@@ -1,6 +1,6 @@
 //! Which datagrams are listened to, and which are answered.
 
-use headway_node::wire::{Header, Rejected, Released};
+use headway_node::wire::{Header, Rejected, Released, field};
 use headway_node::{Config, Event, Plan, RingId};
 
 use crate::fields::{fence_of, value_of};
@@ -40,7 +40,7 @@ fn what_is_not_listened_to_is_counted() {
         (Rejected::Sender, &|bytes| bytes[27] = 3),
         (Rejected::Receiver, &|bytes| bytes[31] = 2),
         (Rejected::Domain, &|bytes| {
-            bytes[64..68].copy_from_slice(&1000_i32.to_be_bytes());
+            bytes[field::PHASE].copy_from_slice(&1000_i32.to_be_bytes());
         }),
         (Rejected::Domain, &|bytes| {
             bytes[76..80].copy_from_slice(&values.to_be_bytes());

@@ -1,7 +1,7 @@
 //! Whatever a memory holds, it is in its domain before anything is done with it; and what
 //! a datagram says is looked at to the last value that may be.
 
-use headway_node::wire::{Header, Layout, Released};
+use headway_node::wire::{HEADER_BYTES, Header, Layout, Released};
 use headway_node::{Config, Key, Machine, Plan, RestoreError, RingId, Role, recovery_rounds};
 
 use crate::fields::{
@@ -184,7 +184,7 @@ fn a_payload_that_claims_too_much_is_cut() {
         &mut bytes,
     );
     for length in [3, 4, 255] {
-        bytes[76 + 2 * 12] = length;
+        bytes[HEADER_BYTES + 2 * 12] = length;
         let read = layout.read(&bytes, &Key::none()).unwrap();
         assert_eq!(read.tokens().collect::<Vec<_>>(), tokens);
         assert!(!read.in_domain(9, 0..9));

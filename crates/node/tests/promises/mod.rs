@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use headway_node::wire::field;
 use headway_node::world::World;
 use headway_node::{Config, Key};
 
@@ -149,7 +150,7 @@ pub(crate) fn intrusion_of(mut scenario: Scenario) -> Result<f64, String> {
                 0 => {}
                 1 => {
                     // Another phase, and other values.
-                    let at = 64 + scenario.below(24) as usize;
+                    let at = field::PHASE.start + scenario.below(24) as usize;
                     let at = at.min(bytes.len() - 33);
                     bytes[at] ^= 1 << scenario.below(8);
                 }

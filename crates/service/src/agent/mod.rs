@@ -174,9 +174,8 @@ impl Agent {
             return;
         };
         if machine.handle_datagram(now, datagram).is_ok() && !self.unheard.is_empty() {
-            let sender = datagram.get(24..28).and_then(|bytes| bytes.try_into().ok());
-            self.unheard
-                .remove(&sender.map_or(u32::MAX, u32::from_be_bytes));
+            let sender = headway_node::wire::sender(datagram);
+            self.unheard.remove(&sender.unwrap_or(u32::MAX));
         }
         self.act(now);
     }

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use harness::Fleet;
 use headway_node::{Plan, Timing, recovery_bound};
+use headway_testkit::tools;
 use network::Network;
 use nix::sys::signal::Signal;
 use observer::{begun, closest_pair, visits};
@@ -45,8 +46,7 @@ fn eight_hosts_on_a_bad_network() {
     let mut network = match Network::new(HOSTS) {
         Ok(network) => network,
         Err(why) => {
-            skipped(&format!("skipped: eight hosts on a bad network: {why}"));
-            return;
+            return tools::skip("eight_hosts_on_a_bad_network", &why);
         }
     };
     let weather = Weather {
@@ -89,7 +89,7 @@ impl Trial {
         if let Some(library) = &network.faketime {
             std::fs::write(fleet.path("jump"), "+0").expect("written");
             fleet.variables = vec![
-                (3, "LD_PRELOAD", library.clone()),
+                (3, "LD_PRELOAD", library.display().to_string()),
                 (3, "FAKETIME_TIMESTAMP_FILE", format!("{folder}/jump")),
                 (3, "FAKETIME_NO_CACHE", "1".into()),
                 (3, "FAKETIME_DONT_FAKE_MONOTONIC", "1".into()),
@@ -145,7 +145,8 @@ impl Trial {
         let jumps = if network.faketime.is_some() {
             &["+86400", "-86400", "+0"][..]
         } else {
-            skipped("skipped: clock jumps: install libfaketime (Debian: apt-get install faketime)");
+            let why = "install libfaketime (Debian: apt-get install faketime)";
+            tools::skip("clocks that jump", why);
             &["no jump"]
         };
         for jump in jumps {
@@ -304,11 +305,4 @@ impl Drop for Trial {
         }
         network::no_disk(&self.fleet.path("state-f"));
     }
-}
-
-/// Says that something was not tried. Standard error itself is not captured, so that the
-/// line is seen although the test ends well.
-fn skipped(what: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "{what}");
 }

@@ -2,8 +2,10 @@
 //! stays inside these namespaces.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use headway_testkit::tools;
 
 pub(crate) struct Network {
     /// Namespaces are called this with a dash and a number.
@@ -11,7 +13,7 @@ pub(crate) struct Network {
     /// The first three numbers of all addresses.
     pub(crate) addresses: String,
     /// The library that makes clocks jump.
-    pub(crate) faketime: Option<String>,
+    pub(crate) faketime: Option<PathBuf>,
     hosts: usize,
     switch: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
 }
@@ -19,16 +21,12 @@ pub(crate) struct Network {
 impl Network {
     /// Lays it out, or says why that is not possible here.
     pub(crate) fn new(hosts: usize) -> Result<Network, String> {
-        let tools = install();
-        for tool in ["ip", "python3"] {
-            if run("sh", &["-c", &format!("command -v {tool}")]).is_err() {
-                return Err(format!("there is no {tool}"));
-            }
-        }
+        tools::program(&["ip"], "iproute2")?;
+        tools::program(&["python3"], "python3")?;
         let mut network = Network {
             prefix: prefix(),
             addresses: "10.77.0".into(),
-            faketime: tools,
+            faketime: tools::faketime().ok(),
             hosts,
             switch: None,
         };
@@ -117,19 +115,6 @@ fn prefix() -> String {
     static NETWORKS: AtomicU32 = AtomicU32::new(0);
     let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
     format!("hw{}-{number}", std::process::id())
-}
-
-/// Installs what is missing; where the library for clocks is, if it is.
-fn install() -> Option<String> {
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../scripts/install-service-tools.sh"
-    );
-    let output = Command::new("bash").arg(script).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines()
-        .find_map(|line| line.strip_prefix("faketime "))
-        .map(str::to_owned)
 }
 
 fn ip(arguments: &[&str]) -> Result<(), String> {

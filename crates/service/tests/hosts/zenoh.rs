@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use headway_testkit::tools;
 use headway_zenoh::certificates::Authority;
 
 use crate::harness::Fleet;
 use crate::network::Network;
-use crate::{HOSTS, Trial, Weather, skipped};
+use crate::{HOSTS, Trial, Weather};
 
 /// How long Zenoh may take to notice that a connection is dead (its lease) and to
 /// connect again; a ring can settle only then.
@@ -31,8 +32,7 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
     let mut network = match Network::new(HOSTS) {
         Ok(network) => network,
         Err(why) => {
-            skipped(&format!("skipped: eight hosts over Zenoh: {why}"));
-            return;
+            return tools::skip("eight_hosts_over_zenoh_with_mutual_tls", &why);
         }
     };
     let mut trial = Trial::new(&network);

@@ -1,7 +1,4 @@
-//! Valid files, damaged: what gets deeper into a reader than noise does.
-//!
-//! Tests of other crates include the file by its path.
-#![allow(unreachable_pub)]
+//! Valid files, damaged: they get deeper into a reader than noise does.
 
 /// `sample` with one to six pieces of damage. `below` gives a random number below
 /// its argument.
@@ -13,7 +10,7 @@ pub fn damaged(sample: &[u8], below: &mut dyn FnMut(usize) -> usize) -> Vec<u8> 
     bytes
 }
 
-/// What readers stumble over: ends, signs, sizes, nesting, encodings.
+/// Readers stumble over these: ends, signs, sizes, nesting, encodings.
 const STUMBLES: [&[u8]; 32] = [
     b"0",
     b"-1",

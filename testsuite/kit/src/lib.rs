@@ -1,0 +1,9 @@
+//! What the tests of several crates share.
+//!
+//! * [`damage`]: valid files with something wrong in them;
+//! * [`tools`]: programs that others wrote, and what to say where one is missing.
+//!
+//! Only a dev-dependency, and by path alone, so that packaged crates do not name it.
+
+pub mod damage;
+pub mod tools;
