@@ -85,6 +85,8 @@ fn parse(text: &str) -> Result<Document<'_>, PnmlError> {
     })
 }
 
+const NOT_A_NAME: &str = "not well-formed XML: a name that XML does not allow";
+
 /// An id of the document: where, in which net, of what, which number.
 #[derive(Clone, Copy)]
 struct Known {
@@ -319,6 +321,7 @@ impl<'a> Reading<'a> {
     /// has no place where elements are expected.
     fn is_element(&mut self, child: Element<'a>) -> Result<bool, PnmlError> {
         let at = child.range().start;
+        self.check_names(child)?;
         match child.node_type() {
             NodeType::Element => return Ok(true),
             NodeType::Comment => self.looks("comments not kept", at),
@@ -336,6 +339,31 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(false)
+    }
+
+    /// Refuses the two things that the parser lets pass although XML does not:
+    /// names that begin with a colon, and malformed processing instructions.
+    fn check_names(&self, node: Element<'a>) -> Result<(), PnmlError> {
+        let text = self.document.input_text();
+        let colon = |at: usize| text.as_bytes().get(at) == Some(&b':');
+        let odd = match node.pi() {
+            Some(instruction) => {
+                let target = instruction.target;
+                let after = &text[node.range()][2 + target.len()..];
+                target.eq_ignore_ascii_case("xml")
+                    || target.contains(':')
+                    || !(after.starts_with("?>") || after.starts_with(char::is_whitespace))
+            }
+            None => {
+                node.is_element()
+                    && (colon(node.range().start + 1)
+                        || node.attributes().any(|it| colon(it.range().start)))
+            }
+        };
+        if odd {
+            return Err(self.fail(node, NOT_A_NAME.to_owned()));
+        }
+        Ok(())
     }
 
     /// The local name of an element of PNML; nothing for any other.

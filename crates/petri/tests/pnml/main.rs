@@ -4,6 +4,7 @@
 mod common;
 mod dialects;
 mod refusals;
+mod spoilt;
 mod standard;
 mod there_and_back;
 mod tree;

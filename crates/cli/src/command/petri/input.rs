@@ -102,10 +102,7 @@ pub(super) fn read_net(
     }
     let nets = pnml::read(&bytes).map_err(|error| {
         let text = String::from_utf8_lossy(&bytes);
-        let message = format!("<{}>: {}", error.element, error.what);
-        let line = text.lines().nth(error.line.saturating_sub(1)).unwrap_or("");
-        let column = 1 + line.chars().take_while(|c| c.is_whitespace()).count();
-        let failure = Failure::in_text(path, &text, error.line, column, message);
+        let failure = Failure::in_text(path, &text, error.line, error.column, error.what);
         if text.trim_start().starts_with('<') {
             failure
         } else {

@@ -94,6 +94,12 @@ impl<'a> Reading<'a> {
         }
         let text = self.document.input_text();
         let content = content(&text[node.range()]);
+        for inner in node.descendants() {
+            self.check_names(inner)?;
+        }
+        if content.contains("</:") {
+            return Err(self.fail(node, super::NOT_A_NAME.to_owned()));
+        }
         let further: Vec<&str> = node
             .attributes()
             .filter(|it| it.namespace().is_some() || !matches!(it.name(), "tool" | "version"))
