@@ -191,9 +191,7 @@ impl EventGraph {
 
     /// The strongly connected components.
     pub(crate) fn components(&self) -> Components {
-        Components::of(self.nodes, &self.leaving(), |arc| {
-            self.arcs[arc].to as usize
-        })
+        Components::of(self.nodes, self.arcs.iter().map(|arc| (arc.from, arc.to)))
     }
 }
 

@@ -37,7 +37,7 @@ pub enum Generator {
 }
 
 /// Larger networks are not made: a slip of the finger should not fill the memory.
-const MOST_NODES: u64 = 1_000_000;
+const MAX_NODES: u64 = 1_000_000;
 
 impl Generator {
     /// The forms that [`Generator::from_str`] takes.
@@ -305,7 +305,7 @@ impl FromStr for Generator {
         };
         match generator.size() {
             ..2 => Err(wrong("a network has at least 2 nodes")),
-            2..=MOST_NODES => Ok(generator),
+            2..=MAX_NODES => Ok(generator),
             _ => Err(wrong("too many nodes")),
         }
     }

@@ -6,8 +6,9 @@
 
 use std::collections::VecDeque;
 
+use num_integer::gcd;
+
 use super::Certificate;
-use super::fraction::gcd;
 use crate::graph::{ArcsByNode, Components, EventGraph};
 
 pub(super) struct Part {
@@ -29,12 +30,9 @@ pub(super) fn part(graph: &EventGraph, certificate: &Certificate) -> Part {
         graph.nodes(),
         tight.iter().map(|&place| graph.arc(place as usize).from),
     );
-    let target = |tight_arc: usize| graph.arc(tight[tight_arc] as usize).to as usize;
-    let components = Components::of(graph.nodes(), &leaving, target);
-    let inside = |place: usize| {
-        let arc = graph.arc(place);
-        components.component(arc.from as usize) == components.component(arc.to as usize)
-    };
+    let arcs = tight.iter().map(|&place| graph.arc(place as usize));
+    let components = Components::of(graph.nodes(), arcs.map(|arc| (arc.from, arc.to)));
+    let inside = |place: usize| components.joins(graph.arc(place).from, graph.arc(place).to);
     let mut critical = vec![false; graph.nodes()];
     let mut arcs = Vec::new();
     for &place in &tight {
@@ -83,7 +81,7 @@ fn cyclicity(
                         level[arc.to as usize] = Some(there);
                         queue.push_back((arc.to as usize, there));
                     }
-                    Some(known) => divisor = gcd_or(divisor, known.abs_diff(there)),
+                    Some(known) => divisor = gcd(divisor, known.abs_diff(there)),
                 }
             }
         }
@@ -91,14 +89,6 @@ fn cyclicity(
         multiple = multiple.saturating_mul(divisor / gcd(multiple, divisor));
     }
     multiple
-}
-
-fn gcd_or(one: u128, other: u128) -> u128 {
-    match (one, other) {
-        (0, other) => other,
-        (one, 0) => one,
-        (one, other) => gcd(one, other),
-    }
 }
 
 /// The heaviest way from the critical nodes to each node, starting from their

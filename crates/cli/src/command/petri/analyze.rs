@@ -77,7 +77,7 @@ struct RingFacts {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read(false)?;
+    let plant = args.net.read(Purpose::Use)?;
     let analysis = Analysis::of(&plant, args.max_rounds);
     let mut out = anstream::stdout().lock();
     match args.format {

@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::{dot, svg, tina};
 
 use super::input::{
-    Plant, is_json, of_flags, read_net, ring_flag_given, with_state_file, write_pnml, write_svg,
+    Plant, Purpose, is_json, of_flags, read_net, ring_flag_given, with_state_file, write_pnml, write_svg,
     write_to,
 };
 use crate::failure::{Answer, Failure};
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop {flag}, or drop the file")));
             } else {
-                read_net(path, None, true)?
+                read_net(path, None, Purpose::WriteAgain)?
             }
         }
     };

@@ -8,7 +8,7 @@ use headway_petri::play::{Synchronous, Timed};
 use headway_petri::{Marking, Net, svg};
 use serde_json::json;
 
-use super::input::{NetFlags, write_pnml, write_svg};
+use super::input::{NetFlags, Purpose, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{Format, whole_number};
 use crate::report::style::{BAD, DIM, HEADING};
@@ -67,7 +67,7 @@ struct Shown<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read(args.output.is_some())?;
+    let plant = args.net.read(Purpose::of(args.output.as_ref()))?;
     let net = &plant.net;
     let unit = net.first_not_unit().is_none();
     let by = args.by.unwrap_or(if unit { By::Rounds } else { By::Time });

@@ -9,7 +9,7 @@ use headway_petri::separate::{self, Method, NotSeparable, Request};
 use headway_petri::{Marking, Net, svg};
 use serde_json::{Value, json};
 
-use super::input::{NetFlags, Plant, place_ids, shortened, transition_ids, write_pnml, write_svg};
+use super::input::{NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING};
@@ -95,7 +95,7 @@ impl MethodChoice {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read(args.output.is_some())?;
+    let plant = args.net.read(Purpose::of(args.output.as_ref()))?;
     let circuit = match args.ring.as_slice() {
         [auto] if auto == "auto" => match choose(args, &plant)? {
             Some(circuit) => circuit,
