@@ -5,6 +5,16 @@
 
 use crate::units::Round;
 
+/// The worst case of a ring, which [`crate::Ring::worst_case`] works out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorstCase {
+    /// The last round after which a token can still rest ([`worst_last_rest`]).
+    pub last_rest: Round,
+    /// The first round after which every state is legitimate
+    /// ([`worst_legitimate_at`]).
+    pub legitimate_at: Round,
+}
+
 /// The last round after which any token can still rest, over all initial states
 /// of a feasible ring (m·d ≤ n): `(m-1)·d + max(L, d) - 1`.
 ///

@@ -22,11 +22,11 @@ use crate::units::{Round, Separation};
 /// let mut state = Configuration::piled(&ring, 2, 0);
 /// let mut tokens = Tokens::new(&state);
 /// let mut monitor = Monitor::new(d, &tokens);
-/// monitor.observe(0, &tokens, ring.legitimate(&state, 2).is_ok());
+/// monitor.observe(0, &tokens, || ring.legitimate(&state, 2).is_ok());
 /// for round in 1..=12 {
 ///     ring.round(&mut state);
 ///     tokens.follow(&state);
-///     monitor.observe(round, &tokens, ring.legitimate(&state, 2).is_ok());
+///     monitor.observe(round, &tokens, || ring.legitimate(&state, 2).is_ok());
 /// }
 /// assert_eq!(monitor.legitimate_at(), Some(4));
 /// assert_eq!(monitor.last_rest(), Some(3));
@@ -37,6 +37,7 @@ pub struct Monitor {
     separation: Separation,
     expected: u64,
     round: Round,
+    legitimate: bool,
     legitimate_at: Option<Round>,
     last_rest: Option<Round>,
     conserved: bool,
@@ -71,13 +72,53 @@ impl Recovery {
     }
 }
 
+/// One of the five desired properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Desideratum {
+    /// Tokens are conserved.
+    D1,
+    /// Tokens stay apart.
+    D2,
+    /// Tokens move.
+    D3,
+    /// Processes are visited equally often.
+    D4,
+    /// The ring recovers.
+    D5,
+}
+
+impl Desideratum {
+    /// All five, in order.
+    pub const ALL: [Desideratum; 5] = [
+        Desideratum::D1,
+        Desideratum::D2,
+        Desideratum::D3,
+        Desideratum::D4,
+        Desideratum::D5,
+    ];
+
+    /// `D1` to `D5`.
+    pub const fn name(self) -> &'static str {
+        ["D1", "D2", "D3", "D4", "D5"][self as usize]
+    }
+
+    /// What it asks, in a few words.
+    pub const fn asks(self) -> &'static str {
+        match self {
+            Desideratum::D1 => "tokens are conserved",
+            Desideratum::D2 => "tokens stay at least d apart",
+            Desideratum::D3 => "every token moves every round",
+            Desideratum::D4 => "every process is visited equally often",
+            Desideratum::D5 => "recovers from any state",
+        }
+    }
+}
+
 /// One desired property and whether it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// `D1` to `D5`.
-    pub name: &'static str,
-    /// What it asks, in a few words.
-    pub asks: &'static str,
+    /// Which.
+    pub of: Desideratum,
     /// Whether it held: D1 throughout the run, D2 to D4 since the state last
     /// became legitimate, D5 for every fault.
     pub holds: bool,
@@ -90,6 +131,7 @@ impl Monitor {
             separation,
             expected: tokens.places().len() as u64,
             round: 0,
+            legitimate: false,
             legitimate_at: None,
             last_rest: None,
             conserved: true,
@@ -104,7 +146,11 @@ impl Monitor {
     }
 
     /// The state that `round` led to (0: the initial state).
-    pub fn observe(&mut self, round: Round, tokens: &Tokens, legitimate: bool) {
+    ///
+    /// `predicate` says whether it is legitimate. It is asked only where the answer
+    /// is open: a token that rests or is too close says no, and legitimacy is closed
+    /// (paper, lemma 1), so a state that follows a legitimate one says yes.
+    pub fn observe(&mut self, round: Round, tokens: &Tokens, predicate: impl FnOnce() -> bool) {
         self.round = round;
         self.conserved &= tokens.places().len() as u64 == self.expected;
         let resting = tokens.any_resting();
@@ -112,13 +158,16 @@ impl Monitor {
             self.last_rest = Some(round);
         }
         let distance = tokens.min_distance();
+        let required = u64::from(self.separation.hops());
+        let likely = !resting && distance.is_none_or(|hops| hops >= required);
+        self.legitimate = likely && (self.settled.is_some() || predicate());
         if let Some(settled) = &mut self.settled {
             settled.min_distance = settled.min_distance.min(distance);
             settled.all_moved &= !resting;
             for &place in tokens.places() {
                 self.visits[place.process()] += 1;
             }
-        } else if legitimate {
+        } else if self.legitimate {
             self.become_settled(round, distance);
         } else {
             self.note_before(distance);
@@ -126,15 +175,15 @@ impl Monitor {
     }
 
     /// A fault has changed the state that the latest round had led to; these are
-    /// the tokens now.
-    pub fn fault(&mut self, tokens: &Tokens, legitimate: bool) {
+    /// the tokens now, and `predicate` is as for [`Monitor::observe`].
+    pub fn fault(&mut self, tokens: &Tokens, predicate: impl FnOnce() -> bool) {
         self.recoveries.push(Recovery {
             fault_at: self.round,
             legitimate_at: None,
         });
         self.settled = None;
         self.visits.fill(0);
-        self.observe(self.round, tokens, legitimate);
+        self.observe(self.round, tokens, predicate);
     }
 
     fn become_settled(&mut self, round: Round, min_distance: Option<u64>) {
@@ -154,6 +203,11 @@ impl Monitor {
             (Some(old), Some(new)) => Some(old.min(new)),
             (old, new) => old.or(new),
         };
+    }
+
+    /// Whether the latest state is legitimate.
+    pub fn legitimate(&self) -> bool {
+        self.legitimate
     }
 
     /// The first round at whose end the state was legitimate; 0 if the initial
@@ -231,16 +285,8 @@ impl Monitor {
 
 /// The five verdicts, given whether each holds.
 pub fn verdicts(hold: [bool; 5]) -> [Verdict; 5] {
-    let asks = [
-        ("D1", "tokens are conserved"),
-        ("D2", "tokens stay at least d apart"),
-        ("D3", "every token moves every round"),
-        ("D4", "every process is visited equally often"),
-        ("D5", "recovers from any state"),
-    ];
     core::array::from_fn(|index| Verdict {
-        name: asks[index].0,
-        asks: asks[index].1,
+        of: Desideratum::ALL[index],
         holds: hold[index],
     })
 }

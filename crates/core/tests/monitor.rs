@@ -32,7 +32,7 @@ fn history(ring: &Ring, initial: &Configuration, rounds: usize) -> Vec<Seen> {
 fn watch(d: Separation, seen: &[Seen]) -> Monitor {
     let mut monitor = Monitor::new(d, &seen[0].tokens);
     for (round, seen) in seen.iter().enumerate() {
-        monitor.observe(round as u64, &seen.tokens, seen.legitimate);
+        monitor.observe(round as u64, &seen.tokens, || seen.legitimate);
     }
     monitor
 }
@@ -79,11 +79,11 @@ fn a_fault_starts_a_new_recovery() {
     let (ring, state) = piled();
     let first = history(&ring, &state, 10);
     let mut monitor = watch(ring.separation(), &first);
-    monitor.fault(&first[0].tokens, false);
+    monitor.fault(&first[0].tokens, || false);
     assert_eq!(monitor.visits(), None);
     assert!(!monitor.desiderata()[4].holds, "not recovered yet");
     for (round, seen) in first.iter().enumerate().skip(1) {
-        monitor.observe(10 + round as u64, &seen.tokens, seen.legitimate);
+        monitor.observe(10 + round as u64, &seen.tokens, || seen.legitimate);
     }
     let recovery = |fault_at, legitimate_at| Recovery {
         fault_at,
@@ -101,10 +101,10 @@ fn a_fault_cut_short_by_another_is_not_held_against_the_ring() {
     let (ring, state) = piled();
     let first = history(&ring, &state, 10);
     let mut monitor = watch(ring.separation(), &first);
-    monitor.fault(&first[0].tokens, false);
-    monitor.fault(&first[0].tokens, false);
+    monitor.fault(&first[0].tokens, || false);
+    monitor.fault(&first[0].tokens, || false);
     for (round, seen) in first.iter().enumerate().skip(1) {
-        monitor.observe(10 + round as u64, &seen.tokens, seen.legitimate);
+        monitor.observe(10 + round as u64, &seen.tokens, || seen.legitimate);
     }
     assert_eq!(monitor.recoveries()[1].legitimate_at, None);
     assert!(monitor.desiderata()[4].holds);
@@ -118,13 +118,13 @@ fn one_visit_too_many_after_a_whole_turn_is_unequal() {
     let settled = &seen[4..];
     let mut monitor = Monitor::new(ring.separation(), &settled[0].tokens);
     for (round, seen) in (2..).zip(&settled[..8]) {
-        monitor.observe(round, &seen.tokens, true);
+        monitor.observe(round, &seen.tokens, || true);
     }
     let verdict = |monitor: &Monitor| monitor.desiderata()[3].holds;
     let mut equal = monitor.clone();
-    equal.observe(10, &settled[8].tokens, true);
+    equal.observe(10, &settled[8].tokens, || true);
     assert!(verdict(&equal));
-    monitor.observe(10, &settled[7].tokens, true);
+    monitor.observe(10, &settled[7].tokens, || true);
     assert!(!verdict(&monitor), "8 rounds, one place twice");
 }
 
@@ -136,24 +136,24 @@ fn each_verdict_can_fail() {
     let failed = |monitor: &Monitor| {
         let verdicts = monitor.desiderata();
         let failed = verdicts.iter().filter(|verdict| !verdict.holds);
-        failed.map(|verdict| verdict.name).collect::<Vec<_>>()
+        failed.map(|verdict| verdict.of.name()).collect::<Vec<_>>()
     };
     let mut lost = watch(ring.separation(), &seen);
     let one = Configuration::piled(&ring, 1, 0);
-    lost.observe(21, &Tokens::new(&one), true);
+    lost.observe(21, &Tokens::new(&one), || true);
     assert!(failed(&lost).contains(&"D1"));
     // All at process 0 again, resting, without a fault to explain it.
     let mut close = watch(ring.separation(), &seen);
-    close.observe(21, &seen[0].tokens, false);
+    close.observe(21, &seen[0].tokens, || false);
     assert_eq!(failed(&close), ["D2", "D3", "D4"]);
     // The same places twice more: after two whole turns and two rounds, one visit
     // more than elsewhere is in order, two are not.
     let mut unfair = watch(ring.separation(), &seen);
-    unfair.observe(21, &seen[20].tokens, true);
+    unfair.observe(21, &seen[20].tokens, || true);
     assert_eq!(failed(&unfair), [""; 0]);
-    unfair.observe(22, &seen[20].tokens, true);
+    unfair.observe(22, &seen[20].tokens, || true);
     assert_eq!(failed(&unfair), ["D4"]);
     let mut stuck = watch(ring.separation(), &seen);
-    stuck.fault(&seen[0].tokens, false);
+    stuck.fault(&seen[0].tokens, || false);
     assert_eq!(failed(&stuck), ["D2", "D3", "D4", "D5"]);
 }

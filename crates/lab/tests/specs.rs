@@ -76,7 +76,7 @@ fn mistakes_have_a_key_and_a_place() {
             "grid.start",
             4,
             9,
-            "m·d ≤ n",
+            "no worst start",
         ),
     ] {
         let text = format!("{head}[[grid]]\n{grid}\n");

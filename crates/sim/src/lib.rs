@@ -40,4 +40,5 @@ pub mod state_file;
 
 pub use fault::Fault;
 pub use run::{Outcome, Run, run};
+pub use settings::Settings;
 pub use state_file::StateFile;

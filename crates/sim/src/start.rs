@@ -1,6 +1,5 @@
 //! Initial states.
 
-use headway_core::bound;
 use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring};
 
 use crate::seed::{Purpose, Random};
@@ -110,7 +109,7 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
 }
 
 /// A state that takes longest of all to settle, for a feasible ring of delays
-/// and relays: `last_rest` is exactly [`bound::worst_last_rest`]. `None` when no
+/// and relays: `last_rest` is exactly [`Ring::worst_case`]'s. `None` when no
 /// process delays, some process measures, m·d > n, or there are no tokens.
 ///
 /// All tokens are piled on the relay that has the longest way to the next delay,
@@ -119,10 +118,8 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
 pub fn worst(ring: &Ring, tokens: u32) -> Option<Configuration> {
     let n = ring.len();
     let d = ring.separation();
-    if tokens == 0 || !ring.measurers().is_empty() || !d.fits(n as u64, u64::from(tokens)) {
-        return None;
-    }
-    let widest = bound::widest_gap(ring.delays().map(|delay| delay as u64), n as u64)?;
+    ring.worst_case(u64::from(tokens))?;
+    let widest = ring.widest_gap()?;
     let mut start = Configuration::empty(ring, tokens, 0);
     if d.hops() == 1 || tokens == 1 || widest <= u64::from(d.hops()) {
         let delay = ring.delays().next()?;

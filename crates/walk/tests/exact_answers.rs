@@ -83,7 +83,8 @@ fn confirm(nodes: usize, tokens: usize) -> usize {
             .last()
             .unwrap_or(nodes);
         let links: Vec<_> = network.links().collect();
-        let ExactSearch::Best(found) = exact::best(network, tokens, None, longest, 50_000_000) else {
+        let ExactSearch::Best(found) = exact::best(network, tokens, None, longest, 50_000_000)
+        else {
             assert_eq!(best_of_all(network, tokens, longest), None, "{links:?}");
             continue;
         };

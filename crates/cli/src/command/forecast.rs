@@ -9,7 +9,7 @@ use headway_sim::forecast::{Forecast, Jam, Timeline, Wait};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{Format, Instance, RingFlags, Start, whole_number};
+use crate::flags::{Format, Instance, RingFlags, whole_number};
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::style::{self, DIM, HEADING};
 use crate::report::{self, count, print_json};
@@ -59,18 +59,10 @@ pub(crate) struct Args {
 
 /// Forecasts and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let mut flags = args.ring.clone();
-    if let Some(path) = &args.file {
-        if flags.start.is_some() {
-            return Err(Failure::new(format!(
-                "--start contradicts the state file {}",
-                path.display()
-            ))
-            .help("give one of them"));
-        }
-        flags.start = Some(Start::File(path.clone()));
-    }
-    let instance = flags.instance()?;
+    let instance = match &args.file {
+        Some(path) => args.ring.with_state_file(path)?.instance()?,
+        None => args.ring.instance()?,
+    };
     let forecast = Forecast::of(&instance.ring, &instance.start)
         .map_err(|error| Failure::new(error).help("use `headway run` for rings that measure"))?;
     let line = forecast.timeline();

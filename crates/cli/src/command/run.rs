@@ -5,12 +5,12 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
-use crate::flags::{Format, Instance, RingFlags, Start, whole_number};
+use crate::flags::{Format, Instance, RingFlags, StartOrFile, one_of, whole_number};
 use crate::report::diagram::{Diagram, Shown, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
@@ -68,20 +68,8 @@ pub(crate) struct Args {
     watch: bool,
 
     /// How to simulate; the result is the same
-    #[arg(long, value_enum, default_value_t, hide_short_help = true)]
-    engine: Engine,
-}
-
-/// How to simulate.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Engine {
-    /// Sparse when there are clearly fewer tokens than processes
-    #[default]
-    Auto,
-    /// Every process every round
-    Dense,
-    /// Only the tokens, every round
-    Sparse,
+    #[arg(long, value_parser = one_of::<EngineChoice>(), default_value_t, hide_short_help = true)]
+    engine: EngineChoice,
 }
 
 /// Runs and reports.
@@ -105,11 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         faults: args.faults.clone(),
         seed: instance.seed,
         rounds: args.rounds,
-        engine: match args.engine {
-            Engine::Auto => EngineChoice::Auto,
-            Engine::Dense => EngineChoice::Dense,
-            Engine::Sparse => EngineChoice::Sparse,
-        },
+        engine: args.engine,
     };
     if args.watch {
         if network.is_some() {
@@ -144,7 +128,7 @@ impl Args {
             return Ok((self.ring.instance()?, None));
         };
         let file = over_network::read(path)?;
-        let instance = if let Some(Start::File(_)) = self.ring.start {
+        let instance = if let Some(StartOrFile::File(_)) = self.ring.start {
             self.ring.instance()?
         } else {
             over_network::flags(&file, path, &self.ring)?.instance()?

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
+use headway_walk::file::{self, Tables};
 use headway_walk::formats::{Format as NetworkFormat, ReadError};
 use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
 use headway_walk::network::NetworkError;
 use headway_walk::search::{self, Found, Method, Request};
 use headway_walk::svg::{self, Picture, Theme};
-use headway_walk::file::{self, Tables};
 use headway_walk::{Network, Walk, bound, hamiltonian};
 use serde_json::Value;
 

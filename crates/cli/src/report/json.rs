@@ -46,9 +46,12 @@ pub(crate) fn outcome(
     insert("rounds", json!(outcome.rounds));
     insert("legitimate_at", json!(outcome.legitimate_at));
     insert("last_rest", json!(outcome.last_rest));
-    insert("worst_case", json!(instance.worst_last_rest()));
-    let worst_legitimate_at = instance.worst_legitimate_at();
-    insert("worst_legitimate_at", json!(worst_legitimate_at));
+    let worst = instance.worst_case();
+    insert("worst_case", json!(worst.map(|worst| worst.last_rest)));
+    insert(
+        "worst_legitimate_at",
+        json!(worst.map(|worst| worst.legitimate_at)),
+    );
     insert("min_distance_before", json!(outcome.min_distance_before));
     insert("min_distance_after", json!(outcome.min_distance_after));
     let visits = outcome
@@ -58,7 +61,7 @@ pub(crate) fn outcome(
     let verdicts: Map<String, Value> = outcome
         .desiderata
         .iter()
-        .map(|verdict| (verdict.name.to_owned(), json!(verdict.holds)))
+        .map(|verdict| (verdict.of.name().to_owned(), json!(verdict.holds)))
         .collect();
     insert("desiderata", Value::Object(verdicts));
     insert("legitimate", json!(outcome.legitimate));

@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::bound::{self, WorstCase};
 use crate::legitimate::{self, Illegitimate};
 use crate::{Configuration, ProcessIndex, Program, Separation};
 
@@ -75,7 +76,7 @@ impl Ring {
     }
 
     /// The processes that delay (measuring ones included), ascending.
-    pub fn delays(&self) -> impl Iterator<Item = ProcessIndex> + '_ {
+    pub fn delays(&self) -> impl Iterator<Item = ProcessIndex> + Clone + '_ {
         (0..self.len()).filter(|&index| self.programs[index].delays())
     }
 
@@ -83,6 +84,44 @@ impl Ring {
     /// [`Configuration::measuring`].
     pub fn measurers(&self) -> &[ProcessIndex] {
         &self.measurers
+    }
+
+    /// Whether any process measures.
+    pub fn measures(&self) -> bool {
+        !self.measurers.is_empty()
+    }
+
+    /// Whether `tokens` can be kept apart on this ring: m·d ≤ n.
+    pub fn fits(&self, tokens: u64) -> bool {
+        self.separation.fits(self.len() as u64, tokens)
+    }
+
+    /// L: the largest clockwise distance from one delay to the next; `None` when
+    /// no process delays.
+    pub fn widest_gap(&self) -> Option<u64> {
+        bound::widest_gap(self.delays().map(|at| at as u64), self.len() as u64)
+    }
+
+    /// The proved worst case over all initial states with `tokens` tokens. `None`
+    /// where no closed form applies: without tokens or delays, with more tokens
+    /// than fit, and where a process measures.
+    ///
+    /// ```
+    /// use headway_core::{Ring, Separation};
+    /// let ring = Ring::with_delays(Separation::new(5).unwrap(), 24, [0]).unwrap();
+    /// assert_eq!(ring.worst_case(4).unwrap().last_rest, 38);
+    /// assert_eq!(ring.worst_case(5), None, "25 processes are needed");
+    /// ```
+    pub fn worst_case(&self, tokens: u64) -> Option<WorstCase> {
+        if self.measures() || !self.fits(tokens) {
+            return None;
+        }
+        let (n, d) = (self.len() as u64, self.separation.hops());
+        let gaps = bound::gaps(self.delays().map(|at| at as u64), n);
+        Some(WorstCase {
+            last_rest: bound::worst_last_rest(tokens, d, self.widest_gap()?)?,
+            legitimate_at: bound::worst_legitimate_at(tokens, d, gaps)?,
+        })
     }
 
     /// One synchronous round, in place.

@@ -19,12 +19,12 @@ mod view;
 mod window;
 
 pub use frame::{Frame, MeasuringView, Verdict};
-pub use settings::{ProgramName, RunSettings, StartName};
+pub use settings::RunSettings;
+pub(crate) use settings::names_of;
 pub use view::{DesiderataView, JamView, QueueView, RunView, SegmentView};
 pub use window::{BaseFrom, FaultAt, VerdictFrom, Way, Window};
 
 pub(crate) use run::{Run, check_round, event};
-pub(crate) use segment::worst_legitimate_at;
 
 use crate::error::ApiError;
 use crate::limits::Limits;

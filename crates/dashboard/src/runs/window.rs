@@ -103,7 +103,7 @@ impl Window {
         let end = end.min(story.seekable());
         let n = segment.ring.len() as u64;
         // A ring that measures is run through the window.
-        let end = if segment.ring.measurers().is_empty() {
+        let end = if !segment.ring.measures() {
             end
         } else {
             end.min(from + VERDICT_WORK / n)
@@ -167,7 +167,7 @@ impl Window {
             ids,
             begin,
         };
-        let until = if segment.ring.measurers().is_empty() {
+        let until = if !segment.ring.measures() {
             part.forecast(until, &mut self.ways, left)?
         } else {
             part.follow(until, &mut self.ways, &mut self.measuring, left)
@@ -281,8 +281,8 @@ impl Part<'_> {
         self.begin + round
     }
 
-    /// Legitimacy is closed, so it is asked only up to the round that is known to
-    /// be the first; rings that measure are asked in every round.
+    /// Legitimacy is closed, so verdicts can change only up to the round that is
+    /// known to be the first legitimate one.
     fn judge(
         &self,
         until: Round,
@@ -290,26 +290,17 @@ impl Part<'_> {
         legitimate: &mut Vec<(u64, u64)>,
     ) {
         let segment = self.segment;
-        let measures = !segment.ring.measurers().is_empty();
-        let known = segment.facts.legitimate_at.filter(|_| !measures);
+        let known = segment.facts.legitimate_at;
         let from = known.map(|round| (segment.from + round).max(self.begin));
         if let Some(from) = from.filter(|&from| from <= until) {
             legitimate.push((from, until));
         }
-        if verdicts.is_none() && !measures {
-            return;
-        }
+        let Some(verdicts) = verdicts else { return };
         let tokens = segment.start.tokens();
         let mut state = self.state.clone();
         let mut found: Vec<VerdictFrom> = Vec::new();
         for round in self.begin..=until {
             let verdict = Verdict::of(&segment.ring, &state, tokens);
-            if measures && verdict.legitimate {
-                match legitimate.last_mut() {
-                    Some((_, last)) if *last + 1 == round && round > self.begin => *last = round,
-                    _ => legitimate.push((round, round)),
-                }
-            }
             if found.last().is_none_or(|last| last.verdict != verdict) {
                 found.push(VerdictFrom { round, verdict });
             }
@@ -318,9 +309,7 @@ impl Part<'_> {
             }
             segment.ring.round(&mut state);
         }
-        if let Some(verdicts) = verdicts {
-            verdicts.extend(found);
-        }
+        verdicts.extend(found);
     }
 }
 

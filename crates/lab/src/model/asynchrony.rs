@@ -4,6 +4,7 @@
 
 use headway_core::Separation;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
+use strum::VariantNames;
 
 use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
 use crate::cell::Cell;
@@ -48,7 +49,7 @@ impl Model for AsynchronyModel {
                 name: "schedule",
                 symbol: "schedule",
                 default: "random",
-                kind: AxisKind::Word(&["random", "bursts", "straggler"]),
+                kind: AxisKind::Word(Schedule::VARIANTS),
                 about: "who is activated: anyone; an arc at a time; anyone, one process rarely",
             },
         ]
@@ -89,11 +90,7 @@ impl Model for AsynchronyModel {
             processes: cell.number("processes") as usize,
             separation,
             pace: cell.number("pace") as u64,
-            schedule: match cell.text("schedule").as_str() {
-                "bursts" => Schedule::Bursts,
-                "straggler" => Schedule::Straggler,
-                _ => Schedule::Random,
-            },
+            schedule: cell.parsed("schedule")?,
             wanted: wanted.to_vec(),
         }))
     }

@@ -1,5 +1,8 @@
 //! The ring itself: stabilization, waits, distances, visits, flow.
 
+use headway_sim::settings::{DelayProgram, Start};
+use strum::VariantNames;
+
 use super::{Axis, AxisKind, Engine, Measure, Model, Problem, Sampler};
 use crate::cell::Cell;
 
@@ -71,14 +74,14 @@ impl Model for RingModel {
                 name: "start",
                 symbol: "start",
                 default: "random",
-                kind: AxisKind::Word(&["random", "piled", "spaced", "worst"]),
+                kind: AxisKind::Word(Start::VARIANTS),
                 about: "the initial state",
             },
             Axis {
                 name: "program",
                 symbol: "program",
                 default: "fixed",
-                kind: AxisKind::Word(&["fixed", "measure", "measure-as-printed"]),
+                kind: AxisKind::Word(DelayProgram::VARIANTS),
                 about: "what the delaying processes run",
             },
             Axis {

@@ -28,7 +28,7 @@ impl LockStep {
                 tokens.follow(&state);
             }
             let legitimate = ring.legitimate(&state, m).is_ok();
-            seen.monitor.observe(round, &tokens, legitimate);
+            seen.monitor.observe(round, &tokens, || legitimate);
             seen.states.push(state.clone());
             seen.tokens.push(tokens.clone());
         }

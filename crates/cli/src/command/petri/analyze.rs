@@ -11,7 +11,7 @@ use headway_petri::{EventGraph, bound, invariant, ring, structure, svg};
 use headway_sim::forecast::Forecast;
 use serde_json::{Value, json};
 
-use super::input::{NetFlags, Plant, place_ids, shortened, transition_ids, write_svg};
+use super::input::{NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING, tick};
@@ -335,21 +335,21 @@ impl Analysis {
 impl RingFacts {
     fn of(plant: &Plant, ring: &Ring, state: &Configuration) -> RingFacts {
         let tokens = state.tokens();
-        let delays: Vec<u64> = ring.delays().map(|delay| delay as u64).collect();
-        let pace = if delays.is_empty() {
+        let delays = ring.delays().count();
+        let pace = if delays == 0 {
             1
         } else {
             ring.separation().hops()
         };
         let feasible = u128::from(tokens) * u128::from(pace) <= ring.len() as u128;
         let forecast = Forecast::of(ring, state).ok();
-        let gap = headway_core::bound::widest_gap(delays.iter().copied(), ring.len() as u64);
+        let gap = ring.widest_gap();
         RingFacts {
             processes: ring.len(),
             major: ring::major_transitions(&plant.net, &plant.marking).unwrap_or_default(),
             tokens,
             separation: ring.separation().hops(),
-            delays: delays.len(),
+            delays,
             last_rest: forecast
                 .filter(|_| feasible)
                 .and_then(|forecast| forecast.last_rest()),

@@ -10,7 +10,7 @@ use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring, svg};
 
 use crate::failure::{Failure, warn};
-use crate::flags::{RingFlags, Start, read_state_file};
+use crate::flags::{RingFlags, read_state_file};
 
 /// Which net, and its marking.
 #[derive(ClapArgs, Clone, Debug)]
@@ -98,11 +98,7 @@ impl NetFlags {
 }
 
 /// Reads a net from PNML or the net of a ring from a state file.
-pub(super) fn read_net(
-    path: &Path,
-    id: Option<&str>,
-    purpose: Purpose,
-) -> Result<Plant, Failure> {
+pub(super) fn read_net(path: &Path, id: Option<&str>, purpose: Purpose) -> Result<Plant, Failure> {
     let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
     if is_json(&bytes) {
         if let Some(id) = id {
@@ -158,33 +154,6 @@ pub(super) fn read_net(
 pub(super) fn of_flags(flags: &RingFlags) -> Result<Plant, Failure> {
     let instance = flags.instance()?;
     of_ring(&instance.ring, &instance.start)
-}
-
-/// A state file named as an argument stands for `--start FILE`, so that flags
-/// which contradict it are refused in the same words.
-pub(super) fn with_state_file(flags: &RingFlags, path: &Path) -> RingFlags {
-    RingFlags {
-        start: Some(Start::File(path.to_owned())),
-        ..flags.clone()
-    }
-}
-
-/// A flag that describes a ring, if any was given.
-pub(super) fn ring_flag_given(flags: &RingFlags) -> Option<&'static str> {
-    let given = [
-        ("--processes", flags.processes.is_some()),
-        ("--tokens", flags.tokens.is_some()),
-        ("--separation", flags.separation.is_some()),
-        ("--program", flags.program.is_some()),
-        ("--delays", flags.delays.is_some()),
-        ("--start", flags.start.is_some()),
-        ("--seed", flags.seed.is_some()),
-        ("--limit", flags.limit.is_some()),
-    ];
-    given
-        .iter()
-        .find(|(_, given)| *given)
-        .map(|(flag, _)| *flag)
 }
 
 fn of_ring(ring: &Ring, state: &Configuration) -> Result<Plant, Failure> {

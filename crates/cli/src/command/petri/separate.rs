@@ -9,7 +9,9 @@ use headway_petri::separate::{self, Method, NotSeparable, Request};
 use headway_petri::{Marking, Net, svg};
 use serde_json::{Value, json};
 
-use super::input::{NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_pnml, write_svg};
+use super::input::{
+    NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_pnml, write_svg,
+};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING};

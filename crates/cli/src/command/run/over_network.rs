@@ -35,18 +35,14 @@ pub(super) fn flags(file: &WalkFile, path: &Path, given: &RingFlags) -> Result<R
         .help("drop --processes"));
     }
     let tokens = given.tokens.unwrap_or(file.tokens as u64);
-    let separation = match given.program {
-        None | Some(crate::flags::ProgramChoice::Fixed) => {
-            // Other tokens than the walk was made for, as far apart as can be.
-            let own = if tokens == file.tokens as u64 {
-                file.separation as u64
-            } else {
-                (file.walk.len() as u64 / tokens.max(1)).max(1)
-            };
-            Some(given.separation.unwrap_or(own))
-        }
-        Some(_) => given.separation,
+    // Other tokens than the walk was made for, as far apart as can be.
+    let own = if tokens == file.tokens as u64 {
+        file.separation as u64
+    } else {
+        (file.walk.len() as u64 / tokens.max(1)).max(1)
     };
+    let measures = given.program.unwrap_or_default().measures();
+    let separation = given.separation.or((!measures).then_some(own));
     Ok(RingFlags {
         processes: Some(file.walk.len() as u64),
         tokens: Some(tokens),

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use headway_core::desiderata::Desideratum;
 use headway_sim::{Outcome, Run};
 
 use super::over_network::OverNetwork;
@@ -72,7 +73,8 @@ pub(crate) fn settling(
         Some(worst) => format!("; at most {worst} from any state whatever (proved)."),
         None => ".".to_owned(),
     };
-    let worst = at_most(instance.worst_legitimate_at());
+    let worst_case = instance.worst_case();
+    let worst = at_most(worst_case.map(|worst| worst.legitimate_at));
     match outcome.legitimate_at {
         Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
         Some(round) => writeln!(
@@ -85,7 +87,7 @@ pub(crate) fn settling(
             count(outcome.rounds, "round")
         )?,
     }
-    let worst = at_most(instance.worst_last_rest());
+    let worst = at_most(worst_case.map(|worst| worst.last_rest));
     match outcome.last_rest {
         Some(round) => writeln!(out, "The last rest was after round {round}{worst}"),
         None => writeln!(out, "No token ever rested{worst}"),
@@ -129,24 +131,24 @@ fn recoveries(out: &mut impl Write, run: &Run, outcome: &Outcome) -> io::Result<
 fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io::Result<()> {
     writeln!(out)?;
     for verdict in &outcome.desiderata {
-        let detail = match verdict.name {
-            "D1" => format!("{} throughout", instance.tokens()),
-            "D4" => match outcome.visits {
+        let detail = match verdict.of {
+            Desideratum::D1 => format!("{} throughout", instance.tokens()),
+            Desideratum::D4 => match outcome.visits {
                 Some((min, max)) if min == max => {
                     format!("{} each since then", count(min, "visit"))
                 }
                 Some((min, max)) => format!("{min} to {} each since then", count(max, "visit")),
                 None => "never legitimate, so not asked".to_owned(),
             },
-            "D2" | "D3" if outcome.min_distance_after.is_none() => {
+            Desideratum::D2 | Desideratum::D3 if outcome.min_distance_after.is_none() => {
                 "never legitimate, so not asked".to_owned()
             }
-            "D2" => format!(
+            Desideratum::D2 => format!(
                 "at least {} since then",
                 outcome.min_distance_after.unwrap_or(0)
             ),
-            "D3" => "no rest since then".to_owned(),
-            _ => match outcome.recoveries.len() {
+            Desideratum::D3 => "no rest since then".to_owned(),
+            Desideratum::D5 => match outcome.recoveries.len() {
                 1 => "from this start".to_owned(),
                 more => format!("from this start and {}", count(more as u64 - 1, "fault")),
             },
@@ -155,8 +157,8 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
             out,
             "  {} {} {:<42} {DIM}{detail}{DIM:#}",
             tick(verdict.holds),
-            verdict.name,
-            verdict.asks
+            verdict.of.name(),
+            verdict.of.asks()
         )?;
     }
     Ok(())

@@ -100,7 +100,7 @@ impl Film {
             at: 0,
             playing: true,
             speed: 6,
-            worst: instance.worst_last_rest(),
+            worst: instance.worst_case().map(|worst| worst.last_rest),
         };
         let outcome = simulate(run, |frame| {
             let remark = match (frame.fault, frame.illegitimate()) {

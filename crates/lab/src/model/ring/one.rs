@@ -3,14 +3,15 @@
 use std::ops::ControlFlow;
 
 use headway_core::bound;
-use headway_core::{Configuration, Program, Ring, Separation};
+use headway_core::{Configuration, Ring, Separation};
 use headway_sim::engine::{Dense, Engine as _};
 use headway_sim::fault::{Fault, FaultKind};
 use headway_sim::forecast::Forecast;
 use headway_sim::placement::Delays;
 use headway_sim::run::EngineChoice;
 use headway_sim::seed::{Purpose, Random};
-use headway_sim::{Run, run, start};
+use headway_sim::settings::{DelayProgram, Start};
+use headway_sim::{Run, run};
 
 use super::{
     AT_WORST, CLOSEST_AFTER, CLOSEST_BEFORE, DENSITY, FLOW, LAST_REST, LEGITIMATE_AT, OF_WORST,
@@ -24,21 +25,13 @@ pub(super) struct RingSampler {
     pub(super) tokens: u32,
     pub(super) separation: Separation,
     delays: Delays,
-    program: Program,
+    program: DelayProgram,
     start: Start,
     faults: Vec<Fault>,
     pub(super) wanted: Vec<usize>,
     pub(super) by_forecast: bool,
     /// The ring, when it is the same for every seed.
     fixed_ring: Option<Ring>,
-}
-
-#[derive(Clone, Copy)]
-enum Start {
-    Random,
-    Piled,
-    Spaced,
-    Worst,
 }
 
 /// What one run shows, by whichever way.
@@ -63,25 +56,11 @@ impl RingSampler {
         // The axis allows no more than 2^31.
         let separation = Separation::new(cell.number("separation") as u32)
             .ok_or_else(|| Problem::new("separation", "expected 1 or more"))?;
-        let program = match cell.text("program").as_str() {
-            "measure" => Program::Measure,
-            "measure-as-printed" => Program::MeasureAsPrinted,
-            _ => Program::Delay,
-        };
-        let text = cell.text("delays");
-        let delays: Delays = if program.measures() && text == "all" {
-            Delays::At(vec![0])
-        } else if let Some(count) = text.strip_prefix("even:") {
-            evenly(count, processes)?
-        } else {
-            text.parse()
-                .map_err(|error| Problem::new("delays", format!("'{text}': {error}")))?
-        };
-        let start = match cell.text("start").as_str() {
-            "piled" => Start::Piled,
-            "spaced" => Start::Spaced,
-            "worst" => Start::Worst,
-            _ => Start::Random,
+        let program: DelayProgram = cell.parsed("program")?;
+        let start: Start = cell.parsed("start")?;
+        let delays = match cell.parsed("delays")? {
+            Delays::All => program.default_delays(),
+            other => other,
         };
         let faults = parse_faults(&cell.text("fault"))?;
         let mut sampler = RingSampler {
@@ -108,9 +87,9 @@ impl RingSampler {
                 return Err(Problem::new("fault", why));
             }
         }
-        if matches!(start, Start::Worst) && start::worst(&ring, sampler.tokens).is_none() {
-            let why = "there is no worst start: it needs delays and relays, and m·d ≤ n";
-            return Err(Problem::new("start", why));
+        if start == Start::Worst {
+            let worst = start.state(&ring, sampler.tokens, 0);
+            worst.map_err(|error| Problem::new("start", error))?;
         }
         if !matches!(sampler.delays, Delays::Count(_)) {
             sampler.fixed_ring = Some(ring);
@@ -132,21 +111,14 @@ impl RingSampler {
         if let Some(ring) = &self.fixed_ring {
             return Ok(ring.clone());
         }
-        let places = self.delays.choose(self.processes, seed);
-        let mut programs = vec![Program::Relay; self.processes];
-        for place in places.map_err(|error| error.to_string())? {
-            programs[place] = self.program;
-        }
-        Ring::new(self.separation, programs).map_err(|error| error.to_string())
+        self.program
+            .ring(self.separation, self.processes, &self.delays, seed)
+            .map_err(|error| error.to_string())
     }
 
     fn start(&self, ring: &Ring, seed: u64) -> Result<Configuration, String> {
-        Ok(match self.start {
-            Start::Random => start::random(ring, self.tokens, seed),
-            Start::Piled => start::piled(ring, self.tokens, 0),
-            Start::Spaced => start::spaced(ring, self.tokens),
-            Start::Worst => start::worst(ring, self.tokens).ok_or("there is no worst start")?,
-        })
+        let state = self.start.state(ring, self.tokens, seed);
+        state.map_err(|error| error.to_string())
     }
 
     fn wants(&self, any_of: &[usize]) -> bool {
@@ -269,9 +241,8 @@ impl RingSampler {
     /// How many processes delay, if they are any at random, from a random start,
     /// and nothing happens afterwards.
     pub(super) fn random_delays(&self) -> Option<usize> {
-        let plain = matches!(self.start, Start::Random)
-            && self.faults.is_empty()
-            && !self.program.measures();
+        let plain =
+            self.start == Start::Random && self.faults.is_empty() && !self.program.measures();
         match self.delays {
             Delays::All if plain => Some(self.processes),
             Delays::Count(count) if plain => Some(count),
@@ -314,7 +285,7 @@ impl RingSampler {
         };
         let (n, m) = (self.processes as u64, u64::from(self.tokens));
         let (gap, worst) = if self.wants(&[WORST, OF_WORST, AT_WORST, WIDEST_GAP]) {
-            let gap = bound::widest_gap(ring.delays().map(|delay| delay as u64), n);
+            let gap = ring.widest_gap();
             (gap, gap.and_then(|gap| self.worst(gap)))
         } else {
             (None, None)
@@ -348,23 +319,6 @@ impl RingSampler {
             };
         }
         Ok(())
-    }
-}
-
-/// This many delays, as evenly spread as the ring allows.
-fn evenly(count: &str, processes: usize) -> Result<Delays, Problem> {
-    let expected = || {
-        Problem::new(
-            "delays",
-            format!("expected even:K, K from 1 to {processes}"),
-        )
-    };
-    match count.parse::<usize>() {
-        Ok(count) if (1..=processes).contains(&count) => {
-            let places = (0..count).map(|index| index * processes / count);
-            Ok(Delays::At(places.collect()))
-        }
-        _ => Err(expected()),
     }
 }
 
