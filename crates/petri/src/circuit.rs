@@ -6,7 +6,7 @@ use petgraph::algo::maximum_matching;
 use petgraph::graph::UnGraph;
 use thiserror::Error;
 
-use crate::graph::{ArcsByNode, Components};
+use crate::graph::{ArcsByNode, Components, arcs_by_node};
 use crate::net::{Marking, Net, PlaceIndex, TransitionIndex};
 
 /// A circuit: place k feeds transition k, which feeds place k+1, and the last
@@ -244,7 +244,7 @@ impl Johnson {
         let nodes = places + net.transitions();
         Johnson {
             places,
-            leaving: ArcsByNode::new(nodes, arcs.clone().map(|(from, _)| from)),
+            leaving: arcs_by_node(nodes, arcs.clone().map(|(from, _)| from)),
             arcs: arcs.collect(),
             blocked: vec![false; nodes],
             waiting: HashMap::new(),

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::graph::{ArcsByNode, Components, EventGraph};
+use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
 use crate::net::PlaceIndex;
 
 /// A circuit without tokens, in order; `None` exactly if the graph is live.
@@ -28,7 +28,7 @@ pub fn unmarked_circuit(graph: &EventGraph) -> Option<Vec<PlaceIndex>> {
         .filter(|&place| graph.arc(place as usize).tokens == 0)
         .collect();
     let arc = |empty_arc: u32| graph.arc(empty[empty_arc as usize] as usize);
-    let leaving = ArcsByNode::new(
+    let leaving = arcs_by_node(
         graph.nodes(),
         empty.iter().map(|&place| graph.arc(place as usize).from),
     );

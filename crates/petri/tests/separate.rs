@@ -144,7 +144,7 @@ fn from_a_bad_start_monitors_stay_illegal_and_minor_rings_recover() {
     assert_eq!(monitor.illegal.len(), 4, "the four rows that contain p0");
     assert_eq!(monitor.bound, Err(NoBound::Monitor));
     let seen = observe(&monitor.net, &monitor.marking, &around(12), 4, 10_000).unwrap();
-    assert_eq!(seen.separated_from, None, "illegal for ever: {seen:?}");
+    assert_eq!(seen.separated_from, None, "illegal forever: {seen:?}");
 }
 
 /// A fault moves one token; the control is untouched, as the paper has it.

@@ -1,8 +1,6 @@
 //! The walk file: a walk with its network and all that was found out about it, as
 //! JSON. Other commands take it as a ring to run on.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -157,12 +155,7 @@ pub fn read(text: &str) -> Result<WalkFile, FileError> {
     let network = node_link::read_value(network)
         .and_then(|builder| Ok(builder.finish()?))
         .map_err(FileError::Network)?;
-    let nodes: HashMap<&str, u32> = network
-        .names()
-        .iter()
-        .zip(0..)
-        .map(|(name, node)| (name.as_str(), node))
-        .collect();
+    let nodes = network.by_name();
     let positions = file
         .get("walk")
         .and_then(Value::as_array)

@@ -5,7 +5,7 @@
 //! from a formation to the same one turned by one (every token where the next one
 //! was), and the tokens between them have visited every node, then their paths
 //! laid end to end are a closed walk of m·L positions on which m tokens, L apart,
-//! keep distance d for ever. And every walk with m·g = W is made so. The search for
+//! keep distance d forever. And every walk with m·g = W is made so. The search for
 //! a walk is thereby a search for a path among formations.
 
 use std::collections::{BinaryHeap, HashMap};

@@ -12,10 +12,10 @@ use crate::walk::Walk;
 pub enum Cycle {
     /// There is.
     Found(Walk),
-    /// There is none, because.
-    None(String),
+    /// There is none, for this reason.
+    Impossible(String),
     /// None was found, and none was excluded.
-    Unknown,
+    NotFound,
 }
 
 /// Looks for a cycle: reasons against one first, then backtracking for up to
@@ -23,9 +23,9 @@ pub enum Cycle {
 ///
 /// ```
 /// use headway_walk::{generators::Generator, hamiltonian::{self, Cycle}};
-/// let verdict = |generator: Generator| hamiltonian::cycle(&generator.network(0).unwrap(), 0, 100_000);
-/// assert!(matches!(verdict(Generator::Grid(4, 5)), Cycle::Found(_)));
-/// assert!(matches!(verdict(Generator::Grid(3, 5)), Cycle::Impossible(_)));
+/// let cycle = |generator: Generator| hamiltonian::cycle(&generator.network(0).unwrap(), 0, 100_000);
+/// assert!(matches!(cycle(Generator::Grid(4, 5)), Cycle::Found(_)));
+/// assert!(matches!(cycle(Generator::Grid(3, 5)), Cycle::Impossible(_)));
 /// ```
 pub fn cycle(network: &Network, seed: u64, steps: usize) -> Cycle {
     if let Some(reason) = obstacle(network) {

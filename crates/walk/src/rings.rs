@@ -69,7 +69,7 @@ pub enum RingsError {
 /// Tokens on rings, timed as well as can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// The distance that any two tokens keep for ever.
+    /// The distance that any two tokens keep forever.
     pub distance: u32,
     /// For each ring, how many rounds a token rests at every node; 1 is full speed.
     pub paces: Vec<u32>,
@@ -236,7 +236,7 @@ impl Timing {
 
     /// What came out, in words.
     pub fn in_words(&self, network: &Network, rings: &Rings) -> String {
-        let mut text = format!("tokens keep distance {} for ever", self.distance);
+        let mut text = format!("tokens keep distance {} forever", self.distance);
         if let Some(clash) = &self.clash {
             let (one, other) = clash.rings;
             let _ = write!(

@@ -1,4 +1,4 @@
-//! The best walk that can be found: the most distance kept by m tokens for ever,
+//! The best walk that can be found: the most distance kept by m tokens forever,
 //! then the shortest walk, then the fairest visits.
 
 use std::fmt;
@@ -195,11 +195,11 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
     }
     if wants(Method::Hamiltonian) {
         progress("looking for a Hamiltonian cycle");
-        let verdict = hamiltonian::cycle(network, request.seed, moves);
-        if let Cycle::Found(walk) = &verdict {
+        let cycle = hamiltonian::cycle(network, request.seed, moves);
+        if let Cycle::Found(walk) = &cycle {
             search.offer(walk.clone(), Method::Hamiltonian);
         }
-        search.hamiltonian = Some(verdict);
+        search.hamiltonian = Some(cycle);
     }
     let refinable = network.len() <= refine::MAX_NODES && request.tokens > 1;
     if wants(Method::Refine) && refinable && !search.reached() {

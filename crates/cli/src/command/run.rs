@@ -265,7 +265,7 @@ fn in_csv(
 }
 
 /// A field of comma-separated values.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

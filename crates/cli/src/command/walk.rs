@@ -1,6 +1,5 @@
 //! `headway walk`: a ring over a network.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -329,12 +328,7 @@ fn given(network: &Network, path: &Path, request: &Request) -> Result<Found, Fai
 
 /// Nodes by their names in a JSON list.
 fn nodes(network: &Network, list: &Value) -> Result<Vec<u32>, String> {
-    let known: HashMap<&str, u32> = network
-        .names()
-        .iter()
-        .map(String::as_str)
-        .zip(network.nodes())
-        .collect();
+    let known = network.by_name();
     list.as_array()
         .ok_or("expected a list of node names")?
         .iter()

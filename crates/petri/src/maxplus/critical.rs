@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use num_integer::gcd;
 
 use super::Certificate;
-use crate::graph::{ArcsByNode, Components, EventGraph};
+use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
 
 pub(super) struct Part {
     pub(super) nodes: Vec<usize>,
@@ -26,7 +26,7 @@ pub(super) fn part(graph: &EventGraph, certificate: &Certificate) -> Part {
             potential[arc.from as usize] + gain == potential[arc.to as usize]
         })
         .collect();
-    let leaving = ArcsByNode::new(
+    let leaving = arcs_by_node(
         graph.nodes(),
         tight.iter().map(|&place| graph.arc(place as usize).from),
     );

@@ -150,7 +150,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         ),
     };
     write_svg(args.svg.as_deref(), &done.net, &done.marking, &highlight)?;
-    // Tokens that stand still for ever are not what was asked for, however far apart.
+    // Tokens that stand still forever are not what was asked for, however far apart.
     let stopped =
         |side: &Side| side.behaviour.recurs.is_some() && side.behaviour.circuit_firings == 0;
     let separated = after.behaviour.separated_from.is_some();

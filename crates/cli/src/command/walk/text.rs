@@ -114,7 +114,7 @@ fn distance(
     } else {
         writeln!(
             out,
-            "\n{colour}Distance kept in the network: {kept}{colour:#}, for ever {DIM}(nearest: \
+            "\n{colour}Distance kept in the network: {kept}{colour:#}, at all times {DIM}(nearest: \
              {one} and {other}){DIM:#}"
         )?;
     }
