@@ -12,7 +12,6 @@ use headway_check::export::{Language, Source, export};
 use headway_check::function;
 use headway_check::model::delay_relay::{Explicit, Instance, reduced};
 use headway_check::{Control, Limits};
-use headway_testkit::tools;
 
 use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
 
@@ -91,8 +90,10 @@ fn cpu<T>(times: u32, mut work: impl FnMut() -> T) -> Duration {
 /// CPU time of SPIN's search for a violated assertion, compiled as its manual
 /// advises: safety only, optimized.
 fn spin_closure(ring: &Instance) -> Result<Duration, String> {
-    tools::program(&["spin"], "spin")?;
-    tools::program(&["gcc"], "gcc libc6-dev")?;
+    for (tool, version) in [("spin", "-V"), ("gcc", "--version")] {
+        run(Command::new(tool).arg(version))
+            .map_err(|_| format!("install {tool} (scripts/install-tools does)"))?;
+    }
     let folder = PathBuf::from("target/bench/spin");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let text = export(&Source::DelayRelay(ring.clone()), Language::Promela);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::roster::{Member, Roster};
+use crate::membership::roster::{Member, Roster};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 

@@ -13,12 +13,17 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getpgrp, getsid};
 use serde::{Deserialize, Serialize};
 
+/// The session of this process.
+pub(crate) fn session() -> i32 {
+    getsid(None).map_or(0, Pid::as_raw)
+}
+
 /// The variable with a run's number.
 pub(super) const VARIABLE: &str = "HEADWAY_HOLD";
 
 /// A run of the command, as noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hold {
+pub struct Run {
     /// Its number.
     pub id: u64,
     /// The session of the node that runs it. What a command has put into a session of
@@ -28,18 +33,9 @@ pub struct Hold {
     pub process: Option<(i32, u64)>,
 }
 
-impl Hold {
-    /// A run that this process is about to begin.
-    pub fn new(id: u64) -> Hold {
-        Hold {
-            id,
-            session: getsid(None).map_or(0, Pid::as_raw),
-            process: None,
-        }
-    }
-
-    /// Ends all that is left of it, and waits until it is gone, for `most` at most.
-    pub fn end(&self, most: Duration) {
+impl Run {
+    /// Ends all that is left of it, and waits until it is gone, for `longest` at most.
+    pub(crate) fn end(&self, longest: Duration) {
         let began = Instant::now();
         let mut told = false;
         loop {
@@ -58,7 +54,7 @@ impl Hold {
                 );
                 told = true;
             }
-            if began.elapsed() >= most {
+            if began.elapsed() >= longest {
                 tracing::error!(
                     ?groups,
                     "a command of before the restart does not end; the node goes on without"
@@ -144,6 +140,14 @@ mod tests {
 
     use super::*;
 
+    fn run(id: u64) -> Run {
+        Run {
+            id,
+            session: session(),
+            process: None,
+        }
+    }
+
     fn sleeper(id: u64) -> Command {
         let mut command = Command::new("sleep");
         command
@@ -165,20 +169,20 @@ mod tests {
 
     #[test]
     fn a_process_that_was_never_noted_is_found_by_its_number_and_others_are_left_alone() {
-        let hold = Hold::new(number(1));
-        let mut ours = sleeper(hold.id).spawn().expect("sleeps");
+        let run = run(number(1));
+        let mut ours = sleeper(run.id).spawn().expect("sleeps");
         let mut other = sleeper(number(2)).spawn().expect("sleeps");
         // The same number in a session of its own: a server that the command started.
         let mut escaped = Command::new("setsid")
             .args(["sleep", "1000"])
-            .env(VARIABLE, hold.id.to_string())
+            .env(VARIABLE, run.id.to_string())
             .spawn()
             .expect("sleeps");
         let own = escaped.id() as i32;
         while Stat::of(own).is_some_and(|stat| stat.session != own) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        hold.end(Duration::from_secs(10));
+        run.end(Duration::from_secs(10));
         assert!(ended(&mut ours));
         assert!(!ended(&mut other) && !ended(&mut escaped));
         for mut child in [other, escaped] {
@@ -207,9 +211,9 @@ mod tests {
         while alive() < 2 {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let noted = |start| Hold {
+        let noted = |start| Run {
             process: Some((group, start)),
-            ..Hold::new(number(3))
+            ..run(number(3))
         };
         let start = started(group);
         noted(start + 1).end(Duration::from_secs(10));

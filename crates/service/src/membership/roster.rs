@@ -6,12 +6,13 @@
 //! the same one.
 
 use headway_node::{Key, MAC_BYTES};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 /// The most members: what a node is willing to keep and pass on.
-pub const MOST_MEMBERS: usize = 4096;
+pub const MAX_MEMBERS: usize = 4096;
 
 /// SHA-256 of a roster's bytes.
 pub type Digest = [u8; 32];
@@ -23,8 +24,10 @@ const SIGNED_AS: &[u8] = b"headway roster 1";
 #[serde(deny_unknown_fields)]
 pub struct Member {
     /// Its name.
+    #[serde(deserialize_with = "read_name")]
     pub name: String,
     /// Where it receives datagrams.
+    #[serde(deserialize_with = "read_address")]
     pub address: String,
     /// Where its HTTP interface is, for people and dashboards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -45,6 +48,15 @@ pub struct Roster {
     pub bypassed: Vec<String>,
 }
 
+/// What becomes of a member that is bypassed or was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bypass {
+    /// The ring closes without it.
+    LeaveOut,
+    /// It has its place again.
+    TakeBack,
+}
+
 /// What is wrong with a roster.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RosterError {
@@ -63,7 +75,7 @@ pub enum RosterError {
         value: String,
     },
     /// Too many.
-    #[error("a roster has at most {MOST_MEMBERS} members, not {0}")]
+    #[error("a roster has at most {MAX_MEMBERS} members, not {0}")]
     TooMany(usize),
     /// A bypassed node that is not a member.
     #[error("`{0}` is bypassed and not a member")]
@@ -98,7 +110,28 @@ pub fn valid_address(address: &str) -> bool {
     address.len() <= 128 && printable && port.is_some_and(|port| port > 0)
 }
 
+fn read_name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    if valid_name(&name) {
+        return Ok(name);
+    }
+    Err(D::Error::custom(RosterError::Name(name)))
+}
+
+fn read_address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let address = String::deserialize(from)?;
+    if valid_address(&address) {
+        return Ok(address);
+    }
+    Err(D::Error::custom(RosterError::Address(address)))
+}
+
 impl Member {
+    /// Its name and address.
+    pub(super) fn entry(&self) -> (String, String) {
+        (self.name.clone(), self.address.clone())
+    }
+
     /// What is wrong with it, if anything.
     ///
     /// # Errors
@@ -124,7 +157,7 @@ impl Roster {
     ///
     /// The first thing that is.
     pub fn check(&self) -> Result<(), RosterError> {
-        if self.members.len() > MOST_MEMBERS {
+        if self.members.len() > MAX_MEMBERS {
             return Err(RosterError::TooMany(self.members.len()));
         }
         if !valid_name(&self.ring) {
@@ -191,13 +224,13 @@ impl Roster {
 
     /// The nearest active members before and after a member, whether it is active
     /// itself or not.
-    pub fn around(&self, name: &str) -> Option<(&Member, &Member)> {
+    pub fn around(&self, name: &str) -> Option<[&Member; 2]> {
         let at = self.members.iter().position(|member| member.name == name)?;
         let (before, after) = self.members.split_at(at);
         let active = |member: &&Member| !self.is_bypassed(&member.name) && member.name != name;
         let successor = after.iter().chain(before).find(active)?;
         let predecessor = before.iter().rev().chain(after.iter().rev()).find(active)?;
-        Some((predecessor, successor))
+        Some([predecessor, successor])
     }
 
     /// How many are more than half of all members, bypassed or not.
@@ -244,13 +277,13 @@ impl Roster {
     /// # Errors
     ///
     /// When it is not there.
-    pub fn bypassing(&self, name: &str, bypass: bool) -> Result<Roster, RosterError> {
+    pub fn bypassing(&self, name: &str, bypass: Bypass) -> Result<Roster, RosterError> {
         if self.member(name).is_none() {
             return Err(RosterError::Unknown(name.to_owned()));
         }
         let mut next = self.next();
         next.bypassed.retain(|bypassed| bypassed != name);
-        if bypass {
+        if bypass == Bypass::LeaveOut {
             next.bypassed.push(name.to_owned());
             next.bypassed.sort();
         }

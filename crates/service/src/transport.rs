@@ -24,7 +24,7 @@ pub struct Session {
 ///
 /// The service uses numbers below 2³¹ for the places of the ring, and numbers from
 /// 2³¹ on for addresses that control datagrams go to; one address may have both.
-pub trait Reach: Transport {
+pub(crate) trait ServiceTransport: Transport {
     /// From now on `node` is at `address`, as written in the roster.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ pub trait Reach: Transport {
 
     /// The nodes beside this one on the ring, by number and name: nobody else may tell
     /// the ring's state, as far as the transport can prevent it. Their addresses
-    /// follow by [`Reach::reach`].
+    /// follow by [`ServiceTransport::reach`].
     fn beside(&mut self, _neighbours: &[(u32, &str)]) {}
 
     /// Its name, as in `node.transport`.
@@ -56,7 +56,7 @@ pub trait Reach: Transport {
 }
 
 #[cfg(feature = "zenoh")]
-impl Reach for headway_zenoh::ZenohTransport {
+impl ServiceTransport for headway_zenoh::ZenohTransport {
     fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
         self.set_peer(node, address);
         Ok(())
@@ -93,7 +93,7 @@ impl Reach for headway_zenoh::ZenohTransport {
     }
 }
 
-impl Reach for Udp {
+impl ServiceTransport for Udp {
     fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
         let found = match address.parse::<SocketAddr>() {
             Ok(address) => Some(address),

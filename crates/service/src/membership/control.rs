@@ -23,7 +23,7 @@
 use headway_node::{Key, MAC_BYTES, RingId};
 use thiserror::Error;
 
-use crate::roster::{Digest, Mark, valid_address, valid_name};
+use crate::membership::roster::{Digest, Mark, valid_address, valid_name};
 
 /// How many bytes of a roster one datagram carries.
 pub const CHUNK_BYTES: usize = 1000;

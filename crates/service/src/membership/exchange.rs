@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use headway_node::Key;
 
-use crate::control::{CHUNK_BYTES, Message, Sender};
-use crate::roster::{Mark, RosterError, Signed};
+use crate::membership::control::{CHUNK_BYTES, Message, Sender};
+use crate::membership::roster::{Mark, RosterError, Signed};
 
 /// Larger than any roster can be.
 const MOST_BYTES: u32 = 2 << 20;
@@ -30,7 +30,7 @@ const MOST_WAITING: usize = 64;
 
 /// One node's part in spreading rosters.
 #[derive(Debug)]
-pub struct Exchange {
+pub(crate) struct Exchange {
     ring: String,
     key: Key,
     own: Option<Signed>,
@@ -53,7 +53,7 @@ struct Fetch {
 
 impl Exchange {
     /// A node with this roster, or none yet.
-    pub fn new(ring: &str, key: Key, own: Option<Signed>) -> Exchange {
+    pub(crate) fn new(ring: &str, key: Key, own: Option<Signed>) -> Exchange {
         Exchange {
             ring: ring.to_owned(),
             key,
@@ -67,22 +67,22 @@ impl Exchange {
     }
 
     /// The latest roster that this node has.
-    pub const fn roster(&self) -> Option<&Signed> {
+    pub(crate) const fn roster(&self) -> Option<&Signed> {
         self.own.as_ref()
     }
 
     /// What it is known by.
-    pub fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         self.own.as_ref().map(Signed::mark).unwrap_or_default()
     }
 
     /// The key has changed.
-    pub fn set_key(&mut self, key: Key) {
+    pub(crate) fn set_key(&mut self, key: Key) {
         self.key = key;
     }
 
     /// This node makes a roster itself. Whether it replaces the one that it has.
-    pub fn propose(&mut self, signed: Signed) -> bool {
+    pub(crate) fn propose(&mut self, signed: Signed) -> bool {
         let replaces = signed.mark().replaces(&self.mark());
         if replaces {
             self.take(signed);
@@ -91,12 +91,12 @@ impl Exchange {
     }
 
     /// Tells somebody which roster there is.
-    pub fn offer(&mut self, address: &str) {
+    pub(crate) fn offer(&mut self, address: &str) {
         self.send(address, Message::Offer);
     }
 
     /// A message has come.
-    pub fn handle(&mut self, now: Duration, sender: &Sender, message: &Message) {
+    pub(crate) fn handle(&mut self, now: Duration, sender: &Sender, message: &Message) {
         let own = self.mark();
         if sender.mark.replaces(&own) {
             self.pursue(now, sender);
@@ -121,7 +121,7 @@ impl Exchange {
     }
 
     /// Time has passed.
-    pub fn handle_timeout(&mut self, now: Duration) {
+    pub(crate) fn handle_timeout(&mut self, now: Duration) {
         let Some(fetch) = &self.fetch else { return };
         if now.saturating_sub(fetch.progress) >= GIVE_UP {
             self.fetch = None;
@@ -131,22 +131,22 @@ impl Exchange {
     }
 
     /// When to call [`Exchange::handle_timeout`] at the latest.
-    pub fn poll_timeout(&self) -> Option<Duration> {
+    pub(crate) fn poll_timeout(&self) -> Option<Duration> {
         self.fetch.as_ref().map(|fetch| fetch.asked + AGAIN)
     }
 
     /// The next message to send, and to which address.
-    pub fn poll_transmit(&mut self) -> Option<(String, Message)> {
+    pub(crate) fn poll_transmit(&mut self) -> Option<(String, Message)> {
         self.outbox.pop_front()
     }
 
     /// Whether there is a new roster since the last time it was asked.
-    pub fn poll_adopted(&mut self) -> bool {
+    pub(crate) fn poll_adopted(&mut self) -> bool {
         std::mem::take(&mut self.adopted)
     }
 
     /// A roster that came whole and was not one, since the last time it was asked.
-    pub fn poll_refused(&mut self) -> Option<RosterError> {
+    pub(crate) fn poll_refused(&mut self) -> Option<RosterError> {
         self.refused.take()
     }
 

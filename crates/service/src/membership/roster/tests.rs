@@ -60,9 +60,9 @@ fn changes_count_up_and_keep_the_order() {
         second.with(new, None),
         Err(RosterError::Twice { .. })
     ));
-    let third = second.bypassing("b", true).unwrap();
+    let third = second.bypassing("b", Bypass::LeaveOut).unwrap();
     assert_eq!(third.index("c"), Some(2));
-    let (before, after) = third.around("b").unwrap();
+    let [before, after] = third.around("b").unwrap();
     assert_eq!((&*before.name, &*after.name), ("x", "c"));
     assert_eq!(third.majority(), 3);
     let fourth = third.without("b").unwrap();
