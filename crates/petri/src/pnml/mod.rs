@@ -29,7 +29,6 @@ use crate::net::{Marking, Net};
 
 pub use read::read;
 pub use remark::Remark;
-pub(crate) use write::escape;
 pub use write::{to_string, write};
 
 /// The namespace of PNML elements.

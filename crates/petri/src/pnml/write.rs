@@ -329,7 +329,7 @@ impl Ids {
 }
 
 /// Text as it is written in elements and attributes.
-pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+fn escape(text: &str) -> Cow<'_, str> {
     const SPECIAL: [(char, &str); 5] = [
         ('<', "&lt;"),
         ('>', "&gt;"),

@@ -9,10 +9,10 @@ use headway_petri::{Marking, Net, svg};
 use serde_json::{Map, Value, json};
 
 use super::input::{NetFlags, Purpose, write_pnml, write_svg};
-use headway_draw::escape;
 use crate::failure::{Answer, Failure};
 use crate::flags::{Format, whole_number};
 use crate::report::style::{BAD, DIM, HEADING};
+use headway_draw::escape;
 
 /// Flags of `headway petri play`.
 #[derive(ClapArgs, Debug)]
