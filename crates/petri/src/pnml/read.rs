@@ -75,7 +75,10 @@ fn parse(text: &str) -> Result<Document<'_>, PnmlError> {
                  remove the <!DOCTYPE ...>"
                     .to_owned()
             }
-            error => format!("not well-formed XML: {error}"),
+            error => {
+                let why = error.to_string().replace(&format!(" at {at}"), "");
+                format!("not well-formed XML: {why}")
+            }
         };
         PnmlError {
             line: at.row as usize,
