@@ -1,6 +1,6 @@
 # `make test` is what CI runs; `make bench` prints the table of speed and memory; `make soak`
-# takes hours.
-.PHONY: test bench soak
+# takes hours; `make proof` checks the proofs alone.
+.PHONY: test bench soak proof
 
 test:
 	./scripts/test
@@ -11,3 +11,6 @@ bench:
 
 soak:
 	./scripts/soak
+
+proof:
+	$(MAKE) -C proof

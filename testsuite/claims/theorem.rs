@@ -10,7 +10,7 @@
 //! each verdict is seen to be "no" somewhere.
 
 use headway_core::Configuration;
-use headway_core::desiderata::{Monitor, Verdict};
+use headway_core::desiderata::Monitor;
 use headway_core::tokens::Tokens;
 use headway_testsuite::space::{Case, Random};
 
@@ -45,7 +45,8 @@ impl<'a> Watched<'a> {
 
     fn observe(&mut self) {
         let legitimate = self.legitimate();
-        self.monitor.observe(self.round, &self.tokens, legitimate);
+        self.monitor
+            .observe(self.round, &self.tokens, || legitimate);
     }
 
     fn run(&mut self, protocol: &Case) {
@@ -61,13 +62,13 @@ impl<'a> Watched<'a> {
         self.tokens = Tokens::new(&state);
         self.state = state;
         let legitimate = self.legitimate();
-        self.monitor.fault(&self.tokens, legitimate);
+        self.monitor.fault(&self.tokens, || legitimate);
     }
 
     fn failed(&self) -> Vec<&'static str> {
-        let verdicts = self.monitor.desiderata();
+        let verdicts = self.monitor.outcome().desiderata;
         let failed = verdicts.iter().filter(|verdict| !verdict.holds);
-        failed.map(|Verdict { name, .. }| *name).collect()
+        failed.map(|verdict| verdict.of.name()).collect()
     }
 }
 
@@ -93,7 +94,7 @@ fn holds_on_random_rings_with_a_fault() {
         watched.fault(random.state(case, u32::MAX));
         watched.run(case);
         assert_eq!(watched.failed(), [""; 0], "seed {seed}");
-        assert_eq!(watched.monitor.recoveries().len(), 2);
+        assert_eq!(watched.monitor.outcome().recoveries.len(), 2);
     });
 }
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use clap::Args;
 use headway_sim::StateFile;
 use headway_sim::placement::{Delays, DelaysError};
-use headway_sim::settings::{self, Settings, SettingsError};
+use headway_sim::settings::{DelayProgram, Setting, Settings, SettingsError};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, read_text};
 use crate::memory::available_memory_bytes;
 
 mod instance;
@@ -20,7 +20,7 @@ mod value;
 
 pub(crate) use instance::Instance;
 pub(crate) use value::{
-    Format, ProgramChoice, Seed, Start, TextOrJson, delays, duration, whole_number,
+    Format, Seed, StartOrFile, TextOrJson, delays, duration, one_of, whole_number,
 };
 
 /// Which ring, in which state.
@@ -44,8 +44,8 @@ pub(crate) struct RingFlags {
     /// the ring; it wants to be the only process that delays, and is at process 0
     /// unless --delays says otherwise. `measure-as-printed` is the same with the
     /// paper's two errors.
-    #[arg(long, value_enum, help_heading = "Ring")]
-    pub(crate) program: Option<ProgramChoice>,
+    #[arg(long, value_parser = one_of::<DelayProgram>(), help_heading = "Ring")]
+    pub(crate) program: Option<DelayProgram>,
 
     /// Which processes delay; the others only relay [default: all]
     ///
@@ -60,7 +60,7 @@ pub(crate) struct RingFlags {
     /// is legitimate, `worst` takes longest of all to settle. Anything else is the path
     /// of a state file, which describes the whole ring.
     #[arg(long, value_name = "STATE", help_heading = "Ring")]
-    pub(crate) start: Option<Start>,
+    pub(crate) start: Option<StartOrFile>,
 
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
     #[arg(long, value_name = "S", help_heading = "Ring")]
@@ -74,107 +74,121 @@ pub(crate) struct RingFlags {
 }
 
 impl RingFlags {
-    /// The seed in force.
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed.unwrap_or_default().0
+    /// The settings that the flags give, except for a state file.
+    fn settings(&self) -> Settings {
+        Settings {
+            processes: self.processes,
+            tokens: self.tokens,
+            separation: self.separation,
+            program: self.program,
+            delays: self.delays.clone(),
+            start: match self.start {
+                Some(StartOrFile::Start(start)) => Some(start),
+                Some(StartOrFile::File(_)) | None => None,
+            },
+            limit: self.limit,
+            seed: self.seed.map(|seed| seed.0),
+        }
+    }
+
+    /// The first flag that was given.
+    pub(crate) fn first_given(&self) -> Option<Setting> {
+        let file = self.start.is_some().then_some(Setting::Start);
+        self.settings().given().next().or(file)
+    }
+
+    /// The same with a state file that was named as an argument, in place of
+    /// `--start`.
+    pub(crate) fn with_state_file(&self, path: &Path) -> Result<RingFlags, Failure> {
+        if self.start.is_some() {
+            return Err(Failure::new(format!(
+                "--start contradicts the state file {}",
+                path.display()
+            ))
+            .help("give one of them"));
+        }
+        Ok(RingFlags {
+            start: Some(StartOrFile::File(path.to_owned())),
+            ..self.clone()
+        })
     }
 
     /// The ring and state that the flags describe.
     pub(crate) fn instance(&self) -> Result<Instance, Failure> {
-        match self.start.clone().unwrap_or_default() {
-            Start::File(path) => self.read_file(&path),
-            start => self.build(&start),
+        let settings = self.settings();
+        match &self.start {
+            Some(StartOrFile::File(path)) => from_file(&settings, path),
+            _ => from_settings(&settings),
         }
-    }
-
-    fn read_file(&self, path: &Path) -> Result<Instance, Failure> {
-        let given = [
-            ("--processes", self.processes.is_some()),
-            ("--tokens", self.tokens.is_some()),
-            ("--separation", self.separation.is_some()),
-            ("--program", self.program.is_some()),
-            ("--delays", self.delays.is_some()),
-            ("--limit", self.limit.is_some()),
-        ];
-        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Failure::new(format!(
-                "{flag} contradicts the state file {}, which describes the whole ring",
-                path.display()
-            ))
-            .help(format!(
-                "drop {flag}, or drop the file and describe the ring by flags"
-            )));
-        }
-        let StateFile {
-            ring,
-            configuration,
-        } = read_state_file(path)?;
-        if configuration.tokens() == 0 {
-            return Err(no_tokens().help(format!(
-                "give at least one process of {} a token: \"resting\": 1",
-                path.display()
-            )));
-        }
-        if ring.delays().next().is_none() {
-            return Err(
-                Failure::new(format!("{}: {}", path.display(), DelaysError::None))
-                    .help("make \"program\" of at least one process \"delay\""),
-            );
-        }
-        Ok(Instance {
-            ring,
-            start: configuration,
-            seed: self.seed(),
-            start_name: format!("start from {}", path.display()),
-        })
-    }
-
-    fn build(&self, start: &Start) -> Result<Instance, Failure> {
-        let settings = Settings {
-            processes: self.processes,
-            tokens: self.tokens,
-            separation: self.separation,
-            kind: self.program.unwrap_or_default().kind(),
-            delays: self.delays.clone(),
-            start: match start {
-                Start::Random | Start::File(_) => settings::Start::Random,
-                Start::Piled => settings::Start::Piled,
-                Start::Spaced => settings::Start::Spaced,
-                Start::Worst => settings::Start::Worst,
-            },
-            seed: self.seed(),
-            limit: self.limit,
-        };
-        check_memory(settings.processes())?;
-        let (ring, state) = settings
-            .build()
-            .map_err(|error| wrong_flag(&settings, &error))?;
-        Ok(Instance {
-            ring,
-            start: state,
-            seed: self.seed(),
-            start_name: format!("{start} start"),
-        })
     }
 }
 
-/// A run holds the ring, its state twice over, release times and visits.
-const BYTES_PER_PROCESS: u64 = 48;
+fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
+    if let Some(flag) = settings.contradicts_state_file() {
+        return Err(Failure::new(format!(
+            "--{flag} contradicts the state file {}, which describes the whole ring",
+            path.display()
+        ))
+        .help(format!(
+            "drop --{flag}, or drop the file and describe the ring by flags"
+        )));
+    }
+    let StateFile {
+        ring,
+        configuration,
+    } = read_state_file(path)?;
+    if configuration.tokens() == 0 {
+        return Err(no_tokens().help(format!(
+            "give at least one process of {} a token: \"resting\": 1",
+            path.display()
+        )));
+    }
+    if ring.delays().next().is_none() {
+        return Err(
+            Failure::new(format!("{}: {}", path.display(), DelaysError::None))
+                .help("make \"program\" of at least one process \"delay\""),
+        );
+    }
+    Ok(Instance {
+        ring,
+        start: configuration,
+        seed: settings.seed(),
+        start_name: format!("start from {}", path.display()),
+    })
+}
 
-fn check_memory(processes: u64) -> Result<(), Failure> {
-    let needed = processes.saturating_mul(BYTES_PER_PROCESS);
+fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
+    // Larger numbers are refused for what they are.
+    if settings.processes().max(settings.tokens()) <= 1 << 32 {
+        check_memory("processes", settings.processes(), BYTES_PER_PROCESS)?;
+        check_memory("tokens", settings.tokens(), BYTES_PER_TOKEN)?;
+    }
+    let (ring, start) = settings
+        .build()
+        .map_err(|error| wrong_flag(settings, &error))?;
+    Ok(Instance {
+        ring,
+        start,
+        seed: settings.seed(),
+        start_name: format!("{} start", settings.start.unwrap_or_default()),
+    })
+}
+
+/// A run holds the ring, its state twice over, release times and visits.
+pub(crate) const BYTES_PER_PROCESS: u64 = 48;
+/// And the place of every token; a forecast holds its waits as well.
+const BYTES_PER_TOKEN: u64 = 80;
+
+/// Refuses a number that needs more memory than there is.
+pub(crate) fn check_memory(flag: &str, number: u64, bytes_each: u64) -> Result<(), Failure> {
+    let needed = number.saturating_mul(bytes_each);
     match available_memory_bytes() {
-        Some(available) if processes <= 1 << 32 && needed > available => {
-            Err(Failure::new(format!(
-                "--processes {processes} needs about {} MB of memory, and {} MB are free",
-                needed >> 20,
-                available >> 20
-            ))
-            .help(format!(
-                "give at most --processes {}",
-                available / BYTES_PER_PROCESS
-            )))
-        }
+        Some(available) if needed > available => Err(Failure::new(format!(
+            "--{flag} {number} needs about {} MB of memory, and {} MB are free",
+            needed >> 20,
+            available >> 20
+        ))
+        .help(format!("give at most --{flag} {}", available / bytes_each))),
         _ => Ok(()),
     }
 }
@@ -231,8 +245,7 @@ fn no_tokens() -> Failure {
 
 /// Reads a state file, with errors that show the place.
 pub(crate) fn read_state_file(path: &Path) -> Result<StateFile, Failure> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    let text = read_text(path)?;
     StateFile::parse(&text).map_err(|error| {
         let message = if error.field.is_empty() {
             error.problem.clone()

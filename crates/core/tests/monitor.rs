@@ -32,7 +32,7 @@ fn history(ring: &Ring, initial: &Configuration, rounds: usize) -> Vec<Seen> {
 fn watch(d: Separation, seen: &[Seen]) -> Monitor {
     let mut monitor = Monitor::new(d, &seen[0].tokens);
     for (round, seen) in seen.iter().enumerate() {
-        monitor.observe(round as u64, &seen.tokens, seen.legitimate);
+        monitor.observe(round as u64, &seen.tokens, || seen.legitimate);
     }
     monitor
 }
@@ -45,25 +45,25 @@ proptest! {
         let seen = history(&ring, &initial, 80);
         let monitor = watch(ring.separation(), &seen);
         let legitimate_at = seen.iter().position(|seen| seen.legitimate);
-        prop_assert_eq!(monitor.legitimate_at(), legitimate_at.map(|at| at as u64));
-        prop_assert_eq!(monitor.settled_since(), monitor.legitimate_at());
+        prop_assert_eq!(monitor.outcome().legitimate_at, legitimate_at.map(|at| at as u64));
+        prop_assert_eq!(monitor.settled_since(), monitor.outcome().legitimate_at);
         let last_rest = seen.iter().rposition(|seen| seen.tokens.any_resting());
-        prop_assert_eq!(monitor.last_rest(), last_rest.map(|at| at as u64));
+        prop_assert_eq!(monitor.outcome().last_rest, last_rest.map(|at| at as u64));
         let split = legitimate_at.unwrap_or(seen.len());
         let least = |seen: &[Seen]| seen.iter().filter_map(|s| s.tokens.min_distance()).min();
-        prop_assert_eq!(monitor.min_distance_before(), least(&seen[..split]));
-        prop_assert_eq!(monitor.min_distance_after(), least(&seen[split..]));
+        prop_assert_eq!(monitor.outcome().min_distance_before, least(&seen[..split]));
+        prop_assert_eq!(monitor.outcome().min_distance_after, least(&seen[split..]));
         if split < seen.len() {
             let mut visits = vec![0_u64; ring.len()];
             for place in seen[split + 1..].iter().flat_map(|seen| seen.tokens.places()) {
                 visits[place.process()] += 1;
             }
             let range = (*visits.iter().min().unwrap(), *visits.iter().max().unwrap());
-            prop_assert_eq!(monitor.visits(), Some(range));
-            prop_assert!(monitor.desiderata().iter().all(|verdict| verdict.holds));
+            prop_assert_eq!(monitor.outcome().visits, Some(range));
+            prop_assert!(monitor.outcome().desiderata.iter().all(|verdict| verdict.holds));
         } else {
-            prop_assert_eq!(monitor.visits(), None);
-            prop_assert!(!monitor.desiderata()[4].holds);
+            prop_assert_eq!(monitor.outcome().visits, None);
+            prop_assert!(!monitor.outcome().desiderata[4].holds);
         }
     }
 }
@@ -79,20 +79,29 @@ fn a_fault_starts_a_new_recovery() {
     let (ring, state) = piled();
     let first = history(&ring, &state, 10);
     let mut monitor = watch(ring.separation(), &first);
-    monitor.fault(&first[0].tokens, false);
-    assert_eq!(monitor.visits(), None);
-    assert!(!monitor.desiderata()[4].holds, "not recovered yet");
+    monitor.fault(&first[0].tokens, || false);
+    assert_eq!(monitor.outcome().visits, None);
+    assert!(!monitor.outcome().desiderata[4].holds, "not recovered yet");
     for (round, seen) in first.iter().enumerate().skip(1) {
-        monitor.observe(10 + round as u64, &seen.tokens, seen.legitimate);
+        monitor.observe(10 + round as u64, &seen.tokens, || seen.legitimate);
     }
     let recovery = |fault_at, legitimate_at| Recovery {
         fault_at,
         legitimate_at: Some(legitimate_at),
     };
-    assert_eq!(monitor.recoveries(), [recovery(0, 4), recovery(10, 14)]);
-    assert_eq!(monitor.recoveries()[1].rounds(), Some(4));
-    assert_eq!(monitor.last_rest(), Some(13));
-    assert!(monitor.desiderata().iter().all(|verdict| verdict.holds));
+    assert_eq!(
+        monitor.outcome().recoveries,
+        [recovery(0, 4), recovery(10, 14)]
+    );
+    assert_eq!(monitor.outcome().recoveries[1].rounds(), Some(4));
+    assert_eq!(monitor.outcome().last_rest, Some(13));
+    assert!(
+        monitor
+            .outcome()
+            .desiderata
+            .iter()
+            .all(|verdict| verdict.holds)
+    );
 }
 
 /// Two faults at once are one to recover from.
@@ -101,13 +110,13 @@ fn a_fault_cut_short_by_another_is_not_held_against_the_ring() {
     let (ring, state) = piled();
     let first = history(&ring, &state, 10);
     let mut monitor = watch(ring.separation(), &first);
-    monitor.fault(&first[0].tokens, false);
-    monitor.fault(&first[0].tokens, false);
+    monitor.fault(&first[0].tokens, || false);
+    monitor.fault(&first[0].tokens, || false);
     for (round, seen) in first.iter().enumerate().skip(1) {
-        monitor.observe(10 + round as u64, &seen.tokens, seen.legitimate);
+        monitor.observe(10 + round as u64, &seen.tokens, || seen.legitimate);
     }
-    assert_eq!(monitor.recoveries()[1].legitimate_at, None);
-    assert!(monitor.desiderata()[4].holds);
+    assert_eq!(monitor.outcome().recoveries[1].legitimate_at, None);
+    assert!(monitor.outcome().desiderata[4].holds);
 }
 
 /// Visits are counted since the state became legitimate, whenever that was.
@@ -118,13 +127,13 @@ fn one_visit_too_many_after_a_whole_turn_is_unequal() {
     let settled = &seen[4..];
     let mut monitor = Monitor::new(ring.separation(), &settled[0].tokens);
     for (round, seen) in (2..).zip(&settled[..8]) {
-        monitor.observe(round, &seen.tokens, true);
+        monitor.observe(round, &seen.tokens, || true);
     }
-    let verdict = |monitor: &Monitor| monitor.desiderata()[3].holds;
+    let verdict = |monitor: &Monitor| monitor.outcome().desiderata[3].holds;
     let mut equal = monitor.clone();
-    equal.observe(10, &settled[8].tokens, true);
+    equal.observe(10, &settled[8].tokens, || true);
     assert!(verdict(&equal));
-    monitor.observe(10, &settled[7].tokens, true);
+    monitor.observe(10, &settled[7].tokens, || true);
     assert!(!verdict(&monitor), "8 rounds, one place twice");
 }
 
@@ -134,26 +143,26 @@ fn each_verdict_can_fail() {
     let (ring, state) = piled();
     let seen = history(&ring, &state, 20);
     let failed = |monitor: &Monitor| {
-        let verdicts = monitor.desiderata();
+        let verdicts = monitor.outcome().desiderata;
         let failed = verdicts.iter().filter(|verdict| !verdict.holds);
-        failed.map(|verdict| verdict.name).collect::<Vec<_>>()
+        failed.map(|verdict| verdict.of.name()).collect::<Vec<_>>()
     };
     let mut lost = watch(ring.separation(), &seen);
     let one = Configuration::piled(&ring, 1, 0);
-    lost.observe(21, &Tokens::new(&one), true);
+    lost.observe(21, &Tokens::new(&one), || true);
     assert!(failed(&lost).contains(&"D1"));
     // All at process 0 again, resting, without a fault to explain it.
     let mut close = watch(ring.separation(), &seen);
-    close.observe(21, &seen[0].tokens, false);
+    close.observe(21, &seen[0].tokens, || false);
     assert_eq!(failed(&close), ["D2", "D3", "D4"]);
     // The same places twice more: after two whole turns and two rounds, one visit
     // more than elsewhere is in order, two are not.
     let mut unfair = watch(ring.separation(), &seen);
-    unfair.observe(21, &seen[20].tokens, true);
+    unfair.observe(21, &seen[20].tokens, || true);
     assert_eq!(failed(&unfair), [""; 0]);
-    unfair.observe(22, &seen[20].tokens, true);
+    unfair.observe(22, &seen[20].tokens, || true);
     assert_eq!(failed(&unfair), ["D4"]);
     let mut stuck = watch(ring.separation(), &seen);
-    stuck.fault(&seen[0].tokens, false);
+    stuck.fault(&seen[0].tokens, || false);
     assert_eq!(failed(&stuck), ["D2", "D3", "D4", "D5"]);
 }

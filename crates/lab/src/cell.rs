@@ -1,6 +1,9 @@
 //! A cell: one point of a grid.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::model::CellError;
 
 /// The value of an axis.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +49,16 @@ impl Cell {
             Some(Value::Number(number)) => *number,
             _ => 0,
         }
+    }
+
+    /// The value on an axis as what it stands for.
+    pub(crate) fn parsed<T: FromStr<Err: fmt::Display>>(
+        &self,
+        axis: &'static str,
+    ) -> Result<T, CellError> {
+        let text = self.text(axis);
+        text.parse()
+            .map_err(|error| CellError::new(axis, format_args!("'{text}': {error}")))
     }
 
     /// The value on an axis as text; empty if there is no such axis.

@@ -9,12 +9,28 @@
 use headway_core::bound::true_separation;
 use headway_core::program::delay;
 use headway_core::{Process, Program, Ring, RingError, Separation};
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, VariantNames};
 
 use crate::seed::{Purpose, Random};
 use crate::start;
 
 /// Who is activated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    VariantNames,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Schedule {
     /// Anyone.
     #[default]

@@ -4,12 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use headway_core::ProcessIndex;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::seed::{Purpose, Random};
 
-/// A choice of the processes that delay, for a ring of any size.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A choice of the processes that delay, for a ring of any size; as text `all`, a
+/// number, `every:K`, `even:K` or `at:0,5,9`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Delays {
     /// Every process: the uniform protocol.
     #[default]
@@ -18,6 +21,8 @@ pub enum Delays {
     Count(usize),
     /// Processes 0, k, 2k, …
     Every(usize),
+    /// This many, as evenly spread as the ring allows.
+    Even(usize),
     /// These.
     At(Vec<ProcessIndex>),
 }
@@ -61,10 +66,11 @@ impl Delays {
     pub fn choose(&self, processes: usize, seed: u64) -> Result<Vec<ProcessIndex>, DelaysError> {
         let chosen = match self {
             Delays::All => (0..processes).collect(),
-            &Delays::Count(count) if count > processes => {
+            &(Delays::Count(count) | Delays::Even(count)) if count > processes => {
                 return Err(DelaysError::TooMany { count, processes });
             }
             &Delays::Count(count) => Random::new(seed, Purpose::Delays).distinct(count, processes),
+            &Delays::Even(count) => (0..count).map(|k| k * processes / count).collect(),
             &Delays::Every(step) => (0..processes).step_by(step.max(1)).collect(),
             Delays::At(places) => {
                 let mut places = places.clone();
@@ -85,7 +91,7 @@ impl Delays {
 
 /// The text is no choice of delays.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("expected all, a number K, every:K (K at least 1) or at:0,5,9")]
+#[error("expected all, a number K, even:K, every:K (K at least 1) or at:0,5,9")]
 pub struct DelaysSyntax;
 
 impl FromStr for Delays {
@@ -102,11 +108,28 @@ impl FromStr for Delays {
                 step => Ok(Delays::Every(step)),
             };
         }
+        if let Some(count) = text.strip_prefix("even:") {
+            return number(count).map(Delays::Even);
+        }
         if let Some(places) = text.strip_prefix("at:") {
             let places = places.split(',').map(number).collect::<Result<_, _>>()?;
             return Ok(Delays::At(places));
         }
         number(text).map(Delays::Count)
+    }
+}
+
+impl TryFrom<String> for Delays {
+    type Error = DelaysSyntax;
+
+    fn try_from(text: String) -> Result<Delays, DelaysSyntax> {
+        text.parse()
+    }
+}
+
+impl From<Delays> for String {
+    fn from(delays: Delays) -> String {
+        delays.to_string()
     }
 }
 
@@ -116,6 +139,7 @@ impl fmt::Display for Delays {
             Delays::All => f.write_str("all"),
             Delays::Count(count) => write!(f, "{count}"),
             Delays::Every(step) => write!(f, "every:{step}"),
+            Delays::Even(count) => write!(f, "even:{count}"),
             Delays::At(places) => {
                 f.write_str("at:")?;
                 for (index, place) in places.iter().enumerate() {

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use headway_core::bound;
-use headway_core::desiderata::{Monitor, Recovery, Verdict};
+use headway_core::desiderata::{Monitor, Outcome};
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Illegitimate, Ring, Round};
+use strum::{Display, EnumMessage, EnumString, VariantArray};
 use thiserror::Error;
 
 use crate::engine::{Dense, Engine, Sparse};
@@ -31,7 +32,10 @@ pub struct Run {
 }
 
 /// Which engine runs the rounds; the outcome is the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum EngineChoice {
     /// Sparse when there are clearly fewer tokens than processes.
     #[default]
@@ -67,31 +71,6 @@ impl Frame<'_> {
         let state = self.engine.configuration();
         self.engine.ring().legitimate(&state, self.expected).err()
     }
-}
-
-/// What a run found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Rounds done.
-    pub rounds: Round,
-    /// The first round at whose end the state was legitimate, 0 if the initial
-    /// state was; `None` if none was.
-    pub legitimate_at: Option<Round>,
-    /// The last round after which some token rested.
-    pub last_rest: Option<Round>,
-    /// The smallest distance between successive tokens while not legitimate.
-    pub min_distance_before: Option<u64>,
-    /// The smallest distance since the state last became legitimate.
-    pub min_distance_after: Option<u64>,
-    /// Fewest and most visits of a process since the state last became
-    /// legitimate.
-    pub visits: Option<(u64, u64)>,
-    /// D1 to D5.
-    pub desiderata: [Verdict; 5],
-    /// The start and every fault that struck, with the recovery from it.
-    pub recoveries: Vec<Recovery>,
-    /// Whether the last state is legitimate.
-    pub legitimate: bool,
 }
 
 /// Why a run could not go on.
@@ -130,17 +109,17 @@ impl Run {
     pub fn horizon(&self) -> Round {
         let n = self.ring.len() as u64;
         let tokens = self.start.tokens();
-        let d = self.ring.separation();
-        if !d.fits(n, tokens) {
+        if !self.ring.fits(tokens) {
             return n.saturating_mul(4);
         }
-        let longest = self.start.measuring.iter().map(|v| v.limit).max();
+        let longest = self.start.measuring.values().map(|v| v.limit).max();
         if let Some(limit) = longest {
             return (n + u64::from(limit)).saturating_mul(20);
         }
-        let gap = bound::widest_gap(self.ring.delays().map(|delay| delay as u64), n);
-        let worst = bound::worst_last_rest(tokens, d.hops(), gap.unwrap_or(n));
-        worst.unwrap_or(0).saturating_add(u64::from(d.hops()))
+        let d = self.ring.separation().hops();
+        let gap = self.ring.widest_gap().unwrap_or(n);
+        let worst = bound::worst_last_rest(tokens, d, gap).unwrap_or(0);
+        worst.saturating_add(u64::from(d))
     }
 
     fn new_engine(&self) -> Box<dyn Engine> {
@@ -177,7 +156,7 @@ pub fn run(
             stopped |= running.show(Some(fault), &mut watch).is_break();
         }
         if stopped || running.done(faults.peek().is_some()) {
-            return Ok(running.outcome());
+            return Ok(running.monitor.outcome());
         }
         running.round();
         stopped = running.show(None, &mut watch).is_break();
@@ -189,7 +168,6 @@ struct Running<'a> {
     engine: Box<dyn Engine>,
     monitor: Monitor,
     tokens: u64,
-    legitimate: bool,
     horizon: Round,
     disturbed_at: Round,
 }
@@ -202,21 +180,26 @@ impl<'a> Running<'a> {
             monitor: Monitor::new(run.ring.separation(), engine.tokens()),
             engine,
             tokens: run.start.tokens(),
-            legitimate: false,
             horizon: run.horizon(),
             disturbed_at: 0,
         };
-        running.judge();
-        let tokens = running.engine.tokens();
-        running.monitor.observe(0, tokens, running.legitimate);
+        running.observe();
         running
     }
 
     fn round(&mut self) {
         self.engine.round();
-        self.judge();
-        let (round, tokens) = (self.engine.rounds(), self.engine.tokens());
-        self.monitor.observe(round, tokens, self.legitimate);
+        self.observe();
+    }
+
+    fn observe(&mut self) {
+        let (engine, ring) = (&self.engine, &self.run.ring);
+        let predicate = || {
+            ring.legitimate(&engine.configuration(), self.tokens)
+                .is_ok()
+        };
+        self.monitor
+            .observe(engine.rounds(), engine.tokens(), predicate);
     }
 
     fn strike(&mut self, index: usize, fault: &Fault) -> Result<(), RunError> {
@@ -228,30 +211,11 @@ impl<'a> Running<'a> {
                 fault: fault.to_string(),
                 error,
             })?;
+        let legitimate = self.run.ring.legitimate(&state, self.tokens).is_ok();
         self.engine.load(state);
-        self.legitimate = false;
         self.disturbed_at = self.engine.rounds();
-        self.judge();
-        self.monitor.fault(self.engine.tokens(), self.legitimate);
+        self.monitor.fault(self.engine.tokens(), || legitimate);
         Ok(())
-    }
-
-    /// The O(n) predicate is asked only when no token rests and all are apart,
-    /// which it implies.
-    fn judge(&mut self) {
-        let tokens = self.engine.tokens();
-        let apart = u64::from(self.run.ring.separation().hops());
-        let likely =
-            !tokens.any_resting() && tokens.min_distance().is_none_or(|hops| hops >= apart);
-        // Legitimacy is closed (paper, lemma 1), so it need not be asked again;
-        // with measuring processes it is asked while rings are small.
-        let closed = self.legitimate && self.run.ring.measurers().is_empty();
-        self.legitimate = likely && (closed || self.asks_predicate());
-    }
-
-    fn asks_predicate(&self) -> bool {
-        let state = self.engine.configuration();
-        self.run.ring.legitimate(&state, self.tokens).is_ok()
     }
 
     fn show(
@@ -262,7 +226,7 @@ impl<'a> Running<'a> {
         watch(&Frame {
             round: self.engine.rounds(),
             tokens: self.engine.tokens(),
-            legitimate: self.legitimate,
+            legitimate: self.monitor.legitimate(),
             fault,
             engine: self.engine.as_ref(),
             expected: self.tokens,
@@ -280,20 +244,6 @@ impl<'a> Running<'a> {
         match self.monitor.settled_since() {
             Some(since) => now - since >= self.run.ring.len() as u64,
             None => now - self.disturbed_at >= self.horizon,
-        }
-    }
-
-    fn outcome(&self) -> Outcome {
-        Outcome {
-            rounds: self.engine.rounds(),
-            legitimate_at: self.monitor.legitimate_at(),
-            last_rest: self.monitor.last_rest(),
-            min_distance_before: self.monitor.min_distance_before(),
-            min_distance_after: self.monitor.min_distance_after(),
-            visits: self.monitor.visits(),
-            desiderata: self.monitor.desiderata(),
-            recoveries: self.monitor.recoveries().to_vec(),
-            legitimate: self.legitimate,
         }
     }
 }

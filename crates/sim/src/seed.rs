@@ -9,6 +9,9 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+/// The seed unless another is given: the year of the paper.
+pub const DEFAULT_SEED: u64 = 2009;
+
 /// What a stream of random numbers is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {

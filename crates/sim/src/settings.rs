@@ -1,53 +1,104 @@
-//! A ring and its initial state from a few numbers and words, with defaults: what
-//! the command line and the web page ask for.
+//! One description of a ring and its initial state, for the command line, the web
+//! page, sweeps and nets.
+//!
+//! To add a start or a program, add a variant to [`Start`] or [`DelayProgram`] and
+//! what it does to [`Start::state`] or [`DelayProgram::program`]: flags, requests,
+//! sweep files and their help all take their words from here.
 
 use headway_core::{Configuration, Measuring, Misfit, Program, Ring, Separation};
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
 use thiserror::Error;
 
 use crate::placement::{Delays, DelaysError};
+use crate::seed::DEFAULT_SEED;
 use crate::start;
 
-/// Which ring, in which state. What is left out has a default.
+/// Which ring, in which state. Everything left out has a default.
 ///
 /// ```
 /// use headway_sim::settings::Settings;
-/// let (ring, state) = Settings { processes: Some(12), ..Settings::default() }.build().unwrap();
+/// let settings: Settings = serde_json::from_str(r#"{ "processes": 12, "start": "piled" }"#)?;
+/// let (ring, state) = settings.build()?;
 /// assert_eq!((ring.len(), state.tokens(), ring.separation().hops()), (12, 4, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// n; 24 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<u64>,
     /// m; 4 by default, or n if that is less.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// d; 5 by default, or n/m if that is less.
+    /// d; 5 by default, or n/m if that is less. A program that measures finds it
+    /// by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub separation: Option<u64>,
-    /// What the delaying processes run.
-    pub kind: Kind,
+    /// What the delaying processes run; `fixed` by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<DelayProgram>,
     /// Which processes delay; all by default, process 0 if it measures.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub delays: Option<Delays>,
-    /// The initial state.
-    pub start: Start,
-    /// The seed of every random choice.
-    pub seed: u64,
+    /// The initial state; `random` by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Start>,
     /// Where the clock of a measuring process saturates; 2n by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// The seed of every random choice; [`DEFAULT_SEED`] by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
 }
 
 /// What the delaying processes run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumMessage,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum DelayProgram {
     /// They know the separation.
     #[default]
     Fixed,
-    /// They measure the ring.
+    /// They measure the ring and find the largest separation.
     Measure,
-    /// The same with the paper's two errors.
+    /// They measure the ring as the paper prints it, with its two errors.
     MeasureAsPrinted,
 }
 
 /// An initial state, by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumMessage,
+    EnumString,
+    VariantArray,
+    VariantNames,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Start {
     /// Everything scrambled by the seed.
     #[default]
@@ -56,8 +107,23 @@ pub enum Start {
     Piled,
     /// Legitimate.
     Spaced,
-    /// The one that takes longest of all to settle.
+    /// The state that takes longest of all to settle.
     Worst,
+}
+
+/// One of the [`Settings`], by its name in flags and requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display)]
+#[strum(serialize_all = "kebab-case")]
+#[expect(missing_docs, reason = "documented as fields of Settings")]
+pub enum Setting {
+    Processes,
+    Tokens,
+    Separation,
+    Program,
+    Delays,
+    Start,
+    Limit,
+    Seed,
 }
 
 /// Why there is no such ring or state.
@@ -109,27 +175,93 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    /// Which of the [`Settings`] is to blame.
-    pub fn field(&self) -> &'static str {
+    /// The setting to blame.
+    pub fn setting(&self) -> Setting {
         match self {
-            SettingsError::NoProcesses | SettingsError::TooManyProcesses => "processes",
-            SettingsError::NoTokens | SettingsError::TooManyTokens => "tokens",
-            SettingsError::Separation | SettingsError::SeparationIsMeasured => "separation",
-            SettingsError::NothingMeasured | SettingsError::Misfit(_) => "limit",
-            SettingsError::Delays(_) => "delays",
-            SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => "start",
+            SettingsError::NoProcesses | SettingsError::TooManyProcesses => Setting::Processes,
+            SettingsError::NoTokens | SettingsError::TooManyTokens => Setting::Tokens,
+            SettingsError::Separation | SettingsError::SeparationIsMeasured => Setting::Separation,
+            SettingsError::NothingMeasured | SettingsError::Misfit(_) => Setting::Limit,
+            SettingsError::Delays(_) => Setting::Delays,
+            SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => Setting::Start,
         }
     }
 }
 
-impl Kind {
+impl DelayProgram {
+    /// All of them.
+    pub const ALL: &[DelayProgram] = <DelayProgram as VariantArray>::VARIANTS;
+
     /// The program of a process that delays.
     pub fn program(self) -> Program {
         match self {
-            Kind::Fixed => Program::Delay,
-            Kind::Measure => Program::Measure,
-            Kind::MeasureAsPrinted => Program::MeasureAsPrinted,
+            DelayProgram::Fixed => Program::Delay,
+            DelayProgram::Measure => Program::Measure,
+            DelayProgram::MeasureAsPrinted => Program::MeasureAsPrinted,
         }
+    }
+
+    /// Whether the separation is found by measuring, rather than given.
+    pub fn measures(self) -> bool {
+        self.program().measures()
+    }
+
+    /// Which processes delay unless told otherwise: a process that measures wants
+    /// to be the only one.
+    pub fn default_delays(self) -> Delays {
+        if self.measures() {
+            Delays::At(vec![0])
+        } else {
+            Delays::All
+        }
+    }
+
+    /// A ring whose chosen processes run this program, and all others relay.
+    ///
+    /// # Errors
+    ///
+    /// When no such choice can be made on a ring of this size.
+    pub fn ring(
+        self,
+        separation: Separation,
+        processes: usize,
+        delays: &Delays,
+        seed: u64,
+    ) -> Result<Ring, SettingsError> {
+        let mut programs = vec![Program::Relay; processes];
+        for place in delays.choose(processes, seed)? {
+            programs[place] = self.program();
+        }
+        Ring::new(separation, programs).map_err(|_| SettingsError::NoProcesses)
+    }
+}
+
+impl Start {
+    /// All of them.
+    pub const ALL: &[Start] = <Start as VariantArray>::VARIANTS;
+
+    /// This initial state of a ring.
+    ///
+    /// # Errors
+    ///
+    /// When the ring has no worst start, or none that is known.
+    pub fn state(
+        self,
+        ring: &Ring,
+        tokens: u32,
+        seed: u64,
+    ) -> Result<Configuration, SettingsError> {
+        Ok(match self {
+            Start::Random => start::random(ring, tokens, seed),
+            Start::Piled => start::piled(ring, tokens, 0),
+            Start::Spaced => start::spaced(ring, tokens),
+            Start::Worst if ring.measures() => return Err(SettingsError::WorstUnknown),
+            Start::Worst => start::worst(ring, tokens).ok_or(SettingsError::NoWorst {
+                tokens,
+                separation: ring.separation(),
+                processes: ring.len(),
+            })?,
+        })
     }
 }
 
@@ -144,12 +276,58 @@ impl Settings {
         self.tokens.unwrap_or(self.processes().min(4))
     }
 
+    /// What the delaying processes run, as given or by default.
+    pub fn program(&self) -> DelayProgram {
+        self.program.unwrap_or_default()
+    }
+
     /// Which processes delay, as given or by default.
     pub fn delays(&self) -> Delays {
-        self.delays.clone().unwrap_or(match self.kind {
-            Kind::Fixed => Delays::All,
-            Kind::Measure | Kind::MeasureAsPrinted => Delays::At(vec![0]),
-        })
+        let default = || self.program().default_delays();
+        self.delays.clone().unwrap_or_else(default)
+    }
+
+    /// The seed, as given or by default.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(DEFAULT_SEED)
+    }
+
+    /// The settings that were given, in order.
+    pub fn given(&self) -> impl Iterator<Item = Setting> + use<> {
+        [
+            (Setting::Processes, self.processes.is_some()),
+            (Setting::Tokens, self.tokens.is_some()),
+            (Setting::Separation, self.separation.is_some()),
+            (Setting::Program, self.program.is_some()),
+            (Setting::Delays, self.delays.is_some()),
+            (Setting::Start, self.start.is_some()),
+            (Setting::Limit, self.limit.is_some()),
+            (Setting::Seed, self.seed.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(setting, given)| given.then_some(setting))
+    }
+
+    /// The first setting that contradicts a state file, which describes the whole
+    /// ring and leaves only the seed to be chosen.
+    pub fn contradicts_state_file(&self) -> Option<Setting> {
+        self.given().find(|&setting| setting != Setting::Seed)
+    }
+
+    /// The same with the defaults written out, for the ring and state that these
+    /// settings have built.
+    pub fn written_out(&self, ring: &Ring, state: &Configuration) -> Settings {
+        let program = self.program();
+        Settings {
+            processes: Some(ring.len() as u64),
+            tokens: Some(state.tokens()),
+            separation: (!program.measures()).then(|| ring.separation().hops().into()),
+            program: Some(program),
+            delays: Some(self.delays()),
+            start: Some(self.start.unwrap_or_default()),
+            limit: self.limit,
+            seed: Some(self.seed()),
+        }
     }
 
     /// The ring and its state. O(n) time and memory.
@@ -158,34 +336,25 @@ impl Settings {
     ///
     /// The first setting that is wrong.
     pub fn build(&self) -> Result<(Ring, Configuration), SettingsError> {
+        let (program, seed) = (self.program(), self.seed());
         let processes = self.processes_checked()?;
         let tokens = self.tokens_checked()?;
         let separation = self.separation_checked(processes, tokens)?;
-        if self.kind == Kind::Fixed && self.limit.is_some() {
+        if self.limit.is_some() && !program.measures() {
             return Err(SettingsError::NothingMeasured);
         }
-        let mut programs = vec![Program::Relay; processes];
-        for place in self.delays().choose(processes, self.seed)? {
-            programs[place] = self.kind.program();
-        }
-        let ring = Ring::new(separation, programs).map_err(|_| SettingsError::NoProcesses)?;
-        let mut state = match self.start {
-            Start::Random => start::random(&ring, tokens, self.seed),
-            Start::Piled => start::piled(&ring, tokens, 0),
-            Start::Spaced => start::spaced(&ring, tokens),
-            Start::Worst => start::worst(&ring, tokens).ok_or_else(|| no_worst(&ring, tokens))?,
-        };
-        let limit = self
-            .limit
-            .unwrap_or_else(|| Measuring::default_limit(processes));
-        for variables in &mut state.measuring {
+        let ring = program.ring(separation, processes, &self.delays(), seed)?;
+        let start = self.start.unwrap_or_default();
+        let mut state = start.state(&ring, tokens, seed)?;
+        let default_limit = || Measuring::default_limit(processes);
+        let limit = self.limit.unwrap_or_else(default_limit);
+        for (&at, variables) in &mut state.measuring {
             variables.limit = limit;
             variables.elapsed = variables.elapsed.min(limit);
-            variables.base = variables.base.min(variables.largest_base());
-        }
-        for (&at, variables) in ring.measurers().iter().zip(&state.measuring) {
+            let largest = variables.largest_base();
+            variables.base = variables.base.min(largest);
             let counter = &mut state.processes[at].counter;
-            *counter = (*counter).min(variables.largest_base());
+            *counter = (*counter).min(largest);
         }
         ring.admits(&state).map_err(SettingsError::Misfit)?;
         Ok((ring, state))
@@ -213,26 +382,14 @@ impl Settings {
         tokens: u32,
     ) -> Result<Separation, SettingsError> {
         let largest = (processes as u64 / u64::from(tokens)).max(1);
-        let hops = match (self.separation, self.kind) {
-            (Some(hops), Kind::Fixed) => hops,
-            (None, Kind::Fixed) => largest.min(5),
-            (None, _) => largest.min(u64::from(Separation::MAX.hops())),
-            (Some(_), _) => return Err(SettingsError::SeparationIsMeasured),
+        let hops = match (self.separation, self.program().measures()) {
+            (Some(_), true) => return Err(SettingsError::SeparationIsMeasured),
+            (Some(hops), false) => hops,
+            (None, true) => largest.min(Separation::MAX.hops().into()),
+            (None, false) => largest.min(5),
         };
         let hops = u32::try_from(hops).ok();
         hops.and_then(Separation::new)
             .ok_or(SettingsError::Separation)
-    }
-}
-
-fn no_worst(ring: &Ring, tokens: u32) -> SettingsError {
-    if ring.measurers().is_empty() {
-        SettingsError::NoWorst {
-            tokens,
-            separation: ring.separation(),
-            processes: ring.len(),
-        }
-    } else {
-        SettingsError::WorstUnknown
     }
 }

@@ -1,7 +1,6 @@
 //! Initial states.
 
-use headway_core::bound;
-use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring};
+use headway_core::{Configuration, Measuring, Process, ProcessIndex, Ring};
 
 use crate::seed::{Purpose, Random};
 
@@ -38,20 +37,18 @@ pub(crate) fn scramble_variables(
     chosen: impl Fn(ProcessIndex) -> bool,
     random: &mut Random,
 ) {
-    let mut measuring = state.measuring.iter_mut();
     for (index, process) in state.processes.iter_mut().enumerate() {
-        let program = ring.programs()[index];
-        let variables = program.measures().then(|| measuring.next()).flatten();
         if !chosen(index) {
             continue;
         }
-        let largest = match (program, variables) {
-            (Program::Relay, _) => 0,
-            (_, None) => ring.separation().top(),
-            (_, Some(variables)) => {
+        let program = ring.programs()[index];
+        let largest = match state.measuring.get_mut(&index) {
+            Some(variables) => {
                 *variables = any_measuring(variables, random);
                 variables.largest_base()
             }
+            None if program.delays() => ring.separation().top(),
+            None => 0,
         };
         process.counter = up_to(largest, random);
     }
@@ -87,7 +84,7 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
         let at = u128::from(token) * n as u128 / u128::from(tokens);
         start.processes[at as usize].queued += 1;
     }
-    for variables in &mut start.measuring {
+    for variables in start.measuring.values_mut() {
         variables.base = top.min(variables.largest_base());
     }
     // From the last token backwards: each delay has counted since the nearest
@@ -110,7 +107,7 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
 }
 
 /// A state that takes longest of all to settle, for a feasible ring of delays
-/// and relays: `last_rest` is exactly [`bound::worst_last_rest`]. `None` when no
+/// and relays: `last_rest` is exactly [`Ring::worst_case`]'s. `None` when no
 /// process delays, some process measures, m·d > n, or there are no tokens.
 ///
 /// All tokens are piled on the relay that has the longest way to the next delay,
@@ -119,10 +116,8 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
 pub fn worst(ring: &Ring, tokens: u32) -> Option<Configuration> {
     let n = ring.len();
     let d = ring.separation();
-    if tokens == 0 || !ring.measurers().is_empty() || !d.fits(n as u64, u64::from(tokens)) {
-        return None;
-    }
-    let widest = bound::widest_gap(ring.delays().map(|delay| delay as u64), n as u64)?;
+    ring.worst_case(u64::from(tokens))?;
+    let widest = ring.widest_gap()?;
     let mut start = Configuration::empty(ring, tokens, 0);
     if d.hops() == 1 || tokens == 1 || widest <= u64::from(d.hops()) {
         let delay = ring.delays().next()?;

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use headway_core::bound::WorstCase;
 use headway_sim::forecast::Forecast;
+use headway_sim::settings::Start;
 use headway_sim::state_file;
 use serde_json::{Value, json};
 
-use crate::failure::{Answer, Failure};
-use crate::flags::{Format, RingFlags, Start};
+use crate::failure::{Answer, Failure, write_file};
+use crate::flags::{Format, Instance, RingFlags, StartOrFile};
 use crate::report::style::{DIM, HEADING};
 use crate::report::{count, json as ring_json, print_json};
 
@@ -35,41 +37,41 @@ pub(crate) struct Args {
 
 /// Finds the worst case and a state that attains it, and checks that it does.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    if args
-        .ring
-        .start
-        .as_ref()
-        .is_some_and(|start| *start != Start::Worst)
-    {
+    let worst_start = StartOrFile::Start(Start::Worst);
+    if !matches!(
+        &args.ring.start,
+        None | Some(StartOrFile::Start(Start::Worst))
+    ) {
         return Err(
             Failure::new("--start has no meaning here: the worst start is the answer")
                 .help("drop --start"),
         );
     }
-    let mut flags = args.ring.clone();
-    flags.start = Some(Start::Worst);
+    let flags = RingFlags {
+        start: Some(worst_start),
+        ..args.ring.clone()
+    };
     let instance = flags.instance()?;
     let forecast = Forecast::of(&instance.ring, &instance.start).map_err(Failure::new)?;
-    let (Some(worst), Some(gap)) = (instance.worst_last_rest(), instance.widest_gap()) else {
+    let (Some(worst), Some(gap)) = (instance.worst_case(), instance.ring.widest_gap()) else {
         return Err(Failure::new("this ring has no worst case"));
     };
-    let attained = forecast.last_rest() == Some(worst);
+    let attained = forecast.last_rest() == Some(worst.last_rest);
     if let Some(path) = &args.witness {
-        std::fs::write(path, state_file::render(&instance.ring, &instance.start))
-            .map_err(|error| Failure::file("write", path, &error))?;
+        write_file(path, state_file::render(&instance.ring, &instance.start))?;
     }
     match args.format {
         Format::Json => {
             let mut fields = ring_json::ring(&instance);
-            fields.insert("widest_gap".to_owned(), json!(gap));
-            fields.insert("worst_case".to_owned(), json!(worst));
-            let legitimate = instance.worst_legitimate_at();
-            fields.insert("worst_legitimate_at".to_owned(), json!(legitimate));
-            fields.insert("last_rest".to_owned(), json!(forecast.last_rest()));
-            fields.insert("legitimate_at".to_owned(), json!(forecast.legitimate_at()));
-            fields.insert("attained".to_owned(), json!(attained));
-            let state = ring_json::state(&instance.ring, &instance.start);
-            fields.insert("state".to_owned(), state);
+            fields.append(&mut ring_json::fields(json!({
+                "widest_gap": gap,
+                "worst_case": worst.last_rest,
+                "worst_legitimate_at": worst.legitimate_at,
+                "last_rest": forecast.last_rest(),
+                "legitimate_at": forecast.legitimate_at(),
+                "attained": attained,
+                "state": ring_json::state(&instance.ring, &instance.start),
+            })));
             print_json(&Value::Object(fields))?;
         }
         Format::Csv => {
@@ -86,8 +88,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             )?;
             writeln!(
                 out,
-                "From any state whatever, no token rests after round {HEADING}{worst}{HEADING:#}, and the state is\nlegitimate after round {HEADING}{}{HEADING:#} at the latest.",
-                instance.worst_legitimate_at().unwrap_or(worst + 1)
+                "From any state, no token rests after round {HEADING}{}{HEADING:#}, and the state is\nlegitimate after round {HEADING}{}{HEADING:#} at the latest.",
+                worst.last_rest, worst.legitimate_at
             )?;
             writeln!(
                 out,
@@ -109,9 +111,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 fn println_csv(
-    instance: &crate::flags::Instance,
+    instance: &Instance,
     gap: u64,
-    worst: u64,
+    worst: WorstCase,
     legitimate_at: Option<u64>,
 ) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
@@ -121,10 +123,11 @@ fn println_csv(
     )?;
     writeln!(
         out,
-        "{},{},{},{gap},{worst},{}",
+        "{},{},{},{gap},{},{}",
         instance.processes(),
         instance.tokens(),
         instance.separation(),
+        worst.last_rest,
         legitimate_at.unwrap_or(0)
     )
 }

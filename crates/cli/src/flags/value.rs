@@ -1,14 +1,16 @@
 //! What flags of several commands mean: one parser for each.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use headway_service::config::parse_duration;
 use headway_sim::placement::Delays;
-use headway_sim::settings::Kind;
+use headway_sim::seed::DEFAULT_SEED;
+use headway_sim::settings::Start;
+use strum::{EnumMessage, VariantArray, VariantNames};
 
 /// A number of things; how many there may be is for the command to say.
 pub(crate) fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
@@ -36,68 +38,37 @@ pub(crate) fn delays(text: &str) -> Result<Delays, String> {
     text.parse::<Delays>().map_err(|error| error.to_string())
 }
 
-/// What the delaying processes run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProgramChoice {
-    /// Delay with a given separation
-    #[default]
-    Fixed,
-    /// Delay that measures the ring, corrected
-    Measure,
-    /// Delay that measures the ring, as the paper prints it
-    MeasureAsPrinted,
+/// One of the values of an enum, which brings their names and what they mean.
+pub(crate) fn one_of<T>() -> impl TypedValueParser<Value = T>
+where
+    T: VariantArray + EnumMessage + FromStr<Err = strum::ParseError> + Clone + Send + Sync,
+{
+    let values = <T as VariantArray>::VARIANTS.iter().flat_map(|value| {
+        let help = value.get_documentation().unwrap_or_default();
+        let names = value.get_serializations().iter();
+        names.map(|&name| PossibleValue::new(name).help(help.trim_end_matches('.')))
+    });
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<T>())
 }
 
-impl ProgramChoice {
-    pub(super) fn kind(self) -> Kind {
-        match self {
-            ProgramChoice::Fixed => Kind::Fixed,
-            ProgramChoice::Measure => Kind::Measure,
-            ProgramChoice::MeasureAsPrinted => Kind::MeasureAsPrinted,
-        }
-    }
-}
-
-/// An initial state: by name, or a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Start {
-    #[default]
-    Random,
-    Piled,
-    Spaced,
-    Worst,
+/// An initial state: by name, or a state file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StartOrFile {
+    Start(Start),
     File(PathBuf),
 }
 
-impl FromStr for Start {
+impl FromStr for StartOrFile {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Start, String> {
-        Ok(match text {
-            "random" => Start::Random,
-            "piled" => Start::Piled,
-            "spaced" => Start::Spaced,
-            "worst" => Start::Worst,
-            path if path.contains(['.', '/', '\\']) => Start::File(PathBuf::from(path)),
-            _ => {
-                return Err(
-                    "expected random, piled, spaced, worst, or the path of a state file \
-                     (with a dot or a slash in it)"
-                        .to_owned(),
-                );
-            }
-        })
-    }
-}
-
-impl fmt::Display for Start {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Start::Random => f.write_str("random"),
-            Start::Piled => f.write_str("piled"),
-            Start::Spaced => f.write_str("spaced"),
-            Start::Worst => f.write_str("worst"),
-            Start::File(path) => path.display().fmt(f),
+    fn from_str(text: &str) -> Result<StartOrFile, String> {
+        match text.parse() {
+            Ok(start) => Ok(StartOrFile::Start(start)),
+            Err(_) if text.contains(['.', '/', '\\']) => Ok(StartOrFile::File(text.into())),
+            Err(_) => Err(format!(
+                "expected {}, or the path of a state file (with a dot or a slash in it)",
+                <Start as VariantNames>::VARIANTS.join(", ")
+            )),
         }
     }
 }
@@ -107,9 +78,8 @@ impl fmt::Display for Start {
 pub(crate) struct Seed(pub(crate) u64);
 
 impl Default for Seed {
-    /// The year of the paper.
     fn default() -> Seed {
-        Seed(2009)
+        Seed(DEFAULT_SEED)
     }
 }
 

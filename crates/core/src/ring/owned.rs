@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::bound::{self, WorstCase};
 use crate::legitimate::{self, Illegitimate};
 use crate::{Configuration, ProcessIndex, Program, Separation};
 
@@ -12,8 +13,6 @@ use crate::{Configuration, ProcessIndex, Program, Separation};
 pub struct Ring {
     separation: Separation,
     programs: Vec<Program>,
-    /// Where `programs` measure, ascending: derived, kept for quick look-up.
-    measurers: Vec<ProcessIndex>,
 }
 
 impl Ring {
@@ -30,13 +29,9 @@ impl Ring {
         if programs.len() as u64 > 1 << 32 {
             return Err(RingError::TooLarge);
         }
-        let measurers = (0..programs.len())
-            .filter(|&index| programs[index].measures())
-            .collect();
         Ok(Ring {
             separation,
             programs,
-            measurers,
         })
     }
 
@@ -75,14 +70,61 @@ impl Ring {
     }
 
     /// The processes that delay (measuring ones included), ascending.
-    pub fn delays(&self) -> impl Iterator<Item = ProcessIndex> + '_ {
+    pub fn delays(&self) -> impl Iterator<Item = ProcessIndex> + Clone + '_ {
         (0..self.len()).filter(|&index| self.programs[index].delays())
     }
 
-    /// The processes that measure, ascending; in step with
-    /// [`Configuration::measuring`].
-    pub fn measurers(&self) -> &[ProcessIndex] {
-        &self.measurers
+    /// The name of the program that its delays run; `mixed` where they differ.
+    pub fn program_name(&self) -> &'static str {
+        let mut programs = self.delays().map(|at| self.programs[at]);
+        let first = programs.next().unwrap_or(Program::Relay);
+        match programs.all(|program| program == first) {
+            true => first.name(),
+            false => "mixed",
+        }
+    }
+
+    /// The processes that measure, ascending.
+    pub fn measurers(&self) -> impl Iterator<Item = ProcessIndex> + '_ {
+        (0..self.len()).filter(|&index| self.programs[index].measures())
+    }
+
+    /// Whether any process measures. O(n).
+    pub fn measures(&self) -> bool {
+        self.measurers().next().is_some()
+    }
+
+    /// Whether `tokens` can be kept apart on this ring: m·d ≤ n.
+    pub fn fits(&self, tokens: u64) -> bool {
+        self.separation.fits(self.len() as u64, tokens)
+    }
+
+    /// L: the largest clockwise distance from one delay to the next; `None` when
+    /// no process delays.
+    pub fn widest_gap(&self) -> Option<u64> {
+        bound::widest_gap(self.delays().map(|at| at as u64), self.len() as u64)
+    }
+
+    /// The proved worst case over all initial states with `tokens` tokens. `None`
+    /// where no closed form applies: without tokens or delays, with more tokens
+    /// than fit, and where a process measures.
+    ///
+    /// ```
+    /// use headway_core::{Ring, Separation};
+    /// let ring = Ring::with_delays(Separation::new(5).unwrap(), 24, [0]).unwrap();
+    /// assert_eq!(ring.worst_case(4).unwrap().last_rest, 38);
+    /// assert_eq!(ring.worst_case(5), None, "25 processes are needed");
+    /// ```
+    pub fn worst_case(&self, tokens: u64) -> Option<WorstCase> {
+        if self.measures() || !self.fits(tokens) {
+            return None;
+        }
+        let (n, d) = (self.len() as u64, self.separation.hops());
+        let gaps = bound::gaps(self.delays().map(|at| at as u64), n);
+        Some(WorstCase {
+            last_rest: bound::worst_last_rest(tokens, d, self.widest_gap()?)?,
+            legitimate_at: bound::worst_legitimate_at(tokens, d, gaps)?,
+        })
     }
 
     /// One synchronous round, in place.
@@ -91,7 +133,7 @@ impl Ring {
             self.separation,
             &self.programs,
             &mut configuration.processes,
-            &mut configuration.measuring,
+            configuration.measuring.values_mut(),
         );
     }
 
@@ -118,7 +160,7 @@ impl Ring {
             self.separation,
             &self.programs,
             &configuration.processes,
-            &configuration.measuring,
+            configuration.measuring.values(),
             tokens,
         )
     }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use headway_core::{Configuration, Ring};
 use headway_sim::forecast::Forecast;
 use headway_sim::placement::Delays;
-use headway_sim::seed::{Purpose, Random};
+use headway_sim::seed::{DEFAULT_SEED, Purpose, Random};
 use headway_sim::settings::Settings;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -17,7 +17,7 @@ use crate::error::{ApiError, ErrorBody};
 use crate::server::App;
 
 /// Rings up to this size are explored.
-const MOST_PROCESSES: u64 = 5_000;
+const MAX_PROCESSES: u64 = 5_000;
 /// Points of a curve of flows.
 const FLOW_POINTS: u64 = 200;
 /// Points of a curve of settling times.
@@ -35,7 +35,8 @@ pub(super) struct FlowParams {
     /// d.
     separation: u64,
     /// Which processes delay, as for a run.
-    delays: String,
+    #[param(value_type = String)]
+    delays: Delays,
     /// The seed of every random choice.
     seed: u64,
 }
@@ -45,8 +46,8 @@ impl Default for FlowParams {
         FlowParams {
             processes: 100,
             separation: 5,
-            delays: "all".to_owned(),
-            seed: 2009,
+            delays: Delays::All,
+            seed: DEFAULT_SEED,
         }
     }
 }
@@ -86,13 +87,6 @@ pub(super) async fn flow(
 
 fn find_flow(asked: &FlowParams) -> Result<Flow, ApiError> {
     check_processes(asked.processes)?;
-    let delays: Delays =
-        asked
-            .delays
-            .parse()
-            .map_err(|error: headway_sim::placement::DelaysSyntax| {
-                ApiError::invalid("delays", error.to_string())
-            })?;
     if asked.separation == 0 || asked.separation > asked.processes {
         return Err(ApiError::invalid(
             "separation",
@@ -110,8 +104,8 @@ fn find_flow(asked: &FlowParams) -> Result<Flow, ApiError> {
             processes: Some(asked.processes),
             tokens: Some(tokens),
             separation: Some(asked.separation),
-            delays: Some(delays.clone()),
-            seed: asked.seed,
+            delays: Some(asked.delays.clone()),
+            seed: Some(asked.seed),
             ..Settings::default()
         })?;
         let density = tokens as f64 / n;
@@ -176,7 +170,7 @@ impl Default for SettlingParams {
             tokens: 10,
             separation: 5,
             samples: 200,
-            seed: 2009,
+            seed: DEFAULT_SEED,
         }
     }
 }
@@ -247,12 +241,13 @@ fn settling_point(asked: &SettlingParams, delays: u64) -> Result<SettlingPoint, 
             tokens: Some(asked.tokens),
             separation: Some(asked.separation),
             delays: Some(Delays::Count(delays as usize)),
-            seed: seeds.below(u64::MAX),
+            seed: Some(seeds.below(u64::MAX)),
             ..Settings::default()
         })?;
         let forecast = Forecast::of(&ring, &state).map_err(|_| ApiError::internal())?;
         rounds.push(forecast.legitimate_at().ok_or_else(ApiError::internal)?);
-        worst = worst.max(crate::runs::worst_legitimate_at(&ring, asked.tokens).unwrap_or(0));
+        let worst_here = ring.worst_case(asked.tokens);
+        worst = worst.max(worst_here.map_or(0, |worst| worst.legitimate_at));
     }
     rounds.sort_unstable();
     let last = rounds.len() - 1;
@@ -280,17 +275,18 @@ fn numbers_of_delays(processes: u64) -> Vec<u64> {
 }
 
 fn check_processes(processes: u64) -> Result<(), ApiError> {
-    if (1..=MOST_PROCESSES).contains(&processes) {
+    if (1..=MAX_PROCESSES).contains(&processes) {
         return Ok(());
     }
-    let message = format!("processes {processes}: expected 1 to {MOST_PROCESSES}");
+    let message = format!("processes {processes}: expected 1 to {MAX_PROCESSES}");
     Err(ApiError::too_large("processes", message))
 }
 
 fn built(settings: &Settings) -> Result<(Ring, Configuration), ApiError> {
-    settings
-        .build()
-        .map_err(|error| ApiError::invalid(error.field(), format!("{}: {error}", error.field())))
+    settings.build().map_err(|error| {
+        let field = error.setting().to_string();
+        ApiError::invalid(&field, format!("{field}: {error}"))
+    })
 }
 
 #[cfg(test)]
@@ -305,7 +301,7 @@ mod tests {
             let flow = find_flow(&FlowParams {
                 processes,
                 separation,
-                delays: delays.to_owned(),
+                delays: delays.parse().unwrap(),
                 seed: 3,
             })
             .unwrap();

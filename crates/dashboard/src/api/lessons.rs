@@ -7,16 +7,18 @@ use headway_core::Separation;
 use headway_core::chain::Chain;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 use headway_sim::open_chain::{Arrivals, ArrivalsSyntax, OpenChain};
+use headway_sim::seed::DEFAULT_SEED;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::Params;
 use super::long_work;
 use crate::error::{ApiError, ErrorBody};
+use crate::runs::names_of;
 use crate::server::App;
 
 /// Process-rounds of one answer.
-const MOST_WORK: u64 = 200_000;
+const MAX_WORK: u64 = 200_000;
 
 /// Which chain.
 #[derive(Deserialize, IntoParams)]
@@ -45,7 +47,7 @@ impl Default for ChainParams {
             rounds: 60,
             arrivals: "burst:4".to_owned(),
             scrambled: 0,
-            seed: 2009,
+            seed: DEFAULT_SEED,
         }
     }
 }
@@ -139,8 +141,8 @@ pub(super) struct AsynchronyParams {
     /// Ticks for a round.
     pace: u64,
     /// Who is activated.
-    #[param(inline)]
-    schedule: ScheduleName,
+    #[param(schema_with = names_of::<Schedule>)]
+    schedule: Schedule,
     /// How many frames; n activations between two.
     steps: u64,
     /// The seed of every random choice.
@@ -153,20 +155,11 @@ impl Default for AsynchronyParams {
             processes: 24,
             separation: 6,
             pace: 1,
-            schedule: ScheduleName::Random,
+            schedule: Schedule::Random,
             steps: 400,
-            seed: 2009,
+            seed: DEFAULT_SEED,
         }
     }
-}
-
-/// Who is activated.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum ScheduleName {
-    Random,
-    Bursts,
-    Straggler,
 }
 
 /// A run without lock-step.
@@ -225,12 +218,7 @@ fn run_asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiError> {
     let n = asked.processes;
     let mut ring = AsynchronousRing::new(n as usize, separation, asked.pace)
         .map_err(|error| ApiError::invalid("processes", error.to_string()))?;
-    let schedule = match asked.schedule {
-        ScheduleName::Random => Schedule::Random,
-        ScheduleName::Bursts => Schedule::Bursts,
-        ScheduleName::Straggler => Schedule::Straggler,
-    };
-    let mut scheduler = Scheduler::new(schedule, asked.seed);
+    let mut scheduler = Scheduler::new(asked.schedule, asked.seed);
     let frames: Vec<AsynchronyFrame> = (0..=asked.steps)
         .map(|step| {
             if step > 0 {
@@ -265,9 +253,9 @@ fn separation(hops: u32) -> Result<Separation, ApiError> {
 }
 
 fn check_work(processes: u64, rounds: u64, field: &str) -> Result<(), ApiError> {
-    if processes.saturating_mul(rounds.max(1)) <= MOST_WORK {
+    if processes.saturating_mul(rounds.max(1)) <= MAX_WORK {
         return Ok(());
     }
-    let message = format!("processes (or tokens) times {field}: at most {MOST_WORK}");
+    let message = format!("processes (or tokens) times {field}: at most {MAX_WORK}");
     Err(ApiError::too_large(field, message))
 }

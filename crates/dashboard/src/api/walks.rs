@@ -55,7 +55,7 @@ const BEST_AT_ONCE: usize = 36;
 const BEST_IF_ASKED: usize = 100;
 
 fn default_seed() -> u64 {
-    2009
+    headway_sim::seed::DEFAULT_SEED
 }
 
 /// A network file: GraphML, DOT, an edge list, node-link JSON; or a walk file.

@@ -36,7 +36,7 @@ impl LockStep {
         let followed = Tokens::new(&state);
         let mut monitor = Monitor::new(ring.separation(), &followed);
         let tokens = state.tokens();
-        monitor.observe(0, &followed, ring.legitimate(&state, tokens).is_ok());
+        monitor.observe(0, &followed, || ring.legitimate(&state, tokens).is_ok());
         let start = Kept {
             state,
             tokens: followed,
@@ -77,13 +77,8 @@ impl LockStep {
         *round += 1;
         self.ring.round(state);
         tokens.follow(state);
-        // The predicate takes O(n); it implies what can be seen in O(m).
-        let apart = u64::from(self.ring.separation().hops());
-        let legitimate = monitor.settled_since().is_some()
-            || !tokens.any_resting()
-                && tokens.min_distance().is_none_or(|hops| hops >= apart)
-                && self.ring.legitimate(state, self.tokens).is_ok();
-        monitor.observe(*round, tokens, legitimate);
+        let predicate = || self.ring.legitimate(state, self.tokens).is_ok();
+        monitor.observe(*round, tokens, predicate);
         if round.is_multiple_of(self.stride) && !self.kept.contains_key(round) {
             self.kept.insert(*round, self.latest.1.clone());
         }

@@ -3,7 +3,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use headway_core::bound;
 use headway_core::desiderata::{verdicts, visited_equally};
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Ring, Round};
@@ -70,7 +69,7 @@ impl Segment {
         limits: &Limits,
     ) -> Result<Segment, ApiError> {
         let largest = limits.largest_round.saturating_sub(from);
-        let (facts, lock_step) = if ring.measurers().is_empty() {
+        let (facts, lock_step) = if !ring.measures() {
             let facts = forecast_facts(&ring, &start, largest)?;
             (facts, None)
         } else {
@@ -180,39 +179,30 @@ fn look_at_run(run: &mut LockStep, rounds: Round) -> Look {
         process: place.process() as u32,
         resting: place.resting,
     });
+    let outcome = kept.monitor.outcome();
     Look {
         places: places.collect(),
         state: kept.state.clone(),
-        holds: kept.monitor.desiderata().map(|verdict| verdict.holds),
-        visits: kept.monitor.visits(),
+        holds: outcome.desiderata.map(|verdict| verdict.holds),
+        visits: outcome.visits,
     }
 }
 
 fn forecast_facts(ring: &Ring, start: &Configuration, largest: Round) -> Result<Facts, ApiError> {
     let forecast = Forecast::of(ring, start).map_err(|_| ApiError::internal())?;
-    let worst_last_rest = forecast.worst_last_rest();
-    let worst_legitimate_at = worst_legitimate_at(ring, forecast.tokens());
+    let worst = ring.worst_case(forecast.tokens());
     let jam = forecast.timeline().jam();
     Ok(Facts {
         feasible: forecast.feasible(),
         settles: forecast.settles(),
         legitimate_at: forecast.legitimate_at(),
         last_rest: forecast.last_rest(),
-        worst_last_rest,
-        worst_legitimate_at,
+        worst_last_rest: worst.map(|worst| worst.last_rest),
+        worst_legitimate_at: worst.map(|worst| worst.legitimate_at),
         cycle_time: forecast.cycle_time(),
         jam,
         last: largest,
     })
-}
-
-/// The proved worst case over all states of a ring of delays and relays; `None` where
-/// tokens do not fit or nothing delays.
-pub(crate) fn worst_legitimate_at(ring: &Ring, tokens: u64) -> Option<Round> {
-    let (n, d) = (ring.len() as u64, ring.separation());
-    let delays: Vec<u64> = ring.delays().map(|delay| delay as u64).collect();
-    let worst = bound::worst_legitimate_at(tokens, d.hops(), bound::gaps(delays, n));
-    worst.filter(|_| d.fits(n, tokens))
 }
 
 /// What a run as far as the horizon shows.
@@ -223,7 +213,7 @@ fn measured_facts(ring: &Ring, start: &Configuration, last: Round) -> Facts {
     let legitimate_at = outcome.as_ref().and_then(|outcome| outcome.legitimate_at);
     let tokens = start.tokens();
     Facts {
-        feasible: ring.separation().fits(ring.len() as u64, tokens),
+        feasible: ring.fits(tokens),
         settles: legitimate_at.is_some(),
         legitimate_at,
         last_rest: outcome
@@ -242,7 +232,7 @@ pub(crate) fn desiderata() -> impl Iterator<Item = (&'static str, &'static str)>
     let verdicts = verdicts([true; 5]);
     verdicts
         .into_iter()
-        .map(|verdict| (verdict.name, verdict.asks))
+        .map(|verdict| (verdict.of.name(), verdict.of.asks()))
 }
 
 /// How many tokens are at each process, for [`super::story`] to tell who is who

@@ -2,11 +2,13 @@
 
 use headway_core::{Configuration, Ring, Separation};
 use headway_sim::placement::Delays;
-use headway_sim::settings::{self, Kind, Settings, SettingsError};
+use headway_sim::settings::{DelayProgram, Settings, SettingsError, Start};
 use headway_sim::{StateFile, state_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::VariantNames;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
 use crate::error::ApiError;
 use crate::limits::Limits;
@@ -26,13 +28,17 @@ pub struct RunSettings {
     pub separation: Option<u64>,
     /// What the delaying processes run [default: fixed]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub program: Option<ProgramName>,
-    /// `all`, a number, `every:K`, or `at:0,5,9` [default: all; `at:0` if it measures]
+    #[schema(schema_with = names_of::<DelayProgram>)]
+    pub program: Option<DelayProgram>,
+    /// `all`, a number, `every:K`, `even:K` or `at:0,5,9` [default: all; `at:0` if it
+    /// measures]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delays: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub delays: Option<Delays>,
     /// The initial state [default: random]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<StartName>,
+    #[schema(schema_with = names_of::<Start>)]
+    pub start: Option<Start>,
     /// Where the clock of a measuring process saturates [default: 2n]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
@@ -49,40 +55,23 @@ pub struct RunSettings {
     pub round: u64,
 }
 
-/// What the delaying processes run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProgramName {
-    /// They know the separation.
-    #[default]
-    Fixed,
-    /// They measure the ring.
-    Measure,
-    /// The same with the paper's two errors.
-    MeasureAsPrinted,
-}
-
-/// An initial state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StartName {
-    /// Everything scrambled by the seed.
-    #[default]
-    Random,
-    /// All tokens rest at process 0.
-    Piled,
-    /// Legitimate.
-    Spaced,
-    /// The one that takes longest of all to settle.
-    Worst,
-}
-
-/// The year of the paper.
-const DEFAULT_SEED: u64 = 2009;
-
 impl RunSettings {
+    /// The description of the ring, without its state file.
+    fn ring(&self) -> Settings {
+        Settings {
+            processes: self.processes,
+            tokens: self.tokens,
+            separation: self.separation,
+            program: self.program,
+            delays: self.delays.clone(),
+            start: self.start,
+            limit: self.limit,
+            seed: self.seed,
+        }
+    }
+
     pub(crate) fn seed(&self) -> u64 {
-        self.seed.unwrap_or(DEFAULT_SEED)
+        self.ring().seed()
     }
 
     /// The ring and its initial state.
@@ -92,8 +81,7 @@ impl RunSettings {
             None => self.numbered(limits)?,
         };
         check_size(ring.len() as u64, state.tokens(), limits)?;
-        let measuring = !ring.measurers().is_empty();
-        if measuring && ring.len() as u64 > limits.measuring_processes {
+        if ring.measures() && ring.len() as u64 > limits.measuring_processes {
             let message = format!(
                 "a ring that measures has no closed form and is run: at most {} processes here",
                 limits.measuring_processes
@@ -114,69 +102,31 @@ impl RunSettings {
                 ..RunSettings::default()
             };
         }
-        let program = self.program.unwrap_or_default();
+        let ring = self.ring().written_out(ring, start);
         RunSettings {
-            processes: Some(ring.len() as u64),
-            tokens: Some(start.tokens()),
-            separation: (program == ProgramName::Fixed)
-                .then(|| u64::from(ring.separation().hops())),
-            program: Some(program),
-            delays: Some(self.delays.clone().unwrap_or_else(|| {
-                let named = if program == ProgramName::Fixed {
-                    "all"
-                } else {
-                    "at:0"
-                };
-                named.to_owned()
-            })),
-            start: Some(self.start.unwrap_or_default()),
-            limit: self.limit,
-            state: None,
+            processes: ring.processes,
+            tokens: ring.tokens,
+            separation: ring.separation,
+            program: ring.program,
+            delays: ring.delays,
+            start: ring.start,
+            limit: ring.limit,
             seed,
-            faults: Vec::new(),
-            round: 0,
+            ..RunSettings::default()
         }
     }
 
     fn numbered(&self, limits: &Limits) -> Result<(Ring, Configuration), ApiError> {
-        let delays = self.delays.as_deref().map(str::parse::<Delays>).transpose();
-        let settings = Settings {
-            processes: self.processes,
-            tokens: self.tokens,
-            separation: self.separation,
-            kind: match self.program.unwrap_or_default() {
-                ProgramName::Fixed => Kind::Fixed,
-                ProgramName::Measure => Kind::Measure,
-                ProgramName::MeasureAsPrinted => Kind::MeasureAsPrinted,
-            },
-            delays: delays.map_err(|error| ApiError::invalid("delays", error.to_string()))?,
-            start: match self.start.unwrap_or_default() {
-                StartName::Random => settings::Start::Random,
-                StartName::Piled => settings::Start::Piled,
-                StartName::Spaced => settings::Start::Spaced,
-                StartName::Worst => settings::Start::Worst,
-            },
-            seed: self.seed(),
-            limit: self.limit,
-        };
+        let settings = self.ring();
         // Before anything of that size is made.
         check_size(settings.processes(), settings.tokens(), limits)?;
         settings.build().map_err(|error| in_words(&error))
     }
 
     fn described(&self, file: &Value, limits: &Limits) -> Result<(Ring, Configuration), ApiError> {
-        let others = [
-            ("processes", self.processes.is_some()),
-            ("tokens", self.tokens.is_some()),
-            ("separation", self.separation.is_some()),
-            ("program", self.program.is_some()),
-            ("delays", self.delays.is_some()),
-            ("start", self.start.is_some()),
-            ("limit", self.limit.is_some()),
-        ];
-        if let Some((field, _)) = others.iter().find(|(_, given)| *given) {
+        if let Some(field) = self.ring().contradicts_state_file() {
             let message = format!("{field} contradicts the state, which describes the whole ring");
-            return Err(ApiError::invalid(field, message));
+            return Err(ApiError::invalid(&field.to_string(), message));
         }
         let wrong = |message: String| {
             let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
@@ -216,13 +166,23 @@ fn check_size(processes: u64, tokens: u64, limits: &Limits) -> Result<(), ApiErr
 }
 
 fn in_words(error: &SettingsError) -> ApiError {
+    let field = error.setting().to_string();
     match error {
         SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => {
             let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
-            ApiError::new(status, "infeasible_start", error.to_string()).at(error.field())
+            ApiError::new(status, "infeasible_start", error.to_string()).at(&field)
         }
-        _ => ApiError::invalid(error.field(), format!("{}: {error}", error.field())),
+        _ => ApiError::invalid(&field, format!("{field}: {error}")),
     }
+}
+
+/// The schema of an enum that brings the names of its values.
+pub(crate) fn names_of<T: VariantNames>() -> Schema {
+    let names = ObjectBuilder::new().schema_type(Type::String);
+    names
+        .enum_values(Some(T::VARIANTS.iter().copied()))
+        .build()
+        .into()
 }
 
 /// When more tokens are asked for than fit: why that is a jam.

@@ -1,5 +1,6 @@
 //! The sweep file.
 
+use headway_sim::seed::DEFAULT_SEED;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -48,7 +49,7 @@ pub(super) fn read(text: &str) -> Result<Sweep, SpecError> {
         about: top.text("about")?.unwrap_or_default(),
         name,
         model,
-        seed: top.number("seed", 0, u64::MAX)?.unwrap_or(2009),
+        seed: top.number("seed", 0, u64::MAX)?.unwrap_or(DEFAULT_SEED),
         samples: top.number("samples", 1, 1 << 40)?.unwrap_or(300),
         measures: Vec::new(),
         percentiles: top.decimals("percentiles")?,

@@ -5,8 +5,8 @@
 //! `docs/forecast.md` of the repository), so that the last wait of every token,
 //! the state in any round, and the stabilization time follow in O(n + m) time.
 //!
-//! * [`Forecast`]: one pass; when the ring is at rest no more, and when it is
-//!   legitimate. O(m) memory beside the state.
+//! * [`Forecast`]: one pass; when the last token stops resting, and when the ring
+//!   is legitimate. O(m) memory beside the state.
 //! * [`Timeline`]: every wait, every trajectory, the state in any round, the
 //!   smallest distance over any span. O(n) memory.
 //! * [`SparseRing`]: rings too large to hold, given by their tokens and delays.
@@ -37,7 +37,7 @@ pub use trajectory::{Trajectory, Wait};
 
 use settle::{Group, Settling};
 use shape::Shape;
-use sites::{Sites, Visitor};
+use sites::Sites;
 
 /// What one pass over the initial state tells.
 ///
@@ -170,13 +170,8 @@ impl<'a> Forecast<'a> {
         if !self.feasible() {
             return None;
         }
-        let mut gap = Gaps::default();
-        self.sites.scan(self.shape.from, &mut gap);
-        let widest = gap
-            .widest
-            .max(self.shape.processes - 1 - gap.last? + gap.first? + 1);
         let separation = self.shape.separation as u32;
-        bound::worst_last_rest(self.shape.tokens, separation, widest)
+        bound::worst_last_rest(self.shape.tokens, separation, self.sites.widest_gap()?)
     }
 
     /// The smallest distance between successive tokens once none rests any more;
@@ -226,24 +221,4 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a
-}
-
-/// Finds the widest gap between delays.
-#[derive(Default)]
-struct Gaps {
-    first: Option<u64>,
-    last: Option<u64>,
-    widest: u64,
-}
-
-impl Visitor for Gaps {
-    fn tokens(&mut self, _: u64, _: u32, _: u32) {}
-
-    fn delay(&mut self, at: u64, _: u32) {
-        if let Some(last) = self.last {
-            self.widest = self.widest.max(at - last);
-        }
-        self.first.get_or_insert(at);
-        self.last = Some(at);
-    }
 }

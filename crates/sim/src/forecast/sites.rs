@@ -5,7 +5,7 @@
 //! delay, process e+1 is position 0 and e is position n-1. A stretch of relays
 //! then always ends at a delay, and none wraps.
 
-use headway_core::{Configuration, Process, ProcessIndex, Program, Ring};
+use headway_core::{Configuration, Process, ProcessIndex, Program, Ring, bound};
 use thiserror::Error;
 
 /// An initial state given by its tokens and delays only, for rings too large to
@@ -96,7 +96,7 @@ pub(super) trait Visitor {
 
 impl<'a> Sites<'a> {
     pub(super) fn dense(ring: &'a Ring, state: &'a Configuration) -> Result<Self, ForecastError> {
-        if let Some(&process) = ring.measurers().first() {
+        if let Some(process) = ring.measurers().next() {
             return Err(ForecastError::Measures { process });
         }
         if state.processes.len() != ring.len() {
@@ -158,6 +158,19 @@ impl<'a> Sites<'a> {
                 last.map(|index| index as u64)
             }
             Sites::Sparse(ring) => ring.delays.last().map(|delay| delay.0),
+        }
+    }
+
+    /// L: the largest distance from one delay to the next.
+    pub(super) fn widest_gap(self) -> Option<u64> {
+        match self {
+            Sites::Dense { programs, .. } => {
+                let places = (0..).zip(programs).filter(|(_, p)| **p == Program::Delay);
+                bound::widest_gap(places.map(|(at, _)| at), self.len())
+            }
+            Sites::Sparse(ring) => {
+                bound::widest_gap(ring.delays.iter().map(|delay| delay.0), self.len())
+            }
         }
     }
 

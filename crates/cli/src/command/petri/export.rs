@@ -5,11 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::{dot, svg, tina};
 
-use super::input::{
-    Plant, is_json, of_flags, read_net, ring_flag_given, with_state_file, write_pnml, write_svg,
-    write_to,
-};
-use crate::failure::{Answer, Failure};
+use super::input::{Plant, Purpose, is_json, of_flags, read_net, write_pnml, write_svg, write_to};
+use crate::failure::{Answer, Failure, read_bytes};
 use crate::flags::RingFlags;
 
 /// Flags of `headway petri export`.
@@ -60,17 +57,17 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let Plant { net, marking } = match &args.file {
         None => of_flags(&args.ring)?,
         Some(path) => {
-            let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+            let bytes = read_bytes(path)?;
             if is_json(&bytes) {
-                of_flags(&with_state_file(&args.ring, path))?
-            } else if let Some(flag) = ring_flag_given(&args.ring) {
+                of_flags(&args.ring.with_state_file(path)?)?
+            } else if let Some(flag) = args.ring.first_given() {
                 return Err(Failure::new(format!(
-                    "{flag} contradicts {}, which is a whole net",
+                    "--{flag} contradicts {}, which is a whole net",
                     path.display()
                 ))
-                .help(format!("drop {flag}, or drop the file")));
+                .help(format!("drop --{flag}, or drop the file")));
             } else {
-                read_net(path, None, true)?
+                read_net(path, None, Purpose::WriteAgain)?
             }
         }
     };

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
+use headway_core::desiderata::Desideratum;
 use headway_sim::{Outcome, Run};
 
 use super::over_network::OverNetwork;
 use crate::flags::Instance;
-use crate::report::count;
 use crate::report::diagram::Diagram;
 use crate::report::style::{self, DIM, HEADING, tick};
+use crate::report::{count, try_next};
 
 /// Lines around the diagram.
 pub(super) const LINES: usize = 23;
@@ -41,7 +42,7 @@ pub(super) fn write(
     if let Some(network) = network {
         network.write(out)?;
     }
-    try_next(out, instance, rows)
+    suggest(out, instance, rows)
 }
 
 /// What was started.
@@ -68,11 +69,12 @@ pub(crate) fn settling(
     outcome: &Outcome,
 ) -> io::Result<()> {
     let (good, bad) = (style::GOOD, style::BAD);
-    let at_most = |worst: Option<u64>| match worst {
-        Some(worst) => format!("; at most {worst} from any state whatever (proved)."),
+    let proved = |worst: Option<u64>| match worst {
+        Some(worst) => format!("; proved worst case from any state: {worst}."),
         None => ".".to_owned(),
     };
-    let worst = at_most(instance.worst_legitimate_at());
+    let worst_case = instance.worst_case();
+    let worst = proved(worst_case.map(|worst| worst.legitimate_at));
     match outcome.legitimate_at {
         Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
         Some(round) => writeln!(
@@ -85,7 +87,7 @@ pub(crate) fn settling(
             count(outcome.rounds, "round")
         )?,
     }
-    let worst = at_most(instance.worst_last_rest());
+    let worst = proved(worst_case.map(|worst| worst.last_rest));
     match outcome.last_rest {
         Some(round) => writeln!(out, "The last rest was after round {round}{worst}"),
         None => writeln!(out, "No token ever rested{worst}"),
@@ -129,24 +131,24 @@ fn recoveries(out: &mut impl Write, run: &Run, outcome: &Outcome) -> io::Result<
 fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io::Result<()> {
     writeln!(out)?;
     for verdict in &outcome.desiderata {
-        let detail = match verdict.name {
-            "D1" => format!("{} throughout", instance.tokens()),
-            "D4" => match outcome.visits {
+        let detail = match verdict.of {
+            Desideratum::D1 => format!("{} throughout", instance.tokens()),
+            Desideratum::D4 => match outcome.visits {
                 Some((min, max)) if min == max => {
                     format!("{} each since then", count(min, "visit"))
                 }
                 Some((min, max)) => format!("{min} to {} each since then", count(max, "visit")),
                 None => "never legitimate, so not asked".to_owned(),
             },
-            "D2" | "D3" if outcome.min_distance_after.is_none() => {
+            Desideratum::D2 | Desideratum::D3 if outcome.min_distance_after.is_none() => {
                 "never legitimate, so not asked".to_owned()
             }
-            "D2" => format!(
+            Desideratum::D2 => format!(
                 "at least {} since then",
                 outcome.min_distance_after.unwrap_or(0)
             ),
-            "D3" => "no rest since then".to_owned(),
-            _ => match outcome.recoveries.len() {
+            Desideratum::D3 => "no rest since then".to_owned(),
+            Desideratum::D5 => match outcome.recoveries.len() {
                 1 => "from this start".to_owned(),
                 more => format!("from this start and {}", count(more as u64 - 1, "fault")),
             },
@@ -155,41 +157,33 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
             out,
             "  {} {} {:<42} {DIM}{detail}{DIM:#}",
             tick(verdict.holds),
-            verdict.name,
-            verdict.asks
+            verdict.of.name(),
+            verdict.of.asks()
         )?;
     }
     Ok(())
 }
 
-fn try_next(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result<()> {
-    let jam = instance.processes() / u64::from(instance.separation()) + 1;
-    writeln!(out, "\nTry next:")?;
-    let lines = [
+fn suggest(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result<()> {
+    let d = instance.separation();
+    let too_many = instance.processes() / u64::from(d) + 1;
+    let jam = format!("headway run --tokens {too_many} --separation {d}");
+    let commands = [
         (
-            "headway run --start worst --delays 1".to_owned(),
+            "headway run --start worst --delays 1",
             "slowest start, one delay for all",
         ),
         (
-            "headway run --fault scramble@30 --watch".to_owned(),
-            "strike it while it runs, animated",
+            "headway run --fault scramble@30 --watch",
+            "scramble it while it runs, animated",
         ),
-        (
-            format!(
-                "headway run --tokens {jam} --separation {}",
-                instance.separation()
-            ),
-            "one token too many: a traffic jam",
-        ),
-        ("headway run --seed random".to_owned(), "another start"),
+        (jam.as_str(), "one token too many: a traffic jam"),
+        ("headway run --seed random", "another start"),
     ];
     let shown = if rows < TALL_SCREEN_ROWS {
         1
     } else {
-        lines.len()
+        commands.len()
     };
-    for (command, what) in lines.into_iter().take(shown) {
-        writeln!(out, "  {command:<42} {DIM}{what}{DIM:#}")?;
-    }
-    Ok(())
+    try_next(out, &commands[..shown])
 }

@@ -1,0 +1,25 @@
+(** Every theorem rests on nothing but Coq itself: [make] fails unless each line
+    below prints "Closed under the global context". *)
+
+From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast.
+
+Print Assumptions delay_is_figure3.
+Print Assumptions relay_is_figure3.
+Print Assumptions tokens_conserved.
+Print Assumptions dater.
+Print Assumptions release_times.
+Print Assumptions legitimate_lifted.
+Print Assumptions closure.
+Print Assumptions every_token_moves.
+Print Assumptions theorem1_bound.
+Print Assumptions theorem1_attained.
+Print Assumptions theorem2.
+Print Assumptions theorem2_start.
+Print Assumptions theorem2_attained.
+Print Assumptions theorem3_bound.
+Print Assumptions theorem3_attained.
+Print Assumptions convergence.
+Print Assumptions jam.
+Print Assumptions visits_equal.
+Print Assumptions release_round_right.
+Print Assumptions forecast_is_run.
