@@ -8,6 +8,7 @@ Print Assumptions relay_is_figure3.
 Print Assumptions tokens_conserved.
 Print Assumptions dater.
 Print Assumptions release_times.
+Print Assumptions release_times_at_delay.
 Print Assumptions legitimate_lifted.
 Print Assumptions closure.
 Print Assumptions every_token_moves.
@@ -27,4 +28,6 @@ Print Assumptions release_round_right.
 Print Assumptions forecast_is_run.
 Print Assumptions SharedMemory.shared_memory_safe.
 Print Assumptions SharedMemory.some_token_may_move.
+Print Assumptions SharedMemory.distance_step.
 Print Assumptions Messages.messages_safe.
+Print Assumptions Messages.distance_step.
