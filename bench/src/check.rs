@@ -12,13 +12,12 @@ use headway_check::export::{Language, Source, export};
 use headway_check::function;
 use headway_check::model::delay_relay::{Explicit, Instance, reduced};
 use headway_check::{Control, Limits};
-use headway_testkit::tools;
 
 use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
 
 pub(crate) fn measure(table: &mut Table) {
     let ring = Instance::uniform(9, 3, 3).expect("a ring");
-    let states = ring.states() as f64;
+    let states = states(&ring) as f64;
     let (by_cases, bytes) = peak_bytes(|| {
         cpu(20, || {
             reduced::explore(&ring, Limits::default(), &Control::default()).expect("fits")
@@ -69,7 +68,7 @@ fn large(table: &mut Table, seconds_per_state: f64) {
     let ours = cpu(5, || {
         reduced::explore(&ring, Limits::default(), &Control::default()).expect("fits")
     });
-    let visiting = Duration::from_secs_f64(seconds_per_state * ring.states() as f64);
+    let visiting = Duration::from_secs_f64(seconds_per_state * states(&ring) as f64);
     table.add(Row {
         work: "every state of N = 12, M = 3, D = 4 (4.4·10^10), CPU time".to_owned(),
         ours: format!("finished, by cases {}", time(ours)),
@@ -77,6 +76,10 @@ fn large(table: &mut Table, seconds_per_state: f64) {
         ratio: ratio(visiting, ours),
         goal: Goal::AtLeast(30.0),
     });
+}
+
+fn states(ring: &Instance) -> u64 {
+    ring.states().try_into().expect("small")
 }
 
 /// CPU time of one of `times` runs, on average.
@@ -91,8 +94,10 @@ fn cpu<T>(times: u32, mut work: impl FnMut() -> T) -> Duration {
 /// CPU time of SPIN's search for a violated assertion, compiled as its manual
 /// advises: safety only, optimized.
 fn spin_closure(ring: &Instance) -> Result<Duration, String> {
-    tools::program(&["spin"], "spin")?;
-    tools::program(&["gcc"], "gcc libc6-dev")?;
+    for (tool, version) in [("spin", "-V"), ("gcc", "--version")] {
+        run(Command::new(tool).arg(version))
+            .map_err(|_| format!("install {tool} (scripts/install-tools does)"))?;
+    }
     let folder = PathBuf::from("target/bench/spin");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let text = export(&Source::DelayRelay(ring.clone()), Language::Promela);
@@ -109,7 +114,7 @@ fn spin_closure(ring: &Instance) -> Result<Duration, String> {
         .args(["-c", script])
         .current_dir(&folder))?;
     let found = std::fs::read_to_string(folder.join("pan.out")).unwrap_or_default();
-    let expected = format!("{} states, stored", ring.states() + 1);
+    let expected = format!("{} states, stored", states(ring) + 1);
     if !found.contains("errors: 0") || !found.contains(&expected) {
         return Err(format!(
             "SPIN did not finish; expected {expected}:\n{found}"

@@ -6,7 +6,8 @@
    fields separated by semicolons:
      state after one round; legitimate for that many tokens (0 or 1);
      state after that many rounds, by the closed form;
-     worst_last_rest; worst_legitimate_at (of the tokens there are) *)
+     worst_last_rest; worst_legitimate_at (of the tokens there are; - for both
+     without tokens or delays) *)
 
 open Protocol
 
@@ -30,13 +31,19 @@ let answer line =
       let d = int_of_string separation and rounds = int_of_string rounds in
       let programs = List.map program (List.of_seq (String.to_seq programs)) in
       let start = List.map process words in
-      let m = total start in
-      Printf.printf "%s;%d;%s;%d;%d\n"
+      let m = total start and gaps = gaps programs in
+      let worst =
+        if m = 0 || gaps = [] then "-;-"
+        else
+          Printf.sprintf "%d;%d"
+            (worst_last_rest m d (widest_gap programs))
+            (worst_legitimate_at m d gaps)
+      in
+      Printf.printf "%s;%d;%s;%s\n"
         (print_state (round d programs start))
         (Bool.to_int (legitimate d programs start (int_of_string tokens)))
         (print_state (forecast d programs start rounds))
-        (worst_last_rest m d (widest_gap programs))
-        (worst_legitimate_at m d (gaps programs))
+        worst
   | _ -> failwith ("no question: " ^ line)
 
 let () =

@@ -149,10 +149,7 @@ impl SpecError {
 
     /// Line and column of the place in `text`, from 1.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
-        let before = text.get(..self.at).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (line, before[start..].chars().count() + 1)
+        headway_sim::line_and_column(text, self.at)
     }
 }
 

@@ -13,9 +13,9 @@ use headway_walk::{Network, file};
 use serde_json::{Map, Value, json};
 
 /// A Python with NetworkX; `None`, and a line that says so, where there is none.
-fn python() -> Option<PathBuf> {
+fn python(test: &str) -> Option<PathBuf> {
     tools::python(&["networkx", "pydot"], "networkx pydot")
-        .map_err(|why| tools::skip("agreement with NetworkX", &why))
+        .map_err(|why| tools::skip(test, &why))
         .ok()
 }
 
@@ -53,7 +53,9 @@ fn distances(network: &Network) -> Value {
 
 #[test]
 fn networkx_reads_what_is_written() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("networkx_reads_what_is_written") else {
+        return;
+    };
     let one_way = Format::Dot
         .read("digraph { a -> b -> c -> d -> a; c -> a; d -> b [dir=both]; }")
         .unwrap();
@@ -81,7 +83,7 @@ fn networkx_reads_what_is_written() {
             let request = Request::new(tokens);
             let found = search::walk(&network, &request, &mut |_| {}).unwrap();
             if found.walk.len() >= tokens {
-                let file = file::write(&network, &request, &found, true);
+                let file = file::write(&network, &request, &found, file::Tables::All);
                 write(&format!("walk{tokens}.json"), &file.to_string());
                 files += 1;
                 let again = file::read(&file.to_string()).unwrap();
@@ -97,7 +99,7 @@ fn networkx_reads_what_is_written() {
 #[test]
 #[should_panic(expected = "AssertionError")]
 fn a_wrong_distance_is_noticed() {
-    let Some(python) = python() else {
+    let Some(python) = python("a_wrong_distance_is_noticed") else {
         panic!("AssertionError (skipped: there is no NetworkX to notice it)");
     };
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +114,9 @@ fn a_wrong_distance_is_noticed() {
 
 #[test]
 fn what_networkx_writes_is_read() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("what_networkx_writes_is_read") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     run(&python, "write", folder.path());
     let table = std::fs::read_to_string(folder.path().join("distances.json")).unwrap();

@@ -71,7 +71,8 @@ pub fn faketime() -> Result<PathBuf, String> {
         .ok_or_else(|| "install libfaketime (Debian: apt-get install faketime)".to_owned())
 }
 
-/// Prints `skipped: TEST: WHY`, which the test command counts. Standard error itself is
+/// Prints `skipped: TEST: WHY`. The test command counts these lines, and takes the test
+/// called TEST off those that have passed. Standard error itself is
 /// not captured, so the line is seen although the test ends well.
 pub fn skip(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");

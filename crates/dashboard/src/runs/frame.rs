@@ -119,7 +119,7 @@ impl Frame {
             legitimacy: LegitimacyView::of(&segment.ring, &look.state, segment.start.tokens()),
             holds: look.holds,
             visits: look.visits,
-            measuring: measuring(&segment.ring, &look.state),
+            measuring: measuring(&look.state),
         })
     }
 }
@@ -148,8 +148,8 @@ pub(crate) fn counters(state: &Configuration, limits: &Limits) -> Option<Vec<(u3
     })
 }
 
-fn measuring(ring: &Ring, state: &Configuration) -> Vec<MeasuringView> {
-    let variables = ring.measurers().iter().zip(&state.measuring);
+fn measuring(state: &Configuration) -> Vec<MeasuringView> {
+    let variables = state.measuring.iter();
     variables
         .map(|(&process, variables)| MeasuringView {
             process: process as u32,

@@ -246,7 +246,7 @@ impl SegmentSpan<'_> {
         let mut rests: Vec<Option<Round>> = vec![None; lines.len()];
         let mut round = 0;
         loop {
-            for (&process, variables) in ring.measurers().iter().zip(&state.measuring) {
+            for (&process, variables) in &state.measuring {
                 if known.insert(process, variables.base) != Some(variables.base) {
                     bases.push(BaseFrom {
                         round: self.begin + round,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use headway_core::{Configuration, Ring};
+use strum::{Display, EnumMessage, EnumString, VariantArray};
 
 use crate::cell::Cell;
 
@@ -148,7 +149,10 @@ pub(crate) fn share(part: u64, whole: u64) -> Option<i64> {
 }
 
 /// How ring samples are made; the samples are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Engine {
     /// The forecast where it applies, else lock-step.
     #[default]

@@ -8,7 +8,7 @@ use headway_lab::sweep::CellResult;
 
 use super::Running;
 use super::publish::publish;
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, file_help};
 
 /// Opens the folder's journal: a new one, or one to go on with.
 pub(super) fn open(
@@ -81,8 +81,9 @@ pub(super) fn merge(folders: &[PathBuf], out: &Path) -> Result<Answer, Failure> 
 }
 
 fn journal_failure(error: JournalError) -> Failure {
+    let failure = Failure::new(&error);
     match error {
-        JournalError::File { doing, path, error } => Failure::file(doing, &path, &error),
-        other => Failure::new(other),
+        JournalError::File { error, .. } => failure.help(file_help(&error)),
+        _ => failure,
     }
 }
