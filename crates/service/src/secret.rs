@@ -28,7 +28,7 @@ pub enum SecretError {
     /// Too short to be one, with so many bytes.
     #[error(
         "the key in {0} has {1} bytes, and at least {least} are needed",
-        least = Key::LEAST_BYTES
+        least = Key::MIN_BYTES
     )]
     Short(PathBuf, usize),
 }

@@ -8,7 +8,6 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use headway_node::Key;
-use headway_node::transport::Transport as _;
 use headway_node::transport::udp::Udp;
 use sd_notify::NotifyState;
 use thiserror::Error;
