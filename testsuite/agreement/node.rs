@@ -15,6 +15,7 @@
 use headway_check::{Control, Guarded, Limits, Model, Scheduler, guarded};
 use headway_core::phase_clock::PhaseClock;
 use headway_core::token_ring::{holds, released};
+use headway_node::state::Domain;
 use headway_node::wire::Released;
 use headway_node::{Config, Key, Local, Machine, Plan, RingId};
 
@@ -40,7 +41,7 @@ impl Nodes {
             turn_phases: 0,
             ..Config::new(RingId([0; 16]), index, plan)
         };
-        let (clock, values) = (config(0).clock(), config(0).values());
+        let Domain { clock, values } = config(0).domain();
         let locals = locals(clock, values, tokens);
         let count = locals.len();
         // All nodes but the first run the same program.

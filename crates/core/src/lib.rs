@@ -13,9 +13,9 @@
 //! * `measure` is a delay that finds out for itself how far apart the tokens can
 //!   be, when the ring's size is unknown.
 //!
-//! Whenever m·d ≤ n and at least one process is a delay, every state whatever
-//! leads to [legitimate](legitimate) ones: all tokens at least d hops apart and
-//! moving in every round, for ever.
+//! If m·d ≤ n and at least one process is a delay, every state leads to
+//! [legitimate](legitimate) ones: all tokens at least d hops apart and moving in
+//! every round, forever.
 //!
 //! # Reading order
 //!

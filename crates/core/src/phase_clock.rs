@@ -2,13 +2,13 @@
 //! *When graph theory helps self-stabilization*, 2004).
 //!
 //! Every process has a phase. Phases 0 to K-1 are the clock proper and are passed
-//! through for ever; the phases below 0, down to the tail's end, are for
+//! through forever; the phases below 0, down to the tail's end, are for
 //! recovery. Once stabilized, neighbours are never more than one tick apart and
 //! every clock ticks again and again.
 //!
 //! On a ring of n processes the modulus K has to exceed n, or the clocks can be
 //! wound once round the ring, each one tick ahead of the last, and stand still
-//! for ever; and the tail has to be at least n - 2 long, or resets can chase each
+//! forever; and the tail has to be at least n - 2 long, or resets can chase each
 //! other round the ring. Both are shown by `headway check phase-clock`.
 
 /// The phase of a clock: -tail to K-1.

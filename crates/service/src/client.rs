@@ -1,12 +1,22 @@
-//! A small HTTP client for a node's Unix socket, for the command line.
+//! Asks a node over its Unix socket, for the command line.
 
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::client::conn::http1::handshake;
+use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use thiserror::Error;
+use tokio::net::UnixStream;
+
+/// How long a node may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Longer than any answer of a node.
+const MAX_BYTES: usize = 16 << 20;
 
 /// Why there is no answer.
 #[derive(Debug, Error)]
@@ -17,7 +27,7 @@ pub enum ClientError {
         /// Where.
         socket: String,
         /// Why.
-        error: io::Error,
+        error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The node says no.
     #[error("{0}")]
@@ -27,7 +37,7 @@ pub enum ClientError {
     Strange,
 }
 
-/// Asks a node, and gives what it answers.
+/// Asks a node, and gives what it answers. Not from asynchronous code, which would stand still.
 ///
 /// # Errors
 ///
@@ -38,38 +48,47 @@ pub fn ask(
     path: &str,
     body: Option<&Value>,
 ) -> Result<Value, ClientError> {
-    let answer =
-        exchange(socket, method, path, body).map_err(|error| ClientError::Unreachable {
-            socket: socket.display().to_string(),
-            error,
-        })?;
-    let (head, text) = answer.split_once("\r\n\r\n").ok_or(ClientError::Strange)?;
-    let status = head
-        .split_whitespace()
-        .nth(1)
-        .and_then(|status| status.parse::<u16>().ok());
-    let value: Value = serde_json::from_str(text).map_err(|_| ClientError::Strange)?;
-    match status {
-        Some(200) => Ok(value),
-        Some(_) => {
-            let message = value["error"].as_str().unwrap_or(text);
-            Err(ClientError::Refused(message.to_owned()))
-        }
-        None => Err(ClientError::Strange),
+    let exchange = async {
+        let answer = tokio::time::timeout(PATIENCE, exchange(socket, method, path, body));
+        answer.await.map_err(|_| "it takes too long")?
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let answer = runtime
+        .map_err(Into::into)
+        .and_then(|runtime| runtime.block_on(exchange));
+    let (status, text) = answer.map_err(|error| ClientError::Unreachable {
+        socket: socket.display().to_string(),
+        error,
+    })?;
+    let value: Value = serde_json::from_slice(&text).map_err(|_| ClientError::Strange)?;
+    match (status, value["error"].as_str()) {
+        (StatusCode::OK, _) => Ok(value),
+        (_, Some(error)) => Err(ClientError::Refused(error.to_owned())),
+        (_, None) => Err(ClientError::Refused(value.to_string())),
     }
 }
 
-fn exchange(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> io::Result<String> {
-    let mut stream = UnixStream::connect(socket)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
-    let body = body.map(Value::to_string).unwrap_or_default();
-    write!(
-        stream,
-        "{method} {path} HTTP/1.1\r\nhost: node\r\nconnection: close\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
+async fn exchange(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<(StatusCode, Vec<u8>), Box<dyn std::error::Error + Send + Sync>> {
+    let stream = UnixStream::connect(socket).await?;
+    let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "node")
+        .header("content-type", "application/json")
+        .body(Body::from(body.map(Value::to_string).unwrap_or_default()))?;
+    let response = sender.send_request(request).await?;
+    let status = response.status();
+    let body = Limited::new(response.into_body(), MAX_BYTES)
+        .collect()
+        .await?;
+    Ok((status, body.to_bytes().to_vec()))
 }

@@ -15,34 +15,28 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::Command;
 use tokio::sync::{mpsc, watch};
 
-use crate::config::{HookSettings, Settings};
+use crate::config::Settings;
+use crate::permits::{CommandPermit, Grant};
 use crate::request::{Handle, Request};
-use crate::store::to_hex;
 
-pub use hold::Hold;
+pub use run::Run;
+pub(crate) use run::session;
 
-mod hold;
+mod run;
 
 /// Lines of output that are logged of one run.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// Characters of a line that are logged.
-const MOST_CHARACTERS: usize = 2000;
+const MAX_CHARACTERS: usize = 2000;
 
 /// What the protocol wants done with the command.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the fields say what they are")]
-pub enum Order {
-    /// It may run, for so long.
-    Start {
-        token: u32,
-        fence: u64,
-        hold: u64,
-        time: Duration,
-        payload: Vec<u8>,
-    },
+pub(crate) enum Order {
+    /// It may run.
+    Start(CommandPermit),
     /// It has to stop.
-    Stop { token: u32, fence: u64 },
+    Stop(Grant),
 }
 
 /// Whether a variable may be given to the command.
@@ -50,7 +44,7 @@ pub enum Order {
 /// # Errors
 ///
 /// Why not.
-pub fn may_set(name: &str, value: &str) -> Result<(), String> {
+pub(crate) fn may_set(name: &str, value: &str) -> Result<(), String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if !begins || !name.chars().all(letter) {
@@ -73,38 +67,26 @@ pub fn may_set(name: &str, value: &str) -> Result<(), String> {
 }
 
 /// Runs the command whenever it is ordered to, one at a time.
-pub async fn run(
+pub(crate) async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     settings: watch::Receiver<Settings>,
     handle: Handle,
 ) {
     while let Some(order) = orders.recv().await {
-        let Order::Start {
-            token,
-            fence,
-            hold,
-            time,
-            payload,
-        } = order
-        else {
+        let Order::Start(permit) = order else {
             continue;
         };
         let began = Instant::now();
         let now = settings.borrow().clone();
-        let permit = Permit {
-            token,
-            fence,
-            hold,
-            time,
-            payload,
+        let (failed, payload) = match now.hook.command.as_deref() {
+            Some([program, arguments @ ..]) => {
+                let command = permit.command(program, arguments, &now);
+                permit.run(command, &now, &mut orders, &handle).await
+            }
+            _ => (false, None),
         };
-        let (failed, payload) = match now.hook.as_ref() {
-            Some(hook) => permit.run(hook, &now, &mut orders, &handle).await,
-            None => (false, None),
-        };
-        let ended = Request::HookEnded {
-            token,
-            fence,
+        let ended = Request::CommandEnded {
+            grant: permit.grant,
             payload,
             failed,
             took: began.elapsed(),
@@ -113,32 +95,23 @@ pub async fn run(
     }
 }
 
-struct Permit {
-    token: u32,
-    fence: u64,
-    hold: u64,
-    time: Duration,
-    payload: Vec<u8>,
-}
-
-impl Permit {
+impl CommandPermit {
     /// Whether it failed, and what the token carries from now on.
     async fn run(
         &self,
-        hook: &HookSettings,
+        mut command: Command,
         settings: &Settings,
         orders: &mut mpsc::UnboundedReceiver<Order>,
         handle: &Handle,
     ) -> (bool, Option<Vec<u8>>) {
-        let (token, fence) = (self.token, self.fence);
-        let reply = settings.node.state_dir.join("payload.out");
+        let Grant { token, fence } = self.grant;
+        let reply = reply_file(settings);
         let _ = std::fs::remove_file(&reply);
-        let mut command = self.command(hook, settings, &reply);
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
-                let program = &hook.command[0];
-                tracing::error!(token, fence, %program, %error, "the command cannot be run");
+                let program = command.as_std().get_program();
+                tracing::error!(token, fence, ?program, %error, "the command cannot be run");
                 return (true, None);
             }
         };
@@ -146,8 +119,8 @@ impl Permit {
             return (true, None);
         };
         handle
-            .insist(Request::HookStarted {
-                process: (process, hold::started(process)),
+            .insist(Request::CommandStarted {
+                process: (process, run::started(process)),
             })
             .await;
         tracing::info!(token, fence, process, "the command runs");
@@ -193,32 +166,27 @@ impl Permit {
         (failed, new_payload(&reply, settings.ring.payload_bytes))
     }
 
-    fn command(
-        &self,
-        hook: &HookSettings,
-        settings: &Settings,
-        reply: &std::path::Path,
-    ) -> Command {
+    fn command(&self, program: &str, arguments: &[String], settings: &Settings) -> Command {
         let deadline = SystemTime::now() + self.time;
         let deadline = deadline.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let mut command = Command::new(&hook.command[0]);
+        let mut command = Command::new(program);
         command
-            .args(&hook.command[1..])
+            .args(arguments)
             .env_clear()
             .env(
                 "PATH",
                 "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             )
-            .envs(hook.environment.iter().map(|(name, value)| (name, value)))
+            .envs(&settings.hook.environment)
             .env("HEADWAY_RING", &settings.ring.name)
             .env("HEADWAY_NODE", &settings.node.name)
-            .env("HEADWAY_TOKEN", self.token.to_string())
-            .env("HEADWAY_FENCE", self.fence.to_string())
-            .env(hold::VARIABLE, self.hold.to_string())
+            .env("HEADWAY_TOKEN", self.grant.token.to_string())
+            .env("HEADWAY_FENCE", self.grant.fence.to_string())
+            .env(run::VARIABLE, self.run.to_string())
             .env("HEADWAY_DEADLINE", deadline.as_secs().to_string())
             .env("HEADWAY_SECONDS", self.time.as_secs().to_string())
-            .env("HEADWAY_PAYLOAD", to_hex(&self.payload))
-            .env("HEADWAY_PAYLOAD_OUT", reply)
+            .env("HEADWAY_PAYLOAD", hex::encode(&self.payload))
+            .env("HEADWAY_PAYLOAD_OUT", reply_file(settings))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -246,7 +214,7 @@ impl Permit {
             tokio::select! {
                 ended = &mut ended => return ended.ok().flatten(),
                 order = orders.recv() => match order {
-                    Some(Order::Stop { token, fence }) if (token, fence) == (self.token, self.fence) => {
+                    Some(Order::Stop(grant)) if grant == self.grant => {
                         stop_at = Instant::now();
                     }
                     Some(_) => {}
@@ -258,13 +226,13 @@ impl Permit {
             let now = Instant::now();
             match kill_at {
                 None if now >= stop_at => {
-                    tracing::warn!(token = self.token, process, "SIGTERM to the command");
+                    tracing::warn!(token = self.grant.token, process, "SIGTERM to the command");
                     let _ = killpg(pid, Signal::SIGTERM);
                     // Before the grace is over: then the token has gone on.
                     kill_at = Some(now + grace * 3 / 4);
                 }
                 Some(at) if now >= at => {
-                    tracing::error!(token = self.token, process, "SIGKILL to the command");
+                    tracing::error!(token = self.grant.token, process, "SIGKILL to the command");
                     let _ = killpg(pid, Signal::SIGKILL);
                     return ended.await.ok().flatten();
                 }
@@ -274,10 +242,10 @@ impl Permit {
     }
 }
 
-fn new_payload(path: &std::path::Path, most: u8) -> Option<Vec<u8>> {
+fn new_payload(path: &std::path::Path, longest: u8) -> Option<Vec<u8>> {
     let mut payload = std::fs::read(path).ok()?;
     let _ = std::fs::remove_file(path);
-    payload.truncate(most.into());
+    payload.truncate(longest.into());
     Some(payload)
 }
 
@@ -287,15 +255,20 @@ async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: 
     let mut count = 0;
     while let Ok(Some(line)) = lines.next_segment().await {
         count += 1;
-        if count <= MOST_LINES {
+        if count <= MAX_LINES {
             let line: String = String::from_utf8_lossy(&line)
                 .chars()
-                .take(MOST_CHARACTERS)
+                .take(MAX_CHARACTERS)
                 .collect();
             tracing::info!(token, fence, stream, "{}", line.escape_debug());
         }
     }
-    if count > MOST_LINES {
+    if count > MAX_LINES {
         tracing::warn!(token, stream, lines = count, "more output than is logged");
     }
+}
+
+/// Where a command writes what its token carries from then on.
+fn reply_file(settings: &Settings) -> std::path::PathBuf {
+    settings.node.state_dir.join("payload.out")
 }

@@ -1,36 +1,34 @@
-//! Headway as a service: one node on every machine of a fleet.
-//!
-//! A node takes its place on a ring over [`headway_node`], and hands the permits that
-//! come by to whoever waits: a command, programs over a Unix socket or HTTP,
-//! FleetLock clients. Bottom up:
-//!
-//! * [`config`], [`secret`]: what a node is told;
-//! * [`roster`], [`control`], [`exchange`]: who is on the ring, and how that spreads;
-//! * [`desk`]: who gets a permit when one comes;
-//! * [`store`]: what survives a restart;
-//! * [`agent`]: all of it together, without clock, socket or thread;
-//! * [`protocol`]: the thread that runs an agent on a transport ([`reach`]);
-//! * [`hook`], [`api`], [`metrics`], [`log`]: the world around it;
-//! * [`service`]: starts everything, and stops it in good order;
-//! * [`client`]: talks to a node that runs.
-
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod agent;
-pub mod api;
+mod agent;
+mod api;
 pub mod client;
 pub mod config;
-pub mod control;
-pub mod desk;
-pub mod exchange;
-pub mod hook;
-pub mod log;
-pub mod metrics;
-pub mod protocol;
-pub mod reach;
-pub mod request;
-pub mod roster;
+mod hook;
+mod log;
+mod membership;
+mod metrics;
+mod permits;
+mod protocol;
+mod request;
+mod seat;
 pub mod secret;
-pub mod service;
-pub mod store;
-pub mod telemetry;
+mod service;
+mod store;
+mod telemetry;
+mod transport;
+
+pub use service::{Reread, ServiceError, run};
+
+/// For this crate's own tests: not part of its interface, and changed without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::agent::{Agent, Destination, Effect, Phase, Setup, Status};
+    pub use crate::hook::Run;
+    pub use crate::membership::control;
+    pub use crate::membership::roster;
+    pub use crate::permits::{Entry, Grant, Holder, Ledger};
+    pub use crate::request::Request;
+    pub use crate::store::{Kept, Notes, Store, Stored, Sync};
+}

@@ -5,14 +5,14 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Registry, reload};
 
-use crate::config::LogSettings;
+use crate::config::{LogFormat, LogSettings};
 
 /// Changes how much is logged while the node runs.
-pub struct Level(reload::Handle<Targets, Registry>);
+pub(crate) struct Level(reload::Handle<Targets, Registry>);
 
 impl Level {
     /// From now on.
-    pub fn set(&self, level: tracing::Level) {
+    pub(crate) fn set(&self, level: tracing::Level) {
         // It fails only when there is no logging any more.
         let _ = self.0.modify(|filter| *filter = targets(level));
     }
@@ -32,13 +32,13 @@ fn targets(level: tracing::Level) -> Targets {
 }
 
 /// Begins to log. The second time in a program changes nothing.
-pub fn start(settings: &LogSettings) -> Level {
+pub(crate) fn start(settings: &LogSettings) -> Level {
     let (filter, handle) = reload::Layer::new(targets(settings.level));
     let registry = tracing_subscriber::registry().with(filter);
     let format = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_target(false);
-    let _ = if settings.json {
+    let _ = if settings.format == LogFormat::Json {
         registry.with(format.json().flatten_event(true)).try_init()
     } else {
         registry.with(format.with_ansi(false)).try_init()

@@ -1,11 +1,9 @@
 //! What is counted, and how Prometheus is told.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use headway_node::Machine;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -14,194 +12,186 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::agent::Status;
-use crate::telemetry::{self, Tally};
+use crate::telemetry::{self, Episode, Outcome, Past, Tally};
 
 /// Counts since the node started.
-#[derive(Clone, Debug)]
-pub struct Counts {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
     /// Permits granted.
-    pub permits: u64,
-    /// Rounds of machines that are no more.
-    pub rounds: u64,
-    /// Hops of machines that are no more.
-    pub hops: u64,
-    /// Datagrams sent.
-    pub sent: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
+    pub(crate) permits: u64,
+    sent: u64,
+    sent_bytes: u64,
     /// Datagrams that could not be sent.
-    pub unsent: u64,
-    /// Datagrams not listened to, by reason.
-    pub rejected: BTreeMap<&'static str, u64>,
-    /// Permits that were not given back in time.
-    pub overruns: u64,
-    /// How often the command has run.
-    pub hook_runs: u64,
-    /// How often it failed.
-    pub hook_failures: u64,
+    pub(crate) unsent: u64,
+    overruns: u64,
+    command_runs: u64,
+    command_failures: u64,
     /// Bypasses for which there was no majority.
-    pub bypass_refused: u64,
+    pub(crate) bypass_refused: u64,
+    /// How often something could not be kept.
+    pub(crate) store_failures: u64,
     /// What became of what was told to a collector.
-    pub telemetry: Arc<Tally>,
-    settling: Histogram,
-    holds: Histogram,
+    pub(crate) telemetry: Arc<Tally>,
+    settling: Seconds,
+    holds: Seconds,
 }
 
-impl Default for Counts {
-    fn default() -> Counts {
-        Counts {
-            permits: 0,
-            rounds: 0,
-            hops: 0,
-            sent: 0,
-            sent_bytes: 0,
-            unsent: 0,
-            rejected: BTreeMap::new(),
-            overruns: 0,
-            hook_runs: 0,
-            hook_failures: 0,
-            bypass_refused: 0,
-            telemetry: Arc::default(),
-            settling: Histogram::new(exponential_buckets(0.01, 4.0, 10)),
-            holds: Histogram::new(exponential_buckets(0.01, 4.0, 10)),
-        }
+/// How long something took, how often.
+#[derive(Clone, Debug)]
+struct Seconds(Histogram);
+
+impl Default for Seconds {
+    fn default() -> Seconds {
+        Seconds(Histogram::new(exponential_buckets(0.01, 4.0, 10)))
+    }
+}
+
+impl Seconds {
+    fn add(&self, took: Duration) {
+        self.0.observe(took.as_secs_f64());
     }
 }
 
 impl Counts {
     /// The node has settled, after so long.
-    pub fn settled(&self, took: Option<Duration>) {
-        if let Some(took) = took {
-            self.settling.observe(took.as_secs_f64());
+    pub(crate) fn settled(&self, took: Option<Duration>) {
+        took.into_iter().for_each(|took| self.settling.add(took));
+    }
+
+    /// A datagram is sent.
+    pub(crate) const fn sent(&mut self, datagram: &[u8]) {
+        self.sent += 1;
+        self.sent_bytes += datagram.len() as u64;
+    }
+
+    /// The command has run for so long.
+    pub(crate) fn command_ended(&mut self, failed: bool, took: Duration) {
+        self.command_runs += 1;
+        self.command_failures += u64::from(failed);
+        self.holds.add(took);
+    }
+
+    /// A permit is not used any more. Those of commands are counted when the command ends.
+    pub(crate) fn permit_ended(&mut self, episode: &Episode) {
+        if let Past::Permit {
+            grant,
+            holder,
+            outcome,
+        } = &episode.past
+        {
+            match outcome {
+                Outcome::Released => self.holds.add(episode.ended.saturating_sub(episode.began)),
+                Outcome::Overrun => {
+                    self.overruns += 1;
+                    let late = "a permit was not given back in time; its fencing number is over";
+                    tracing::error!(grant.token, grant.fence, ?holder, "{late}");
+                }
+                Outcome::Succeeded | Outcome::Failed | Outcome::Expired => {}
+            }
         }
     }
-
-    /// A permit was used for so long.
-    pub fn held(&self, took: Duration) {
-        self.holds.observe(took.as_secs_f64());
-    }
-
-    /// A machine is no more: what it counted is kept.
-    pub fn close(&mut self, machine: &Machine) {
-        self.rounds += machine.rounds();
-        self.hops += machine.hops();
-    }
-}
-
-/// What became of spans, in a program that can send them.
-fn spans(tally: &Tally) -> Option<[(&'static str, &'static str, u64); 3]> {
-    let count = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
-    telemetry::AVAILABLE.then(|| {
-        [
-            (
-                "spans_sent",
-                "Spans that the collector has taken",
-                count(&tally.sent),
-            ),
-            (
-                "spans_failed",
-                "Spans that the collector has not taken",
-                count(&tally.failed),
-            ),
-            (
-                "spans_dropped",
-                "Spans that were too many at once",
-                count(&tally.dropped),
-            ),
-        ]
-    })
 }
 
 /// The text that Prometheus reads.
-pub fn text(status: &Status) -> String {
+pub(crate) fn text(status: &Status) -> String {
     let mut registry = Registry::with_prefix("headway");
     let counts = &status.counts;
-    for (name, help, value) in [
-        ("permits", "Permits granted to this node", counts.permits),
-        ("rounds", "Rounds executed", status.round),
-        ("hops", "Tokens passed on", status.hops),
-        ("datagrams_sent", "Datagrams sent", counts.sent),
-        (
-            "datagram_bytes_sent",
-            "Bytes of datagrams sent",
-            counts.sent_bytes,
-        ),
-        (
-            "datagrams_unsent",
-            "Datagrams that could not be sent",
-            counts.unsent,
-        ),
-        (
-            "permit_overruns",
-            "Permits not given back in time",
-            counts.overruns,
-        ),
-        ("hook_runs", "Runs of the command", counts.hook_runs),
-        (
-            "hook_failures",
-            "Runs of the command that failed",
-            counts.hook_failures,
-        ),
-        (
-            "bypass_refused",
-            "Bypasses not made for want of a majority",
-            counts.bypass_refused,
-        ),
-        (
-            "state_failures",
-            "Times that the state could not be kept",
-            status.store_failures,
-        ),
-    ]
-    .into_iter()
-    .chain(spans(&counts.telemetry).into_iter().flatten())
-    {
+    let mut counter = |name: &str, help: &str, value| {
         let counter = Counter::<u64>::default();
         counter.inc_by(value);
         registry.register(name, help, counter);
+    };
+    counter("permits", "Permits granted to this node", counts.permits);
+    counter("rounds", "Rounds executed", status.round);
+    counter("hops", "Tokens passed on", status.hops);
+    counter("datagrams_sent", "Datagrams sent", counts.sent);
+    counter(
+        "datagram_bytes_sent",
+        "Bytes of datagrams sent",
+        counts.sent_bytes,
+    );
+    counter(
+        "datagrams_unsent",
+        "Datagrams that could not be sent",
+        counts.unsent,
+    );
+    counter(
+        "permit_overruns",
+        "Permits not given back in time",
+        counts.overruns,
+    );
+    counter("hook_runs", "Runs of the command", counts.command_runs);
+    counter(
+        "hook_failures",
+        "Runs of the command that failed",
+        counts.command_failures,
+    );
+    counter(
+        "bypass_refused",
+        "Bypasses not made for want of a majority",
+        counts.bypass_refused,
+    );
+    counter(
+        "state_failures",
+        "Times that the state could not be kept",
+        counts.store_failures,
+    );
+    if telemetry::AVAILABLE {
+        let spans = &counts.telemetry;
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        counter(
+            "spans_sent",
+            "Spans that the collector has taken",
+            load(&spans.sent),
+        );
+        counter(
+            "spans_failed",
+            "Spans that the collector has not taken",
+            load(&spans.failed),
+        );
+        counter(
+            "spans_dropped",
+            "Spans that were too many at once",
+            load(&spans.dropped),
+        );
     }
-    for (name, help, value) in [
-        (
-            "settled",
-            "1 when what was seen for a whole turn was legitimate",
-            i64::from(status.settled),
-        ),
-        (
-            "holding",
-            "Permits in use here",
-            status.holding.len() as i64,
-        ),
-        (
-            "silent_neighbours",
-            "Neighbours that are silent",
-            status.silent.len() as i64,
-        ),
-        (
-            "waiting",
-            "Programs and clients that wait for a permit",
-            status.waiting as i64,
-        ),
-        (
-            "alarms",
-            "Things that somebody should look at",
-            status.alarms.len() as i64,
-        ),
-        ("members", "Nodes on the ring", status.members as i64),
-        (
-            "bypassed_members",
-            "Members left out of the ring",
-            status.bypassed.len() as i64,
-        ),
-        (
-            "roster_version",
-            "The roster's version",
-            status.roster.min(i64::MAX as u64) as i64,
-        ),
-    ] {
+    let mut gauge = |name: &str, help: &str, value: u64| {
         let gauge = Gauge::<i64>::default();
-        gauge.set(value);
+        gauge.set(value.min(i64::MAX as u64) as i64);
         registry.register(name, help, gauge);
-    }
+    };
+    gauge(
+        "settled",
+        "1 when what was seen for a whole turn was legitimate",
+        status.settled.into(),
+    );
+    gauge(
+        "holding",
+        "Permits in use here",
+        status.holding.len() as u64,
+    );
+    gauge(
+        "silent_neighbours",
+        "Neighbours that are silent",
+        status.silent.len() as u64,
+    );
+    gauge(
+        "waiting",
+        "Programs and clients that wait for a permit",
+        status.waiting as u64,
+    );
+    gauge(
+        "alarms",
+        "Things that somebody should look at",
+        status.alarms.len() as u64,
+    );
+    gauge("members", "Nodes on the ring", status.members as u64);
+    gauge(
+        "bypassed_members",
+        "Members left out of the ring",
+        status.bypassed.len() as u64,
+    );
+    gauge("roster_version", "The roster's version", status.roster);
     let rejected = Family::<Vec<(&'static str, &'static str)>, Counter>::default();
     for (&reason, &count) in &status.rejected {
         rejected
@@ -209,10 +199,11 @@ pub fn text(status: &Status) -> String {
             .inc_by(count);
     }
     registry.register("rejected", "Datagrams not listened to", rejected);
-    let settling = counts.settling.clone();
-    registry.register_with_unit("settling", "Time to settle", Unit::Seconds, settling);
-    let holds = counts.holds.clone();
-    registry.register_with_unit("hold", "Time that a permit was used", Unit::Seconds, holds);
+    let mut seconds = |name: &str, help: &str, seconds: &Seconds| {
+        registry.register_with_unit(name, help, Unit::Seconds, seconds.0.clone());
+    };
+    seconds("settling", "Time to settle", &counts.settling);
+    seconds("hold", "Time that a permit was used", &counts.holds);
     let mut text = String::new();
     // Writing to a text does not fail.
     let _ = encode(&mut text, &registry);

@@ -1,71 +1,251 @@
-//! The thread that runs a node: it alone touches the [`Agent`] and the transport.
+//! The thread that runs a node: it alone touches the [`Agent`], and carries out what the
+//! agent wants done, in its order.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use sd_notify::NotifyState;
+use tokio::sync::{mpsc, oneshot};
 
-use crate::agent::Agent;
-use crate::reach::Reach;
-use crate::request::Request;
+use crate::agent::{Agent, Beside, Destination, Effect};
+use crate::hook::Order;
+use crate::membership::roster::MAX_MEMBERS;
+use crate::permits::CommandPermit;
+use crate::request::{Answer, Envelope, Reply, Request, RequestId};
+use crate::store::{Store, Stored};
+use crate::telemetry::EpisodeSender;
+use crate::transport::ServiceTransport;
 
 /// Datagrams taken in a row before requests and timeouts are looked at.
-const MOST_DATAGRAMS: usize = 32;
+const MAX_DATAGRAMS: usize = 32;
 
 /// Longer than any datagram that is listened to.
 const BUFFER_BYTES: usize = 2048;
 
-/// Runs until the agent has stopped, or the transport is broken.
-///
-/// The watchdog of systemd is fed here, once a loop, so that a node whose protocol
-/// hangs is restarted, and one whose neighbour is dead is not.
-///
-/// # Errors
-///
-/// When the transport is broken.
-pub fn run(
-    mut agent: Agent,
-    transport: &mut dyn Reach,
-    requests: &Receiver<Request>,
-    began: Instant,
-) -> std::io::Result<()> {
-    let mut buffer = [0; BUFFER_BYTES];
-    let watchdog = sd_notify::watchdog_enabled().map(|every| every / 3);
-    let mut fed = Instant::now();
-    agent.flush(transport);
-    loop {
-        let now = began.elapsed();
-        let wait = agent
-            .poll_timeout()
-            .saturating_sub(now)
-            .min(Duration::from_millis(500));
-        let mut received = transport.receive(&mut buffer, wait)?;
-        for _ in 0..MOST_DATAGRAMS {
-            let Some(bytes) = received else { break };
-            agent.handle_datagram(began.elapsed(), &buffer[..bytes]);
-            // Answered before the next is looked for: somebody waits for the token.
-            agent.flush(transport);
-            received = transport.receive(&mut buffer, Duration::ZERO)?;
+/// Control datagrams go to nodes with numbers from here on.
+const CONTROL: u32 = 1 << 31;
+
+/// Addresses remembered at most before all are forgotten.
+const MAX_ADDRESSES: usize = 2 * MAX_MEMBERS;
+
+/// For requests of the shell itself, which needs no answer.
+const NOBODY: RequestId = 0;
+
+/// A node, and what it acts upon.
+pub(crate) struct Shell {
+    pub(crate) agent: Agent,
+    pub(crate) transport: Box<dyn ServiceTransport>,
+    pub(crate) store: Store,
+    /// For the task that runs the command.
+    pub(crate) commands: mpsc::UnboundedSender<Order>,
+    /// For the thread that sends spans.
+    pub(crate) episodes: Option<EpisodeSender>,
+    pub(crate) began: Instant,
+    pub(crate) world: World,
+}
+
+/// What the shell remembers of the world.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    /// Who waits for an answer.
+    replies: BTreeMap<RequestId, oneshot::Sender<Reply>>,
+    last_request: RequestId,
+    /// Numbers of addresses that control datagrams go to.
+    addresses: BTreeMap<String, u32>,
+    /// Neighbours that the transport could not find yet.
+    unreached: Vec<Beside>,
+    /// Datagrams that could not be sent.
+    unsent: u64,
+}
+
+impl Shell {
+    /// Runs until the agent has stopped, or the transport is broken.
+    ///
+    /// The watchdog of systemd is fed here, once a loop, so that a node whose protocol
+    /// hangs is restarted, and one whose neighbour is dead is not.
+    ///
+    /// # Errors
+    ///
+    /// When the transport is broken.
+    pub(crate) fn run(mut self, requests: &Receiver<Envelope>) -> io::Result<()> {
+        let mut buffer = [0; BUFFER_BYTES];
+        let watchdog = sd_notify::watchdog_enabled().map(|every| every / 3);
+        let mut fed = Instant::now();
+        self.carry_out();
+        loop {
+            let wait = self.agent.poll_timeout().saturating_sub(self.now());
+            let wait = wait.min(Duration::from_millis(500));
+            let mut received = self.transport.receive(&mut buffer, wait)?;
+            for _ in 0..MAX_DATAGRAMS {
+                let Some(bytes) = received else { break };
+                self.agent.handle_datagram(self.now(), &buffer[..bytes]);
+                // Answered before the next is looked for: somebody waits for the token.
+                self.carry_out();
+                received = self.transport.receive(&mut buffer, Duration::ZERO)?;
+            }
+            if let Some(bytes) = received {
+                self.agent.handle_datagram(self.now(), &buffer[..bytes]);
+            }
+            while let Ok((request, reply)) = requests.try_recv() {
+                self.world.last_request += 1;
+                let id = self.world.last_request;
+                self.world.replies.extend(reply.map(|reply| (id, reply)));
+                self.agent.handle_request(self.now(), id, request);
+                self.carry_out();
+            }
+            if self.now() >= self.agent.poll_timeout() {
+                self.agent.handle_timeout(self.now());
+            }
+            self.carry_out();
+            if self.agent.finished(self.now()) {
+                return Ok(());
+            }
+            if let Some(every) = watchdog
+                && fed.elapsed() >= every
+            {
+                fed = Instant::now();
+                let _ = sd_notify::notify(&[NotifyState::Watchdog]);
+            }
         }
-        if let Some(bytes) = received {
-            agent.handle_datagram(began.elapsed(), &buffer[..bytes]);
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn carry_out(&mut self) {
+        let unreached = std::mem::take(&mut self.world.unreached);
+        self.reach(unreached);
+        while let Some(effect) = self.agent.poll_effect() {
+            match effect {
+                Effect::KeepState(state) => {
+                    let result = self.store.save_state(&state);
+                    self.stored(Stored::State, result);
+                }
+                Effect::KeepRoster(roster) => {
+                    let result = self.store.save_roster(&roster);
+                    self.stored(Stored::Roster, result);
+                }
+                Effect::KeepNotes(notes) => {
+                    let result = self.store.save_notes(&notes);
+                    self.stored(Stored::Notes, result);
+                }
+                Effect::Neighbours(beside) => {
+                    let names: Vec<(u32, &str)> = beside
+                        .iter()
+                        .map(|beside| (beside.node, &*beside.name))
+                        .collect();
+                    self.transport.beside(&names);
+                    self.reach(beside);
+                }
+                Effect::Send(to, datagram) => self.send(to, &datagram),
+                Effect::Reply(id, reply) => self.reply(id, reply),
+                Effect::StartCommand(permit) => self.start_command(permit),
+                Effect::StopCommand(grant) => {
+                    // If nobody is there to stop it, it is not running.
+                    let _ = self.commands.send(Order::Stop(grant));
+                }
+                Effect::Ended(episode) => {
+                    if let Some(episodes) = &self.episodes {
+                        episodes.send(episode);
+                    }
+                }
+            }
         }
-        while let Ok(request) = requests.try_recv() {
-            agent.handle(began.elapsed(), request);
+    }
+
+    fn stored(&mut self, what: Stored, result: io::Result<()>) {
+        let result = result.map_err(|error| error.to_string());
+        self.agent.handle_stored(what, result);
+    }
+
+    /// Tells the transport where the neighbours are. Those that it does not find are tried
+    /// again.
+    fn reach(&mut self, beside: Vec<Beside>) {
+        for beside in beside {
+            let Beside {
+                node,
+                name,
+                address,
+            } = &beside;
+            if let Err(error) = self.transport.reach(*node, address) {
+                tracing::warn!(member = %name, %address, %error, "no way to it");
+                self.world.unreached.push(beside);
+            }
         }
-        let now = began.elapsed();
-        if now >= agent.poll_timeout() {
-            agent.handle_timeout(now);
+    }
+
+    /// What cannot be sent is lost, and loss is allowed for.
+    fn send(&mut self, to: Destination, datagram: &[u8]) {
+        let node = match to {
+            Destination::Neighbour(node) => Some(node),
+            Destination::Address(address) => self.node_at(address),
+        };
+        if node.is_none_or(|node| self.transport.send(node, datagram).is_err()) {
+            self.world.unsent += 1;
         }
-        agent.flush(transport);
-        if agent.finished(began.elapsed()) {
-            return Ok(());
+    }
+
+    fn node_at(&mut self, address: String) -> Option<u32> {
+        let addresses = &mut self.world.addresses;
+        if let Some(&node) = addresses.get(&address) {
+            return Some(node);
         }
-        if let Some(every) = watchdog
-            && fed.elapsed() >= every
-        {
-            fed = Instant::now();
-            let _ = sd_notify::notify(&[NotifyState::Watchdog]);
+        if addresses.len() >= MAX_ADDRESSES {
+            for node in std::mem::take(addresses).into_values() {
+                self.transport.forget(node);
+            }
+        }
+        let node = CONTROL + addresses.len() as u32;
+        self.transport.reach(node, &address).ok()?;
+        addresses.insert(address, node);
+        Some(node)
+    }
+
+    fn reply(&mut self, id: RequestId, mut reply: Reply) {
+        if let Ok(Answer::Status(status)) = &mut reply {
+            status.transport = self.transport.name();
+            for (name, session) in self.transport.sessions() {
+                let mut neighbours = status.neighbours.iter_mut();
+                if let Some(neighbour) = neighbours.find(|neighbour| neighbour.name == name) {
+                    neighbour.session = Some(session);
+                }
+            }
+            let refused = self.transport.refused();
+            if refused > 0 {
+                status.rejected.insert("transport", refused);
+            }
+            status.counts.unsent = self.world.unsent;
+            if let Some(episodes) = &self.episodes {
+                status.counts.telemetry = episodes.tally();
+            }
+        }
+        let unheard = match self.world.replies.remove(&id) {
+            Some(waiting) => waiting.send(reply).err(),
+            None => Some(reply),
+        };
+        // Whoever has gone away does not need its answer, but does not use a permit either.
+        if let Some(Ok(Answer::Permit(given))) = unheard {
+            let release = Request::Release {
+                ticket: given.ticket,
+                payload: None,
+            };
+            self.agent.handle_request(self.now(), NOBODY, release);
+        }
+    }
+
+    fn start_command(&mut self, permit: CommandPermit) {
+        let grant = permit.grant;
+        if self.commands.send(Order::Start(permit)).is_err() {
+            let ended = Request::CommandEnded {
+                grant,
+                payload: None,
+                failed: true,
+                took: Duration::ZERO,
+            };
+            self.agent.handle_request(self.now(), NOBODY, ended);
         }
     }
 }

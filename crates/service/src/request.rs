@@ -1,29 +1,143 @@
-//! What the rest of the program asks of the thread that runs the protocol.
+//! What the rest of the program asks of the thread that runs the protocol, and what that
+//! answers.
 
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
-use headway_node::Key;
 use headway_node::transport::Waker;
+use headway_node::{Key, PlanError};
 use thiserror::Error;
 use tokio::sync::oneshot;
 
 use crate::agent::Status;
 use crate::config::Settings;
-use crate::roster::{Member, Roster};
+use crate::membership::roster::{Member, Roster, RosterError};
+use crate::permits::Grant;
 
 /// How many requests wait at most.
-pub const MOST_REQUESTS: usize = 256;
+pub(crate) const MAX_REQUESTS: usize = 256;
+
+/// Which request an answer belongs to.
+pub(crate) type RequestId = u64;
+
+/// Something to do.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum Request {
+    /// A program wants a permit. Its answer comes with the permit.
+    Acquire { ticket: u64, lease: Duration },
+    /// It does not wait any more.
+    Forget { ticket: u64 },
+    /// It needs longer.
+    Extend { ticket: u64, lease: Duration },
+    /// It is done.
+    Release {
+        ticket: u64,
+        payload: Option<Vec<u8>>,
+    },
+    /// It wants to know.
+    Look { ticket: u64 },
+    /// The command is to run at the next permit.
+    AskCommand,
+    /// A FleetLock client wants a slot.
+    Lock { group: String, id: String },
+    /// It has come back.
+    Unlock { group: String, id: String },
+    /// The command runs as this process, started at that time.
+    CommandStarted { process: (i32, u64) },
+    /// The command has ended.
+    CommandEnded {
+        grant: Grant,
+        payload: Option<Vec<u8>>,
+        failed: bool,
+        took: Duration,
+    },
+    /// What the node is doing.
+    Status,
+    /// Who is on the ring.
+    Roster,
+    /// One more member; with `force` even if it does not answer.
+    Add {
+        member: Member,
+        after: Option<String>,
+        force: bool,
+    },
+    /// One member less.
+    Remove { name: String },
+    /// New settings.
+    Reload { settings: Box<Settings>, key: Key },
+    /// The node is to stop.
+    Stop,
+}
+
+/// The answer to a request.
+pub(crate) type Reply = Result<Answer, Refusal>;
+
+/// Yes, and what was asked for.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// A permit.
+    Permit(Given),
+    /// A permit, looked at.
+    View(PermitView),
+    /// How long a permit lasts now.
+    Lasts(Duration),
+    /// A permit was given back.
+    Released,
+    /// The command will run.
+    CommandAsked,
+    /// A FleetLock client has its slot, or has given it back.
+    Slot,
+    /// What the node is doing.
+    Status(Box<Status>),
+    /// Who is on the ring.
+    Roster(Roster),
+    /// The version of the roster that was made.
+    Version(u64),
+}
+
+/// Why not.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The protocol's thread is gone or far behind.
+    #[error("the node is not answering")]
+    NotAnswering,
+    /// No such permit.
+    #[error("there is no such permit: it was given back, withdrawn or has lapsed")]
+    NoPermit,
+    /// The client's turn has not come.
+    #[error("not your turn yet: asked for, ask again")]
+    NotYet,
+    /// No command to run.
+    #[error("there is no command: set hook.command")]
+    NoCommand,
+    /// Nobody has told this node who is on the ring.
+    #[error("this node has no roster yet")]
+    NoRoster,
+    /// One change at a time.
+    #[error("another change is under way: try again in a moment")]
+    Busy,
+    /// Another change came first.
+    #[error("the roster has just been changed by somebody else: try again")]
+    Superseded,
+    /// The node to be added does not answer.
+    #[error("{0} does not answer at {1}: start it first, with this ring's key and ring.seeds")]
+    Unreachable(String, String),
+    /// The roster would make no sense.
+    #[error(transparent)]
+    Roster(#[from] RosterError),
+    /// The tokens would not fit.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
 
 /// A permit that a program was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     /// What it is known by.
     pub ticket: u64,
-    /// Which token.
-    pub token: u32,
-    /// Its fencing number.
-    pub fence: u64,
+    /// Its token.
+    pub grant: Grant,
     /// How long it lasts unless extended.
     pub lease: Duration,
     /// How long it can be extended to.
@@ -35,153 +149,70 @@ pub struct Given {
 /// A program's permit, looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PermitView {
-    /// Which token.
-    pub token: u32,
-    /// Its fencing number.
-    pub fence: u64,
+    /// What it is known by.
+    pub ticket: u64,
+    /// Its token.
+    pub grant: Grant,
     /// How long it lasts unless extended.
     pub left: Duration,
     /// It has to be given back now.
     pub asked_back: bool,
 }
 
-/// Something to do.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the fields say what they are")]
-pub enum Request {
-    /// A program wants a permit.
-    Acquire {
-        ticket: u64,
-        lease: Duration,
-        reply: oneshot::Sender<Given>,
-    },
-    /// It does not wait any more.
-    Forget { ticket: u64 },
-    /// It needs longer. How long it has, if there is a permit.
-    Extend {
-        ticket: u64,
-        lease: Duration,
-        reply: oneshot::Sender<Option<Duration>>,
-    },
-    /// It is done.
-    Release {
-        ticket: u64,
-        payload: Option<Vec<u8>>,
-        reply: oneshot::Sender<bool>,
-    },
-    /// It wants to know.
-    Look {
-        ticket: u64,
-        reply: oneshot::Sender<Option<PermitView>>,
-    },
-    /// The command is to run at the next permit.
-    AskHook { reply: oneshot::Sender<bool> },
-    /// A FleetLock client wants a slot.
-    Lock {
-        group: String,
-        id: String,
-        reply: oneshot::Sender<bool>,
-    },
-    /// It has come back.
-    Unlock {
-        group: String,
-        id: String,
-        reply: oneshot::Sender<()>,
-    },
-    /// The command runs as this process, started at that time.
-    HookStarted { process: (i32, u64) },
-    /// The command has ended.
-    HookEnded {
-        token: u32,
-        fence: u64,
-        payload: Option<Vec<u8>>,
-        failed: bool,
-        took: Duration,
-    },
-    /// What the node is doing.
-    Status { reply: oneshot::Sender<Box<Status>> },
-    /// Who is on the ring.
-    Roster {
-        reply: oneshot::Sender<Option<Roster>>,
-    },
-    /// One more member.
-    Add {
-        member: Member,
-        after: Option<String>,
-        force: bool,
-        reply: oneshot::Sender<Result<u64, String>>,
-    },
-    /// One member less.
-    Remove {
-        name: String,
-        reply: oneshot::Sender<Result<u64, String>>,
-    },
-    /// New settings.
-    Reload { settings: Box<Settings>, key: Key },
-    /// The node is to stop.
-    Stop,
-}
-
-/// The protocol's thread does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the node is not answering")]
-pub struct NotAnswering;
+/// A request on its way, and where its answer goes.
+pub(crate) type Envelope = (Request, Option<oneshot::Sender<Reply>>);
 
 /// Asks the protocol's thread.
 #[derive(Clone, Debug)]
-pub struct Handle {
-    requests: SyncSender<Request>,
+pub(crate) struct Handle {
+    requests: SyncSender<Envelope>,
     waker: Waker,
 }
 
 impl Handle {
     /// Requests go into `requests`; `waker` makes the thread look.
-    pub fn new(requests: SyncSender<Request>, waker: Waker) -> Handle {
+    pub(crate) fn new(requests: SyncSender<Envelope>, waker: Waker) -> Handle {
         Handle { requests, waker }
     }
 
-    /// Hands over a request.
-    ///
-    /// # Errors
-    ///
-    /// When the thread is gone or far behind.
-    pub fn send(&self, request: Request) -> Result<(), NotAnswering> {
-        match self.requests.try_send(request) {
-            Ok(()) => {
-                self.waker.wake();
-                Ok(())
-            }
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(NotAnswering),
+    /// Hands over a request whose answer nobody needs. It is lost if the thread is far behind.
+    pub(crate) fn tell(&self, request: Request) {
+        if self.requests.try_send((request, None)).is_ok() {
+            self.waker.wake();
         }
     }
 
     /// Hands over a request that must not be lost, and tries until there is room.
-    pub async fn insist(&self, mut request: Request) {
+    pub(crate) async fn insist(&self, request: Request) {
+        let mut envelope = (request, None);
         loop {
-            match self.requests.try_send(request) {
+            match self.requests.try_send(envelope) {
                 Ok(()) => return self.waker.wake(),
-                Err(TrySendError::Full(back)) => request = back,
+                Err(TrySendError::Full(back)) => envelope = back,
                 Err(TrySendError::Disconnected(_)) => return,
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Asks, and waits for the answer; nothing if none comes within `longest`.
     ///
     /// # Errors
     ///
-    /// When none comes within `most`.
-    pub async fn ask<T>(
+    /// When the node says no, or its thread is gone or far behind.
+    pub(crate) async fn ask(
         &self,
-        most: Duration,
-        request: impl FnOnce(oneshot::Sender<T>) -> Request,
-    ) -> Result<T, NotAnswering> {
+        request: Request,
+        longest: Duration,
+    ) -> Result<Option<Answer>, Refusal> {
         let (reply, answer) = oneshot::channel();
-        self.send(request(reply))?;
-        match tokio::time::timeout(most, answer).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(_)) | Err(_) => Err(NotAnswering),
+        let sent = self.requests.try_send((request, Some(reply)));
+        sent.map_err(|_| Refusal::NotAnswering)?;
+        self.waker.wake();
+        match tokio::time::timeout(longest, answer).await {
+            Ok(Ok(reply)) => reply.map(Some),
+            Ok(Err(_)) => Err(Refusal::NotAnswering),
+            Err(_) => Ok(None),
         }
     }
 }

@@ -43,7 +43,7 @@ pub enum SecretError {
     /// Too short to be one.
     #[error(
         "the key in {path} has {bytes} bytes, and at least {} are needed",
-        Key::LEAST_BYTES
+        Key::MIN_BYTES
     )]
     Short {
         /// Which file.

@@ -8,7 +8,6 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use headway_node::Key;
-use headway_node::transport::Transport as _;
 use headway_node::transport::udp::Udp;
 use sd_notify::NotifyState;
 use thiserror::Error;
@@ -16,15 +15,16 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Setup};
 use crate::api::{self, App};
-use crate::config::{Mistake, Settings, ZenohSettings};
-use crate::metrics::Counts;
-use crate::reach::Reach;
-use crate::request::{Handle, MOST_REQUESTS, Request};
+use crate::config::{Mistake, Settings, Transport};
+use crate::protocol::{Shell, World};
+use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
-use crate::store::Store;
-use crate::{hook, log, protocol};
+use crate::store::{Store, Sync};
+use crate::telemetry::Exporter;
+use crate::transport::ServiceTransport;
+use crate::{hook, log};
 
 /// Why a node did not start, or ended.
 #[derive(Debug, Error)]
@@ -53,6 +53,9 @@ fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServiceError {
 /// How long a command of before a restart, which gets SIGKILL, is waited for at least.
 const LEFT_FOR: Duration = Duration::from_secs(2);
 
+/// How long a node may take to read its configuration again.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Reads the configuration again, as at the start.
 pub type Reread<'r> = &'r dyn Fn() -> Result<Settings, Vec<Mistake>>;
 
@@ -80,19 +83,24 @@ impl Base {
         let key = secret::key(&settings.ring.key_file)?;
         let folder = &settings.node.state_dir;
         let what = format!("cannot keep state in {} (node.state_dir)", folder.display());
-        let store = Store::open(folder, settings.node.sync_state).map_err(system(what))?;
-        if let Some(hold) = store.notes().hold {
-            hold.end(settings.timing.grace.max(LEFT_FOR));
+        let sync = if settings.node.sync_state {
+            Sync::Always
+        } else {
+            Sync::Never
+        };
+        let store = Store::open(folder, sync).map_err(system(what))?;
+        if let Some(run) = store.notes().run {
+            run.end(settings.timing.grace.max(LEFT_FOR));
         }
         Ok(Base { level, key, store })
     }
 }
 
-fn transport(settings: &Settings) -> Result<Box<dyn Reach>, ServiceError> {
+fn transport(settings: &Settings) -> Result<Box<dyn ServiceTransport>, ServiceError> {
     let listen = settings.node.listen.clone();
     let what = format!("cannot receive at {listen} (node.listen)");
-    if let Some(zenoh) = &settings.zenoh {
-        return over_zenoh(settings, zenoh, what);
+    if settings.node.transport == Transport::Zenoh {
+        return over_zenoh(settings, what);
     }
     let address = std::net::ToSocketAddrs::to_socket_addrs(&listen)
         .and_then(|mut found| {
@@ -108,18 +116,18 @@ fn transport(settings: &Settings) -> Result<Box<dyn Reach>, ServiceError> {
 #[cfg(feature = "zenoh")]
 fn over_zenoh(
     settings: &Settings,
-    zenoh: &ZenohSettings,
     what: String,
-) -> Result<Box<dyn Reach>, ServiceError> {
-    if let Some(tls) = &zenoh.tls {
+) -> Result<Box<dyn ServiceTransport>, ServiceError> {
+    let tls = settings.zenoh.tls();
+    if let Some(tls) = &tls {
         secret::private(&tls.key)?;
     }
     let options = headway_zenoh::Options {
         ring: settings.ring.name.clone(),
         name: settings.node.name.clone(),
         listen: settings.node.listen.clone(),
-        tls: zenoh.tls.clone(),
-        reopen_after: zenoh.reopen_after,
+        tls,
+        reopen_after: settings.zenoh.reopen_after,
     };
     let transport = headway_zenoh::ZenohTransport::open(options).map_err(system(what))?;
     Ok(Box::new(transport))
@@ -127,11 +135,7 @@ fn over_zenoh(
 
 /// Settings that ask for it are not read without it.
 #[cfg(not(feature = "zenoh"))]
-fn over_zenoh(
-    _: &Settings,
-    _: &ZenohSettings,
-    what: String,
-) -> Result<Box<dyn Reach>, ServiceError> {
+fn over_zenoh(_: &Settings, what: String) -> Result<Box<dyn ServiceTransport>, ServiceError> {
     Err(system(what)(io::Error::other("built without Zenoh")))
 }
 
@@ -139,7 +143,7 @@ fn run_on(
     settings: &Settings,
     reread: Reread<'_>,
     base: Base,
-    transport: Box<dyn Reach>,
+    transport: Box<dyn ServiceTransport>,
 ) -> Result<(), ServiceError> {
     let Base { level, key, store } = base;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -148,25 +152,36 @@ fn run_on(
         .build()
         .map_err(system("cannot start"))?;
     runtime.block_on(async {
-        let (requests, received) = sync_channel(MOST_REQUESTS);
+        let (requests, received) = sync_channel(MAX_REQUESTS);
         let handle = Handle::new(requests, transport.waker());
         let (orders, ordered) = mpsc::unbounded_channel();
         let (publish, published) = watch::channel(settings.clone());
         let app = App::new(handle.clone(), published.clone(), random());
         let servers = listen(settings, &app).await?;
         let began = Instant::now();
-        let now = began.elapsed();
-        let counts = Counts::default();
-        let telemetry = Telemetry::start(settings, began, &counts)?;
-        let mut agent = Agent::new(now, settings.clone(), key, store, orders, counts, random);
-        agent.tell_episodes(telemetry.teller());
+        let telemetry =
+            Exporter::start(settings, began).map_err(system("cannot send spans ([telemetry])"))?;
+        let setup = Setup {
+            settings: settings.clone(),
+            key,
+            kept: store.kept(),
+            session: hook::session(),
+            random,
+        };
+        let shell = Shell {
+            agent: Agent::new(began.elapsed(), setup),
+            transport,
+            store,
+            commands: orders,
+            episodes: telemetry.as_ref().and_then(Exporter::sender),
+            began,
+            world: World::default(),
+        };
         let (ended, mut end) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("protocol".into())
             .spawn(move || {
-                let mut transport = transport;
-                let result = protocol::run(agent, &mut *transport, &received, began);
-                let _ = ended.send(result);
+                let _ = ended.send(shell.run(&received));
             })
             .map_err(system("cannot start a thread"))?;
         let hooks = tokio::spawn(hook::run(ordered, published, handle.clone()));
@@ -198,7 +213,9 @@ fn run_on(
         let _ = std::fs::remove_file(&settings.api.socket);
         // Dropping what the protocol held has ended the orders.
         let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
-        telemetry.finish().await;
+        if let Some(telemetry) = telemetry {
+            telemetry.finish().await;
+        }
         match result {
             Ok(Ok(())) => {
                 let _ = thread.join();
@@ -209,70 +226,6 @@ fn run_on(
             Err(_) => Err(ServiceError::Protocol("its thread has panicked".into())),
         }
     })
-}
-
-#[cfg(feature = "otel")]
-use with_telemetry::Telemetry;
-
-#[cfg(feature = "otel")]
-mod with_telemetry {
-    use std::sync::Arc;
-    use std::time::{Duration, Instant};
-
-    use super::{Counts, ServiceError, Settings, system};
-    use crate::telemetry::Teller;
-    use crate::telemetry::otlp::Exporter;
-
-    /// How long a node that stops waits for its collector.
-    const LAST_WORDS: Duration = Duration::from_secs(2);
-
-    /// Sends spans, if it was told where to.
-    pub(super) struct Telemetry(Option<Exporter>);
-
-    impl Telemetry {
-        pub(super) fn start(
-            settings: &Settings,
-            epoch: Instant,
-            counts: &Counts,
-        ) -> Result<Telemetry, ServiceError> {
-            let Some(telemetry) = &settings.telemetry else {
-                return Ok(Telemetry(None));
-            };
-            let runtime = tokio::runtime::Handle::current();
-            let tally = Arc::clone(&counts.telemetry);
-            let exporter = Exporter::start(settings, telemetry, runtime, epoch, tally)
-                .map_err(system("cannot send spans ([telemetry])"))?;
-            Ok(Telemetry(Some(exporter)))
-        }
-
-        pub(super) fn teller(&self) -> Option<Teller> {
-            self.0.as_ref()?.teller()
-        }
-
-        pub(super) async fn finish(self) {
-            if let Some(exporter) = self.0 {
-                // It blocks, and needs this thread for its sockets.
-                let _ = tokio::task::spawn_blocking(|| exporter.finish(LAST_WORDS)).await;
-            }
-        }
-    }
-}
-
-/// Settings that ask for it are not read without it.
-#[cfg(not(feature = "otel"))]
-struct Telemetry;
-
-#[cfg(not(feature = "otel"))]
-impl Telemetry {
-    fn start(_: &Settings, _: Instant, _: &Counts) -> Result<Telemetry, ServiceError> {
-        Ok(Telemetry)
-    }
-
-    fn teller(&self) -> Option<crate::telemetry::Teller> {
-        None
-    }
-
-    async fn finish(self) {}
 }
 
 async fn reload(
@@ -298,9 +251,7 @@ async fn reload(
                 let settings = Box::new(settings);
                 handle.insist(Request::Reload { settings, key }).await;
                 // Answered in turn, so afterwards it is done.
-                let _ = handle
-                    .ask(api::ANSWER, |reply| Request::Status { reply })
-                    .await;
+                let _ = handle.ask(Request::Status, PATIENCE).await;
             }
         },
     }

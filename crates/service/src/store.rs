@@ -4,7 +4,7 @@
 //! A disk that is full or gone is an alarm, not a reason to stop: the node goes on,
 //! and a restart meanwhile is a fault that the ring recovers from.
 
-use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -14,39 +14,79 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
-use crate::desk::Ledger;
-use crate::hook::Hold;
+use crate::hook::Run;
+use crate::permits::Ledger;
 
 /// A folder with a node's files.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    sync: bool,
+    sync: Sync,
     /// The state file: two places, written in turn, so that one is always whole.
     state: Option<File>,
     turn: u64,
     place_bytes: u64,
     /// What goes into a place.
     place: Vec<u8>,
-    ledger: Vec<u8>,
-    /// How often something could not be written.
-    pub failures: u64,
-    /// What cannot be kept at present, and why.
-    troubles: BTreeMap<&'static str, String>,
+    /// The notes as they were last written.
+    notes: Vec<u8>,
     /// Held while the node runs, so that there are never two.
     _lock: Flock<File>,
 }
 
-/// What is remembered beside the machine's state.
+/// Whether every state is waited for until it is on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// It survives a power cut.
+    Always,
+    /// It survives the end of the process.
+    Never,
+}
+
+/// All that a node has kept.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// The machine's state.
+    pub state: Option<Vec<u8>>,
+    /// The roster with its signature.
+    pub roster: Option<Vec<u8>>,
+    /// What else has to survive a restart.
+    pub notes: Notes,
+}
+
+/// Something that a node keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stored {
+    /// [`Kept::notes`].
+    Notes,
+    /// [`Kept::roster`].
+    Roster,
+    /// [`Kept::state`].
+    State,
+}
+
+impl fmt::Display for Stored {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Stored::Notes => "notes",
+            Stored::Roster => "roster",
+            Stored::State => "state",
+        })
+    }
+}
+
+/// What is remembered beside the machine's state and the roster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Notes {
-    /// Permits and wishes.
-    pub desk: Ledger,
+    /// Permits, and who waits for one.
+    #[serde(rename = "desk")]
+    pub permits: Ledger,
     /// Nodes that left the ring and may still use a permit, with their addresses.
     pub leaving: Vec<(String, String)>,
     /// The command that runs, or is about to.
-    pub hold: Option<Hold>,
+    #[serde(rename = "hold")]
+    pub run: Option<Run>,
 }
 
 const STATE_MAGIC: &[u8; 8] = b"HWstore2";
@@ -62,7 +102,7 @@ impl Store {
     /// # Errors
     ///
     /// When it cannot be made, or another node uses it.
-    pub fn open(folder: &Path, sync: bool) -> io::Result<Store> {
+    pub fn open(folder: &Path, sync: Sync) -> io::Result<Store> {
         std::fs::create_dir_all(folder)?;
         let mut options = OpenOptions::new();
         options
@@ -79,9 +119,7 @@ impl Store {
             turn: 0,
             place_bytes: 0,
             place: Vec::new(),
-            ledger: Vec::new(),
-            failures: 0,
-            troubles: BTreeMap::new(),
+            notes: Vec::new(),
             _lock: lock,
         })
     }
@@ -97,17 +135,27 @@ impl Store {
             .map(|(_, state)| state.to_vec())
     }
 
-    /// Keeps a state. Whether it could.
-    pub fn save_state(&mut self, state: &[u8]) -> bool {
+    /// All that was kept.
+    pub fn kept(&self) -> Kept {
+        Kept {
+            state: self.state(),
+            roster: self.roster(),
+            notes: self.notes(),
+        }
+    }
+
+    /// Keeps a state.
+    ///
+    /// # Errors
+    ///
+    /// When the disk does not take it. The next call tries with a new file.
+    pub fn save_state(&mut self, state: &[u8]) -> io::Result<()> {
         let result = self.write_state(state);
-        let kept = result.is_ok();
-        if !kept {
-            // Whatever is in the file is not to be trusted to be the latest; a new
-            // file is made the next time.
+        if result.is_err() {
+            // Whatever is in the file is not to be trusted to be the latest.
             self.state = None;
         }
-        self.note("state", result);
-        kept
+        result
     }
 
     fn write_state(&mut self, state: &[u8]) -> io::Result<()> {
@@ -123,7 +171,7 @@ impl Store {
         };
         write_place(&mut self.place, self.turn, state);
         file.write_all_at(&self.place, at)?;
-        if self.sync {
+        if self.sync == Sync::Always {
             file.sync_data()?;
         }
         Ok(())
@@ -163,20 +211,20 @@ impl Store {
         let end = text.iter().position(|&byte| byte == b'\n')?;
         let mac = std::str::from_utf8(&text[end + 1..]).ok()?.trim();
         let mut bytes = text[..end].to_vec();
-        bytes.extend(from_hex(mac)?);
+        bytes.extend(hex::decode(mac).ok()?);
         Some(bytes)
     }
 
     /// Keeps a signed roster: a line of JSON and a line with its signature.
-    pub fn save_roster(&mut self, signed: &[u8]) {
+    ///
+    /// # Errors
+    ///
+    /// When the disk does not take it.
+    pub fn save_roster(&mut self, signed: &[u8]) -> io::Result<()> {
         let at = signed.len().saturating_sub(headway_node::MAC_BYTES);
         let (body, mac) = signed.split_at(at);
-        let mut text = body.to_vec();
-        text.push(b'\n');
-        text.extend_from_slice(to_hex(mac).as_bytes());
-        text.push(b'\n');
-        let result = self.replace("roster", &text);
-        self.note("roster", result);
+        let mac = hex::encode(mac);
+        self.replace("roster", &[body, b"\n", mac.as_bytes(), b"\n"].concat())
     }
 
     /// What was noted before.
@@ -186,16 +234,17 @@ impl Store {
     }
 
     /// Keeps the notes, unless they are the same as last time.
-    pub fn save_notes(&mut self, notes: &Notes) {
-        let bytes = serde_json::to_vec(notes).unwrap_or_default();
-        if bytes == self.ledger {
-            return;
+    ///
+    /// # Errors
+    ///
+    /// When the disk does not take them.
+    pub fn save_notes(&mut self, notes: &Notes) -> io::Result<()> {
+        let bytes = serde_json::to_vec(notes)?;
+        if bytes != self.notes {
+            self.replace("notes.json", &bytes)?;
+            self.notes = bytes;
         }
-        let result = self.replace("notes.json", &bytes);
-        if result.is_ok() {
-            self.ledger = bytes;
-        }
-        self.note("notes", result);
+        Ok(())
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
@@ -204,32 +253,6 @@ impl Store {
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&fresh, self.path(name))
-    }
-
-    fn note(&mut self, what: &'static str, result: io::Result<()>) {
-        match result {
-            Ok(()) => {
-                if self.troubles.remove(what).is_some() {
-                    tracing::info!(folder = %self.folder.display(), what, "can be kept again");
-                }
-            }
-            Err(error) => {
-                self.failures += 1;
-                let folder = self.folder.display();
-                let trouble = format!("cannot keep the {what} in {folder}: {error}");
-                if !self.troubles.contains_key(what) {
-                    tracing::error!(
-                        "{trouble}; the node goes on, and a restart now would be a fault"
-                    );
-                }
-                self.troubles.insert(what, trouble);
-            }
-        }
-    }
-
-    /// What cannot be kept at present, and why.
-    pub fn trouble(&self) -> Option<&String> {
-        self.troubles.values().next()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -293,22 +316,6 @@ fn checksum(head: &[u8], state: &[u8]) -> u64 {
         let mixed = (sum ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed ^ (mixed >> 32)
     })
-}
-
-/// Bytes as hexadecimal text.
-pub fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Hexadecimal text as bytes.
-pub fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok())
-        .collect()
 }
 
 #[cfg(test)]

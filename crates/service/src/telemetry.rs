@@ -10,22 +10,51 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use crate::desk::Who;
+use crate::permits::{Grant, Holder};
 
 #[cfg(feature = "otel")]
-pub mod otlp;
+mod otlp;
+#[cfg(feature = "otel")]
+pub(crate) use otlp::Exporter;
+#[cfg(not(feature = "otel"))]
+pub(crate) use without::Exporter;
+
+#[cfg(not(feature = "otel"))]
+mod without {
+    use std::io;
+    use std::time::Instant;
+
+    use super::EpisodeSender;
+    use crate::config::Settings;
+
+    /// Nothing: settings that ask for a collector are refused.
+    pub(crate) struct Exporter;
+
+    impl Exporter {
+        pub(crate) fn start(_: &Settings, _: Instant) -> io::Result<Option<Exporter>> {
+            Ok(None)
+        }
+
+        pub(crate) fn sender(&self) -> Option<EpisodeSender> {
+            None
+        }
+
+        pub(crate) async fn finish(self) {}
+    }
+}
 
 /// Whether this program can send episodes to a collector.
-pub const AVAILABLE: bool = cfg!(feature = "otel");
+pub(crate) const AVAILABLE: bool = cfg!(feature = "otel");
 
 /// How many episodes wait at most.
-pub const MOST_EPISODES: usize = 1024;
+#[cfg(feature = "otel")]
+const MAX_EPISODES: usize = 1024;
 
 /// Something that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Episode {
     /// What it was.
-    pub what: What,
+    pub past: Past,
     /// When it began, by the node's clock.
     pub began: Duration,
     /// When it ended.
@@ -34,15 +63,13 @@ pub struct Episode {
 
 /// What an episode was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Past {
     /// A permit was used.
     Permit {
-        /// Which token.
-        token: u32,
-        /// Its fencing number.
-        fence: u64,
+        /// Its token.
+        grant: Grant,
         /// By whom.
-        who: Who,
+        holder: Holder,
         /// How it ended.
         outcome: Outcome,
     },
@@ -67,7 +94,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// A name for attributes.
-    pub const fn name(self) -> &'static str {
+    #[cfg(feature = "otel")]
+    const fn name(self) -> &'static str {
         match self {
             Outcome::Succeeded => "succeeded",
             Outcome::Failed => "failed",
@@ -80,30 +108,36 @@ impl Outcome {
 
 /// What became of episodes.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Taken by the collector.
-    pub sent: AtomicU64,
+    pub(crate) sent: AtomicU64,
     /// The collector could not be reached, or did not want them.
-    pub failed: AtomicU64,
+    pub(crate) failed: AtomicU64,
     /// There were too many at once.
-    pub dropped: AtomicU64,
+    pub(crate) dropped: AtomicU64,
 }
 
 /// Where the protocol's thread puts episodes.
 #[derive(Clone, Debug)]
-pub struct Teller {
+pub(crate) struct EpisodeSender {
     episodes: SyncSender<Episode>,
     tally: Arc<Tally>,
 }
 
-impl Teller {
+impl EpisodeSender {
     /// Episodes go into `episodes`; what does not fit is counted in `tally`.
-    pub fn new(episodes: SyncSender<Episode>, tally: Arc<Tally>) -> Teller {
-        Teller { episodes, tally }
+    #[cfg(any(test, feature = "otel"))]
+    pub(crate) fn new(episodes: SyncSender<Episode>, tally: Arc<Tally>) -> EpisodeSender {
+        EpisodeSender { episodes, tally }
+    }
+
+    /// What becomes of them.
+    pub(crate) fn tally(&self) -> Arc<Tally> {
+        Arc::clone(&self.tally)
     }
 
     /// Hands an episode over, or drops it.
-    pub fn tell(&self, episode: Episode) {
+    pub(crate) fn send(&self, episode: Episode) {
         if self.episodes.try_send(episode).is_err() {
             self.tally.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -118,19 +152,19 @@ mod tests {
     fn nobody_waits_for_those_who_do_not_listen() {
         let (sender, receiver) = std::sync::mpsc::sync_channel(2);
         let tally = Arc::new(Tally::default());
-        let teller = Teller::new(sender, Arc::clone(&tally));
+        let sender = EpisodeSender::new(sender, Arc::clone(&tally));
         let episode = Episode {
-            what: What::Settling,
+            past: Past::Settling,
             began: Duration::ZERO,
             ended: Duration::from_secs(1),
         };
         for _ in 0..5 {
-            teller.tell(episode.clone());
+            sender.send(episode.clone());
         }
         assert_eq!(tally.dropped.load(Ordering::Relaxed), 3);
         assert_eq!(receiver.try_iter().count(), 2);
         drop(receiver);
-        teller.tell(episode);
+        sender.send(episode);
         assert_eq!(tally.dropped.load(Ordering::Relaxed), 4);
     }
 }

@@ -2,13 +2,10 @@
 //! as something that survives being written.
 
 use headway_node::{Key, RingId};
-use headway_service::config::explain::explain;
-use headway_service::config::{Place, Settings, Sources, example};
-use headway_service::control::{self, CHUNK_BYTES, Message, Sender};
-use headway_service::desk::{Entry, Ledger, Who};
-use headway_service::hook::Hold;
-use headway_service::roster::{Mark, Member, Roster, RosterError, Signed};
-use headway_service::store::{Notes, Store};
+use headway_service::config::{Place, Settings, Sources, example, explain};
+use headway_service::internal::control::{self, CHUNK_BYTES, Message, Sender};
+use headway_service::internal::roster::{Mark, Member, Roster, RosterError, Signed};
+use headway_service::internal::{Entry, Holder, Ledger, Notes, Run, Store, Sync};
 use headway_testkit::damage;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -167,27 +164,31 @@ fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
     let signed = Signed::new(roster(), &key());
     let states: Vec<Vec<u8>> = (0..4_u8).map(|round| vec![round; 300]).collect();
     let notes = Notes {
-        desk: Ledger {
-            waiting: vec![Who::Fleet {
+        permits: Ledger {
+            waiting: vec![Holder::FleetLock {
                 group: "all".into(),
                 id: "host".into(),
             }],
             using: vec![Entry {
                 token: 1,
                 fence: 99,
-                who: Who::Hook,
+                holder: Holder::Command,
                 collected: true,
             }],
         },
         leaving: vec![("c".into(), "10.0.0.3:7400".into())],
-        hold: Some(Hold::new(5)),
+        run: Some(Run {
+            id: 5,
+            session: 6,
+            process: None,
+        }),
     };
-    let mut store = Store::open(folder.path(), false).unwrap();
+    let mut store = Store::open(folder.path(), Sync::Never).unwrap();
     for state in &states {
-        assert!(store.save_state(state));
+        store.save_state(state).unwrap();
     }
-    store.save_roster(signed.bytes());
-    store.save_notes(&notes);
+    store.save_roster(signed.bytes()).unwrap();
+    store.save_notes(&notes).unwrap();
     let names = ["state", "roster", "notes.json"];
     let samples = names.map(|name| std::fs::read(path(name)).unwrap());
     drop(store);
@@ -197,7 +198,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
         for (name, sample) in names.iter().zip(&samples) {
             std::fs::write(path(name), damage::damaged(sample, &mut below)).unwrap();
         }
-        let mut store = Store::open(folder.path(), false).unwrap();
+        let mut store = Store::open(folder.path(), Sync::Never).unwrap();
         match store.state() {
             Some(state) => {
                 read += 1;
@@ -215,11 +216,11 @@ fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
         let again: Notes = serde_json::from_slice(&written).unwrap();
         assert_eq!(again, noted, "seed {seed}");
         if seed % 100 == 0 {
-            store.save_notes(&noted);
+            store.save_notes(&noted).unwrap();
             assert_eq!(store.notes(), noted);
-            assert!(store.save_state(b"another"));
+            store.save_state(b"another").unwrap();
             assert_eq!(store.state().unwrap(), b"another");
-            store.save_roster(signed.bytes());
+            store.save_roster(signed.bytes()).unwrap();
             assert_eq!(store.roster().unwrap(), signed.bytes());
         }
     }

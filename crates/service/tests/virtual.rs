@@ -4,76 +4,32 @@
 //! ring works. Every run is a function of its seed.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
-use std::io;
+use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use headway_node::Key;
-use headway_node::transport::{Transport, Waker};
-use headway_service::agent::Agent;
 use headway_service::config::{Settings, Sources};
-use headway_service::hook::Order;
-use headway_service::metrics::Counts;
-use headway_service::reach::Reach;
-use headway_service::request::Request;
-use headway_service::roster::Member;
-use headway_service::store::Store;
+use headway_service::internal::roster::Member;
+use headway_service::internal::{
+    Agent, Destination, Effect, Grant, Kept, Phase, Request, Setup, Status,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
-use tokio::sync::{mpsc, oneshot};
 
 const NODES: usize = 6;
 
 /// Runs of the longer test.
 const SEEDS: u64 = 200;
 
-/// Collects what is sent.
-#[derive(Default)]
-struct Wire {
-    peers: BTreeMap<u32, String>,
-    sent: Vec<(String, Vec<u8>)>,
-}
-
-impl Transport for Wire {
-    fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
-        let address = self.peers.get(&to).ok_or(io::ErrorKind::NotFound)?;
-        self.sent.push((address.clone(), datagram.to_vec()));
-        Ok(())
-    }
-
-    fn receive(&mut self, _: &mut [u8], _: Duration) -> io::Result<Option<usize>> {
-        Ok(None)
-    }
-
-    fn largest_datagram(&self) -> usize {
-        1452
-    }
-
-    fn waker(&self) -> Waker {
-        Waker::new(|| {})
-    }
-}
-
-impl Reach for Wire {
-    fn name(&self) -> &'static str {
-        "memory"
-    }
-
-    fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
-        self.peers.insert(node, address.to_owned());
-        Ok(())
-    }
-
-    fn forget(&mut self, node: u32) {
-        self.peers.remove(&node);
-    }
-}
-
 struct Host {
     settings: Settings,
-    agent: Option<(Agent, Wire, mpsc::UnboundedReceiver<Order>)>,
-    /// The command that runs: token, fencing number, when it ends.
-    command: Option<(u32, u64, Duration)>,
+    agent: Option<Agent>,
+    /// Its disk.
+    kept: Kept,
+    /// Where it was told its neighbours are.
+    beside: Vec<(u32, String)>,
+    /// The command that runs, and when it ends.
+    command: Option<(Grant, Duration)>,
     runs: u64,
 }
 
@@ -90,7 +46,8 @@ struct World {
     loss: u64,
     /// Pairs that cannot reach each other.
     parted: Vec<usize>,
-    _folder: tempfile::TempDir,
+    /// Who is killed, and after how many more effects.
+    killed: Option<(usize, u64)>,
 }
 
 fn address(at: usize) -> String {
@@ -101,7 +58,7 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-fn settings(folder: &std::path::Path, at: usize, members: usize) -> Settings {
+fn settings(at: usize, members: usize) -> Settings {
     let list: String = (0..members)
         .map(|at| {
             format!(
@@ -115,9 +72,8 @@ fn settings(folder: &std::path::Path, at: usize, members: usize) -> Settings {
     } else {
         format!("seeds = [\"{}\", \"{}\"]\n", address(0), address(1))
     };
-    let folder = folder.display();
     let text = format!(
-        "[node]\nname = \"n{at}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\nstate_dir = \"{folder}/{at}\"\n\
+        "[node]\nname = \"n{at}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\nstate_dir = \"x\"\n\
          [timing]\ntick = \"2ms\"\nrefresh = \"20ms\"\nsilence = \"150ms\"\ndwell_most = \"300ms\"\ngrace = \"100ms\"\n\
          [membership]\nbypass = true\nbypass_after = \"500ms\"\nwindow = \"150ms\"\n\
          [hook]\ncommand = [\"x\"]\n[api]\nsocket = \"x\"\n\
@@ -133,16 +89,11 @@ fn settings(folder: &std::path::Path, at: usize, members: usize) -> Settings {
 
 impl World {
     fn new(seed: u64, members: usize) -> World {
-        let shared = std::path::Path::new("/dev/shm");
-        let folder = if shared.is_dir() {
-            tempfile::tempdir_in(shared)
-        } else {
-            tempfile::tempdir()
-        };
-        let folder = folder.expect("a folder");
         let hosts = (0..NODES).map(|at| Host {
-            settings: settings(folder.path(), at, members),
+            settings: settings(at, members),
             agent: None,
+            kept: Kept::default(),
+            beside: Vec::new(),
             command: None,
             runs: 0,
         });
@@ -155,7 +106,7 @@ impl World {
             count: 0,
             loss: 0,
             parted: Vec::new(),
-            _folder: folder,
+            killed: None,
         };
         for at in 0..members {
             world.start(at);
@@ -171,22 +122,17 @@ impl World {
         if self.hosts[at].agent.is_some() {
             return;
         }
-        let settings = self.hosts[at].settings.clone();
-        let store = Store::open(&settings.node.state_dir, false).expect("a folder");
+        let host = &mut self.hosts[at];
         // A node that starts ends the command that it left behind.
-        self.hosts[at].command = None;
-        let (orders, ordered) = mpsc::unbounded_channel();
-        let key = Key::new(b"the key of a virtual ring").expect("long enough");
-        let agent = Agent::new(
-            self.now,
-            settings,
-            key,
-            store,
-            orders,
-            Counts::default(),
+        host.command = None;
+        let setup = Setup {
+            settings: host.settings.clone(),
+            key: Key::new(b"the key of a virtual ring").expect("long enough"),
+            kept: host.kept.clone(),
+            session: 1,
             random,
-        );
-        self.hosts[at].agent = Some((agent, Wire::default(), ordered));
+        };
+        host.agent = Some(Agent::new(self.now, setup));
     }
 
     /// As by `kill -9`: its command runs on.
@@ -196,8 +142,8 @@ impl World {
 
     fn request(&mut self, at: usize, request: Request) {
         let now = self.now;
-        if let Some((agent, ..)) = &mut self.hosts[at].agent {
-            agent.handle(now, request);
+        if let Some(agent) = &mut self.hosts[at].agent {
+            agent.handle_request(now, 0, request);
         }
     }
 
@@ -210,7 +156,7 @@ impl World {
                     self.flying.push(Reverse((due, 0, to, bytes)));
                     break;
                 }
-                if let Some((agent, ..)) = &mut self.hosts[to].agent {
+                if let Some(agent) = &mut self.hosts[to].agent {
                     agent.handle_datagram(self.now, &bytes);
                 }
             }
@@ -222,81 +168,107 @@ impl World {
 
     fn turn(&mut self, at: usize) {
         let now = self.now;
-        if let Some((token, fence, until)) = self.hosts[at].command
+        if let Some((grant, until)) = self.hosts[at].command
             && now >= until
         {
             self.hosts[at].command = None;
-            let ended = Request::HookEnded {
-                token,
-                fence,
+            let ended = Request::CommandEnded {
+                grant,
                 payload: None,
                 failed: false,
                 took: ms(1),
             };
             self.request(at, ended);
         }
-        let Some((mut agent, mut wire, mut ordered)) = self.hosts[at].agent.take() else {
-            return;
-        };
-        if now >= agent.poll_timeout() {
+        if let Some(agent) = &mut self.hosts[at].agent
+            && now >= agent.poll_timeout()
+        {
             agent.handle_timeout(now);
         }
-        while let Ok(order) = ordered.try_recv() {
-            self.obey(at, &order);
-        }
-        agent.flush(&mut wire);
-        for (to, bytes) in std::mem::take(&mut wire.sent) {
-            let to: usize = to
-                .split(['.', ':'])
-                .nth(3)
-                .and_then(|at| at.parse().ok())
-                .unwrap_or(1);
-            let parted = self.parted.contains(&at) != self.parted.contains(&(to - 1));
-            for _ in 0..1 + u64::from(self.below(20) == 0) {
-                if self.below(100) >= self.loss && !parted {
-                    let due = now + ms(self.below(8));
-                    self.count += 1;
-                    self.flying
-                        .push(Reverse((due, self.count, to - 1, bytes.clone())));
+        while let Some(effect) = self.hosts[at].agent.as_mut().and_then(Agent::poll_effect) {
+            self.carry_out(at, effect);
+            if let Some((who, left)) = &mut self.killed
+                && *who == at
+            {
+                *left -= 1;
+                if *left == 0 {
+                    self.killed = None;
+                    self.kill(at);
                 }
             }
         }
-        self.hosts[at].agent = Some((agent, wire, ordered));
     }
 
-    fn obey(&mut self, at: usize, order: &Order) {
-        match *order {
-            Order::Start { token, fence, .. } => {
-                for (other, host) in self.hosts.iter().enumerate() {
-                    assert!(
-                        host.command.is_none(),
-                        "seed {}: n{at} begins under {fence} while n{other} works under {:?}, at {:?}",
-                        self.seed,
-                        host.command,
-                        self.now
-                    );
-                }
-                let work = self.below(80);
-                self.hosts[at].command = Some((token, fence, self.now + ms(work)));
-                self.hosts[at].runs += 1;
+    fn carry_out(&mut self, at: usize, effect: Effect) {
+        let host = &mut self.hosts[at];
+        match effect {
+            Effect::KeepState(state) => host.kept.state = Some(state),
+            Effect::KeepRoster(roster) => host.kept.roster = Some(roster),
+            Effect::KeepNotes(notes) => host.kept.notes = notes,
+            Effect::Neighbours(beside) => {
+                let beside = beside.into_iter();
+                host.beside = beside.map(|member| (member.node, member.address)).collect();
             }
-            Order::Stop { token, fence } => {
+            Effect::Send(Destination::Address(address), bytes) => self.send(at, &address, &bytes),
+            Effect::Send(Destination::Neighbour(node), bytes) => {
+                let known = host.beside.iter().find(|(beside, _)| *beside == node);
+                let (_, address) = known.expect("told before").clone();
+                self.send(at, &address, &bytes);
+            }
+            Effect::StartCommand(permit) => self.begin(at, permit.grant),
+            Effect::StopCommand(grant) => {
                 // It takes nearly all of the grace.
                 let late = self.now + ms(self.below(75));
-                if let Some((runs, number, until)) = &mut self.hosts[at].command
-                    && (*runs, *number) == (token, fence)
+                if let Some((runs, until)) = &mut self.hosts[at].command
+                    && *runs == grant
                 {
                     *until = (*until).min(late);
                 }
             }
+            Effect::Reply(..) | Effect::Ended(_) => {}
         }
     }
 
-    fn status(&self, at: usize) -> Option<headway_service::agent::Status> {
+    fn send(&mut self, from: usize, address: &str, bytes: &[u8]) {
+        let host = address.split(['.', ':']).nth(3);
+        let to = host.and_then(|host| host.parse().ok()).unwrap_or(1) - 1;
+        let parted = self.parted.contains(&from) != self.parted.contains(&to);
+        for _ in 0..1 + u64::from(self.below(20) == 0) {
+            if self.below(100) >= self.loss && !parted {
+                let due = self.now + ms(self.below(8));
+                self.count += 1;
+                self.flying
+                    .push(Reverse((due, self.count, to, bytes.to_vec())));
+            }
+        }
+    }
+
+    fn begin(&mut self, at: usize, grant: Grant) {
+        for (other, host) in self.hosts.iter().enumerate() {
+            assert!(
+                host.command.is_none(),
+                "seed {}: n{at} begins under {grant:?} while n{other} works under {:?}, at {:?}",
+                self.seed,
+                host.command,
+                self.now
+            );
+        }
+        // Noted before it begins, so that a node that is killed now knows what to end.
+        assert!(
+            self.hosts[at].kept.notes.run.is_some(),
+            "seed {}",
+            self.seed
+        );
+        let work = self.below(80);
+        self.hosts[at].command = Some((grant, self.now + ms(work)));
+        self.hosts[at].runs += 1;
+    }
+
+    fn status(&self, at: usize) -> Option<Status> {
         self.hosts[at]
             .agent
             .as_ref()
-            .map(|(agent, ..)| agent.status(self.now))
+            .map(|agent| agent.status(self.now))
     }
 
     fn add(&mut self, by: usize, at: usize) {
@@ -306,25 +278,21 @@ impl World {
             address: address(at),
             http: None,
         };
-        let (reply, _) = oneshot::channel();
         self.request(
             by,
             Request::Add {
                 member,
                 after: None,
                 force: true,
-                reply,
             },
         );
     }
 
     fn remove(&mut self, by: usize, at: usize) {
-        let (reply, _) = oneshot::channel();
         self.request(
             by,
             Request::Remove {
                 name: format!("n{at}"),
-                reply,
             },
         );
     }
@@ -341,8 +309,8 @@ impl World {
             let statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
             let version = statuses.iter().map(|status| status.roster).max();
             let agreed = statuses.iter().all(|status| Some(status.roster) == version);
-            let fine = |status: &headway_service::agent::Status| {
-                status.phase == "outside" || (status.settled && status.bypassed.is_empty())
+            let fine = |status: &Status| {
+                status.phase == Phase::Outside || (status.settled && status.bypassed.is_empty())
             };
             if agreed && statuses.iter().all(fine) {
                 return;
@@ -374,7 +342,7 @@ fn one_at_a_time_through_every_change_of_members() {
                 world.below(NODES as u64) as usize,
                 world.below(NODES as u64) as usize,
             );
-            match world.below(6) {
+            match world.below(7) {
                 0 | 1 => world.add(by, at),
                 2 => world.remove(by, at),
                 3 => {
@@ -384,6 +352,13 @@ fn one_at_a_time_through_every_change_of_members() {
                     world.start(at);
                 }
                 4 => {
+                    // Anywhere between two effects: what was told has been kept.
+                    world.killed = Some((at, 1 + world.below(40)));
+                    world.run_for(ms(300));
+                    world.killed = None;
+                    world.start(at);
+                }
+                5 => {
                     // Long enough to be bypassed, if the rest is a majority.
                     world.kill(at);
                     world.run_for(ms(1500));

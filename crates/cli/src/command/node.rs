@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches, Subcommand};
 use headway_service::client::{self, ClientError};
-use headway_service::config::{Mistake, Place, Settings, Sources, explain};
-use headway_service::config::{example, keys::KEYS};
-use headway_service::{secret, service};
+use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, keys};
+use headway_service::secret;
 use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure};
@@ -69,13 +68,13 @@ impl ClapArgs for Given {
                 .value_parser(clap::value_parser!(PathBuf))
                 .help("The configuration, in TOML"),
         );
-        for key in KEYS {
+        for key in keys() {
             let flag: &'static str = key.flag().leak();
             command = command.arg(
                 Arg::new(flag)
                     .long(flag)
-                    .value_name(key.kind.placeholder())
-                    .help(key.about)
+                    .value_name(key.placeholder)
+                    .help(key.help)
                     .hide_short_help(true)
                     .help_heading("Keys of the file"),
             );
@@ -97,7 +96,7 @@ impl FromArgMatches for Given {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.config = matches.get_one::<PathBuf>("config").cloned();
-        for key in KEYS {
+        for key in keys() {
             let flag = key.flag();
             if let Some(value) = matches.get_one::<String>(&flag) {
                 self.flags.insert(flag, value.clone());
@@ -241,7 +240,7 @@ fn serve(given: &Given) -> Result<Answer, Failure> {
         };
         Settings::read(&sources(&given).map_err(|failure| vec![unread(failure)])?)
     };
-    service::run(&settings, &reread).map_err(Failure::new)?;
+    headway_service::run(&settings, &reread).map_err(Failure::new)?;
     Ok(Answer::Yes)
 }
 
@@ -285,7 +284,7 @@ fn check(given: &Given) -> Result<Answer, Failure> {
     let settings = Settings::read(&sources).map_err(|mistakes| mistaken(&sources, mistakes))?;
     let key = secret::key(&settings.ring.key_file);
     key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
-    if let Some(tls) = settings.zenoh.as_ref().and_then(|zenoh| zenoh.tls.as_ref()) {
+    if let Some(tls) = settings.zenoh.tls() {
         let key = secret::private(&tls.key);
         key.map_err(|error| Failure::new(format!("zenoh.key_file: {error}")))?;
         for (name, path) in [
@@ -297,13 +296,13 @@ fn check(given: &Given) -> Result<Answer, Failure> {
             })?;
         }
     }
-    if let Some(program) = settings.hook.as_ref().and_then(|hook| hook.command.first())
+    if let Some(program) = settings.hook.command.iter().flatten().next()
         && program.contains('/')
         && !Path::new(program).exists()
     {
         return Err(Failure::new(format!("hook.command: there is no {program}")));
     }
-    print!("{}", explain::explain(&settings));
+    print!("{}", explain(&settings));
     Ok(Answer::Yes)
 }
 

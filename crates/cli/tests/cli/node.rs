@@ -62,7 +62,7 @@ fn mistakes_are_shown_with_file_line_and_key() {
     );
     assert!(
         ran.err
-            .contains("--timing-tick: timing.tick: `soon` is no length of time"),
+            .contains("--timing-tick: timing.tick: expected a length of time"),
         "{}",
         ran.err
     );

@@ -10,6 +10,7 @@ use crate::{root, workplace};
 /// read by tests of their own.
 const DOCUMENTS: &[&str] = &[
     "README.md",
+    "crates/cli/README.md",
     "docs/check.md",
     "docs/dashboard.md",
     "docs/forecast.md",

@@ -1,34 +1,157 @@
-//! What somebody should know: datagrams that were refused, and alarms.
+//! What somebody should know: alarms, and datagrams that were refused.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::Agent;
+use headway_node::{ConfigError, PlanError, Rejected};
+use thiserror::Error;
 
-impl Agent {
-    /// Counts datagrams that were not listened to, and says so now and then.
-    pub(super) fn refused(&mut self, now: Duration, reason: &'static str, count: u64) {
-        *self.counts.rejected.entry(reason).or_default() += count;
-        // Nodes that start and change rings are out of step for a moment; that is
-        // not worth a line.
-        if matches!(reason, "stale" | "ring" | "no_ring" | "sender" | "receiver") {
-            tracing::debug!(reason, count, "datagrams rejected");
-            return;
-        }
-        let last = self.complained.get(reason);
-        if last.is_none_or(|last| now.saturating_sub(*last) >= Duration::from_secs(10)) {
-            let total = self.counts.rejected[reason];
-            tracing::warn!(reason, count, total, "datagrams rejected");
-            self.complained.insert(reason, now);
+use crate::membership::control;
+use crate::request::Refusal;
+
+/// Something that somebody should look at.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum Alarm {
+    /// A silent member was not bypassed, because too few answered.
+    #[error(
+        "{name} is silent and not bypassed: {reached} of {all} members are reached, and {needed} \
+         are needed"
+    )]
+    NoMajority {
+        /// The silent member.
+        name: String,
+        /// How many answered, with this node.
+        reached: usize,
+        /// How many members there are.
+        all: usize,
+        /// How many have to answer.
+        needed: usize,
+    },
+    /// The ring would not work without a member, or with it.
+    #[error("{name} cannot be bypassed: {why}")]
+    NoBypass {
+        /// Which member.
+        name: String,
+        /// Why not.
+        why: Refusal,
+    },
+    /// A node was configured with another first roster.
+    #[error("{0} was configured with other members: make ring.members the same")]
+    OtherMembers(String),
+    /// A node was configured with another ring.
+    #[error("{0} was told other tokens, separation or payload: make [ring] the same")]
+    OtherRing(String),
+    /// The tokens do not fit the roster.
+    #[error("roster {version} cannot run: {error}")]
+    NoPlan {
+        /// Which roster.
+        version: u64,
+        /// Why not.
+        error: PlanError,
+    },
+    /// The node cannot take its place.
+    #[error(transparent)]
+    NoPlace(ConfigError),
+    /// A neighbour is silent.
+    #[error("neighbour {0} is silent; tokens stop behind it")]
+    Silent(String),
+    /// Something could not be kept on disk.
+    #[error("{0}")]
+    NotKept(String),
+}
+
+/// The alarms at present; each is logged when it is raised.
+#[derive(Debug, Default)]
+pub(crate) struct Alarms(Vec<Alarm>);
+
+impl Alarms {
+    /// Raises an alarm, unless it is raised already.
+    pub(crate) fn raise(&mut self, alarm: Alarm) {
+        if !self.0.contains(&alarm) {
+            tracing::error!(%alarm);
+            self.0.push(alarm);
         }
     }
 
-    pub(super) fn alarm(&mut self, key: &str, raised: bool, text: impl FnOnce() -> String) {
-        if !raised {
-            self.alarms.remove(key);
-        } else if !self.alarms.contains_key(key) {
-            let text = text();
-            tracing::error!(alarm = %text);
-            self.alarms.insert(key.to_owned(), text);
+    /// Raises an alarm or ends it.
+    pub(crate) fn set(&mut self, raised: bool, alarm: Alarm) {
+        if raised {
+            self.raise(alarm);
+        } else {
+            self.clear(|other| *other == alarm);
+        }
+    }
+
+    /// Ends the alarms that are over.
+    pub(crate) fn clear(&mut self, over: impl Fn(&Alarm) -> bool) {
+        self.0.retain(|alarm| !over(alarm));
+    }
+
+    /// What they say.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(ToString::to_string)
+    }
+}
+
+/// Why a datagram, or what it brought, was not listened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// The protocol's own reasons.
+    Ring(Rejected),
+    /// Those of control datagrams.
+    Control(control::Refused),
+    /// A roster that came whole and was not one.
+    Roster,
+    /// This node takes no part in a ring.
+    NoRing,
+}
+
+impl Reason {
+    /// A name for labels and tables.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Reason::Ring(reason) => reason.name(),
+            Reason::Control(reason) => reason.name(),
+            Reason::Roster => "roster",
+            Reason::NoRing => "no_ring",
+        }
+    }
+
+    /// Nodes that start and change rings are out of step for a moment; that is not worth a
+    /// line in the log.
+    const fn is_usual(self) -> bool {
+        use Rejected::{Receiver, Ring, Sender, Stale};
+        matches!(
+            self,
+            Reason::Ring(Stale | Ring | Sender | Receiver) | Reason::NoRing
+        )
+    }
+}
+
+/// How long one reason is not logged again.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// Counts what was not listened to, and says so now and then.
+#[derive(Debug, Default)]
+pub(crate) struct Rejections {
+    /// By reason.
+    pub(crate) counts: BTreeMap<&'static str, u64>,
+    logged: BTreeMap<&'static str, Duration>,
+}
+
+impl Rejections {
+    /// Counts some more.
+    pub(crate) fn add(&mut self, now: Duration, reason: Reason, count: u64) {
+        let total = self.counts.entry(reason.name()).or_default();
+        *total += count;
+        if reason.is_usual() {
+            tracing::debug!(reason = reason.name(), count, "datagrams rejected");
+            return;
+        }
+        let last = self.logged.get(reason.name());
+        if last.is_none_or(|last| now.saturating_sub(*last) >= QUIET) {
+            tracing::warn!(reason = reason.name(), count, total, "datagrams rejected");
+            self.logged.insert(reason.name(), now);
         }
     }
 }

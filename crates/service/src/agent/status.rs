@@ -1,14 +1,15 @@
 //! What a node tells about itself.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
-use headway_node::{Machine, Neighbour};
+use headway_node::Neighbour;
 use serde::Serialize;
 
 use super::Agent;
-use crate::reach::{Reach, Session};
-use crate::roster::Roster;
+use crate::metrics::Counts;
+use crate::transport::Session;
 
 /// A node at one moment, as `/v1/status` gives it.
 #[derive(Clone, Debug, Serialize)]
@@ -23,9 +24,8 @@ pub struct Status {
     pub ring: String,
     /// Whether what it has seen for a whole turn was legitimate.
     pub settled: bool,
-    /// What it is doing: `settled`, `settling`, `joining`, `changing`, `bypassed`
-    /// or `outside`.
-    pub phase: &'static str,
+    /// What it is doing.
+    pub phase: Phase,
     /// Rounds that it has executed.
     pub round: u64,
     /// Tokens that are here.
@@ -35,7 +35,7 @@ pub struct Status {
     /// What datagrams go by: `udp` or `zenoh`.
     pub transport: &'static str,
     /// The members beside it, while it is on the ring.
-    pub neighbours: Vec<Beside>,
+    pub neighbours: Vec<NeighbourStatus>,
     /// The true separation that is kept, in hops.
     pub separation: u32,
     /// Tokens of the ring.
@@ -56,15 +56,36 @@ pub struct Status {
     pub alarms: Vec<String>,
     /// Counts for the metrics.
     #[serde(skip)]
-    pub counts: crate::metrics::Counts,
-    /// How often the state could not be kept.
-    #[serde(skip)]
-    pub store_failures: u64,
+    pub(crate) counts: Counts,
+}
+
+/// What a node is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// It takes part, and all is well.
+    Settled,
+    /// It takes part, and has not seen a whole legitimate turn yet.
+    Settling,
+    /// It has a place and asks its neighbours for the state.
+    Joining,
+    /// It waits until permits of the last roster have ended.
+    Changing,
+    /// Its ring has closed without it.
+    Bypassed,
+    /// It is no member of a ring.
+    Outside,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
 }
 
 /// A member beside this one.
 #[derive(Clone, Debug, Serialize)]
-pub struct Beside {
+pub struct NeighbourStatus {
     /// Its name.
     pub name: String,
     /// Where it is.
@@ -91,99 +112,83 @@ pub struct Holding {
 }
 
 impl Agent {
-    /// Answers who has asked, with what the transport knows.
-    pub(super) fn tell_status(&mut self, transport: &dyn Reach) {
-        for (now, reply) in std::mem::take(&mut self.status_wanted) {
-            let mut status = self.status(now);
-            status.transport = transport.name();
-            for (name, session) in transport.sessions() {
-                let mut neighbours = status.neighbours.iter_mut();
-                if let Some(neighbour) = neighbours.find(|neighbour| neighbour.name == name) {
-                    neighbour.session = Some(session);
-                }
-            }
-            let refused = transport.refused();
-            if refused > 0 {
-                status.rejected.insert("transport", refused);
-            }
-            // Whoever has gone away does not need it.
-            let _ = reply.send(Box::new(status));
-        }
-    }
-
     /// What there is to tell, but for what only the transport knows.
     pub fn status(&self, now: Duration) -> Status {
-        let machine = self.machine.as_ref();
-        let roster = self.current.as_ref();
-        let me = &self.settings.node.name;
-        let settled = machine.is_some_and(Machine::settled);
-        let phase = match (machine, roster) {
-            (Some(_), _) if settled => "settled",
-            (Some(machine), _) if machine.joined() => "settling",
-            (Some(_), _) => "joining",
-            (None, Some(roster)) if roster.is_bypassed(me) => "bypassed",
-            (None, Some(roster)) if roster.index(me).is_some() => "changing",
-            _ => "outside",
-        };
-        let since = |token| {
-            let mut permits = self.desk.permits();
-            let permit = permits
-                .find(|(held, _)| *held == token)
-                .map(|(_, permit)| permit.since);
-            permit.map_or(0, |since| now.saturating_sub(since).as_millis() as u64)
-        };
-        let held = machine
-            .into_iter()
-            .flat_map(Machine::held)
-            .filter(|held| held.permit);
+        let machine = self.seat.machine();
+        let roster = self.membership.roster();
+        let settings = &self.settings;
+        let totals = self.seat.totals();
+        let held = self.seat.held().filter(|held| held.permit);
+        let neighbours = || self.seat.neighbours();
+        let phase = self.phase();
         Status {
-            name: me.clone(),
+            name: settings.node.name.clone(),
             index: machine.map(|machine| machine.config().index),
             members: roster.map_or(0, |roster| roster.active().count()),
-            ring: self.settings.ring.name.clone(),
-            settled,
+            ring: settings.ring.name.clone(),
+            settled: phase == Phase::Settled,
             phase,
-            round: self.counts.rounds + machine.map_or(0, Machine::rounds),
+            round: totals.rounds,
             holding: held
                 .map(|held| Holding {
                     token: held.token,
                     fencing: held.fence,
-                    since_ms: since(held.token),
+                    since_ms: self.used_for(now, held.token),
                 })
                 .collect(),
-            silent: machine
-                .into_iter()
-                .flat_map(Machine::silent)
-                .map(|node| self.name_of(node))
+            silent: neighbours()
+                .filter(|neighbour| neighbour.silent)
+                .map(|neighbour| self.membership.name_of(neighbour.node))
                 .collect(),
             transport: "",
-            neighbours: machine
-                .into_iter()
-                .flat_map(Machine::neighbours)
-                .map(|neighbour| self.beside(now, &neighbour))
+            neighbours: neighbours()
+                .map(|neighbour| self.neighbour(now, &neighbour))
                 .collect(),
-            separation: machine.map_or(self.settings.ring.separation, |machine| {
+            separation: machine.map_or(settings.ring.separation.get(), |machine| {
                 machine.config().plan.true_separation()
             }),
-            tokens: self.settings.ring.tokens,
-            hops: self.counts.hops + machine.map_or(0, Machine::hops),
+            tokens: settings.ring.tokens.get(),
+            hops: totals.hops,
             permits: self.counts.permits,
-            rejected: self.counts.rejected.clone(),
+            rejected: self.rejections.counts.clone(),
             roster: roster.map_or(0, |roster| roster.version),
-            bypassed: roster.map_or_else(Vec::new, |roster: &Roster| roster.bypassed.clone()),
-            waiting: self.desk.waiting(),
-            alarms: self.alarms.values().cloned().collect(),
+            bypassed: roster.map_or_else(Vec::new, |roster| roster.bypassed.clone()),
+            waiting: self.permits.waiting(),
+            alarms: self
+                .membership
+                .alarms()
+                .texts()
+                .chain(self.alarms.texts())
+                .collect(),
             counts: self.counts.clone(),
-            store_failures: self.store.failures,
         }
     }
 
-    fn beside(&self, now: Duration, neighbour: &Neighbour) -> Beside {
-        let mut active = self.current.iter().flat_map(Roster::active);
-        let member = active.nth(neighbour.node as usize);
+    fn phase(&self) -> Phase {
+        let me = &self.settings.node.name;
+        match (self.seat.machine(), self.membership.roster()) {
+            (Some(machine), _) if machine.settled() => Phase::Settled,
+            (Some(machine), _) if machine.joined() => Phase::Settling,
+            (Some(_), _) => Phase::Joining,
+            (None, Some(roster)) if roster.is_bypassed(me) => Phase::Bypassed,
+            (None, Some(roster)) if roster.index(me).is_some() => Phase::Changing,
+            _ => Phase::Outside,
+        }
+    }
+
+    fn used_for(&self, now: Duration, token: u32) -> u64 {
+        let mut permits = self.permits.permits();
+        let permit = permits.find(|permit| permit.grant.token == token);
+        permit.map_or(0, |permit| {
+            now.saturating_sub(permit.since).as_millis() as u64
+        })
+    }
+
+    fn neighbour(&self, now: Duration, neighbour: &Neighbour) -> NeighbourStatus {
+        let member = self.membership.member_at(neighbour.node);
         let age = |heard| now.saturating_sub(heard).as_millis() as u64;
-        Beside {
-            name: self.name_of(neighbour.node),
+        NeighbourStatus {
+            name: self.membership.name_of(neighbour.node),
             address: member.map_or_else(String::new, |member| member.address.clone()),
             heard_ms: neighbour.heard.map(age),
             silent: neighbour.silent,

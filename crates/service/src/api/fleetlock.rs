@@ -1,35 +1,35 @@
 //! FleetLock: clients such as Zincati ask for a slot before they reboot, and give it
 //! back when they are up again.
 //!
-//! A request to lock is a wish for the next permit. The client is told no until its
+//! A request to lock asks for the next permit. The client is told no until its
 //! permit is here; it asks again, as it would with any server, and is told yes. The
 //! token then stays until the client is in steady state, also across the reboot,
 //! or until its time is over.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{ANSWER, App};
-use crate::request::Request;
+use super::{App, Shared};
+use crate::request::{Answer, Refusal, Request};
 
 /// How often a waiting request looks whether its turn has come.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Longer than any real name.
-const MOST_CHARACTERS: usize = 256;
+const MAX_CHARACTERS: usize = 256;
 
 /// Whether this can be a group.
-pub fn valid_group(group: &str) -> bool {
+pub(crate) fn valid_group(group: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
-    (1..=MOST_CHARACTERS).contains(&group.len()) && group.chars().all(letter)
+    (1..=MAX_CHARACTERS).contains(&group.len()) && group.chars().all(letter)
 }
 
 #[derive(Deserialize)]
@@ -44,91 +44,52 @@ struct Client {
 }
 
 /// A refusal: `kind` for programs, `value` for people.
-struct Refusal(StatusCode, &'static str, String);
+pub(super) struct Problem(StatusCode, &'static str, String);
 
-impl IntoResponse for Refusal {
+impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Refusal(status, kind, value) = self;
+        let Problem(status, kind, value) = self;
         (status, Json(json!({ "kind": kind, "value": value }))).into_response()
     }
 }
 
 pub(super) async fn pre_reboot(
-    State(app): State<Arc<App>>,
+    State(app): Shared,
     method: Method,
     headers: HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
-) -> Response {
-    match lock(&app, &method, &headers, body).await {
-        Ok(()) => success(),
-        Err(refusal) => refusal.into_response(),
-    }
-}
-
-pub(super) async fn steady_state(
-    State(app): State<Arc<App>>,
-    method: Method,
-    headers: HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
-) -> Response {
-    match unlock(&app, &method, &headers, body).await {
-        Ok(()) => success(),
-        Err(refusal) => refusal.into_response(),
-    }
-}
-
-fn success() -> Response {
-    (StatusCode::OK, Json(json!({}))).into_response()
-}
-
-async fn lock(
-    app: &App,
-    method: &Method,
-    headers: &HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
-) -> Result<(), Refusal> {
-    let Client { id, group } = client(app, method, headers, body)?;
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Answer, Problem> {
+    let Client { id, group } = client(&app, &method, &headers, body)?;
     let wait = app.settings.borrow().fleetlock.wait;
     let began = Instant::now();
     loop {
-        let request = |reply| Request::Lock {
-            group: group.clone(),
-            id: id.clone(),
-            reply,
-        };
-        if app
-            .handle
-            .ask(ANSWER, request)
-            .await
-            .map_err(|_| unavailable())?
-        {
-            return Ok(());
-        }
-        if began.elapsed() >= wait {
-            let value = "not your turn yet: asked for, ask again".into();
-            return Err(Refusal(StatusCode::CONFLICT, "failed_lock", value));
+        let (group, id) = (group.clone(), id.clone());
+        match app.ask(Request::Lock { group, id }).await {
+            Err(Refusal::NotYet) if began.elapsed() < wait => {}
+            reply => return Ok(reply?),
         }
         tokio::time::sleep(LOOK_EVERY.min(wait)).await;
     }
 }
 
-async fn unlock(
-    app: &App,
-    method: &Method,
-    headers: &HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
-) -> Result<(), Refusal> {
-    let Client { id, group } = client(app, method, headers, body)?;
-    let request = |reply| Request::Unlock { group, id, reply };
-    app.handle
-        .ask(ANSWER, request)
-        .await
-        .map_err(|_| unavailable())
+pub(super) async fn steady_state(
+    State(app): Shared,
+    method: Method,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Answer, Problem> {
+    let Client { id, group } = client(&app, &method, &headers, body)?;
+    Ok(app.ask(Request::Unlock { group, id }).await?)
 }
 
-fn unavailable() -> Refusal {
-    let value = "the node is not answering".into();
-    Refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", value)
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let (status, kind) = match refusal {
+            Refusal::NotYet => (StatusCode::CONFLICT, "failed_lock"),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        };
+        Problem(status, kind, refusal.to_string())
+    }
 }
 
 /// Who asks, if the request is as the protocol says.
@@ -136,18 +97,18 @@ fn client(
     app: &App,
     method: &Method,
     headers: &HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
-) -> Result<Client, Refusal> {
-    let wrong = |kind, value: &str| Refusal(StatusCode::BAD_REQUEST, kind, value.into());
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Client, Problem> {
+    let wrong = |kind, value: &str| Problem(StatusCode::BAD_REQUEST, kind, value.into());
     let settings = app.settings.borrow();
     let fleetlock = &settings.fleetlock;
     if !fleetlock.enabled {
         let value = "FleetLock is not enabled here (fleetlock.enabled)".into();
-        return Err(Refusal(StatusCode::NOT_FOUND, "not_enabled", value));
+        return Err(Problem(StatusCode::NOT_FOUND, "not_enabled", value));
     }
     if method != Method::POST {
         let value = "expected POST".into();
-        return Err(Refusal(
+        return Err(Problem(
             StatusCode::METHOD_NOT_ALLOWED,
             "invalid_method",
             value,
@@ -162,13 +123,13 @@ fn client(
     }
     let body = body.map_err(|_| {
         let value = "the body is too long".into();
-        Refusal(StatusCode::PAYLOAD_TOO_LARGE, "invalid_body", value)
+        Problem(StatusCode::PAYLOAD_TOO_LARGE, "invalid_body", value)
     })?;
     let Body { client_params } = serde_json::from_slice(&body).map_err(|error| {
         let value = format!("expected {{\"client_params\": {{\"id\": …, \"group\": …}}}}: {error}");
         wrong("invalid_body", &value)
     })?;
-    if !(1..=MOST_CHARACTERS).contains(&client_params.id.len()) {
+    if !(1..=MAX_CHARACTERS).contains(&client_params.id.len()) {
         return Err(wrong(
             "invalid_id",
             "expected a non-empty `id` of at most 256 bytes",
@@ -182,7 +143,7 @@ fn client(
     }
     if !fleetlock.groups.contains(&client_params.group) {
         let value = format!("group `{}` is not served here", client_params.group);
-        return Err(Refusal(StatusCode::FORBIDDEN, "unknown_group", value));
+        return Err(Problem(StatusCode::FORBIDDEN, "unknown_group", value));
     }
     Ok(client_params)
 }

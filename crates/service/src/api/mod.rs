@@ -3,7 +3,7 @@
 //!
 //! | what | answer |
 //! |---|---|
-//! | `GET /v1/status` | [`Status`] |
+//! | `GET /v1/status` | [`Status`](crate::agent::Status) |
 //! | `POST /v1/permits` `{"wait_ms", "lease_ms"}` | 200 with a permit, or 204 when none came in time |
 //! | `GET /v1/permits/ID` | how long it lasts, and whether it is asked back |
 //! | `POST /v1/permits/ID/extend` `{"lease_ms"}` | how long it lasts now |
@@ -17,38 +17,41 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post};
 use axum::{Json, Router};
+use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::watch;
 
 use crate::agent::Status;
 use crate::config::Settings;
-use crate::request::{Handle, NotAnswering, Request};
+use crate::membership::roster::Member;
+use crate::request::{Answer, Handle, Refusal, Reply, Request};
 
-pub mod fleetlock;
-mod members;
+pub(crate) mod fleetlock;
 mod permits;
 
 /// How long the protocol's thread may take to answer.
-pub(crate) const ANSWER: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Larger than any body that makes sense.
-const MOST_BODY_BYTES: usize = 16 << 10;
+const MAX_BODY_BYTES: usize = 16 << 10;
 
 /// What all answers are made from.
-pub struct App {
+pub(crate) struct App {
     handle: Handle,
     settings: watch::Receiver<Settings>,
     tickets: AtomicU64,
 }
 
+type Shared = State<Arc<App>>;
+
 impl App {
     /// Tickets are counted from `first`, which nobody should guess.
-    pub fn new(handle: Handle, settings: watch::Receiver<Settings>, first: u64) -> Arc<App> {
+    pub(crate) fn new(handle: Handle, settings: watch::Receiver<Settings>, first: u64) -> Arc<App> {
         let tickets = AtomicU64::new(first >> 1);
         Arc::new(App {
             handle,
@@ -61,27 +64,37 @@ impl App {
         self.tickets.fetch_add(1, Ordering::Relaxed)
     }
 
-    async fn status(&self) -> Result<Box<Status>, NotAnswering> {
-        self.handle
-            .ask(ANSWER, |reply| Request::Status { reply })
-            .await
+    async fn ask(&self, request: Request) -> Reply {
+        self.ask_for(request, PATIENCE).await
+    }
+
+    async fn ask_for(&self, request: Request, longest: Duration) -> Reply {
+        let answer = self.handle.ask(request, longest).await?;
+        answer.ok_or(Refusal::NotAnswering)
+    }
+
+    async fn status(&self) -> Result<Status, Refusal> {
+        match self.ask(Request::Status).await? {
+            Answer::Status(status) => Ok(*status),
+            _ => Err(Refusal::NotAnswering),
+        }
     }
 }
 
 /// For the Unix socket.
-pub fn local(app: Arc<App>) -> Router {
+pub(crate) fn local(app: Arc<App>) -> Router {
     routes()
-        .route("/v1/members", post(members::add))
-        .route("/v1/members/{name}", delete(members::remove))
-        .route("/v1/hook", post(permits::ask_hook))
-        .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
+        .route("/v1/members", post(add))
+        .route("/v1/members/{name}", delete(remove))
+        .route("/v1/hook", post(ask_command))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .with_state(app)
 }
 
 /// For an HTTP address.
-pub fn public(app: Arc<App>) -> Router {
+pub(crate) fn public(app: Arc<App>) -> Router {
     routes()
-        .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .with_state(app)
 }
 
@@ -92,7 +105,7 @@ fn routes() -> Router<Arc<App>> {
         .route("/v1/permits/{id}", get(permits::look))
         .route("/v1/permits/{id}/extend", post(permits::extend))
         .route("/v1/permits/{id}/release", post(permits::release))
-        .route("/v1/roster", get(members::list))
+        .route("/v1/roster", get(roster))
         .route("/v1/pre-reboot", any(fleetlock::pre_reboot))
         .route("/v1/steady-state", any(fleetlock::steady_state))
         .route("/healthz", get(health))
@@ -106,23 +119,100 @@ fn problem(status: StatusCode, message: impl Into<String>) -> Response {
     (status, Json(json!({ "error": message.into() }))).into_response()
 }
 
-impl IntoResponse for NotAnswering {
+impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        problem(StatusCode::SERVICE_UNAVAILABLE, self.to_string())
+        let status = match self {
+            Refusal::NotAnswering => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::NoPermit | Refusal::NoRoster => StatusCode::NOT_FOUND,
+            _ => StatusCode::CONFLICT,
+        };
+        problem(status, self.to_string())
     }
 }
 
-async fn status(State(app): State<Arc<App>>) -> Result<Json<Status>, NotAnswering> {
-    Ok(Json(*app.status().await?))
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let milliseconds = |time: Duration| time.as_millis() as u64;
+        let body = match self {
+            Answer::Permit(given) => json!({
+                "permit": given.ticket.to_string(),
+                "token": given.grant.token,
+                "fencing": given.grant.fence,
+                "lease_ms": milliseconds(given.lease),
+                "most_ms": milliseconds(given.time),
+                "payload": hex::encode(&given.payload),
+            }),
+            Answer::View(view) => json!({
+                "permit": view.ticket.to_string(),
+                "token": view.grant.token,
+                "fencing": view.grant.fence,
+                "lease_ms": milliseconds(view.left),
+                "asked_back": view.asked_back,
+            }),
+            Answer::Lasts(lasts) => json!({ "lease_ms": milliseconds(lasts) }),
+            Answer::Released => json!({ "released": true }),
+            Answer::CommandAsked => json!({ "asked": true }),
+            Answer::Slot => json!({}),
+            Answer::Version(version) => json!({ "version": version }),
+            Answer::Status(status) => return Json(status).into_response(),
+            Answer::Roster(roster) => return Json(roster).into_response(),
+        };
+        Json(body).into_response()
+    }
+}
+
+async fn status(State(app): Shared) -> Reply {
+    app.ask(Request::Status).await
+}
+
+async fn roster(State(app): Shared) -> Reply {
+    app.ask(Request::Roster).await
+}
+
+async fn ask_command(State(app): Shared) -> Reply {
+    app.ask(Request::AskCommand).await
+}
+
+/// A member to add.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Added {
+    name: String,
+    address: String,
+    #[serde(default)]
+    http: Option<String>,
+    #[serde(default)]
+    after: Option<String>,
+    #[serde(default)]
+    force: bool,
+}
+
+async fn add(State(app): Shared, Json(added): Json<Added>) -> Reply {
+    let window = app.settings.borrow().membership.window;
+    let member = Member {
+        name: added.name,
+        address: added.address,
+        http: added.http,
+    };
+    let request = Request::Add {
+        member,
+        after: added.after,
+        force: added.force,
+    };
+    app.ask_for(request, PATIENCE + window).await
+}
+
+async fn remove(State(app): Shared, Path(name): Path<String>) -> Reply {
+    app.ask(Request::Remove { name }).await
 }
 
 /// The protocol's thread answers.
-async fn health(State(app): State<Arc<App>>) -> Result<&'static str, NotAnswering> {
+async fn health(State(app): Shared) -> Result<&'static str, Refusal> {
     app.status().await.map(|_| "ok\n")
 }
 
 /// The node takes part in a ring that is legitimate as far as it sees.
-async fn ready(State(app): State<Arc<App>>) -> Result<Response, NotAnswering> {
+async fn ready(State(app): Shared) -> Result<Response, Refusal> {
     let status = app.status().await?;
     Ok(if status.settled && status.silent.is_empty() {
         "ready\n".into_response()
@@ -135,8 +225,8 @@ async fn ready(State(app): State<Arc<App>>) -> Result<Response, NotAnswering> {
     })
 }
 
-async fn metrics(State(app): State<Arc<App>>) -> Result<Response, NotAnswering> {
-    let text = crate::metrics::text(&*app.status().await?);
+async fn metrics(State(app): Shared) -> Result<Response, Refusal> {
+    let text = crate::metrics::text(&app.status().await?);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -1,180 +1,139 @@
 //! What a configuration means: capacity, distance, times.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::Settings;
-use crate::roster::Roster;
+use super::{Settings, Transport, When};
+use crate::membership::roster::Roster;
 
 /// What `headway node check-config` prints.
 pub fn explain(settings: &Settings) -> String {
-    let mut text = String::new();
-    let timing = &settings.timing;
-    let mut line = |name: &str, value: String| {
-        let _ = writeln!(text, "{name:<22}{value}");
+    let (node, timing) = (&settings.node, &settings.timing);
+    let mut facts = vec![("node", format!("{} at {}", node.name, node.listen))];
+    let transport = match (node.transport, settings.zenoh.tls()) {
+        (Transport::Udp, _) => "UDP, authenticated by the ring's key, not encrypted",
+        (Transport::Zenoh, Some(_)) => "Zenoh, mutual TLS",
+        (Transport::Zenoh, None) => {
+            "Zenoh over TCP, authenticated by the ring's key, not encrypted"
+        }
     };
-    line(
-        "node",
-        format!("{} at {}", settings.node.name, settings.node.listen),
-    );
-    let transport = match &settings.zenoh {
-        None => "UDP, authenticated by the ring's key, not encrypted",
-        Some(zenoh) if zenoh.tls.is_some() => "Zenoh, mutual TLS",
-        Some(_) => "Zenoh over TCP, authenticated by the ring's key, not encrypted",
-    };
-    line("transport", transport.into());
-    line("ring", settings.ring.name.clone());
+    facts.push(("transport", transport.into()));
+    facts.push(("ring", settings.ring.name.clone()));
     match settings.first_roster() {
-        None => line(
+        None => facts.push((
             "members",
             format!("asked for at {}", settings.ring.seeds.join(", ")),
-        ),
-        Some(roster) => {
-            for (name, value) in facts(settings, &roster) {
-                line(name, value);
-            }
-        }
+        )),
+        Some(roster) => about_ring(settings, &roster, &mut facts),
     }
-    line(
-        "permit",
-        format!(
-            "at most {}, then {} to stop",
-            duration(timing.dwell_most),
-            duration(timing.grace)
-        ),
+    let permit = format!(
+        "at most {}, then {} to stop",
+        duration(timing.dwell_most),
+        duration(timing.grace)
     );
-    line(
+    facts.push(("permit", permit));
+    facts.push((
         "silent neighbour",
         format!("after {}", duration(timing.silence)),
-    );
-    let membership = &settings.membership;
-    line(
-        "bypass",
-        if membership.bypass {
-            format!(
-                "after {} of silence, with a majority",
-                duration(membership.bypass_after)
-            )
-        } else {
-            "never: a dead member stops the ring until it is back or removed".into()
-        },
-    );
-    let uses = [
-        settings.hook.as_ref().map(|hook| {
-            let when = if hook.every {
-                "at every permit"
-            } else {
-                "when asked"
-            };
-            format!("{} {when}", hook.command.join(" "))
-        }),
-        Some(format!("programs at {}", settings.api.socket.display())),
-        settings
-            .api
-            .http
-            .as_ref()
-            .map(|address| format!("programs at http://{address}")),
-        settings
-            .fleetlock
-            .enabled
-            .then(|| format!("FleetLock groups {}", settings.fleetlock.groups.join(", "))),
-    ];
-    for (at, used) in uses.into_iter().flatten().enumerate() {
-        line(if at == 0 { "permits are for" } else { "" }, used);
+    ));
+    let bypass = if settings.membership.bypass {
+        let after = duration(settings.membership.bypass_after);
+        format!("after {after} of silence, with a majority")
+    } else {
+        "never: a dead member stops the ring until it is back or removed".into()
+    };
+    facts.push(("bypass", bypass));
+    let mut name = "permits are for";
+    for used in uses(settings) {
+        facts.push((std::mem::take(&mut name), used));
     }
-    text
+    let lines = facts.into_iter();
+    lines
+        .map(|(name, value)| format!("{name:<22}{value}\n"))
+        .collect()
 }
 
-/// What follows from a roster and the settings, for people.
-pub fn facts(settings: &Settings, roster: &Roster) -> Vec<(&'static str, String)> {
+fn uses(settings: &Settings) -> impl Iterator<Item = String> {
+    let command = settings.hook.command.as_ref().map(|command| {
+        let when = match settings.hook.when {
+            When::Every => "at every permit",
+            When::Asked => "when asked",
+        };
+        format!("{} {when}", command.join(" "))
+    });
+    let api = &settings.api;
+    let http = api.http.as_ref();
+    let http = http.map(|address| format!("programs at http://{address}"));
+    let groups = &settings.fleetlock.groups;
+    let fleetlock = settings.fleetlock.enabled;
+    let fleetlock = fleetlock.then(|| format!("FleetLock groups {}", groups.join(", ")));
+    let socket = Some(format!("programs at {}", api.socket.display()));
+    [command, socket, http, fleetlock].into_iter().flatten()
+}
+
+/// What follows from a roster and the settings.
+fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
     let nodes = roster.active().count();
-    let mut facts = vec![("members", nodes.to_string())];
+    facts.push(("members", nodes.to_string()));
     let Ok(plan) = settings.plan(nodes) else {
-        return facts;
+        return;
     };
-    let timing = &settings.timing;
-    facts.push((
-        "tokens",
-        format!("{} of at most {}", plan.tokens(), plan.capacity()),
-    ));
-    facts.push((
-        "true separation",
-        if plan.tokens() == 1 {
-            "a single token has no other to be apart from".into()
-        } else {
-            format!(
-                "{} hops (asked for {})",
-                plan.true_separation(),
-                plan.wanted()
-            )
-        },
-    ));
-    facts.push((
-        "protocol",
+    let timing = settings.timing.timing();
+    let tokens = format!("{} of at most {}", plan.tokens(), plan.capacity());
+    facts.push(("tokens", tokens));
+    let separation = if plan.tokens() == 1 {
+        "a single token has no other to be apart from".into()
+    } else {
         format!(
-            "separation {} in logical time, a round every {} ticks",
-            plan.separation(),
-            plan.pace()
-        ),
-    ));
-    let idle = round_time(settings, plan.pace());
-    facts.push((
-        "round",
-        format!("at least {} when nobody works", duration(idle)),
-    ));
-    facts.push((
-        "turn of a token",
-        format!(
-            "at least {} when nobody works",
-            duration(idle * plan.nodes())
-        ),
-    ));
-    let rounds = headway_node::recovery_rounds(&plan);
-    let bound = |work| headway_node::recovery_bound(&plan, timing, timing.tick, work);
-    facts.push((
-        "worst-case recovery",
-        format!(
-            "{rounds} rounds: {} when nobody works, {} when every permit is used to the end",
-            duration(bound(Duration::ZERO)),
-            duration(bound(timing.dwell_most))
-        ),
-    ));
+            "{} hops (asked for {})",
+            plan.true_separation(),
+            plan.wanted()
+        )
+    };
+    facts.push(("true separation", separation));
+    let protocol = format!(
+        "separation {} in logical time, a round every {} ticks",
+        plan.separation(),
+        plan.pace()
+    );
+    facts.push(("protocol", protocol));
+    // A tick that waits for nothing still takes a message, which is not counted here.
+    let round = timing.tick * plan.pace();
+    for (name, time) in [("round", round), ("turn of a token", round * plan.nodes())] {
+        let time = format!("at least {} when nobody works", duration(time));
+        facts.push((name, time));
+    }
+    let bound = |work| {
+        let bound = headway_node::recovery_bound(&plan, &timing, timing.tick, work);
+        duration(bound)
+    };
+    let recovery = format!(
+        "{} rounds: {} when nobody works, {} when every permit is used to the end",
+        headway_node::recovery_rounds(&plan),
+        bound(Duration::ZERO),
+        bound(timing.dwell_most)
+    );
+    facts.push(("worst-case recovery", recovery));
     let datagram = settings.machine(roster, 0, plan).datagram_bytes();
     // A tick is told to both neighbours, and so is a state that does not change.
     let pause = timing.refresh.min(timing.tick).as_secs_f64();
-    facts.push((
-        "idle traffic",
-        if pause > 0.0 {
-            let rate = 2.0 / pause * datagram as f64;
-            format!("at most {rate:.0} bytes/s per node, whatever the ring's size")
-        } else {
-            format!(
-                "datagrams of {datagram} bytes as fast as they travel: set timing.tick for less"
-            )
-        },
-    ));
-    facts
+    let traffic = if pause > 0.0 {
+        let rate = 2.0 / pause * datagram as f64;
+        format!("at most {rate:.0} bytes/s per node, whatever the ring's size")
+    } else {
+        format!("datagrams of {datagram} bytes as fast as they travel: set timing.tick for less")
+    };
+    facts.push(("idle traffic", traffic));
 }
 
-/// A round when nobody works: as many ticks as the pace, each at least `tick`. A tick
-/// that waits for nothing still takes a message, which is not counted here.
-fn round_time(settings: &Settings, pace: u32) -> Duration {
-    settings.timing.tick * pace
-}
-
-/// A duration as it would be written in the file.
-pub fn duration(duration: Duration) -> String {
+/// A duration as it would be written in the file, in its largest unit.
+pub(super) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
-    for (unit, size) in [("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)] {
-        if seconds >= size {
-            let number = format!("{:.2}", seconds / size);
-            let number = number.trim_end_matches('0').trim_end_matches('.');
-            return format!("{number}{unit}");
-        }
-    }
-    let milliseconds = format!("{:.3}", seconds * 1e3);
-    format!(
-        "{}ms",
-        milliseconds.trim_end_matches('0').trim_end_matches('.')
-    )
+    let units = [("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+    let unit = units.into_iter().find(|(_, size)| seconds >= *size);
+    let (number, unit) = match unit {
+        Some((unit, size)) => (format!("{:.2}", seconds / size), unit),
+        None => (format!("{:.3}", seconds * 1e3), "ms"),
+    };
+    let number = number.trim_end_matches('0').trim_end_matches('.');
+    format!("{number}{unit}")
 }

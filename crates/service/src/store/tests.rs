@@ -3,10 +3,10 @@ use super::*;
 #[test]
 fn the_latest_whole_state_is_found_whatever_was_being_written() {
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(folder.path(), false).unwrap();
+    let mut store = Store::open(folder.path(), Sync::Never).unwrap();
     assert_eq!(store.state(), None);
     for round in 0..20_u8 {
-        store.save_state(&[round; 100]);
+        store.save_state(&[round; 100]).unwrap();
         assert_eq!(store.state(), Some(vec![round; 100]));
     }
     // A write that was cut: whichever place it hit, the other is whole.
@@ -29,14 +29,14 @@ fn the_latest_whole_state_is_found_whatever_was_being_written() {
 fn a_write_that_was_cut_anywhere_leaves_the_state_before() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
-    let mut store = Store::open(folder.path(), false).unwrap();
+    let mut store = Store::open(folder.path(), Sync::Never).unwrap();
     let states: Vec<Vec<u8>> = (0..5_u8)
         .map(|round| (0..109).map(|at| round.wrapping_mul(at)).collect())
         .collect();
-    store.save_state(&states[0]);
+    store.save_state(&states[0]).unwrap();
     for pair in states.windows(2) {
         let before = std::fs::read(&path).unwrap();
-        assert!(store.save_state(&pair[1]));
+        store.save_state(&pair[1]).unwrap();
         let after = std::fs::read(&path).unwrap();
         assert_eq!(before.len(), after.len());
         let written = before.iter().zip(&after).rposition(|(a, b)| a != b);
@@ -59,9 +59,9 @@ fn a_write_that_was_cut_anywhere_leaves_the_state_before() {
 fn another_length_and_a_restart_go_on_from_the_latest() {
     let folder = tempfile::tempdir().unwrap();
     for length in [10, 20, 10] {
-        let mut store = Store::open(folder.path(), true).unwrap();
+        let mut store = Store::open(folder.path(), Sync::Always).unwrap();
         for round in 0..3_u8 {
-            store.save_state(&vec![round; length]);
+            store.save_state(&vec![round; length]).unwrap();
             assert_eq!(store.state(), Some(vec![round; length]));
         }
     }
@@ -70,56 +70,57 @@ fn another_length_and_a_restart_go_on_from_the_latest() {
 #[test]
 fn one_node_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
-    let _first = Store::open(folder.path(), false).unwrap();
-    assert!(Store::open(folder.path(), false).is_err());
+    let _first = Store::open(folder.path(), Sync::Never).unwrap();
+    assert!(Store::open(folder.path(), Sync::Never).is_err());
 }
 
 #[test]
 fn a_folder_that_is_given_up_in_a_moment_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
-    let first = Store::open(folder.path(), false).unwrap();
+    let first = Store::open(folder.path(), Sync::Never).unwrap();
     let ends = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));
         drop(first);
     });
-    assert!(Store::open(folder.path(), false).is_ok());
+    assert!(Store::open(folder.path(), Sync::Never).is_ok());
     ends.join().unwrap();
 }
 
 #[test]
-fn a_folder_that_is_gone_is_counted_and_the_next_try_may_work() {
+fn a_folder_that_is_gone_is_an_error_and_the_next_try_may_work() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("inner");
-    let mut store = Store::open(&inner, false).unwrap();
+    let mut store = Store::open(&inner, Sync::Never).unwrap();
     std::fs::remove_dir_all(&inner).unwrap();
-    store.save_state(&[1; 10]);
-    store.save_notes(&Notes::default());
-    assert_eq!(store.failures, 2);
-    assert!(store.trouble().unwrap().contains("cannot keep the notes"));
+    assert!(store.save_state(&[1; 10]).is_err());
+    assert!(store.save_notes(&Notes::default()).is_err());
     std::fs::create_dir_all(&inner).unwrap();
-    store.save_state(&[2; 10]);
-    assert!(store.trouble().is_some(), "the notes are still not kept");
-    store.save_notes(&Notes::default());
-    assert_eq!((store.failures, store.trouble()), (2, None));
+    store.save_state(&[2; 10]).unwrap();
+    store.save_notes(&Notes::default()).unwrap();
     assert_eq!(store.state(), Some(vec![2; 10]));
+    assert!(
+        inner.join("notes.json").exists(),
+        "the same notes are tried again"
+    );
 }
 
 #[test]
 fn rosters_and_notes_come_back() {
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(folder.path(), false).unwrap();
+    let mut store = Store::open(folder.path(), Sync::Never).unwrap();
     let mut signed = b"{\"version\":1}".to_vec();
     signed.extend_from_slice(&[0xab; 32]);
-    store.save_roster(&signed);
+    store.save_roster(&signed).unwrap();
     assert_eq!(store.roster(), Some(signed));
     let notes = Notes {
         leaving: vec![("x".into(), "h:1".into())],
-        hold: Some(Hold {
+        run: Some(Run {
+            id: 56,
+            session: 78,
             process: Some((12, 34)),
-            ..Hold::new(56)
         }),
         ..Notes::default()
     };
-    store.save_notes(&notes);
+    store.save_notes(&notes).unwrap();
     assert_eq!(store.notes(), notes);
 }

@@ -29,46 +29,47 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, SpanData};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
-use super::{Episode, MOST_EPISODES, Outcome, Tally, Teller, What};
-use crate::config::{Settings, TelemetrySettings};
-use crate::desk::Who;
+use super::{Episode, EpisodeSender, MAX_EPISODES, Outcome, Past, Tally};
+use crate::config::Settings;
+use crate::permits::Holder;
 use crate::secret;
 
 /// How long a collector may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Longer than any answer of a collector.
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
+
+/// How long a node that stops waits for its collector.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Sends episodes until it is dropped.
-pub struct Exporter {
-    teller: Option<Teller>,
+pub(crate) struct Exporter {
+    sender: Option<EpisodeSender>,
     thread: Option<JoinHandle<()>>,
     provider: SdkTracerProvider,
 }
 
 impl Exporter {
-    /// Begins to send to the collector of `settings`, on this runtime. Times of episodes
-    /// count from `epoch`.
+    /// Begins to send to the collector of `settings`, if there is one, on the runtime that
+    /// calls. Times of episodes count from `epoch`.
     ///
     /// # Errors
     ///
     /// When the file with headers is not to be had, or the system has no more threads.
-    pub fn start(
-        settings: &Settings,
-        telemetry: &TelemetrySettings,
-        runtime: Handle,
-        epoch: Instant,
-        tally: Arc<Tally>,
-    ) -> io::Result<Exporter> {
-        let headers = match &telemetry.headers_file {
+    pub(crate) fn start(settings: &Settings, epoch: Instant) -> io::Result<Option<Exporter>> {
+        let Some(endpoint) = &settings.telemetry.endpoint else {
+            return Ok(None);
+        };
+        let headers = match &settings.telemetry.headers_file {
             Some(path) => headers(path)?,
             None => HashMap::new(),
         };
+        let tally = Arc::new(Tally::default());
         let exporter = SpanExporter::builder()
             .with_http()
-            .with_http_client(Client(runtime))
-            .with_endpoint(format!("{}/v1/traces", telemetry.endpoint))
+            .with_http_client(Client(Handle::current()))
+            .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
             .with_timeout(TIMEOUT)
             .with_headers(headers)
             .build()
@@ -90,32 +91,35 @@ impl Exporter {
             })
             .with_resource(resource)
             .build();
-        let (sender, episodes) = sync_channel(MOST_EPISODES);
+        let (sender, episodes) = sync_channel(MAX_EPISODES);
         let tracer = provider.tracer("headway");
         let thread = std::thread::Builder::new()
             .name("telemetry".into())
             .spawn(move || spans(&episodes, &tracer, epoch))?;
-        Ok(Exporter {
-            teller: Some(Teller::new(sender, tally)),
+        Ok(Some(Exporter {
+            sender: Some(EpisodeSender::new(sender, tally)),
             thread: Some(thread),
             provider,
-        })
+        }))
     }
 
     /// Where episodes go. All copies have to be gone before [`Exporter::finish`] ends.
-    pub fn teller(&self) -> Option<Teller> {
-        self.teller.clone()
+    pub(crate) fn sender(&self) -> Option<EpisodeSender> {
+        self.sender.clone()
     }
 
-    /// Sends what is left, for `most` at most. Not on the runtime's own thread, which
-    /// has the sockets.
-    pub fn finish(mut self, most: Duration) {
-        self.teller = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-        // Whatever is not sent by now is lost, and it has been said why.
-        let _ = self.provider.shutdown_with_timeout(most);
+    /// Sends what is left.
+    pub(crate) async fn finish(mut self) {
+        self.sender = None;
+        // It blocks, and needs this thread for its sockets.
+        let finished = tokio::task::spawn_blocking(move || {
+            if let Some(thread) = self.thread.take() {
+                let _ = thread.join();
+            }
+            // Whatever is not sent by now is lost, and it has been said why.
+            let _ = self.provider.shutdown_with_timeout(LAST_WORDS);
+        });
+        let _ = finished.await;
     }
 }
 
@@ -147,7 +151,7 @@ fn spans(episodes: &Receiver<Episode>, tracer: &SdkTracer, epoch: Instant) {
         // The wall clock may have been set since; what is over is over by today's.
         let (now, passed) = (SystemTime::now(), epoch.elapsed());
         let time = |at: Duration| now.checked_sub(passed.saturating_sub(at)).unwrap_or(now);
-        let (name, attributes, status) = described(&episode.what);
+        let (name, attributes, status) = described(&episode.past);
         let mut span = tracer
             .span_builder(name)
             .with_kind(SpanKind::Internal)
@@ -159,25 +163,27 @@ fn spans(episodes: &Receiver<Episode>, tracer: &SdkTracer, epoch: Instant) {
     }
 }
 
-fn described(what: &What) -> (&'static str, Vec<KeyValue>, Status) {
-    let What::Permit {
-        token,
-        fence,
-        who,
+fn described(past: &Past) -> (&'static str, Vec<KeyValue>, Status) {
+    let Past::Permit {
+        grant,
+        holder,
         outcome,
-    } = what
+    } = past
     else {
         return ("settling", Vec::new(), Status::Unset);
     };
-    let (used_by, client) = match who {
-        Who::Hook => ("command", None),
-        Who::Program { .. } => ("program", None),
-        Who::Fleet { group, id } => ("fleetlock", Some(format!("{group}/{id}"))),
+    let (used_by, client) = match holder {
+        Holder::Command => ("command", None),
+        Holder::Program { .. } => ("program", None),
+        Holder::FleetLock { group, id } => ("fleetlock", Some(format!("{group}/{id}"))),
     };
     let mut attributes = vec![
-        KeyValue::new("headway.token", i64::from(*token)),
+        KeyValue::new("headway.token", i64::from(grant.token)),
         // OpenTelemetry's numbers are signed.
-        KeyValue::new("headway.fence", i64::try_from(*fence).unwrap_or(i64::MAX)),
+        KeyValue::new(
+            "headway.fence",
+            i64::try_from(grant.fence).unwrap_or(i64::MAX),
+        ),
         KeyValue::new("headway.used_by", used_by),
         KeyValue::new("headway.outcome", outcome.name()),
     ];
@@ -265,7 +271,7 @@ async fn exchange(request: Request<Bytes>) -> Result<Response<Bytes>, HttpError>
         .send_request(Request::from_parts(head, Full::new(body)))
         .await?;
     let (head, body): (_, Incoming) = response.into_parts();
-    let body = Limited::new(body, MOST_BYTES).collect().await?.to_bytes();
+    let body = Limited::new(body, MAX_BYTES).collect().await?.to_bytes();
     drop(sender);
     connection.abort();
     Ok(Response::from_parts(head, body))

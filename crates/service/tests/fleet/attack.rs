@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use headway_node::wire::{Header, Layout};
 use headway_node::{Key, RingId};
-use headway_service::control::{self, Message, Sender};
-use headway_service::roster::{Member, Roster, Signed};
+use headway_service::internal::control::{self, Message, Sender};
+use headway_service::internal::roster::{Member, Roster, Signed};
 
 use crate::harness::Fleet;
 use crate::observer::closest;

@@ -1,0 +1,544 @@
+//! One node of a fleet: its seat on the ring, the permits that come by, and who is on the
+//! ring, composed.
+//!
+//! The agent has no clock, socket, disk, channel or thread. Datagrams, requests and times go
+//! in; [`Effect`]s come out of [`Agent::poll_effect`] and have to be carried out in their
+//! order, because what is told is kept on disk before. [`Seat`], [`Permits`] and
+//! [`Membership`] do not know each other: the agent passes on to each what the others say.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use headway_node::Key;
+
+use crate::config::{Settings, When};
+use crate::membership::{self, Membership, Standing, control};
+use crate::metrics::Counts;
+use crate::permits::{self, CommandPermit, Grant, Holder, Permits, Rules, Runs};
+use crate::request::{Answer, Refusal, Reply, Request, RequestId};
+use crate::seat::{self, Seat};
+use crate::store::{Kept, Notes, Stored};
+use crate::telemetry::{Episode, Outcome, Past};
+use alarm::{Alarm, Alarms, Reason, Rejections};
+
+pub(crate) mod alarm;
+mod status;
+
+pub use status::{Phase, Status};
+
+/// How many steps one call leads to at most; the rest follows with the next call.
+const MAX_STEPS: usize = 256;
+
+/// How long a node that stops waits for tokens to go on.
+const PASS_ON: Duration = Duration::from_secs(1);
+
+/// Something for the world to do.
+#[derive(Debug)]
+pub enum Effect {
+    /// Keep the machine's state.
+    KeepState(Vec<u8>),
+    /// Keep the roster, with its signature.
+    KeepRoster(Vec<u8>),
+    /// Keep what else has to survive a restart.
+    KeepNotes(Notes),
+    /// The members beside this one are these.
+    Neighbours(Vec<Beside>),
+    /// Send a datagram.
+    Send(Destination, Vec<u8>),
+    /// Answer a request.
+    Reply(RequestId, Reply),
+    /// Run the command.
+    StartCommand(CommandPermit),
+    /// Stop it.
+    StopCommand(Grant),
+    /// Something is over, for whoever collects such things.
+    Ended(Episode),
+}
+
+/// Where a datagram goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To a neighbour, by its place on the ring.
+    Neighbour(u32),
+    /// To an address of a roster.
+    Address(String),
+}
+
+/// A member beside this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// Its place on the ring.
+    pub node: u32,
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub address: String,
+}
+
+/// What a node begins with.
+#[derive(Debug)]
+pub struct Setup {
+    /// What it is told.
+    pub settings: Settings,
+    /// The ring's key.
+    pub key: Key,
+    /// What it kept before.
+    pub kept: Kept,
+    /// The session of its process.
+    pub session: i32,
+    /// Gives numbers that nobody can guess.
+    pub random: fn() -> u64,
+}
+
+/// A node.
+pub struct Agent {
+    settings: Arc<Settings>,
+    seat: Seat,
+    permits: Permits,
+    membership: Membership,
+    counts: Counts,
+    rejections: Rejections,
+    alarms: Alarms,
+    /// What could not be kept.
+    unkept: BTreeMap<Stored, String>,
+    /// What the notes were made from: changes of permits, and how many nodes leave.
+    noted: Option<(u64, usize)>,
+    /// The neighbours have not been told yet, or may have moved.
+    neighbours_due: bool,
+    stopping: Option<Duration>,
+    effects: VecDeque<Effect>,
+    /// Something has happened since datagrams were last collected.
+    unsent: bool,
+}
+
+impl Agent {
+    /// A node that goes on where it was, or begins.
+    pub fn new(now: Duration, setup: Setup) -> Agent {
+        let Setup {
+            settings,
+            key,
+            kept,
+            session,
+            random,
+        } = setup;
+        let settings = Arc::new(settings);
+        let runs = Runs { session, random };
+        let mut agent = Agent {
+            seat: Seat::new(now, key.clone(), random),
+            permits: Permits::new(rules(&settings), runs, kept.notes.permits),
+            membership: Membership::new(
+                now,
+                Arc::clone(&settings),
+                key,
+                kept.roster.as_deref(),
+                kept.notes.leaving,
+                random,
+            ),
+            settings,
+            counts: Counts::default(),
+            rejections: Rejections::default(),
+            alarms: Alarms::default(),
+            unkept: BTreeMap::new(),
+            noted: None,
+            neighbours_due: true,
+            stopping: None,
+            effects: VecDeque::new(),
+            unsent: true,
+        };
+        agent.keep_roster();
+        let place = kept
+            .state
+            .and_then(|state| Some((agent.membership.place()?, state)));
+        if !place.is_some_and(|(config, state)| agent.seat.resume(now, config, &state)) {
+            agent.permits.handle_left(now);
+        }
+        agent.follow_up(now);
+        agent
+    }
+
+    /// A datagram has arrived.
+    pub fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
+        if control::is_control(datagram) {
+            self.membership.handle_datagram(now, datagram);
+        } else if !self.seat.handle_datagram(now, datagram) {
+            self.rejections.add(now, Reason::NoRing, 1);
+        }
+        self.follow_up(now);
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        self.seat.handle_timeout(now);
+        self.permits.handle_timeout(now);
+        if self.membership.handle_timeout(now) {
+            // Once a second: names may mean other addresses by now, and what could not be
+            // kept is tried again.
+            self.neighbours_due |= self.seat.neighbours().any(|beside| beside.silent);
+            if self.unkept.contains_key(&Stored::Notes) {
+                self.noted = None;
+            }
+            if self.unkept.contains_key(&Stored::Roster) {
+                self.keep_roster();
+            }
+        }
+        self.follow_up(now);
+    }
+
+    /// When to call [`Agent::handle_timeout`] at the latest.
+    pub fn poll_timeout(&self) -> Duration {
+        let others = self.seat.poll_timeout().into_iter();
+        let others = others.chain(self.permits.poll_timeout());
+        others.fold(self.membership.poll_timeout(), Duration::min)
+    }
+
+    /// Something was kept, or could not be.
+    pub fn handle_stored(&mut self, what: Stored, result: Result<(), String>) {
+        match result {
+            Ok(()) if self.unkept.remove(&what).is_some() => {
+                tracing::info!(%what, "can be kept again");
+            }
+            Ok(()) => return,
+            Err(error) => {
+                self.counts.store_failures += 1;
+                if what == Stored::State {
+                    self.seat.handle_state_lost();
+                }
+                let folder = self.settings.node.state_dir.display();
+                let text = format!("cannot keep the {what} in {folder}: {error}");
+                if !self.unkept.contains_key(&what) {
+                    tracing::error!("{text}; the node goes on, and a restart now would be a fault");
+                }
+                self.unkept.insert(what, text);
+            }
+        }
+        let alarm = self.unkept.values().next().cloned().map(Alarm::NotKept);
+        self.alarms.clear(|old| Some(old) != alarm.as_ref());
+        alarm.into_iter().for_each(|alarm| self.alarms.raise(alarm));
+    }
+
+    /// Somebody asks for something.
+    pub fn handle_request(&mut self, now: Duration, id: RequestId, request: Request) {
+        if let Some(reply) = self.answer(now, id, request) {
+            self.tell(Effect::Reply(id, reply));
+        }
+        self.follow_up(now);
+    }
+
+    /// The answer, if it is known at once.
+    fn answer(&mut self, now: Duration, id: RequestId, request: Request) -> Option<Reply> {
+        let program = |ticket| Holder::Program { ticket };
+        let running = self.stopping.is_none();
+        Some(match request {
+            Request::Acquire { ticket, lease } => {
+                self.permits.ask_for_program(now, id, ticket, lease);
+                return None;
+            }
+            Request::Forget { ticket } => {
+                self.permits.forget(&program(ticket));
+                return None;
+            }
+            Request::Extend { ticket, lease } => {
+                let lasts = self.permits.extend(now, ticket, lease);
+                lasts.map(Answer::Lasts).ok_or(Refusal::NoPermit)
+            }
+            Request::Release { ticket, payload } => {
+                let payload = payload.as_deref();
+                if self.permits.release(now, &program(ticket), payload) {
+                    Ok(Answer::Released)
+                } else {
+                    Err(Refusal::NoPermit)
+                }
+            }
+            Request::Look { ticket } => {
+                let view = self.permits.view(now, ticket);
+                view.map(Answer::View).ok_or(Refusal::NoPermit)
+            }
+            Request::AskCommand if running && self.settings.hook.command.is_some() => {
+                self.permits.ask(now, Holder::Command);
+                Ok(Answer::CommandAsked)
+            }
+            Request::AskCommand => Err(Refusal::NoCommand),
+            Request::Lock { group, id } => {
+                let client = Holder::FleetLock { group, id };
+                if self.permits.collect(&client) {
+                    Ok(Answer::Slot)
+                } else {
+                    if running {
+                        self.permits.ask(now, client);
+                    }
+                    Err(Refusal::NotYet)
+                }
+            }
+            Request::Unlock { group, id } => {
+                let client = Holder::FleetLock { group, id };
+                self.permits.release(now, &client, None);
+                Ok(Answer::Slot)
+            }
+            Request::CommandStarted { process } => {
+                self.permits.handle_command_started(process);
+                self.note();
+                return None;
+            }
+            Request::CommandEnded {
+                grant,
+                payload,
+                failed,
+                took,
+            } => {
+                self.counts.command_ended(failed, took);
+                let outcome = if failed {
+                    Outcome::Failed
+                } else {
+                    Outcome::Succeeded
+                };
+                self.permits
+                    .handle_command_ended(now, grant, outcome, payload);
+                return None;
+            }
+            Request::Status => Ok(Answer::Status(Box::new(self.status(now)))),
+            Request::Roster => {
+                let roster = self.membership.roster().cloned();
+                roster.map(Answer::Roster).ok_or(Refusal::NoRoster)
+            }
+            Request::Add {
+                member,
+                after,
+                force,
+            } => {
+                self.membership.handle_add(now, id, member, after, force);
+                return None;
+            }
+            Request::Remove { name } => {
+                self.membership.handle_remove(now, id, &name);
+                return None;
+            }
+            Request::Reload { settings, key } => {
+                self.reload(now, *settings, key);
+                return None;
+            }
+            Request::Stop => {
+                tracing::info!("stops: asks its permits back");
+                self.stopping = Some(now);
+                self.permits.handle_stop(now);
+                return None;
+            }
+        })
+    }
+
+    /// New settings for a running node. Those that name the ring stay as they were.
+    fn reload(&mut self, now: Duration, mut new: Settings, key: Key) {
+        let kept = new.keep_until_restart(&self.settings);
+        if !kept.is_empty() {
+            tracing::warn!(keys = ?kept, "changed in the file; these need a restart");
+        }
+        self.settings = Arc::new(new);
+        let timing = self.settings.timing.timing();
+        self.permits.set_rules(now, rules(&self.settings));
+        self.seat.set(now, timing, key.clone());
+        self.membership.set(Arc::clone(&self.settings), key);
+        tracing::info!("the configuration was read again");
+    }
+
+    /// The next thing to do, in order.
+    pub fn poll_effect(&mut self) -> Option<Effect> {
+        if self.effects.is_empty() && std::mem::take(&mut self.unsent) {
+            self.collect_datagrams();
+        }
+        self.effects.pop_front()
+    }
+
+    /// What is told is kept first.
+    fn collect_datagrams(&mut self) {
+        if std::mem::take(&mut self.neighbours_due) {
+            let beside: Vec<Beside> = self
+                .seat
+                .neighbours()
+                .filter_map(|neighbour| {
+                    let member = self.membership.member_at(neighbour.node)?;
+                    Some(Beside {
+                        node: neighbour.node,
+                        name: member.name.clone(),
+                        address: member.address.clone(),
+                    })
+                })
+                .collect();
+            if !beside.is_empty() {
+                self.effects.push_back(Effect::Neighbours(beside));
+            }
+        }
+        self.note();
+        if let Some(state) = self.seat.poll_state() {
+            self.effects.push_back(Effect::KeepState(state));
+        }
+        while let Some((node, datagram)) = self.seat.poll_transmit() {
+            self.counts.sent(datagram);
+            let to = Destination::Neighbour(node);
+            self.effects.push_back(Effect::Send(to, datagram.to_vec()));
+        }
+        while let Some((address, datagram)) = self.membership.poll_transmit() {
+            self.counts.sent(&datagram);
+            let to = Destination::Address(address);
+            self.effects.push_back(Effect::Send(to, datagram));
+        }
+    }
+
+    /// Passes on what one call has brought until nothing is left. A new roster comes first:
+    /// nothing more is granted by the old one.
+    fn follow_up(&mut self, now: Duration) {
+        self.unsent = true;
+        for _ in 0..MAX_STEPS {
+            if let Some(effect) = self.membership.poll_effect() {
+                self.follow_membership(now, effect);
+            } else if let Some(effect) = self.permits.poll_effect() {
+                self.follow_permits(now, effect);
+            } else if let Some(effect) = self.seat.poll_effect(now) {
+                self.follow_seat(now, effect);
+            } else if !self.take_seat(now) {
+                break;
+            }
+        }
+        self.membership.set_standing(Standing {
+            taking_part: self.seat.machine().is_some(),
+            idle: self.permits.permits().next().is_none(),
+            stopping: self.stopping.is_some(),
+        });
+    }
+
+    fn follow_seat(&mut self, now: Duration, effect: seat::Effect) {
+        match effect {
+            seat::Effect::Granted(grant) => {
+                self.counts.permits += 1;
+                let payload = self.seat.payload(grant.token);
+                self.permits.handle_granted(now, grant, &payload);
+            }
+            seat::Effect::Withdrawn(grant) => self.permits.handle_withdrawn(now, grant),
+            seat::Effect::Settled { since } => {
+                let took = since.map(|since| now.saturating_sub(since));
+                self.counts.settled(took);
+                if let Some(began) = since {
+                    self.effects.push_back(Effect::Ended(Episode {
+                        past: Past::Settling,
+                        began,
+                        ended: now,
+                    }));
+                }
+                let after_ms = took.map(|took| took.as_millis() as u64);
+                tracing::info!(after_ms, "settled");
+            }
+            seat::Effect::Unsettled => {
+                tracing::warn!("not settled: no new permits until the ring is legitimate again");
+            }
+            seat::Effect::Silent { node } => self.membership.handle_neighbour(now, node, true),
+            seat::Effect::Heard { node } => self.membership.handle_neighbour(now, node, false),
+            seat::Effect::Rejected { reason, count } => {
+                self.rejections.add(now, Reason::Ring(reason), count);
+            }
+        }
+    }
+
+    fn follow_permits(&mut self, now: Duration, effect: permits::Effect) {
+        match effect {
+            permits::Effect::Done(grant, payload) => {
+                self.seat.handle_done(now, grant, payload.as_deref());
+            }
+            permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
+            permits::Effect::StopCommand(grant) => self.tell(Effect::StopCommand(grant)),
+            permits::Effect::Given(id, given) => {
+                self.tell(Effect::Reply(id, Ok(Answer::Permit(given))));
+            }
+            permits::Effect::Refused(id) => {
+                self.tell(Effect::Reply(id, Err(Refusal::NotAnswering)));
+            }
+            permits::Effect::Ended(episode) => {
+                self.counts.permit_ended(&episode);
+                self.effects.push_back(Effect::Ended(episode));
+            }
+        }
+    }
+
+    fn follow_membership(&mut self, now: Duration, effect: membership::Effect) {
+        match effect {
+            membership::Effect::Adopted(roster) => {
+                self.effects.push_back(Effect::KeepRoster(roster));
+                self.seat.leave(now);
+                self.permits.handle_left(now);
+            }
+            membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
+            membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
+            membership::Effect::NoMajority => self.counts.bypass_refused += 1,
+        }
+    }
+
+    /// Takes the place on the ring of the roster when nothing is left to wait for. Whether it
+    /// has.
+    fn take_seat(&mut self, now: Duration) -> bool {
+        let busy = self.seat.machine().is_some() || self.stopping.is_some();
+        if busy || self.permits.permits().next().is_some() || !self.membership.is_free(now) {
+            return false;
+        }
+        let Some(config) = self.membership.place() else {
+            return false;
+        };
+        if let Err(error) = self.seat.take(now, config) {
+            self.membership.handle_no_place(error);
+            return false;
+        }
+        self.neighbours_due = true;
+        true
+    }
+
+    /// What somebody is told, or starts, is noted first, so that a restart knows whose permit
+    /// it was and what to look for.
+    fn tell(&mut self, effect: Effect) {
+        self.note();
+        self.effects.push_back(effect);
+    }
+
+    fn note(&mut self) {
+        let state = (self.permits.changes(), self.membership.leaving().len());
+        if self.noted == Some(state) {
+            return;
+        }
+        self.noted = Some(state);
+        let leaving = self.membership.leaving().clone();
+        self.effects.push_back(Effect::KeepNotes(Notes {
+            permits: self.permits.ledger(),
+            leaving: leaving.into_iter().collect(),
+            run: self.permits.run(),
+        }));
+    }
+
+    fn keep_roster(&mut self) {
+        let roster = self.membership.signed().map(<[u8]>::to_vec);
+        self.effects.extend(roster.map(Effect::KeepRoster));
+    }
+
+    /// The node has been asked to stop and has nothing to wait for any more.
+    pub fn finished(&self, now: Duration) -> bool {
+        let Some(since) = self.stopping else {
+            return false;
+        };
+        let passed = now.saturating_sub(since);
+        let in_use = |token| {
+            self.permits
+                .permits()
+                .any(|permit| permit.grant.token == token)
+        };
+        let passes = self.seat.held().any(|held| !in_use(held.token));
+        let mut local = self.permits.permits();
+        let local = local.any(|permit| !permit.holder.is_fleetlock());
+        let longest = self.settings.timing.grace + PASS_ON;
+        !(passes && passed < PASS_ON) && !(local && passed < longest)
+    }
+}
+
+fn rules(settings: &Settings) -> Rules {
+    Rules {
+        dwell_most: settings.timing.dwell_most,
+        grace: settings.timing.grace,
+        lease: settings.api.lease,
+        patience: settings.fleetlock.patience,
+        every_permit: settings.hook.command.is_some() && settings.hook.when == When::Every,
+    }
+}

@@ -1,0 +1,169 @@
+//! The types that keys have, and how their values are read: by serde, from TOML or from the
+//! text of a variable or a flag.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::de::Error as _;
+use serde::de::value::{Error, MapDeserializer, SeqDeserializer, StrDeserializer};
+use serde::{Deserialize, Deserializer};
+use toml::de::ValueDeserializer;
+
+use crate::membership::roster::Member;
+
+/// The type of a key.
+pub(super) trait Setting: Sized {
+    /// How a value is written in a variable or a flag.
+    const PLACEHOLDER: &'static str;
+
+    /// What a value has to be, for whoever gave another.
+    const EXPECTED: &'static str;
+
+    /// Reads a value.
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
+
+    /// The value of an optional key that nobody gives.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// What datagrams go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// UDP, authenticated by the ring's key.
+    Udp,
+    /// Zenoh, with certificates or without.
+    Zenoh,
+}
+
+/// When the command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum When {
+    /// At every permit.
+    Every,
+    /// At the next permit after somebody has asked for it.
+    Asked,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+macro_rules! read_by_serde {
+    ($($type:ty, $placeholder:literal, $expected:literal $(, $absent:expr)?;)+) => {$(
+        impl Setting for $type {
+            const PLACEHOLDER: &'static str = $placeholder;
+            const EXPECTED: &'static str = $expected;
+
+            fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Deserialize::deserialize(from)
+            }
+
+            $( fn absent() -> Option<Self> { Some($absent) } )?
+        }
+    )+};
+}
+
+read_by_serde! {
+    String, "TEXT", "a text in quotes";
+    PathBuf, "TEXT", "a path in quotes";
+    u8, "NUMBER", "a whole number from 0 to 255";
+    NonZeroU32, "NUMBER", "a whole number from 1 to 4294967295";
+    bool, "true|false", "true or false";
+    Transport, "TEXT", "\"udp\" or \"zenoh\"";
+    When, "TEXT", "\"every\" or \"asked\"";
+    LogFormat, "TEXT", "\"text\" or \"json\"";
+    Vec<String>, "A,B,…", "a list of texts: [\"…\", \"…\"]", Vec::new();
+    BTreeMap<String, String>, "NAME=VALUE,…", "names with texts: { NAME = \"…\" }",
+        BTreeMap::new();
+    Vec<Member>, "NAME=ADDRESS,…", "a list of members, each with `name` and `address`", Vec::new();
+}
+
+impl Setting for Duration {
+    const PLACEHOLDER: &'static str = "DURATION";
+    const EXPECTED: &'static str =
+        "a length of time in quotes, such as \"20ms\", \"1.5s\", \"5m\", \"2h\" or \"1d\"";
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        parse_duration(&text).ok_or_else(|| D::Error::custom("not a length of time"))
+    }
+}
+
+impl Setting for tracing::Level {
+    const PLACEHOLDER: &'static str = "TEXT";
+    const EXPECTED: &'static str = "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"";
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+impl<T: Setting> Setting for Option<T> {
+    const PLACEHOLDER: &'static str = T::PLACEHOLDER;
+    const EXPECTED: &'static str = T::EXPECTED;
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        T::read(from).map(Some)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}
+
+/// Reads the text of a variable or a flag: the first of its meanings that fits the type.
+pub(super) fn from_text<T: Setting>(text: &str) -> Option<T> {
+    let plain = T::read(StrDeserializer::<Error>::new(text));
+    let toml = |text| T::read(ValueDeserializer::parse(text).ok()?).ok();
+    let text = text.trim();
+    // Numbers, and lists as in the file.
+    if let Some(value) = plain.ok().or_else(|| toml(text)) {
+        return Some(value);
+    }
+    match text {
+        "yes" | "1" => return toml("true"),
+        "no" | "0" => return toml("false"),
+        _ if text.starts_with(['[', '{']) => return None,
+        _ => {}
+    }
+    let items = || {
+        text.split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+    };
+    let list = T::read(SeqDeserializer::<_, Error>::new(items()));
+    let pair = |item: &'_ str| {
+        item.split_once('=')
+            .map(|(a, b)| (a.trim().to_owned(), b.trim().to_owned()))
+    };
+    let pairs = || items().map(pair).collect::<Option<Vec<_>>>();
+    let map = || T::read(MapDeserializer::<_, Error>::new(pairs()?.into_iter())).ok();
+    let members = || {
+        let member = |(name, address)| BTreeMap::from([("name", name), ("address", address)]);
+        T::read(SeqDeserializer::<_, Error>::new(
+            pairs()?.into_iter().map(member),
+        ))
+        .ok()
+    };
+    list.ok().or_else(map).or_else(members)
+}
+
+/// `20ms`, `1.5s`, `5m`, `2h`, `1d`; at most ten years.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
+    let duration = humantime::parse_duration(text.trim()).ok()?;
+    (duration <= LONGEST).then_some(duration)
+}

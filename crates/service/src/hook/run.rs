@@ -1,0 +1,227 @@
+//! One run of the command, and what is done about it when its node was killed.
+//!
+//! A run has a number of its own. It is noted on disk before the command begins, and
+//! the command and all that it starts have it in their environment, so that a node
+//! that comes back finds them whenever it was killed: also in the moment between
+//! starting the command and noting its process. Between `fork` and `exec` a process
+//! does not have it yet; but then it still has the node's files, and with them the
+//! lock on the state's folder, which the new node waits for first.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Pid, getpgrp, getsid};
+use serde::{Deserialize, Serialize};
+
+/// The session of this process.
+pub(crate) fn session() -> i32 {
+    getsid(None).map_or(0, Pid::as_raw)
+}
+
+/// The variable with a run's number.
+pub(super) const VARIABLE: &str = "HEADWAY_HOLD";
+
+/// A run of the command, as noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its number.
+    pub id: u64,
+    /// The session of the node that runs it. What a command has put into a session of
+    /// its own, such as a server that it restarted, is to live on.
+    pub session: i32,
+    /// Its first process and when that was started, as soon as that is known.
+    pub process: Option<(i32, u64)>,
+}
+
+impl Run {
+    /// Ends all that is left of it, and waits until it is gone, for `longest` at most.
+    pub(crate) fn end(&self, longest: Duration) {
+        let began = Instant::now();
+        let mut told = false;
+        loop {
+            // Searched again every time: what is searched may start more.
+            let groups = self.groups();
+            if groups.is_empty() {
+                if told {
+                    tracing::warn!("the command of before the restart has ended");
+                }
+                return;
+            }
+            if !told {
+                tracing::warn!(
+                    ?groups,
+                    "a command of before the restart still runs: SIGKILL"
+                );
+                told = true;
+            }
+            if began.elapsed() >= longest {
+                tracing::error!(
+                    ?groups,
+                    "a command of before the restart does not end; the node goes on without"
+                );
+                return;
+            }
+            for group in groups {
+                let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The process groups that are left of it.
+    fn groups(&self) -> Vec<i32> {
+        let mark = format!("{VARIABLE}={}", self.id);
+        // A group keeps its number from others, so its number means another group only if
+        // somebody else is its first process by now.
+        let own = self.process.filter(|&(process, start)| {
+            process > 1 && Stat::of(process).is_none_or(|stat| stat.start == start)
+        });
+        let marked = |process: i32| {
+            let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+            environment
+                .split(|&byte| byte == 0)
+                .any(|variable| variable == mark.as_bytes())
+        };
+        let mut groups: Vec<i32> = processes()
+            .filter_map(|process| Some((process, Stat::of(process)?)))
+            .filter(|(_, stat)| stat.lives && stat.session == self.session)
+            .filter(|(process, stat)| {
+                own.is_some_and(|(group, _)| group == stat.group) || marked(*process)
+            })
+            .map(|(_, stat)| stat.group)
+            .filter(|&group| group > 1 && group != getpgrp().as_raw())
+            .collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+}
+
+/// All processes that there are.
+fn processes() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// What the kernel says of a process.
+struct Stat {
+    /// It is there and has not ended.
+    lives: bool,
+    group: i32,
+    session: i32,
+    /// When it was started, in the kernel's ticks.
+    start: u64,
+}
+
+impl Stat {
+    fn of(process: i32) -> Option<Stat> {
+        let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name in brackets may contain anything; the third field follows it.
+        let (_, fields) = text.rsplit_once(')')?;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        Some(Stat {
+            lives: !matches!(*fields.first()?, "Z" | "X"),
+            group: fields.get(2)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+/// When a process was started, in the kernel's ticks; 0 if it is not there.
+pub(super) fn started(process: i32) -> u64 {
+    Stat::of(process).map_or(0, |stat| stat.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    fn run(id: u64) -> Run {
+        Run {
+            id,
+            session: session(),
+            process: None,
+        }
+    }
+
+    fn sleeper(id: u64) -> Command {
+        let mut command = Command::new("sleep");
+        command
+            .arg("1000")
+            .env_clear()
+            .env(VARIABLE, id.to_string())
+            .process_group(0);
+        command
+    }
+
+    fn ended(child: &mut Child) -> bool {
+        child.try_wait().expect("a child").is_some()
+    }
+
+    /// A number that no other test uses.
+    fn number(which: u64) -> u64 {
+        (u64::from(std::process::id()) << 32) + which
+    }
+
+    #[test]
+    fn a_process_that_was_never_noted_is_found_by_its_number_and_others_are_left_alone() {
+        let run = run(number(1));
+        let mut ours = sleeper(run.id).spawn().expect("sleeps");
+        let mut other = sleeper(number(2)).spawn().expect("sleeps");
+        // The same number in a session of its own: a server that the command started.
+        let mut escaped = Command::new("setsid")
+            .args(["sleep", "1000"])
+            .env(VARIABLE, run.id.to_string())
+            .spawn()
+            .expect("sleeps");
+        let own = escaped.id() as i32;
+        while Stat::of(own).is_some_and(|stat| stat.session != own) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        run.end(Duration::from_secs(10));
+        assert!(ended(&mut ours));
+        assert!(!ended(&mut other) && !ended(&mut escaped));
+        for mut child in [other, escaped] {
+            child.kill().expect("killed");
+            child.wait().expect("ended");
+        }
+    }
+
+    #[test]
+    fn a_group_whose_first_process_has_gone_is_ended_and_a_reused_number_is_not() {
+        // Without the variable: only the noted process tells.
+        let mut shell = Command::new("sh")
+            .args(["-c", "sleep 1000 & exec sleep 1000"])
+            .env_clear()
+            .process_group(0)
+            .spawn()
+            .expect("sleeps");
+        let group = shell.id() as i32;
+        let alive = || {
+            processes()
+                .filter(|&process| {
+                    Stat::of(process).is_some_and(|stat| stat.lives && stat.group == group)
+                })
+                .count()
+        };
+        while alive() < 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let noted = |start| Run {
+            process: Some((group, start)),
+            ..run(number(3))
+        };
+        let start = started(group);
+        noted(start + 1).end(Duration::from_secs(10));
+        assert_eq!(alive(), 2, "another one's number");
+        shell.kill().expect("killed");
+        shell.wait().expect("ended");
+        assert_eq!(alive(), 1, "its child lives on");
+        noted(start).end(Duration::from_secs(10));
+        assert_eq!(alive(), 0);
+    }
+}

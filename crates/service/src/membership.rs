@@ -1,0 +1,482 @@
+//! Who is on the ring: one node's part in keeping the roster, spreading it and changing it.
+//!
+//! Without clock, socket or disk: control datagrams, times, requests and news of the
+//! neighbours go in; [`Effect`]s and datagrams come out.
+//!
+//! From hearing of a new roster until it takes part in its ring, a node goes two steps:
+//!
+//! 1. It leaves the old ring at once and asks its permits back ([`Effect::Adopted`]).
+//! 2. When they have ended, and any node that the new roster leaves out has said
+//!    that its have, or their time is over ([`Membership::is_free`]), it begins on the new ring.
+//!
+//! Two permits of an old and a new ring are never in use together: the new ring
+//! cannot settle, and hence grants nothing, before all its members have begun on
+//! it, and each begins only when its own old permits have ended. For those that are
+//! no members any more, the members that were beside them wait.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use headway_node::{Config, Key, RingId};
+
+use crate::agent::alarm::{Alarm, Alarms, Reason};
+use crate::config::Settings;
+use crate::request::{Answer, Refusal, Reply, RequestId};
+use control::{Message, Sender};
+use exchange::Exchange;
+use poll::Poll;
+use roster::{Member, Roster, Signed};
+
+pub mod control;
+pub(crate) mod exchange;
+mod poll;
+pub mod roster;
+
+/// How often a node tells its neighbours which roster it has.
+const OFFER_EVERY: Duration = Duration::from_secs(1);
+
+/// How long a former neighbour is told of a new roster.
+const TELL_FOR: Duration = Duration::from_secs(600);
+
+/// What the rest of the node has to do about the roster.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    /// There is a new roster, with its signature: keep it, and leave the ring of the old one.
+    Adopted(Vec<u8>),
+    /// Somebody who wanted a change has an answer.
+    Reply(RequestId, Reply),
+    /// Something was not listened to.
+    Rejected(Reason),
+    /// Too few members answered for a bypass.
+    NoMajority,
+}
+
+/// How this node stands to the ring, as others are told or act upon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// It has a place on the ring of its roster.
+    pub(crate) taking_part: bool,
+    /// Nobody here uses a permit.
+    pub(crate) idle: bool,
+    /// It is about to end.
+    pub(crate) stopping: bool,
+}
+
+/// One node's view of who is on the ring.
+pub(crate) struct Membership {
+    settings: Arc<Settings>,
+    key: Key,
+    ring: RingId,
+    random: fn() -> u64,
+    exchange: Exchange,
+    /// The roster that this node acts by.
+    current: Option<Roster>,
+    standing: Standing,
+    /// Nodes that have left and may still use a permit, by name, and until when at most.
+    leaving: BTreeMap<String, String>,
+    leaving_until: Duration,
+    /// Neighbours by the roster before, to be told of this one.
+    previous: BTreeMap<String, String>,
+    previous_until: Duration,
+    poll: Option<Poll>,
+    poll_again: Duration,
+    silent_since: BTreeMap<String, Duration>,
+    next_offer: Duration,
+    rotation: usize,
+    outbox: VecDeque<(String, Message)>,
+    alarms: Alarms,
+    effects: VecDeque<Effect>,
+}
+
+impl Membership {
+    /// Begins with the roster that was kept, or with the file's; `leaving` was noted before a
+    /// restart, and `random` gives numbers that nobody can guess.
+    pub(crate) fn new(
+        now: Duration,
+        settings: Arc<Settings>,
+        key: Key,
+        kept: Option<&[u8]>,
+        leaving: Vec<(String, String)>,
+        random: fn() -> u64,
+    ) -> Membership {
+        let own = known_roster(&settings, &key, kept);
+        Membership {
+            ring: settings.ring.name_id(),
+            random,
+            current: own.as_ref().map(|signed| signed.roster().clone()),
+            exchange: Exchange::new(&settings.ring.name, key.clone(), own),
+            standing: Standing::default(),
+            leaving: leaving.into_iter().collect(),
+            leaving_until: now + longest_permit(&settings),
+            previous: BTreeMap::new(),
+            previous_until: now,
+            poll: None,
+            poll_again: now,
+            silent_since: BTreeMap::new(),
+            next_offer: now,
+            rotation: 0,
+            outbox: VecDeque::new(),
+            alarms: Alarms::default(),
+            effects: VecDeque::new(),
+            settings,
+            key,
+        }
+    }
+
+    /// The settings or the key have changed.
+    pub(crate) fn set(&mut self, settings: Arc<Settings>, key: Key) {
+        self.settings = settings;
+        self.exchange.set_key(key.clone());
+        self.key = key;
+    }
+
+    /// How the node stands to the ring from now on.
+    pub(crate) const fn set_standing(&mut self, standing: Standing) {
+        self.standing = standing;
+    }
+
+    /// A control datagram has arrived.
+    pub(crate) fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
+        match control::read(datagram, self.ring, &self.key) {
+            Ok((sender, message)) => self.handle_message(now, &sender, &message),
+            Err(reason) => self.reject(Reason::Control(reason)),
+        }
+    }
+
+    fn handle_message(&mut self, now: Duration, sender: &Sender, message: &Message) {
+        let own = self.exchange.mark();
+        self.exchange.handle(now, sender, message);
+        let name = &sender.name;
+        let contradicts = sender.mark.contradicts(&own);
+        self.alarms
+            .set(contradicts, Alarm::OtherMembers(name.clone()));
+        let disagrees = sender.agreement != self.settings.ring.agreement();
+        self.alarms.set(disagrees, Alarm::OtherRing(name.clone()));
+        // A node that has this roster or a later one, and uses nothing of an earlier
+        // one any more, need not be waited for.
+        let knows = sender.mark == own || sender.mark.replaces(&own);
+        if knows {
+            self.previous.remove(name);
+        }
+        if knows && sender.drained && self.leaving.remove(name).is_some() {
+            tracing::info!(member = %name, "has left and uses no permit");
+        }
+        match message {
+            Message::Ping { nonce } => {
+                let pong = Message::Pong { nonce: *nonce };
+                self.outbox.push_back((sender.address.clone(), pong));
+            }
+            Message::Pong { nonce } => self.handle_pong(now, *nonce, sender),
+            Message::Offer | Message::Want { .. } | Message::Chunk { .. } => {}
+        }
+        self.follow_exchange(now);
+    }
+
+    /// Somebody wants one more member.
+    pub(crate) fn handle_add(
+        &mut self,
+        now: Duration,
+        request: RequestId,
+        member: Member,
+        after: Option<String>,
+        force: bool,
+    ) {
+        let next = self.next(|roster| roster.with(member.clone(), after.as_deref()));
+        let reply = match next {
+            Ok(next) if force => self.propose(now, next),
+            Ok(_) if self.poll.is_none() => {
+                return self.ask_new_member(now, request, member, after);
+            }
+            Ok(_) => Err(Refusal::Busy),
+            Err(refusal) => Err(refusal),
+        };
+        self.effects.push_back(Effect::Reply(request, reply));
+    }
+
+    /// Somebody wants one member less.
+    pub(crate) fn handle_remove(&mut self, now: Duration, request: RequestId, name: &str) {
+        let next = self.next(|roster| roster.without(name));
+        let reply = next.and_then(|next| self.propose(now, next));
+        self.effects.push_back(Effect::Reply(request, reply));
+    }
+
+    /// A neighbour on the ring is silent, or is heard again.
+    pub(crate) fn handle_neighbour(&mut self, now: Duration, node: u32, silent: bool) {
+        let name = self.name_of(node);
+        if silent {
+            tracing::warn!(neighbour = %name, "silent: tokens stop behind it");
+            self.silent_since.insert(name.clone(), now);
+        } else {
+            tracing::info!(neighbour = %name, "heard again");
+            self.silent_since.remove(&name);
+        }
+        self.alarms.set(silent, Alarm::Silent(name));
+    }
+
+    /// Time has passed. Whether it was time to tell others, which happens every second.
+    pub(crate) fn handle_timeout(&mut self, now: Duration) -> bool {
+        self.exchange.handle_timeout(now);
+        let offers = now >= self.next_offer;
+        if offers {
+            self.next_offer = now + OFFER_EVERY;
+            self.offer(now);
+        }
+        self.watch(now);
+        offers
+    }
+
+    /// When to call [`Membership::handle_timeout`] at the latest.
+    pub(crate) fn poll_timeout(&self) -> Duration {
+        let poll = self.poll.as_ref().map(Poll::timeout);
+        let others = self.exchange.poll_timeout().into_iter().chain(poll);
+        others.fold(self.next_offer, Duration::min)
+    }
+
+    /// What there is to do.
+    pub(crate) fn poll_effect(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// The next datagram, and to which address.
+    pub(crate) fn poll_transmit(&mut self) -> Option<(String, Vec<u8>)> {
+        let next = self.outbox.pop_front();
+        let (address, message) = next.or_else(|| self.exchange.poll_transmit())?;
+        let sender = Sender {
+            name: self.settings.node.name.clone(),
+            address: self.own_address().to_owned(),
+            mark: self.exchange.mark(),
+            agreement: self.settings.ring.agreement(),
+            drained: self.standing.taking_part || self.standing.idle,
+        };
+        let bytes = control::write(self.ring, &sender, &message, &self.key);
+        Some((address, bytes))
+    }
+
+    /// The roster that this node acts by.
+    pub(crate) const fn roster(&self) -> Option<&Roster> {
+        self.current.as_ref()
+    }
+
+    /// The roster with its signature, to be kept.
+    pub(crate) fn signed(&self) -> Option<&[u8]> {
+        self.exchange.roster().map(Signed::bytes)
+    }
+
+    /// Alarms about members.
+    pub(crate) const fn alarms(&self) -> &Alarms {
+        &self.alarms
+    }
+
+    /// The member at a place of the ring.
+    pub(crate) fn member_at(&self, node: u32) -> Option<&Member> {
+        self.current.as_ref()?.active().nth(node as usize)
+    }
+
+    /// Its name.
+    pub(crate) fn name_of(&self, node: u32) -> String {
+        let member = self.member_at(node);
+        member.map_or_else(|| format!("#{node}"), |member| member.name.clone())
+    }
+
+    /// Nodes that have left and may still use a permit, with their addresses.
+    pub(crate) const fn leaving(&self) -> &BTreeMap<String, String> {
+        &self.leaving
+    }
+
+    /// Nobody who has left has to be waited for.
+    pub(crate) fn is_free(&mut self, now: Duration) -> bool {
+        if now >= self.leaving_until {
+            self.leaving.clear();
+        }
+        self.leaving.is_empty()
+    }
+
+    /// This node's place on the ring, if it has one and the ring can run.
+    pub(crate) fn place(&mut self) -> Option<Config> {
+        let roster = self.current.as_ref()?;
+        let index = roster.index(&self.settings.node.name)? as u32;
+        match self.settings.plan(roster.active().count()) {
+            Ok(plan) => Some(self.settings.machine(roster, index, plan)),
+            Err(error) => {
+                let version = roster.version;
+                self.alarms.raise(Alarm::NoPlan { version, error });
+                None
+            }
+        }
+    }
+
+    /// The seat on the ring could not be taken.
+    pub(crate) fn handle_no_place(&mut self, error: headway_node::ConfigError) {
+        self.alarms.raise(Alarm::NoPlace(error));
+    }
+
+    fn own_address(&self) -> &str {
+        let node = &self.settings.node;
+        let listed = self.current.as_ref();
+        let listed = listed.and_then(|roster| roster.member(&node.name));
+        let listed = listed.map(|member| &member.address);
+        listed.or(node.advertise.as_ref()).unwrap_or(&node.listen)
+    }
+
+    fn reject(&mut self, reason: Reason) {
+        self.effects.push_back(Effect::Rejected(reason));
+    }
+
+    fn follow_exchange(&mut self, now: Duration) {
+        if self.exchange.poll_adopted() {
+            self.adopt(now);
+        }
+        if let Some(error) = self.exchange.poll_refused() {
+            tracing::warn!(%error, "a roster was refused");
+            self.reject(Reason::Roster);
+        }
+    }
+
+    /// There is a new roster.
+    fn adopt(&mut self, now: Duration) {
+        let Some(signed) = self.exchange.roster() else {
+            return;
+        };
+        self.effects
+            .push_back(Effect::Adopted(signed.bytes().to_vec()));
+        let new = signed.roster().clone();
+        let me = &self.settings.node.name;
+        tracing::info!(
+            version = new.version,
+            members = new.members.len(),
+            bypassed = ?new.bypassed,
+            "a new roster"
+        );
+        if let Some(old) = &self.current {
+            let left = left_beside(old, &new, me);
+            if !left.is_empty() {
+                let names: Vec<&String> = left.keys().collect();
+                tracing::info!(?names, "waits until they use no permit");
+                self.leaving_until = now + longest_permit(&self.settings);
+            }
+            self.leaving.extend(left);
+            if let Some(beside) = old.around(me) {
+                self.previous.extend(beside.map(Member::entry));
+                self.previous_until = now + TELL_FOR;
+            }
+        }
+        // Whoever is on the new ring says for itself when it is ready.
+        self.leaving.retain(|name, _| new.index(name).is_none());
+        self.drop_poll();
+        self.silent_since.clear();
+        self.alarms
+            .clear(|alarm| !matches!(alarm, Alarm::OtherMembers(_) | Alarm::OtherRing(_)));
+        self.current = Some(new);
+        // The neighbours hear of it at once.
+        self.next_offer = now;
+    }
+
+    /// Tells whoever should know which roster this node has.
+    fn offer(&mut self, now: Duration) {
+        let me = &self.settings.node.name;
+        let mut to = self.leaving.clone();
+        if now < self.previous_until {
+            to.extend(self.previous.clone());
+        }
+        if let Some(roster) = &self.current {
+            to.extend(roster.around(me).into_iter().flatten().map(Member::entry));
+            // One other in turn: news reach even those whose neighbours are gone.
+            self.rotation = (self.rotation + 1) % roster.members.len().max(1);
+            to.extend(roster.members.get(self.rotation).map(Member::entry));
+        }
+        to.remove(me);
+        for address in to.values() {
+            self.exchange.offer(address);
+        }
+        if !self.standing.taking_part {
+            for address in &self.settings.ring.seeds {
+                self.exchange.offer(address);
+            }
+        }
+    }
+
+    fn next(
+        &self,
+        change: impl FnOnce(&Roster) -> Result<Roster, roster::RosterError>,
+    ) -> Result<Roster, Refusal> {
+        let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
+        Ok(change(roster)?)
+    }
+
+    /// Makes a roster the ring's, from here.
+    fn propose(&mut self, now: Duration, roster: Roster) -> Reply {
+        roster.check()?;
+        self.settings.plan(roster.active().count())?;
+        let version = roster.version;
+        if !self.exchange.propose(Signed::new(roster, &self.key)) {
+            return Err(Refusal::Superseded);
+        }
+        self.follow_exchange(now);
+        Ok(Answer::Version(version))
+    }
+}
+
+/// How long a permit of somebody who has left lasts at most.
+fn longest_permit(settings: &Settings) -> Duration {
+    settings.timing.dwell_most + settings.timing.grace
+}
+
+/// The roster to begin with: the one that was kept, or the file's.
+fn known_roster(settings: &Settings, key: &Key, kept: Option<&[u8]>) -> Option<Signed> {
+    let first = settings.first_roster();
+    let first = first.map(|roster| Signed::new(roster, key));
+    let kept = kept.and_then(|bytes| {
+        Signed::read(bytes, &settings.ring.name, key)
+            .inspect_err(|error| tracing::warn!(%error, "the kept roster is not used"))
+            .ok()
+    });
+    match (kept, first) {
+        (Some(kept), Some(first)) if kept.mark().version <= 1 => Some(first),
+        (Some(kept), Some(first)) => {
+            if kept.roster().members != first.roster().members {
+                tracing::info!(
+                    version = kept.roster().version,
+                    "the roster has changed since ring.members was written; the latest is used"
+                );
+            }
+            Some(kept)
+        }
+        (kept, first) => kept.or(first),
+    }
+}
+
+/// The members that are no longer on the ring between `me` and the nearest members
+/// that are, on either side.
+fn left_beside(old: &Roster, new: &Roster, me: &str) -> BTreeMap<String, String> {
+    let ring: Vec<&Member> = old.active().collect();
+    let Some(at) = ring.iter().position(|member| member.name == me) else {
+        return BTreeMap::new();
+    };
+    let after = (1..ring.len()).map(|far| ring[(at + far) % ring.len()]);
+    let before = (1..ring.len()).map(|far| ring[(at + ring.len() - far) % ring.len()]);
+    let gone = |member: &&Member| new.index(&member.name).is_none();
+    let gone = after.take_while(gone).chain(before.take_while(gone));
+    gone.map(Member::entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roster::Bypass;
+    use roster::tests::roster;
+
+    #[test]
+    fn the_members_beside_those_who_left_wait_for_all_of_them() {
+        let old = roster(&["a", "b", "c", "d", "e"]);
+        let new = old.without("c").unwrap().without("d").unwrap();
+        let waits = |me| -> Vec<String> { left_beside(&old, &new, me).into_keys().collect() };
+        assert_eq!(waits("b"), ["c", "d"]);
+        assert_eq!(waits("e"), ["c", "d"]);
+        assert!(waits("a").is_empty());
+        // Bypassed counts as gone, too.
+        let new = old.bypassing("a", Bypass::LeaveOut).unwrap();
+        let waits: Vec<String> = left_beside(&old, &new, "e").into_keys().collect();
+        assert_eq!(waits, ["a"]);
+    }
+}

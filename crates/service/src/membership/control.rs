@@ -1,0 +1,284 @@
+//! Datagrams between services, beside those of the protocol: which roster the
+//! sender has, pieces of rosters, and whether it is there.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0..2 | `HC` |
+//! | 2 | version, 1 |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong; plus 128 if no permit of an earlier roster is in use at the sender |
+//! | 4..20 | the ring, by name |
+//! | 20..28 | the sender's roster's version, 0 for none |
+//! | 28..60 | its digest |
+//! | 60..64 | its size in bytes |
+//! | 64..73 | tokens (4), separation (4), payload (1) that the sender was told |
+//! | 73 | length of the sender's name, then the name |
+//! | then | length of the sender's address, then the address |
+//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8) |
+//! | last 32 | HMAC-SHA-256 of everything before, with the ring's key |
+//!
+//! An answer goes to the address that the datagram names, which is authentic, and
+//! not to where it came from: a copy sent from elsewhere makes nobody send anything
+//! there.
+
+use headway_node::{Key, MAC_BYTES, RingId};
+use thiserror::Error;
+
+use crate::membership::roster::{Digest, Mark, valid_address, valid_name};
+
+/// How many bytes of a roster one datagram carries.
+pub const CHUNK_BYTES: usize = 1000;
+
+const FIXED_BYTES: usize = 73;
+
+/// Who sends, and what it knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// Its name.
+    pub name: String,
+    /// Where answers go.
+    pub address: String,
+    /// Its roster.
+    pub mark: Mark,
+    /// What it was told of the ring; all nodes have to be told the same.
+    pub agreement: [u8; 9],
+    /// No permit of an earlier roster is in use here any more.
+    pub drained: bool,
+}
+
+const DRAINED: u8 = 128;
+
+/// What is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// Nothing beyond what the sender knows.
+    Offer,
+    /// Asks for a piece of the receiver's roster.
+    Want {
+        /// Which piece, from 0.
+        chunk: u16,
+    },
+    /// A piece of a roster.
+    Chunk {
+        /// Of which roster.
+        digest: Digest,
+        /// Which piece, from 0.
+        chunk: u16,
+        /// The piece.
+        bytes: Vec<u8>,
+    },
+    /// Are you there?
+    Ping {
+        /// To be repeated.
+        nonce: u64,
+    },
+    /// I am.
+    Pong {
+        /// As asked.
+        nonce: u64,
+    },
+}
+
+/// Why a control datagram was not listened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+pub enum Refused {
+    /// Not a control datagram, or not one of this version.
+    #[error("not a control datagram")]
+    Malformed,
+    /// Not from somebody with the key.
+    #[error("not authenticated")]
+    Unauthenticated,
+    /// Another ring.
+    #[error("another ring")]
+    Ring,
+}
+
+impl Refused {
+    /// All reasons.
+    pub const ALL: [Refused; 3] = [Refused::Malformed, Refused::Unauthenticated, Refused::Ring];
+
+    /// A name for labels and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Refused::Malformed => "control_malformed",
+            Refused::Unauthenticated => "control_unauthenticated",
+            Refused::Ring => "control_ring",
+        }
+    }
+}
+
+/// Whether these bytes mean to be a control datagram.
+pub fn is_control(datagram: &[u8]) -> bool {
+    datagram.starts_with(b"HC")
+}
+
+/// Writes a datagram.
+pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(FIXED_BYTES + 100);
+    let (kind, body) = match message {
+        Message::Offer => (0, Vec::new()),
+        Message::Want { chunk } => (1, chunk.to_be_bytes().to_vec()),
+        Message::Chunk {
+            digest,
+            chunk,
+            bytes,
+        } => (2, [&digest[..], &chunk.to_be_bytes(), bytes].concat()),
+        Message::Ping { nonce } => (3, nonce.to_be_bytes().to_vec()),
+        Message::Pong { nonce } => (4, nonce.to_be_bytes().to_vec()),
+    };
+    bytes.extend_from_slice(b"HC");
+    bytes.extend_from_slice(&[1, kind | if sender.drained { DRAINED } else { 0 }]);
+    bytes.extend_from_slice(&ring.0);
+    bytes.extend_from_slice(&sender.mark.version.to_be_bytes());
+    bytes.extend_from_slice(&sender.mark.digest);
+    bytes.extend_from_slice(&sender.mark.size.to_be_bytes());
+    bytes.extend_from_slice(&sender.agreement);
+    for text in [&sender.name, &sender.address] {
+        bytes.push(text.len().min(255) as u8);
+        bytes.extend_from_slice(&text.as_bytes()[..text.len().min(255)]);
+    }
+    bytes.extend_from_slice(&body);
+    let mac = key.sign(&bytes);
+    bytes.extend_from_slice(&mac);
+    bytes
+}
+
+/// Reads a datagram.
+///
+/// # Errors
+///
+/// Why it is not one to listen to.
+pub fn read(datagram: &[u8], ring: RingId, key: &Key) -> Result<(Sender, Message), Refused> {
+    let signed = datagram
+        .len()
+        .checked_sub(MAC_BYTES)
+        .ok_or(Refused::Malformed)?;
+    let (bytes, mac) = datagram.split_at(signed);
+    if bytes.len() < FIXED_BYTES || bytes[..3] != *b"HC\x01" {
+        return Err(Refused::Malformed);
+    }
+    if !key.verify(bytes, mac) {
+        return Err(Refused::Unauthenticated);
+    }
+    if bytes[4..20] != ring.0 {
+        return Err(Refused::Ring);
+    }
+    parse(bytes).ok_or(Refused::Malformed)
+}
+
+fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
+    let kind = bytes[3] & !DRAINED;
+    let drained = bytes[3] & DRAINED != 0;
+    let mut rest = &bytes[20..];
+    let mark = Mark {
+        version: u64::from_be_bytes(take(&mut rest)?),
+        digest: take(&mut rest)?,
+        size: u32::from_be_bytes(take(&mut rest)?),
+    };
+    let agreement = take(&mut rest)?;
+    let mut text = || {
+        let [length] = take(&mut rest)?;
+        let (text, after) = rest.split_at_checked(length.into())?;
+        rest = after;
+        String::from_utf8(text.to_vec()).ok()
+    };
+    let name = text().filter(|name| valid_name(name))?;
+    let address = text().filter(|address| valid_address(address))?;
+    let message = match kind {
+        0 => Message::Offer,
+        1 => Message::Want {
+            chunk: u16::from_be_bytes(take(&mut rest)?),
+        },
+        2 => Message::Chunk {
+            digest: take(&mut rest)?,
+            chunk: u16::from_be_bytes(take(&mut rest)?),
+            bytes: std::mem::take(&mut rest).to_vec(),
+        },
+        3 => Message::Ping {
+            nonce: u64::from_be_bytes(take(&mut rest)?),
+        },
+        4 => Message::Pong {
+            nonce: u64::from_be_bytes(take(&mut rest)?),
+        },
+        _ => return None,
+    };
+    let sender = Sender {
+        name,
+        address,
+        mark,
+        agreement,
+        drained,
+    };
+    rest.is_empty().then_some((sender, message))
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (field, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key() -> Key {
+        Key::new(b"a key for tests only").unwrap()
+    }
+
+    fn sender() -> Sender {
+        Sender {
+            name: "a".into(),
+            address: "127.0.0.1:7400".into(),
+            mark: Mark {
+                version: 3,
+                digest: [9; 32],
+                size: 77,
+            },
+            agreement: [1; 9],
+            drained: true,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_one_flipped_bit_is_not() {
+        let ring = RingId([5; 16]);
+        for message in [
+            Message::Offer,
+            Message::Want { chunk: 7 },
+            Message::Chunk {
+                digest: [1; 32],
+                chunk: 3,
+                bytes: vec![4; CHUNK_BYTES],
+            },
+            Message::Ping { nonce: 99 },
+            Message::Pong { nonce: 99 },
+        ] {
+            let bytes = write(ring, &sender(), &message, &key());
+            assert!(is_control(&bytes) && bytes.len() <= 1452);
+            assert_eq!(read(&bytes, ring, &key()), Ok((sender(), message)));
+            assert_eq!(read(&bytes, RingId([6; 16]), &key()), Err(Refused::Ring));
+            for at in 3..bytes.len() {
+                let mut changed = bytes.clone();
+                changed[at] ^= 0x10;
+                assert_eq!(read(&changed, ring, &key()), Err(Refused::Unauthenticated));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = read(&bytes, RingId([5; 16]), &key());
+            // The same with a valid signature, so that the parser is reached.
+            let mut signed = b"HC\x01".to_vec();
+            signed.append(&mut bytes);
+            if signed.len() > 20 {
+                signed[4..20].copy_from_slice(&[5; 16]);
+            }
+            let mac = key().sign(&signed);
+            signed.extend_from_slice(&mac);
+            let _ = read(&signed, RingId([5; 16]), &key());
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! How a roster spreads: whoever hears of a later one asks for it, piece by piece,
+//! and then tells its own neighbours.
+//!
+//! Without clock or socket: messages and times go in, messages come out. Every
+//! message says which roster its sender has, so an offer is a message without
+//! anything else.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use headway_node::Key;
+
+use crate::membership::control::{CHUNK_BYTES, Message, Sender};
+use crate::membership::roster::{Mark, RosterError, Signed};
+
+/// Larger than any roster can be.
+const MOST_BYTES: u32 = 2 << 20;
+
+/// Pieces asked for at a time.
+const WINDOW: usize = 8;
+
+/// A piece that has not come is asked for again after this long.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// A transfer without progress is given up after this long.
+const GIVE_UP: Duration = Duration::from_secs(3);
+
+/// Messages waiting to be sent at most; what is beyond is as good as lost.
+const MOST_WAITING: usize = 64;
+
+/// One node's part in spreading rosters.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    ring: String,
+    key: Key,
+    own: Option<Signed>,
+    fetch: Option<Fetch>,
+    outbox: VecDeque<(String, Message)>,
+    adopted: bool,
+    answered: Duration,
+    refused: Option<RosterError>,
+}
+
+/// A roster on its way.
+#[derive(Debug)]
+struct Fetch {
+    mark: Mark,
+    from: String,
+    chunks: Vec<Option<Vec<u8>>>,
+    asked: Duration,
+    progress: Duration,
+}
+
+impl Exchange {
+    /// A node with this roster, or none yet.
+    pub(crate) fn new(ring: &str, key: Key, own: Option<Signed>) -> Exchange {
+        Exchange {
+            ring: ring.to_owned(),
+            key,
+            own,
+            fetch: None,
+            outbox: VecDeque::new(),
+            adopted: false,
+            answered: Duration::ZERO,
+            refused: None,
+        }
+    }
+
+    /// The latest roster that this node has.
+    pub(crate) const fn roster(&self) -> Option<&Signed> {
+        self.own.as_ref()
+    }
+
+    /// What it is known by.
+    pub(crate) fn mark(&self) -> Mark {
+        self.own.as_ref().map(Signed::mark).unwrap_or_default()
+    }
+
+    /// The key has changed.
+    pub(crate) fn set_key(&mut self, key: Key) {
+        self.key = key;
+    }
+
+    /// This node makes a roster itself. Whether it replaces the one that it has.
+    pub(crate) fn propose(&mut self, signed: Signed) -> bool {
+        let replaces = signed.mark().replaces(&self.mark());
+        if replaces {
+            self.take(signed);
+        }
+        replaces
+    }
+
+    /// Tells somebody which roster there is.
+    pub(crate) fn offer(&mut self, address: &str) {
+        self.send(address, Message::Offer);
+    }
+
+    /// A message has come.
+    pub(crate) fn handle(&mut self, now: Duration, sender: &Sender, message: &Message) {
+        let own = self.mark();
+        if sender.mark.replaces(&own) {
+            self.pursue(now, sender);
+        } else if own.replaces(&sender.mark) && !matches!(message, Message::Want { .. }) {
+            // Old messages may be repeated by anybody; answers are few.
+            if now.saturating_sub(self.answered) >= Duration::from_millis(5)
+                || self.answered.is_zero()
+            {
+                self.answered = now;
+                self.send(&sender.address, Message::Offer);
+            }
+        }
+        match message {
+            Message::Want { chunk } => self.serve(&sender.address, *chunk),
+            Message::Chunk {
+                digest,
+                chunk,
+                bytes,
+            } => self.receive(now, digest, *chunk, bytes),
+            Message::Offer | Message::Ping { .. } | Message::Pong { .. } => {}
+        }
+    }
+
+    /// Time has passed.
+    pub(crate) fn handle_timeout(&mut self, now: Duration) {
+        let Some(fetch) = &self.fetch else { return };
+        if now.saturating_sub(fetch.progress) >= GIVE_UP {
+            self.fetch = None;
+        } else if now.saturating_sub(fetch.asked) >= AGAIN {
+            self.ask(now);
+        }
+    }
+
+    /// When to call [`Exchange::handle_timeout`] at the latest.
+    pub(crate) fn poll_timeout(&self) -> Option<Duration> {
+        self.fetch.as_ref().map(|fetch| fetch.asked + AGAIN)
+    }
+
+    /// The next message to send, and to which address.
+    pub(crate) fn poll_transmit(&mut self) -> Option<(String, Message)> {
+        self.outbox.pop_front()
+    }
+
+    /// Whether there is a new roster since the last time it was asked.
+    pub(crate) fn poll_adopted(&mut self) -> bool {
+        std::mem::take(&mut self.adopted)
+    }
+
+    /// A roster that came whole and was not one, since the last time it was asked.
+    pub(crate) fn poll_refused(&mut self) -> Option<RosterError> {
+        self.refused.take()
+    }
+
+    fn pursue(&mut self, now: Duration, sender: &Sender) {
+        let mark = sender.mark;
+        let busy = self.fetch.as_ref().is_some_and(|fetch| {
+            fetch.mark == mark && now.saturating_sub(fetch.progress) < 4 * AGAIN
+                || fetch.mark.replaces(&mark)
+        });
+        if busy || mark.size > MOST_BYTES || mark.size == 0 {
+            return;
+        }
+        // Pieces of the same roster are kept, whoever sent them.
+        let chunks = match self.fetch.take() {
+            Some(fetch) if fetch.mark == mark => fetch.chunks,
+            _ => vec![None; (mark.size as usize).div_ceil(CHUNK_BYTES)],
+        };
+        self.fetch = Some(Fetch {
+            mark,
+            from: sender.address.clone(),
+            chunks,
+            asked: now,
+            progress: now,
+        });
+        self.ask(now);
+    }
+
+    /// Asks for the first pieces that are missing.
+    fn ask(&mut self, now: Duration) {
+        let Some(fetch) = &mut self.fetch else { return };
+        fetch.asked = now;
+        let missing: Vec<u16> = fetch
+            .chunks
+            .iter()
+            .enumerate()
+            .filter(|(_, chunk)| chunk.is_none())
+            .map(|(at, _)| at as u16)
+            .take(WINDOW)
+            .collect();
+        let from = fetch.from.clone();
+        for chunk in missing {
+            self.send(&from, Message::Want { chunk });
+        }
+    }
+
+    fn serve(&mut self, address: &str, chunk: u16) {
+        let Some(own) = &self.own else { return };
+        let Some(bytes) = own.bytes().chunks(CHUNK_BYTES).nth(chunk.into()) else {
+            return;
+        };
+        let message = Message::Chunk {
+            digest: own.mark().digest,
+            chunk,
+            bytes: bytes.to_vec(),
+        };
+        self.send(address, message);
+    }
+
+    fn receive(&mut self, now: Duration, digest: &[u8; 32], chunk: u16, bytes: &[u8]) {
+        let Some(fetch) = &mut self.fetch else { return };
+        let Some(place) = fetch.chunks.get_mut(usize::from(chunk)) else {
+            return;
+        };
+        if fetch.mark.digest != *digest || place.is_some() || bytes.len() > CHUNK_BYTES {
+            return;
+        }
+        *place = Some(bytes.to_vec());
+        fetch.progress = now;
+        let missing = fetch.chunks.iter().filter(|chunk| chunk.is_none()).count();
+        if missing == 0 {
+            self.complete();
+        } else if (fetch.chunks.len() - missing).is_multiple_of(WINDOW) {
+            self.ask(now);
+        }
+    }
+
+    fn complete(&mut self) {
+        let Some(fetch) = self.fetch.take() else {
+            return;
+        };
+        let bytes: Vec<u8> = fetch.chunks.into_iter().flatten().flatten().collect();
+        match Signed::read(&bytes, &self.ring, &self.key) {
+            Ok(signed) if signed.mark() != fetch.mark => {
+                self.refused = Some(RosterError::Malformed);
+            }
+            Ok(signed) if signed.mark().replaces(&self.mark()) => self.take(signed),
+            Ok(_) => {}
+            Err(error) => self.refused = Some(error),
+        }
+    }
+
+    fn take(&mut self, signed: Signed) {
+        self.own = Some(signed);
+        self.fetch = None;
+        self.adopted = true;
+    }
+
+    fn send(&mut self, address: &str, message: Message) {
+        if self.outbox.len() < MOST_WAITING {
+            self.outbox.push_back((address.to_owned(), message));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,398 @@
+//! Who is on the ring, in which order: a versioned list signed with the ring's key.
+//!
+//! A roster is written in one way only, so that equal rosters are equal bytes; its
+//! digest goes into the ring's identity. Nodes of different rosters therefore do
+//! not listen to each other, and a ring cannot settle before all its members have
+//! the same one.
+
+use headway_node::{Key, MAC_BYTES};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+
+/// The most members: what a node is willing to keep and pass on.
+pub const MAX_MEMBERS: usize = 4096;
+
+/// SHA-256 of a roster's bytes.
+pub type Digest = [u8; 32];
+
+const SIGNED_AS: &[u8] = b"headway roster 1";
+
+/// One node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// Its name.
+    #[serde(deserialize_with = "read_name")]
+    pub name: String,
+    /// Where it receives datagrams.
+    #[serde(deserialize_with = "read_address")]
+    pub address: String,
+    /// Where its HTTP interface is, for people and dashboards.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub http: Option<String>,
+}
+
+/// The members of a ring.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Roster {
+    /// Grows by one with every change.
+    pub version: u64,
+    /// The ring's name.
+    pub ring: String,
+    /// Everybody, in the order of the ring.
+    pub members: Vec<Member>,
+    /// Members that are left out for now.
+    pub bypassed: Vec<String>,
+}
+
+/// What becomes of a member that is bypassed or was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bypass {
+    /// The ring closes without it.
+    LeaveOut,
+    /// It has its place again.
+    TakeBack,
+}
+
+/// What is wrong with a roster.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RosterError {
+    /// A name that cannot be one.
+    #[error("`{0}` is no name: expected 1 to 64 letters, digits, `.`, `-` or `_`")]
+    Name(String),
+    /// An address that cannot be one.
+    #[error("`{0}` is no address: expected HOST:PORT")]
+    Address(String),
+    /// Twice the same.
+    #[error("{what} `{value}` is there twice")]
+    Twice {
+        /// Name or address.
+        what: &'static str,
+        /// Which.
+        value: String,
+    },
+    /// Too many.
+    #[error("a roster has at most {MAX_MEMBERS} members, not {0}")]
+    TooMany(usize),
+    /// A bypassed node that is not a member.
+    #[error("`{0}` is bypassed and not a member")]
+    Bypassed(String),
+    /// Not there.
+    #[error("there is no member `{0}`")]
+    Unknown(String),
+    /// Not signed with the ring's key.
+    #[error("not signed with the ring's key")]
+    Unsigned,
+    /// Not a roster as this program writes it.
+    #[error("not a roster")]
+    Malformed,
+    /// Another ring's.
+    #[error("a roster of another ring, `{0}`")]
+    OtherRing(String),
+}
+
+/// Whether this can be a name.
+pub fn valid_name(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    (1..=64).contains(&name.len()) && name.chars().all(letter)
+}
+
+/// Whether this can be an address. Whether anything is there is another question.
+pub fn valid_address(address: &str) -> bool {
+    let printable = address.bytes().all(|byte| byte.is_ascii_graphic());
+    let port = address
+        .rsplit_once(':')
+        .filter(|(host, _)| !host.is_empty());
+    let port = port.and_then(|(_, port)| port.parse::<u16>().ok());
+    address.len() <= 128 && printable && port.is_some_and(|port| port > 0)
+}
+
+fn read_name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    if valid_name(&name) {
+        return Ok(name);
+    }
+    Err(D::Error::custom(RosterError::Name(name)))
+}
+
+fn read_address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let address = String::deserialize(from)?;
+    if valid_address(&address) {
+        return Ok(address);
+    }
+    Err(D::Error::custom(RosterError::Address(address)))
+}
+
+impl Member {
+    /// Its name and address.
+    pub(super) fn entry(&self) -> (String, String) {
+        (self.name.clone(), self.address.clone())
+    }
+
+    /// What is wrong with it, if anything.
+    ///
+    /// # Errors
+    ///
+    /// When its name or address cannot be one.
+    pub fn check(&self) -> Result<(), RosterError> {
+        if !valid_name(&self.name) {
+            return Err(RosterError::Name(self.name.clone()));
+        }
+        let http = self.http.as_ref().filter(|address| !valid_address(address));
+        let address = (!valid_address(&self.address)).then_some(&self.address);
+        match address.or(http) {
+            Some(address) => Err(RosterError::Address(address.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Roster {
+    /// What is wrong with it, if anything.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is.
+    pub fn check(&self) -> Result<(), RosterError> {
+        if self.members.len() > MAX_MEMBERS {
+            return Err(RosterError::TooMany(self.members.len()));
+        }
+        if !valid_name(&self.ring) {
+            return Err(RosterError::Name(self.ring.clone()));
+        }
+        let mut names = std::collections::BTreeSet::new();
+        let mut addresses = std::collections::BTreeSet::new();
+        for member in &self.members {
+            member.check()?;
+            for (what, value, seen) in [
+                ("name", &member.name, &mut names),
+                ("address", &member.address, &mut addresses),
+            ] {
+                if !seen.insert(value.clone()) {
+                    let value = value.clone();
+                    return Err(RosterError::Twice { what, value });
+                }
+            }
+        }
+        let mut bypassed = std::collections::BTreeSet::new();
+        for name in &self.bypassed {
+            if !names.contains(name) || !bypassed.insert(name) {
+                return Err(RosterError::Bypassed(name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The only way in which it is written.
+    pub fn bytes(&self) -> Vec<u8> {
+        // A struct of texts and numbers is always written.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// What the ring's identity is made of.
+    pub fn identity(&self) -> Vec<u8> {
+        let mut bytes = self.ring.as_bytes().to_vec();
+        bytes.push(0);
+        bytes.extend_from_slice(&Sha256::digest(self.bytes()));
+        bytes
+    }
+
+    /// The members that are on the ring, in order.
+    pub fn active(&self) -> impl Iterator<Item = &Member> + Clone {
+        self.members
+            .iter()
+            .filter(|member| !self.is_bypassed(&member.name))
+    }
+
+    /// Whether a member is left out.
+    pub fn is_bypassed(&self, name: &str) -> bool {
+        self.bypassed.iter().any(|bypassed| bypassed == name)
+    }
+
+    /// The member with this name.
+    pub fn member(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.name == name)
+    }
+
+    /// A member's place on the ring.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.active().position(|member| member.name == name)
+    }
+
+    /// The nearest active members before and after a member, whether it is active
+    /// itself or not.
+    pub fn around(&self, name: &str) -> Option<[&Member; 2]> {
+        let at = self.members.iter().position(|member| member.name == name)?;
+        let (before, after) = self.members.split_at(at);
+        let active = |member: &&Member| !self.is_bypassed(&member.name) && member.name != name;
+        let successor = after.iter().chain(before).find(active)?;
+        let predecessor = before.iter().rev().chain(after.iter().rev()).find(active)?;
+        Some([predecessor, successor])
+    }
+
+    /// How many are more than half of all members, bypassed or not.
+    pub fn majority(&self) -> usize {
+        self.members.len() / 2 + 1
+    }
+
+    /// The next version with one more member, after `after` or at the end.
+    ///
+    /// # Errors
+    ///
+    /// When it is there already or cannot be one.
+    pub fn with(&self, member: Member, after: Option<&str>) -> Result<Roster, RosterError> {
+        let mut next = self.next();
+        let at = match after {
+            None => next.members.len(),
+            Some(name) => {
+                let at = next.members.iter().position(|member| member.name == name);
+                at.ok_or_else(|| RosterError::Unknown(name.to_owned()))? + 1
+            }
+        };
+        next.members.insert(at, member);
+        next.check()?;
+        Ok(next)
+    }
+
+    /// The next version without a member.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there.
+    pub fn without(&self, name: &str) -> Result<Roster, RosterError> {
+        if self.member(name).is_none() {
+            return Err(RosterError::Unknown(name.to_owned()));
+        }
+        let mut next = self.next();
+        next.members.retain(|member| member.name != name);
+        next.bypassed.retain(|bypassed| bypassed != name);
+        Ok(next)
+    }
+
+    /// The next version with a member left out, or back in.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there.
+    pub fn bypassing(&self, name: &str, bypass: Bypass) -> Result<Roster, RosterError> {
+        if self.member(name).is_none() {
+            return Err(RosterError::Unknown(name.to_owned()));
+        }
+        let mut next = self.next();
+        next.bypassed.retain(|bypassed| bypassed != name);
+        if bypass == Bypass::LeaveOut {
+            next.bypassed.push(name.to_owned());
+            next.bypassed.sort();
+        }
+        Ok(next)
+    }
+
+    fn next(&self) -> Roster {
+        Roster {
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        }
+    }
+}
+
+/// A roster with its signature, as it is kept and passed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signed {
+    roster: Roster,
+    bytes: Vec<u8>,
+    digest: Digest,
+}
+
+impl Signed {
+    /// Signs a roster.
+    pub fn new(roster: Roster, key: &Key) -> Signed {
+        let mut bytes = roster.bytes();
+        let digest = Sha256::digest(&bytes).into();
+        let mac = key.sign(&[SIGNED_AS, &bytes].concat());
+        bytes.extend_from_slice(&mac);
+        Signed {
+            roster,
+            bytes,
+            digest,
+        }
+    }
+
+    /// Checks a signature, and that the roster makes sense and is of this ring.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(bytes: &[u8], ring: &str, key: &Key) -> Result<Signed, RosterError> {
+        let at = bytes
+            .len()
+            .checked_sub(MAC_BYTES)
+            .ok_or(RosterError::Malformed)?;
+        let (body, mac) = bytes.split_at(at);
+        if !key.verify(&[SIGNED_AS, body].concat(), mac) {
+            return Err(RosterError::Unsigned);
+        }
+        let roster: Roster = serde_json::from_slice(body).map_err(|_| RosterError::Malformed)?;
+        if roster.bytes() != body {
+            return Err(RosterError::Malformed);
+        }
+        roster.check()?;
+        if roster.ring != ring {
+            return Err(RosterError::OtherRing(roster.ring));
+        }
+        Ok(Signed {
+            roster,
+            digest: Sha256::digest(body).into(),
+            bytes: bytes.to_vec(),
+        })
+    }
+
+    /// The roster.
+    pub const fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// The roster and its signature, as bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What it is known by.
+    pub const fn mark(&self) -> Mark {
+        Mark {
+            version: self.roster.version,
+            digest: self.digest,
+            size: self.bytes.len() as u32,
+        }
+    }
+}
+
+/// What a roster is known by without its members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Its version; 0 for none at all.
+    pub version: u64,
+    /// Its digest.
+    pub digest: Digest,
+    /// How many bytes it has, signature included.
+    pub size: u32,
+}
+
+impl Mark {
+    /// Whether it replaces another: the later version, then the larger digest. First
+    /// rosters come from files, not from a decision, and do not replace each other.
+    pub fn replaces(&self, other: &Mark) -> bool {
+        self.version > other.version
+            || (self.version == other.version && self.version > 1 && self.digest > other.digest)
+    }
+
+    /// Two files that say different things about the first roster.
+    pub fn contradicts(&self, other: &Mark) -> bool {
+        self.version == 1 && other.version == 1 && self.digest != other.digest
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

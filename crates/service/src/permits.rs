@@ -1,0 +1,338 @@
+//! Who gets a permit when one comes, and what becomes of it.
+//!
+//! Without clock, disk or thread: grants, requests and ends go in, [`Effect`]s come out.
+//! Whoever asks first is served first. A permit that nobody wants goes on at once.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs};
+pub use permit::{Entry, Grant, Holder, Ledger};
+
+use crate::hook::Run;
+use crate::request::{Given, RequestId};
+use crate::telemetry::{Episode, Outcome, Past};
+
+mod permit;
+mod requests;
+
+/// Somebody who wants a permit.
+#[derive(Clone, Debug)]
+struct Waiting {
+    holder: Holder,
+    /// When it asked last.
+    asked: Duration,
+    program: Program,
+}
+
+/// For a program: which request to answer, and how long it wants the permit.
+type Program = Option<(RequestId, Duration)>;
+
+/// Permits in use, and those who wait for one.
+#[derive(Debug)]
+pub(crate) struct Permits {
+    rules: Rules,
+    runs: Runs,
+    waiting: VecDeque<Waiting>,
+    /// In use, by token.
+    using: BTreeMap<u32, Permit>,
+    /// In use before a restart, and not granted again yet.
+    remembered: Vec<Entry>,
+    /// The command that runs. It may outlive its permit; there is never a second one.
+    run: Option<Run>,
+    closed: bool,
+    changes: u64,
+    effects: VecDeque<Effect>,
+}
+
+impl Permits {
+    /// With what was known before a restart.
+    pub(crate) fn new(rules: Rules, runs: Runs, ledger: Ledger) -> Permits {
+        let mut permits = Permits {
+            rules,
+            runs,
+            waiting: VecDeque::new(),
+            using: BTreeMap::new(),
+            remembered: ledger.using,
+            run: None,
+            closed: false,
+            changes: 1,
+            effects: VecDeque::new(),
+        };
+        for holder in ledger.waiting {
+            permits.ask(Duration::ZERO, holder);
+        }
+        permits.ask_for_command(Duration::ZERO);
+        permits
+    }
+
+    /// The rules have changed.
+    pub(crate) fn set_rules(&mut self, now: Duration, rules: Rules) {
+        self.rules = rules;
+        if !rules.every_permit {
+            self.forget(&Holder::Command);
+        }
+        self.ask_for_command(now);
+    }
+
+    /// The command wants the next permit again, if it wants every one.
+    fn ask_for_command(&mut self, now: Duration) {
+        if self.rules.every_permit && self.run.is_none() && !self.closed {
+            self.ask(now, Holder::Command);
+        }
+    }
+
+    /// The node may use a token, which carries `payload`.
+    pub(crate) fn handle_granted(&mut self, now: Duration, grant: Grant, payload: &[u8]) {
+        let known = self.using.get(&grant.token);
+        if known.is_some_and(|permit| permit.grant == grant) {
+            return;
+        }
+        // A token is in one place: an older permit for it is over.
+        self.changes += u64::from(self.using.remove(&grant.token).is_some());
+        let Some((holder, collected, program)) = self.whose(grant) else {
+            return self.effects.push_back(Effect::Done(grant, None));
+        };
+        self.changes += 1;
+        let time = self.rules.dwell_most;
+        let payload = payload.to_vec();
+        let lease = match &holder {
+            Holder::Command => {
+                let run = self.runs.next();
+                self.run = Some(run);
+                self.effects.push_back(Effect::StartCommand(CommandPermit {
+                    grant,
+                    run: run.id,
+                    time,
+                    payload,
+                }));
+                None
+            }
+            &Holder::Program { ticket } => {
+                let lease = program.map_or(self.rules.lease, |(_, lease)| lease);
+                let lease = lease.min(time);
+                // After a restart the program has it already.
+                if let Some((request, _)) = program {
+                    let given = Given {
+                        ticket,
+                        grant,
+                        lease,
+                        time,
+                        payload,
+                    };
+                    self.effects.push_back(Effect::Given(request, given));
+                }
+                Some(now + lease)
+            }
+            Holder::FleetLock { group, id } => {
+                tracing::info!(%group, %id, "a FleetLock client has its turn");
+                // A client that does not come for it any more does not block the ring.
+                (!collected).then(|| now + self.rules.patience)
+            }
+        };
+        let permit = Permit {
+            grant,
+            holder,
+            since: now,
+            deadline: now + time,
+            collected,
+            lease,
+            ends: None,
+        };
+        self.using.insert(grant.token, permit);
+    }
+
+    /// Whose permit this is: as before a restart, else of the next who waits.
+    fn whose(&mut self, grant: Grant) -> Option<(Holder, bool, Program)> {
+        let same = |entry: &Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
+        let Some(at) = self.remembered.iter().position(same) else {
+            let next = self.next_waiting()?;
+            return Some((next.holder, false, next.program));
+        };
+        let entry = self.remembered.remove(at);
+        // A FleetLock client that asked again before this was known has it now.
+        if entry.holder != Holder::Command {
+            self.forget(&entry.holder);
+        }
+        Some((entry.holder, entry.collected, None))
+    }
+
+    fn next_waiting(&mut self) -> Option<Waiting> {
+        if self.closed {
+            return None;
+        }
+        let ready = |waiting: &Waiting| waiting.holder != Holder::Command || self.run.is_none();
+        let at = self.waiting.iter().position(ready)?;
+        self.waiting.remove(at)
+    }
+
+    /// The node asks a permit back.
+    pub(crate) fn handle_withdrawn(&mut self, now: Duration, grant: Grant) {
+        let ends = now + self.rules.grace;
+        if let Some(permit) = self.using.get_mut(&grant.token)
+            && permit.grant == grant
+            && permit.ends.is_none()
+        {
+            permit.ends = Some(ends);
+            if permit.holder == Holder::Command {
+                self.effects.push_back(Effect::StopCommand(grant));
+            }
+        }
+    }
+
+    /// The ring has changed, so the node will not ask for anything back any more:
+    /// commands and programs have to stop now, and a FleetLock client, which
+    /// cannot be stopped, has the time that it was promised.
+    pub(crate) fn handle_left(&mut self, now: Duration) {
+        self.changes += 1;
+        self.recall(now);
+        for entry in std::mem::take(&mut self.remembered) {
+            let deadline = now + self.rules.dwell_most;
+            let (token, fence) = (entry.token, entry.fence);
+            let permit = Permit {
+                grant: Grant { token, fence },
+                since: now,
+                deadline,
+                collected: entry.collected,
+                lease: None,
+                ends: match &entry.holder {
+                    // What ran before the restart was ended then.
+                    Holder::Command => continue,
+                    Holder::Program { .. } => Some(now + self.rules.grace),
+                    Holder::FleetLock { .. } => Some(deadline),
+                },
+                holder: entry.holder,
+            };
+            self.using.insert(token, permit);
+        }
+        for permit in self.using.values_mut() {
+            permit.ends = permit.ends.or(Some(permit.deadline));
+        }
+    }
+
+    /// The node stops: no new permits, and commands and programs have to stop. A FleetLock
+    /// client keeps its permit: perhaps this is its reboot.
+    pub(crate) fn handle_stop(&mut self, now: Duration) {
+        self.closed = true;
+        self.keep_waiting(|waiting| waiting.holder.is_fleetlock());
+        self.recall(now);
+    }
+
+    fn recall(&mut self, now: Duration) {
+        let permits = self.using.values();
+        let stoppable = permits.filter(|permit| !permit.holder.is_fleetlock());
+        let stoppable: Vec<Grant> = stoppable.map(|permit| permit.grant).collect();
+        for grant in stoppable {
+            self.handle_withdrawn(now, grant);
+        }
+    }
+
+    /// The command runs as this process, started at that time.
+    pub(crate) fn handle_command_started(&mut self, process: (i32, u64)) {
+        if let Some(run) = &mut self.run {
+            run.process = Some(process);
+            self.changes += 1;
+        }
+    }
+
+    /// The command has ended.
+    pub(crate) fn handle_command_ended(
+        &mut self,
+        now: Duration,
+        grant: Grant,
+        outcome: Outcome,
+        payload: Option<Vec<u8>>,
+    ) {
+        self.changes += u64::from(self.run.take().is_some());
+        self.ask_for_command(now);
+        let used = self.using.get(&grant.token);
+        if used.is_some_and(|permit| permit.grant == grant && permit.holder == Holder::Command) {
+            self.end(now, grant.token, outcome, payload);
+        }
+    }
+
+    /// Time has passed.
+    pub(crate) fn handle_timeout(&mut self, now: Duration) {
+        let patience = self.rules.patience;
+        self.keep_waiting(|waiting| {
+            !waiting.holder.is_fleetlock() || now.saturating_sub(waiting.asked) < patience
+        });
+        let over = |permit: &&Permit| permit.over_at().is_some_and(|end| now >= end);
+        let outcome = |permit: &Permit| match permit.lease {
+            Some(lease) if now >= lease => Outcome::Expired,
+            _ => Outcome::Overrun,
+        };
+        let over: Vec<(u32, Outcome)> = self
+            .permits()
+            .filter(over)
+            .map(|permit| (permit.grant.token, outcome(permit)))
+            .collect();
+        for (token, outcome) in over {
+            self.end(now, token, outcome, None);
+        }
+    }
+
+    /// When to call [`Permits::handle_timeout`] at the latest.
+    pub(crate) fn poll_timeout(&self) -> Option<Duration> {
+        self.using.values().filter_map(Permit::over_at).min()
+    }
+
+    /// The next thing to do.
+    pub(crate) fn poll_effect(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// Permits in use, in the order of their tokens.
+    pub(crate) fn permits(&self) -> impl Iterator<Item = &Permit> {
+        self.using.values()
+    }
+
+    /// The command that runs.
+    pub(crate) const fn run(&self) -> Option<Run> {
+        self.run
+    }
+
+    /// Grows whenever [`Permits::ledger`] or [`Permits::run`] may have changed.
+    pub(crate) const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// What has to survive a restart.
+    pub(crate) fn ledger(&self) -> Ledger {
+        let waiting = self.waiting.iter().map(|waiting| &waiting.holder);
+        let using = self.permits().map(|permit| Entry {
+            token: permit.grant.token,
+            fence: permit.grant.fence,
+            holder: permit.holder.clone(),
+            collected: permit.collected,
+        });
+        Ledger {
+            waiting: waiting
+                .filter(|holder| holder.is_fleetlock())
+                .cloned()
+                .collect(),
+            using: self.remembered.iter().cloned().chain(using).collect(),
+        }
+    }
+
+    fn end(&mut self, now: Duration, token: u32, outcome: Outcome, payload: Option<Vec<u8>>) {
+        let Some(permit) = self.using.remove(&token) else {
+            return;
+        };
+        self.changes += 1;
+        let (grant, holder) = (permit.grant, permit.holder);
+        self.effects.push_back(Effect::Ended(Episode {
+            past: Past::Permit {
+                grant,
+                holder,
+                outcome,
+            },
+            began: permit.since,
+            ended: now,
+        }));
+        self.effects.push_back(Effect::Done(grant, payload));
+    }
+}
+
+#[cfg(test)]
+mod tests;

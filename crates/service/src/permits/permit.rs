@@ -1,0 +1,152 @@
+//! Permits, who holds them, and what is done about them.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hook::Run;
+use crate::request::{Given, RequestId};
+use crate::telemetry::Episode;
+
+/// A token that a node may use, until it says that it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Which token.
+    pub token: u32,
+    /// The fencing number of this grant, larger than that of any grant of the token before.
+    pub fence: u64,
+}
+
+/// Who waits for a permit, or holds one. The names in files are those of version 0.1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Holder {
+    /// The configured command.
+    #[serde(rename = "hook")]
+    Command,
+    /// A program, by the ticket that it was given when it asked.
+    #[serde(rename = "program")]
+    #[expect(missing_docs, reason = "said above")]
+    Program { ticket: u64 },
+    /// A FleetLock client.
+    #[serde(rename = "fleet")]
+    #[expect(missing_docs, reason = "as the client says")]
+    FleetLock { group: String, id: String },
+}
+
+impl Holder {
+    /// A client on another program's word, which nothing here can stop.
+    pub(crate) const fn is_fleetlock(&self) -> bool {
+        matches!(self, Holder::FleetLock { .. })
+    }
+}
+
+/// A permit in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Permit {
+    pub(crate) grant: Grant,
+    pub(crate) holder: Holder,
+    pub(crate) since: Duration,
+    /// When it is withdrawn at the latest.
+    pub(crate) deadline: Duration,
+    /// Its holder knows that it has it.
+    pub(crate) collected: bool,
+    /// When it ends unless it is extended.
+    pub(crate) lease: Option<Duration>,
+    /// It was asked back, and ends then at the latest.
+    pub(crate) ends: Option<Duration>,
+}
+
+impl Permit {
+    /// When it ends by itself, if anything ends it.
+    pub(super) fn over_at(&self) -> Option<Duration> {
+        self.ends.into_iter().chain(self.lease).min()
+    }
+}
+
+/// Something to be done because of a permit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// The token may go on, perhaps with another payload.
+    Done(Grant, Option<Vec<u8>>),
+    /// The command is to be run.
+    StartCommand(CommandPermit),
+    /// The command has to stop.
+    StopCommand(Grant),
+    /// A program has its permit.
+    Given(RequestId, Given),
+    /// A program's request will never be met.
+    Refused(RequestId),
+    /// Somebody has used a permit.
+    Ended(Episode),
+}
+
+/// What a command is told about its permit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandPermit {
+    /// Its token.
+    pub grant: Grant,
+    /// The number of this run, unlike any other.
+    pub run: u64,
+    /// How long there is.
+    pub time: Duration,
+    /// What the token carries.
+    pub payload: Vec<u8>,
+}
+
+/// Times that permits go by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// A permit is withdrawn after this long.
+    pub(crate) dwell_most: Duration,
+    /// It ends this long after it was asked back.
+    pub(crate) grace: Duration,
+    /// A program that says nothing for this long loses its permit.
+    pub(crate) lease: Duration,
+    /// FleetLock requests that are not repeated are forgotten after this long.
+    pub(crate) patience: Duration,
+    /// The command wants every permit.
+    pub(crate) every_permit: bool,
+}
+
+/// What survives a restart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// FleetLock clients that wait, in order.
+    pub waiting: Vec<Holder>,
+    /// Permits in use.
+    pub using: Vec<Entry>,
+}
+
+/// A permit in use, as remembered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Which token.
+    pub token: u32,
+    /// Its number.
+    pub fence: u64,
+    /// By whom.
+    #[serde(rename = "who")]
+    pub holder: Holder,
+    /// Its holder knows that it has it.
+    #[serde(default)]
+    pub collected: bool,
+}
+
+/// Numbers the runs of the command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Runs {
+    /// The session of the node's process.
+    pub(crate) session: i32,
+    /// Gives numbers that nobody can guess.
+    pub(crate) random: fn() -> u64,
+}
+
+impl Runs {
+    pub(super) fn next(self) -> Run {
+        Run {
+            id: (self.random)(),
+            session: self.session,
+            process: None,
+        }
+    }
+}

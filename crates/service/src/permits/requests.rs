@@ -1,0 +1,135 @@
+//! What those who want a permit, or have one, ask for.
+
+use std::time::Duration;
+
+use super::{Effect, Holder, Permit, Permits, Program, Waiting};
+use crate::request::{PermitView, RequestId};
+use crate::telemetry::Outcome;
+
+impl Permits {
+    /// Somebody wants a permit. Asking again changes nothing but the time.
+    pub(crate) fn ask(&mut self, now: Duration, holder: Holder) {
+        self.wait(now, holder, None);
+    }
+
+    /// A program wants a permit; the answer belongs to `request`.
+    pub(crate) fn ask_for_program(
+        &mut self,
+        now: Duration,
+        request: RequestId,
+        ticket: u64,
+        lease: Duration,
+    ) {
+        if self.closed {
+            self.effects.push_back(Effect::Refused(request));
+        } else {
+            self.wait(now, Holder::Program { ticket }, Some((request, lease)));
+        }
+    }
+
+    fn wait(&mut self, now: Duration, holder: Holder, program: Program) {
+        let mut waiting = self.waiting.iter_mut();
+        if let Some(waiting) = waiting.find(|waiting| waiting.holder == holder) {
+            waiting.asked = now;
+            return;
+        }
+        self.waiting.push_back(Waiting {
+            holder,
+            asked: now,
+            program,
+        });
+        self.changes += 1;
+    }
+
+    /// Somebody does not want one any more.
+    pub(crate) fn forget(&mut self, holder: &Holder) {
+        self.keep_waiting(|waiting| waiting.holder != *holder);
+    }
+
+    pub(super) fn keep_waiting(&mut self, keep: impl Fn(&Waiting) -> bool) {
+        let effects = &mut self.effects;
+        let before = self.waiting.len();
+        self.waiting.retain(|waiting| {
+            let keep = keep(waiting);
+            if let (false, Some((request, _))) = (keep, waiting.program) {
+                effects.push_back(Effect::Refused(request));
+            }
+            keep
+        });
+        self.changes += u64::from(self.waiting.len() < before);
+    }
+
+    /// A holder's permit that was not asked back.
+    fn lasting(&mut self, holder: &Holder) -> Option<&mut Permit> {
+        let mut permits = self.using.values_mut();
+        permits.find(|permit| permit.holder == *holder && permit.ends.is_none())
+    }
+
+    /// A holder's permit.
+    pub(super) fn of(&self, holder: &Holder) -> Option<&Permit> {
+        self.permits().find(|permit| permit.holder == *holder)
+    }
+
+    /// A program's permit as it sees it.
+    pub(crate) fn view(&self, now: Duration, ticket: u64) -> Option<PermitView> {
+        let permit = self.of(&Holder::Program { ticket })?;
+        Some(PermitView {
+            ticket,
+            grant: permit.grant,
+            left: permit.lease.unwrap_or(permit.deadline).saturating_sub(now),
+            asked_back: permit.ends.is_some(),
+        })
+    }
+
+    /// How many wait, beside the command.
+    pub(crate) fn waiting(&self) -> usize {
+        let others = |waiting: &&Waiting| waiting.holder != Holder::Command;
+        self.waiting.iter().filter(others).count()
+    }
+
+    /// A program needs its permit for longer. How long it has from now on; `None` if there is
+    /// no permit, or it has been asked back.
+    pub(crate) fn extend(
+        &mut self,
+        now: Duration,
+        ticket: u64,
+        lease: Duration,
+    ) -> Option<Duration> {
+        let permit = self.lasting(&Holder::Program { ticket })?;
+        let until = (now + lease).min(permit.deadline);
+        permit.lease = Some(until);
+        Some(until.saturating_sub(now))
+    }
+
+    /// A FleetLock client asks for its permit: whether it has one that was not
+    /// asked back. From then on only its own word or its time ends it.
+    pub(crate) fn collect(&mut self, client: &Holder) -> bool {
+        let Some(permit) = self.lasting(client) else {
+            return false;
+        };
+        permit.collected = true;
+        permit.lease = None;
+        self.changes += 1;
+        true
+    }
+
+    /// Somebody gives a permit back. Whether there was one.
+    pub(crate) fn release(
+        &mut self,
+        now: Duration,
+        holder: &Holder,
+        payload: Option<&[u8]>,
+    ) -> bool {
+        self.forget(holder);
+        let remembered = self.remembered.len();
+        self.remembered.retain(|entry| entry.holder != *holder);
+        self.changes += u64::from(self.remembered.len() < remembered);
+        // More than one, if another came while the last was being asked back.
+        let given = self.permits().filter(|permit| permit.holder == *holder);
+        let given: Vec<u32> = given.map(|permit| permit.grant.token).collect();
+        for &token in &given {
+            self.end(now, token, Outcome::Released, payload.map(<[u8]>::to_vec));
+        }
+        !given.is_empty()
+    }
+}

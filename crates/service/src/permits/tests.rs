@@ -1,0 +1,251 @@
+use super::*;
+
+const RULES: Rules = Rules {
+    dwell_most: Duration::from_secs(100),
+    grace: Duration::from_secs(5),
+    lease: Duration::from_secs(10),
+    patience: Duration::from_secs(60),
+    every_permit: false,
+};
+
+fn s(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn fleet(id: &str) -> Holder {
+    Holder::FleetLock {
+        group: "default".into(),
+        id: id.into(),
+    }
+}
+
+fn start(rules: Rules, ledger: Ledger) -> Permits {
+    let runs = Runs {
+        session: 1,
+        random: || 99,
+    };
+    Permits::new(rules, runs, ledger)
+}
+
+/// All but what is only told of the past, unless it is an overrun.
+fn effects(permits: &mut Permits) -> Vec<Effect> {
+    let all = std::iter::from_fn(|| permits.poll_effect());
+    all.filter(|effect| !matches!(effect, Effect::Ended(_)) || is_overrun(effect))
+        .collect()
+}
+
+fn is_overrun(effect: &Effect) -> bool {
+    let Effect::Ended(Episode { past, .. }) = effect else {
+        return false;
+    };
+    matches!(
+        past,
+        Past::Permit {
+            outcome: Outcome::Overrun,
+            ..
+        }
+    )
+}
+
+fn waits(permits: &Permits, holder: &Holder) -> bool {
+    let mut waiting = permits.waiting.iter();
+    waiting.any(|waiting| waiting.holder == *holder)
+}
+
+const fn grant(token: u32, fence: u64) -> Grant {
+    Grant { token, fence }
+}
+
+fn done(token: u32, fence: u64) -> Effect {
+    Effect::Done(grant(token, fence), None)
+}
+
+#[test]
+fn a_permit_that_nobody_wants_goes_on_at_once() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.handle_granted(s(1), grant(0, 7), &[]);
+    assert_eq!(effects(&mut permits), [done(0, 7)]);
+}
+
+#[test]
+fn first_come_first_served_and_the_rest_wait() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask(s(0), fleet("a"));
+    permits.ask_for_program(s(0), 1, 5, s(10));
+    permits.ask(s(1), fleet("a"));
+    permits.handle_granted(s(2), grant(0, 7), &[]);
+    assert!(effects(&mut permits).is_empty());
+    assert_eq!(
+        permits.of(&fleet("a")).map(|permit| permit.grant),
+        Some(grant(0, 7))
+    );
+    permits.handle_granted(s(3), grant(1, 9), &[]);
+    assert!(matches!(
+        effects(&mut permits)[..],
+        [Effect::Given(1, Given { ticket: 5, .. })]
+    ));
+    assert!(
+        permits.release(s(200), &fleet("a"), None) && !permits.release(s(200), &fleet("a"), None)
+    );
+    assert_eq!(effects(&mut permits), [done(0, 7)]);
+}
+
+#[test]
+fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask_for_program(s(0), 1, 5, s(10));
+    permits.handle_granted(s(0), grant(0, 7), &[]);
+    effects(&mut permits);
+    assert_eq!(permits.extend(s(0), 5, s(20)), Some(s(20)));
+    permits.handle_timeout(s(19));
+    assert!(effects(&mut permits).is_empty());
+    assert_eq!(
+        permits.extend(s(19), 5, s(500)),
+        Some(s(81)),
+        "no longer than dwell_most"
+    );
+    permits.handle_timeout(s(100));
+    assert_eq!(effects(&mut permits), [done(0, 7)]);
+    assert_eq!(permits.extend(s(100), 5, s(600)), None);
+}
+
+#[test]
+fn what_is_asked_back_and_kept_is_an_overrun() {
+    let mut permits = start(
+        Rules {
+            every_permit: true,
+            ..RULES
+        },
+        Ledger::default(),
+    );
+    permits.handle_granted(s(0), grant(0, 7), &[]);
+    assert!(matches!(
+        effects(&mut permits)[..],
+        [Effect::StartCommand(_)]
+    ));
+    permits.handle_withdrawn(s(10), grant(0, 7));
+    assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
+    permits.handle_timeout(s(14));
+    assert!(effects(&mut permits).is_empty());
+    permits.handle_timeout(s(15));
+    assert!(matches!(
+        effects(&mut permits)[..],
+        [Effect::Ended(_), Effect::Done(..)]
+    ));
+    // It still runs: no second one is started beside it.
+    permits.handle_granted(s(16), grant(0, 9), &[]);
+    assert_eq!(effects(&mut permits), [done(0, 9)]);
+    permits.handle_command_ended(s(17), grant(0, 7), Outcome::Succeeded, None);
+    permits.handle_granted(s(18), grant(0, 11), &[]);
+    assert!(matches!(
+        effects(&mut permits)[..],
+        [Effect::StartCommand(CommandPermit {
+            grant: Grant { fence: 11, .. },
+            ..
+        })]
+    ));
+}
+
+#[test]
+fn a_restart_keeps_permits_and_fleetlock_wishes() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask(s(0), fleet("a"));
+    permits.ask(s(0), fleet("b"));
+    permits.handle_granted(s(0), grant(2, 7), &[]);
+    let text = serde_json::to_string(&permits.ledger()).unwrap();
+    let mut permits = start(RULES, serde_json::from_str(&text).unwrap());
+    assert!(waits(&permits, &fleet("b")) && permits.of(&fleet("a")).is_none());
+    // Still remembered before the node has granted it again.
+    assert_eq!(permits.ledger().using.len(), 1);
+    permits.handle_granted(s(0), grant(2, 7), &[]);
+    assert!(permits.of(&fleet("a")).is_some());
+    assert!(effects(&mut permits).is_empty());
+}
+
+#[test]
+fn a_permit_that_is_not_collected_lapses_and_one_that_is_stays() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask(s(0), fleet("a"));
+    permits.ask(s(0), fleet("b"));
+    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.handle_granted(s(0), grant(1, 8), &[]);
+    effects(&mut permits);
+    assert!(permits.collect(&fleet("b")) && !permits.collect(&fleet("c")));
+    permits.handle_timeout(s(60));
+    assert_eq!(effects(&mut permits), [done(0, 7)]);
+    let ledger = permits.ledger();
+    let mut permits = start(RULES, ledger);
+    permits.handle_granted(s(0), grant(1, 8), &[]);
+    permits.handle_timeout(s(99));
+    assert!(permits.of(&fleet("b")).is_some());
+}
+
+#[test]
+fn wishes_that_are_not_repeated_are_forgotten() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask(s(0), fleet("a"));
+    permits.handle_timeout(s(59));
+    assert!(waits(&permits, &fleet("a")));
+    permits.handle_timeout(s(60));
+    permits.handle_granted(s(61), grant(0, 7), &[]);
+    assert_eq!(effects(&mut permits), [done(0, 7)]);
+}
+
+#[test]
+fn a_node_that_stops_recalls_and_gives_nothing_more() {
+    let mut permits = start(
+        Rules {
+            every_permit: true,
+            ..RULES
+        },
+        Ledger::default(),
+    );
+    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.ask(s(0), fleet("a"));
+    permits.handle_granted(s(0), grant(1, 8), &[]);
+    effects(&mut permits);
+    permits.handle_stop(s(1));
+    assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
+    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Succeeded, None);
+    let holders: Vec<&Holder> = permits.permits().map(|permit| &permit.holder).collect();
+    assert_eq!(holders, [&fleet("a")]);
+    effects(&mut permits);
+    permits.handle_granted(s(3), grant(0, 9), &[]);
+    assert_eq!(effects(&mut permits), [done(0, 9)]);
+}
+
+/// Right after a restart, before the ring has been heard, a client that has a slot asks
+/// again. That must not become a second slot.
+#[test]
+fn a_client_that_asks_again_after_a_restart_has_one_permit() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask(s(0), fleet("a"));
+    permits.handle_granted(s(0), grant(0, 7), &[]);
+    assert!(permits.collect(&fleet("a")));
+    let ledger = permits.ledger();
+    let mut permits = start(RULES, ledger);
+    assert!(!permits.collect(&fleet("a")), "not known yet");
+    permits.ask(s(1), fleet("a"));
+    permits.handle_granted(s(2), grant(0, 7), &[]);
+    assert!(permits.collect(&fleet("a")) && !waits(&permits, &fleet("a")));
+    effects(&mut permits);
+    permits.handle_granted(s(3), grant(1, 9), &[]);
+    assert_eq!(effects(&mut permits), [done(1, 9)], "nobody else waits");
+}
+
+#[test]
+fn steady_state_gives_back_everything_that_a_client_has() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask(s(0), fleet("a"));
+    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.handle_withdrawn(s(100), grant(0, 7));
+    // Its time is over; it asks again, and another token comes in the grace.
+    assert!(!permits.collect(&fleet("a")));
+    permits.ask(s(101), fleet("a"));
+    permits.handle_granted(s(102), grant(1, 9), &[]);
+    effects(&mut permits);
+    assert!(permits.collect(&fleet("a")));
+    assert!(permits.release(s(200), &fleet("a"), None));
+    assert_eq!(effects(&mut permits), [done(0, 7), done(1, 9)]);
+    assert_eq!(permits.permits().count(), 0);
+}

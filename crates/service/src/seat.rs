@@ -1,0 +1,267 @@
+//! This node's seat on the ring: the protocol's machine, while there is one.
+//!
+//! Without clock, socket or disk: datagrams and times go in; [`Effect`]s, the state to keep
+//! and datagrams come out. Whoever asks for datagrams ([`Seat::poll_transmit`]) has to ask for
+//! the state first ([`Seat::poll_state`]) and keep it: what is told is kept before.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use headway_node::{Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Timing};
+
+use crate::permits::Grant;
+
+/// Longer than any datagram.
+const BUFFER_BYTES: usize = 2048;
+
+/// What has happened on the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// This node may use a token.
+    Granted(Grant),
+    /// It has to stop using it.
+    Withdrawn(Grant),
+    /// What it has seen for a whole turn was legitimate.
+    Settled { since: Option<Duration> },
+    /// Something was not.
+    Unsettled,
+    /// A neighbour has not been heard for too long.
+    Silent { node: u32 },
+    /// It was heard again.
+    Heard { node: u32 },
+    /// Datagrams that were not listened to.
+    Rejected { reason: Rejected, count: u64 },
+}
+
+/// A seat, taken or not.
+pub(crate) struct Seat {
+    key: Key,
+    random: fn() -> u64,
+    machine: Option<Machine>,
+    /// Neighbours that have not spoken since the machine was restored: until they have, the
+    /// ring may have gone on without this node.
+    unheard: BTreeSet<u32>,
+    /// Permits that wait for them.
+    held_back: Vec<Grant>,
+    unsettled_since: Option<Duration>,
+    /// What machines of earlier rosters counted.
+    past: Totals,
+    /// The state as it was last given out to be kept.
+    kept: Vec<u8>,
+    state: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+/// What a node has done on rings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) rounds: u64,
+    pub(crate) hops: u64,
+}
+
+impl Seat {
+    /// A seat that is not taken. `random` gives numbers that nobody can guess.
+    pub(crate) fn new(now: Duration, key: Key, random: fn() -> u64) -> Seat {
+        Seat {
+            key,
+            random,
+            machine: None,
+            unheard: BTreeSet::new(),
+            held_back: Vec::new(),
+            unsettled_since: Some(now),
+            past: Totals::default(),
+            kept: Vec::new(),
+            state: Vec::new(),
+            buffer: vec![0; BUFFER_BYTES],
+        }
+    }
+
+    /// Goes on from a state that was kept. Whether it could.
+    pub(crate) fn resume(&mut self, now: Duration, config: Config, state: &[u8]) -> bool {
+        match Machine::restore(config, self.key.clone(), (self.random)(), now, state) {
+            Ok(machine) => {
+                tracing::info!(round = machine.rounds(), "goes on from the kept state");
+                self.unheard = [config.predecessor(), config.successor()].into();
+                self.machine = Some(machine);
+                true
+            }
+            Err(error) => {
+                tracing::info!(%error, "the kept state is not used");
+                false
+            }
+        }
+    }
+
+    /// Takes a place on a ring, without a state.
+    ///
+    /// # Errors
+    ///
+    /// When the configuration is wrong.
+    pub(crate) fn take(&mut self, now: Duration, config: Config) -> Result<(), ConfigError> {
+        let mut machine = Machine::new(config, self.key.clone(), (self.random)())?;
+        machine.handle_timeout(now);
+        tracing::info!(
+            index = config.index,
+            nodes = config.plan.nodes(),
+            "takes its place on the ring"
+        );
+        self.machine = Some(machine);
+        Ok(())
+    }
+
+    /// Leaves the ring.
+    pub(crate) fn leave(&mut self, now: Duration) {
+        self.past = self.totals();
+        if self.machine.take().is_some() {
+            self.unsettled_since = self.unsettled_since.or(Some(now));
+        }
+        self.held_back.clear();
+        self.unheard.clear();
+    }
+
+    /// The times or the key have changed: a machine with others goes on from the state of
+    /// this one.
+    pub(crate) fn set(&mut self, now: Duration, timing: Timing, key: Key) {
+        self.key = key;
+        let Some(machine) = &self.machine else { return };
+        let config = Config {
+            timing,
+            ..*machine.config()
+        };
+        let mut state = Vec::new();
+        machine.save(&mut state);
+        match Machine::restore(config, self.key.clone(), (self.random)(), now, &state) {
+            Ok(restored) => self.machine = Some(restored),
+            Err(error) => tracing::error!(%error, "the new times are not used"),
+        }
+    }
+
+    /// A datagram has arrived. Whether there is anybody to listen to it.
+    pub(crate) fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) -> bool {
+        let Some(machine) = &mut self.machine else {
+            return false;
+        };
+        if machine.handle_datagram(now, datagram).is_ok()
+            && !self.unheard.is_empty()
+            && let Some(sender) = headway_node::wire::sender(datagram)
+        {
+            self.unheard.remove(&sender);
+        }
+        true
+    }
+
+    /// A permit is not used any more; its token may carry something else from now on.
+    pub(crate) fn handle_done(&mut self, now: Duration, grant: Grant, payload: Option<&[u8]>) {
+        if let Some(machine) = &mut self.machine {
+            machine.handle_work_done(now, grant.token, grant.fence, payload);
+        }
+    }
+
+    /// Time has passed.
+    pub(crate) fn handle_timeout(&mut self, now: Duration) {
+        if let Some(machine) = &mut self.machine
+            && now >= machine.poll_timeout()
+        {
+            machine.handle_timeout(now);
+        }
+    }
+
+    /// When to call [`Seat::handle_timeout`] at the latest.
+    pub(crate) fn poll_timeout(&self) -> Option<Duration> {
+        self.machine.as_ref().map(Machine::poll_timeout)
+    }
+
+    /// What has happened.
+    pub(crate) fn poll_effect(&mut self, now: Duration) -> Option<Effect> {
+        while let Some(event) = self.machine.as_mut().and_then(Machine::poll_event) {
+            return Some(match event {
+                Event::Granted { token, fence } => {
+                    let grant = Grant { token, fence };
+                    if !self.unheard.is_empty() {
+                        self.held_back.push(grant);
+                        continue;
+                    }
+                    Effect::Granted(grant)
+                }
+                Event::Withdrawn { token, fence } => {
+                    let grant = Grant { token, fence };
+                    if let Some(at) = self.held_back.iter().position(|held| *held == grant) {
+                        self.held_back.remove(at);
+                        self.handle_done(now, grant, None);
+                        continue;
+                    }
+                    Effect::Withdrawn(grant)
+                }
+                Event::Settled => Effect::Settled {
+                    since: self.unsettled_since.take(),
+                },
+                Event::Unsettled => {
+                    self.unsettled_since = Some(now);
+                    Effect::Unsettled
+                }
+                Event::Silent { node } => Effect::Silent { node },
+                Event::Heard { node } => Effect::Heard { node },
+                Event::Rejected { reason, count } => Effect::Rejected { reason, count },
+            });
+        }
+        if self.held_back.is_empty() || !self.unheard.is_empty() {
+            return None;
+        }
+        Some(Effect::Granted(self.held_back.remove(0)))
+    }
+
+    /// The state, sealed, if it has changed since it was last asked for.
+    pub(crate) fn poll_state(&mut self) -> Option<Vec<u8>> {
+        let machine = self.machine.as_ref()?;
+        self.state.clear();
+        machine.save_unsealed(&mut self.state);
+        if self.state == self.kept {
+            return None;
+        }
+        std::mem::swap(&mut self.state, &mut self.kept);
+        let mut sealed = self.kept.clone();
+        Machine::seal(&mut sealed, 0);
+        Some(sealed)
+    }
+
+    /// The state could not be kept: it is given out again.
+    pub(crate) fn handle_state_lost(&mut self) {
+        self.kept.clear();
+    }
+
+    /// The next datagram, and to which node.
+    pub(crate) fn poll_transmit(&mut self) -> Option<(u32, &[u8])> {
+        let transmit = self.machine.as_mut()?.poll_transmit(&mut self.buffer)?;
+        Some((transmit.to, &self.buffer[..transmit.bytes]))
+    }
+
+    /// The machine, while this node takes part.
+    pub(crate) const fn machine(&self) -> Option<&Machine> {
+        self.machine.as_ref()
+    }
+
+    /// Tokens that are here.
+    pub(crate) fn held(&self) -> impl Iterator<Item = Held> {
+        self.machine.iter().flat_map(Machine::held)
+    }
+
+    /// The neighbours, while this node takes part.
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = Neighbour> {
+        self.machine.iter().flat_map(Machine::neighbours)
+    }
+
+    /// What a token carries.
+    pub(crate) fn payload(&self, token: u32) -> Vec<u8> {
+        let machine = self.machine.as_ref();
+        machine.map_or_else(Vec::new, |machine| machine.payload(token).to_vec())
+    }
+
+    /// Rounds and hops on all rings so far.
+    pub(crate) fn totals(&self) -> Totals {
+        let of = |count: fn(&Machine) -> u64| self.machine.as_ref().map_or(0, count);
+        Totals {
+            rounds: self.past.rounds + of(Machine::rounds),
+            hops: self.past.hops + of(Machine::hops),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Transports whose nodes can be given addresses while they run.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+
+use headway_node::transport::Transport;
+use headway_node::transport::udp::Udp;
+use serde::Serialize;
+
+/// A connection to a neighbour, as `/v1/status` gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Session {
+    /// There is one, connected or not.
+    pub open: bool,
+    /// The neighbour reads what it is told.
+    pub connected: bool,
+    /// The neighbour says that it lives: a hint.
+    pub alive: bool,
+    /// How often it was opened anew.
+    pub reopened: u64,
+}
+
+/// A [`Transport`] that can be told where a node is.
+///
+/// The service uses numbers below 2³¹ for the places of the ring, and numbers from
+/// 2³¹ on for addresses that control datagrams go to; one address may have both.
+pub(crate) trait ServiceTransport: Transport {
+    /// From now on `node` is at `address`, as written in the roster.
+    ///
+    /// # Errors
+    ///
+    /// When the address means nothing to this transport; sending to the node is then
+    /// loss.
+    fn reach(&mut self, node: u32, address: &str) -> io::Result<()>;
+
+    /// Forgets a node.
+    fn forget(&mut self, node: u32);
+
+    /// The nodes beside this one on the ring, by number and name: nobody else may tell
+    /// the ring's state, as far as the transport can prevent it. Their addresses
+    /// follow by [`ServiceTransport::reach`].
+    fn beside(&mut self, _neighbours: &[(u32, &str)]) {}
+
+    /// Its name, as in `node.transport`.
+    fn name(&self) -> &'static str;
+
+    /// How it goes with the sessions to the neighbours, by name, if there are such things.
+    fn sessions(&self) -> Vec<(String, Session)> {
+        Vec::new()
+    }
+
+    /// Datagrams that the transport itself did not let in.
+    fn refused(&self) -> u64 {
+        0
+    }
+}
+
+#[cfg(feature = "zenoh")]
+impl ServiceTransport for headway_zenoh::ZenohTransport {
+    fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
+        self.set_peer(node, address);
+        Ok(())
+    }
+
+    fn forget(&mut self, node: u32) {
+        self.remove_peer(node);
+    }
+
+    fn beside(&mut self, neighbours: &[(u32, &str)]) {
+        self.set_neighbours(neighbours);
+    }
+
+    fn name(&self) -> &'static str {
+        "zenoh"
+    }
+
+    fn sessions(&self) -> Vec<(String, Session)> {
+        let links = self.links().into_iter();
+        let session = |link: headway_zenoh::LinkStatus| {
+            let session = Session {
+                open: link.open,
+                connected: link.connected,
+                alive: link.alive,
+                reopened: link.reopened,
+            };
+            (link.name, session)
+        };
+        links.map(session).collect()
+    }
+
+    fn refused(&self) -> u64 {
+        self.refused()
+    }
+}
+
+impl ServiceTransport for Udp {
+    fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
+        let found = match address.parse::<SocketAddr>() {
+            Ok(address) => Some(address),
+            Err(_) => address.to_socket_addrs()?.next(),
+        };
+        let address = found.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, format!("no address for {address}"))
+        })?;
+        self.set_peer(node, address);
+        Ok(())
+    }
+
+    fn forget(&mut self, node: u32) {
+        self.remove_peer(node);
+    }
+
+    fn name(&self) -> &'static str {
+        "udp"
+    }
+}
