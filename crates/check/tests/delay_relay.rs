@@ -17,10 +17,7 @@ fn explicit_answer(instance: &Instance) -> function::FunctionAnswer {
 /// Rounds until legitimate and the last rest, by running the ring.
 fn run(instance: &Instance, start: &[headway_core::Process]) -> (u64, Option<u64>) {
     let ring = instance.ring();
-    let mut state = headway_core::Configuration {
-        processes: start.to_vec(),
-        measuring: Vec::new(),
-    };
+    let mut state = headway_core::Configuration::from(start.to_vec());
     let mut last_rest = None;
     for round in 0.. {
         if state.resting() > 0 {

@@ -28,6 +28,11 @@ pub enum Stage {
     Done,
 }
 
+impl Stage {
+    /// All stages, in the order of their numbers in a saved state.
+    pub const ALL: [Stage; 4] = [Stage::Free, Stage::Working, Stage::Stopping, Stage::Done];
+}
+
 /// One token ring at this node, and the token's stay if it is here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Token {

@@ -83,42 +83,27 @@ impl Plan {
     ///
     /// When the numbers are out of range or the tokens do not fit.
     pub fn new(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
-        if !(2..=MAX_NODES).contains(&nodes) {
-            return Err(PlanError::Nodes(nodes));
-        }
-        if !(1..=MAX_TOKENS).contains(&tokens) {
-            return Err(PlanError::Tokens(tokens));
-        }
-        if separation == 0 {
-            return Err(PlanError::Separation);
-        }
-        // A single token is apart from nothing.
-        if tokens == 1 {
-            return Ok(Plan {
-                nodes,
-                tokens,
-                wanted: separation,
-                separation: 1,
-                pace: 1,
-            });
-        }
+        check(nodes, tokens, separation)?;
         let room = nodes / tokens;
-        let plan = |(separation_set, pace)| Plan {
+        let set = match tokens {
+            // A single token is apart from nothing.
+            1 => Some((1, 1)),
+            _ => quickest(separation, room),
+        };
+        let (set, pace) = set.ok_or_else(|| PlanError::Infeasible {
             nodes,
             tokens,
             wanted: separation,
-            separation: separation_set,
+            capacity: (nodes / separation.saturating_add(1)).max(1),
+            furthest: room.saturating_sub(1),
+        })?;
+        Ok(Plan {
+            nodes,
+            tokens,
+            wanted: separation,
+            separation: set,
             pace,
-        };
-        quickest(separation, room)
-            .map(plan)
-            .ok_or_else(|| PlanError::Infeasible {
-                nodes,
-                tokens,
-                wanted: separation,
-                capacity: (nodes / separation.saturating_add(1)).max(1),
-                furthest: room.saturating_sub(1),
-            })
+        })
     }
 
     /// A plan with the protocol's own parameters: logical separation g and pace p.
@@ -128,15 +113,7 @@ impl Plan {
     ///
     /// When the numbers are out of range or more than g times the tokens do not fit.
     pub fn logical(nodes: u32, tokens: u32, separation: u32, pace: u32) -> Result<Plan, PlanError> {
-        if !(2..=MAX_NODES).contains(&nodes) {
-            return Err(PlanError::Nodes(nodes));
-        }
-        if !(1..=MAX_TOKENS).contains(&tokens) {
-            return Err(PlanError::Tokens(tokens));
-        }
-        if separation == 0 || pace == 0 {
-            return Err(PlanError::Separation);
-        }
+        check(nodes, tokens, separation.min(pace))?;
         let kept = true_separation(separation.into(), pace.into()) as u32;
         if u64::from(tokens) * u64::from(separation) > u64::from(nodes) {
             return Err(PlanError::Infeasible {
@@ -195,6 +172,20 @@ impl Plan {
     pub const fn capacity(&self) -> u32 {
         self.nodes / self.separation
     }
+}
+
+/// Whether the numbers are in range.
+fn check(nodes: u32, tokens: u32, separation: u32) -> Result<(), PlanError> {
+    if !(2..=MAX_NODES).contains(&nodes) {
+        return Err(PlanError::Nodes(nodes));
+    }
+    if !(1..=MAX_TOKENS).contains(&tokens) {
+        return Err(PlanError::Tokens(tokens));
+    }
+    if separation == 0 {
+        return Err(PlanError::Separation);
+    }
+    Ok(())
 }
 
 /// The least pace, and with it the least logical separation up to `room`, that

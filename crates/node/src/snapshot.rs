@@ -10,9 +10,7 @@ use core::time::Duration;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::permit::Stage;
 use crate::state::Variable;
-use crate::wire::{NO_TOKEN, Released};
 use crate::{Config, ConfigError, Key, Machine, micros};
 
 const MAGIC: &[u8; 8] = b"HWstate1";
@@ -56,7 +54,7 @@ impl Machine {
         bytes.extend_from_slice(&self.config.index.to_be_bytes());
         let state = &self.state;
         state.read_kept(&self.config, &self.domain, &mut |variable| {
-            append(bytes, &variable);
+            bytes.extend_from_slice(&variable.get().to_be_bytes()[8 - variable.bytes()..]);
         });
         bytes.extend_from_slice(&state.payloads.bytes);
     }
@@ -97,12 +95,11 @@ impl Machine {
             return Err(RestoreError::Damaged);
         }
         let mut fields = Fields(state);
-        if fields.take::<8>()? != *MAGIC {
+        if fields.take(MAGIC.len())? != MAGIC {
             return Err(RestoreError::Damaged);
         }
-        let same = fields.take::<16>()? == config.ring.0
-            && u32::from_be_bytes(fields.take()?) == config.index;
-        if !same {
+        let (ring, index) = (fields.take(16)?, fields.take(4)?);
+        if ring != config.ring.0 || index != config.index.to_be_bytes() {
             return Err(RestoreError::Foreign);
         }
         let mut filled = Ok(());
@@ -129,71 +126,28 @@ impl Machine {
     }
 }
 
-/// Appends one variable of a saved state.
-fn append(bytes: &mut Vec<u8>, variable: &Variable<'_>) {
-    let mut put = |field: &[u8]| bytes.extend_from_slice(field);
-    match variable {
-        Variable::Flag(flag) => put(&[u8::from(**flag)]),
-        Variable::Phase(number) | Variable::Counter(number, _) => put(&number.to_be_bytes()),
-        Variable::Below(number, _) | Variable::Limited(number, _) | Variable::Rounds(number) => {
-            put(&number.to_be_bytes());
-        }
-        Variable::Fence(number)
-        | Variable::Moment(number)
-        | Variable::Number(number)
-        | Variable::Total(number) => put(&number.to_be_bytes()),
-        Variable::Released(released) => {
-            let (token, previous) = match released {
-                Some(released) => (released.token, released.previous),
-                None => (NO_TOKEN, 0),
-            };
-            put(&token.to_be_bytes());
-            put(&previous.to_be_bytes());
-        }
-        Variable::Stage(stage) => put(&[**stage as u8]),
-        Variable::Bytes(all) => put(all),
-    }
-}
-
 struct Fields<'b>(&'b [u8]);
 
-impl Fields<'_> {
+impl<'b> Fields<'b> {
     /// The next bytes. A state that ends too soon has fewer tokens or payload.
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], RestoreError> {
-        let (field, rest) = self.0.split_first_chunk().ok_or(RestoreError::Foreign)?;
-        self.0 = rest;
-        Ok(*field)
+    fn take(&mut self, bytes: usize) -> Result<&'b [u8], RestoreError> {
+        self.0.split_off(..bytes).ok_or(RestoreError::Foreign)
     }
 
     /// Gives a variable the value that was saved.
     fn fill(&mut self, variable: Variable<'_>) -> Result<(), RestoreError> {
-        match variable {
-            Variable::Flag(flag) => *flag = self.take()? != [0],
-            Variable::Phase(number) | Variable::Counter(number, _) => {
-                *number = i32::from_be_bytes(self.take()?);
-            }
-            Variable::Below(number, _)
-            | Variable::Limited(number, _)
-            | Variable::Rounds(number) => *number = u32::from_be_bytes(self.take()?),
-            Variable::Fence(number)
-            | Variable::Moment(number)
-            | Variable::Number(number)
-            | Variable::Total(number) => *number = u64::from_be_bytes(self.take()?),
-            Variable::Released(released) => {
-                let token = u16::from_be_bytes(self.take()?);
-                let previous = u32::from_be_bytes(self.take()?);
-                *released = (token != NO_TOKEN).then_some(Released { token, previous });
-            }
-            Variable::Stage(stage) => {
-                let stages = [Stage::Free, Stage::Working, Stage::Stopping, Stage::Done];
-                let saved = usize::from(self.take::<1>()?[0]);
-                *stage = *stages.get(saved).ok_or(RestoreError::Damaged)?;
-            }
-            Variable::Bytes(all) => {
-                let saved = self.0.split_off(..all.len());
-                all.copy_from_slice(saved.ok_or(RestoreError::Foreign)?);
-            }
+        if let Variable::Bytes(bytes) = variable {
+            bytes.copy_from_slice(self.take(bytes.len())?);
+            return Ok(());
         }
-        Ok(())
+        let saved = self.take(variable.bytes())?;
+        let number = saved
+            .iter()
+            .fold(0, |number, byte| number << 8 | u64::from(*byte));
+        if variable.set(number) {
+            Ok(())
+        } else {
+            Err(RestoreError::Damaged)
+        }
     }
 }

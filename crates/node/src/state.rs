@@ -17,7 +17,7 @@ pub use crate::link::Link;
 pub use crate::permit::{Stage, Token};
 pub use crate::release::Program;
 pub use crate::verdict::Verdict;
-use crate::wire::Released;
+use crate::wire::{NO_TOKEN, Released};
 
 /// What a fault may corrupt.
 #[derive(Clone, Debug)]
@@ -86,6 +86,72 @@ pub enum Variable<'v> {
     Total(&'v mut u64),
     /// Anything.
     Bytes(&'v mut [u8]),
+}
+
+impl Variable<'_> {
+    /// How many bytes of a saved state it takes.
+    pub const fn bytes(&self) -> usize {
+        match self {
+            Variable::Flag(_) | Variable::Stage(_) => 1,
+            Variable::Phase(_)
+            | Variable::Below(..)
+            | Variable::Counter(..)
+            | Variable::Limited(..)
+            | Variable::Rounds(_) => 4,
+            Variable::Released(_) => 6,
+            Variable::Fence(_) | Variable::Moment(_) | Variable::Number(_) | Variable::Total(_) => {
+                8
+            }
+            Variable::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// Its value as a number; 0 for bytes.
+    pub fn get(&self) -> u64 {
+        match self {
+            Variable::Flag(flag) => u64::from(**flag),
+            Variable::Stage(stage) => **stage as u64,
+            Variable::Phase(number) | Variable::Counter(number, _) => **number as u32 as u64,
+            Variable::Below(number, _)
+            | Variable::Limited(number, _)
+            | Variable::Rounds(number) => u64::from(**number),
+            Variable::Released(released) => match released {
+                Some(released) => u64::from(released.token) << 32 | u64::from(released.previous),
+                None => u64::from(NO_TOKEN) << 32,
+            },
+            Variable::Fence(number)
+            | Variable::Moment(number)
+            | Variable::Number(number)
+            | Variable::Total(number) => **number,
+            Variable::Bytes(_) => 0,
+        }
+    }
+
+    /// Gives it the value that [`Variable::get`] has said, in its domain or not. `false` if
+    /// there is no such value.
+    pub fn set(self, value: u64) -> bool {
+        match self {
+            Variable::Flag(flag) => *flag = value != 0,
+            Variable::Stage(stage) => match Stage::ALL.get(value as usize) {
+                Some(known) => *stage = *known,
+                None => return false,
+            },
+            Variable::Phase(number) | Variable::Counter(number, _) => *number = value as i32,
+            Variable::Below(number, _)
+            | Variable::Limited(number, _)
+            | Variable::Rounds(number) => *number = value as u32,
+            Variable::Released(released) => {
+                let (token, previous) = ((value >> 32) as u16, value as u32);
+                *released = (token != NO_TOKEN).then_some(Released { token, previous });
+            }
+            Variable::Fence(number)
+            | Variable::Moment(number)
+            | Variable::Number(number)
+            | Variable::Total(number) => *number = value,
+            Variable::Bytes(_) => return false,
+        }
+        true
+    }
 }
 
 /// Which phases and values there are.

@@ -16,7 +16,7 @@
 use std::fmt;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use headway_node::transport::Transport;
@@ -24,6 +24,7 @@ use headway_node::{Config, Event, Key, Machine, Plan, RingId};
 
 use crate::driver::{Application, Driver};
 use crate::faulty::{Faults, Faulty, SharedFaults};
+use crate::lock;
 use crate::observer::Observer;
 
 /// How long things may take.
@@ -291,10 +292,11 @@ struct Work {
 impl Application for Work {
     fn event(&mut self, now: Duration, event: Event, node: &mut Machine) {
         if let Event::Granted { token, fence } = event {
-            let observer = || self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-            observer().granted(now, self.index, token, fence);
             self.permits += 1;
-            observer().ended(self.index, token);
+            let mut observer = lock(&self.observer);
+            observer.granted(now, self.index, token, fence);
+            observer.ended(self.index, token);
+            drop(observer);
             node.handle_work_done(now, token, fence, Some(&self.index.to_be_bytes()));
         }
     }
@@ -305,8 +307,7 @@ fn carries_ring<T: Transport + 'static>(ring: Vec<T>) -> Result<(), String> {
     let plan = Plan::new(ring.len() as u32, 2, 1).map_err(|error| error.to_string())?;
     let observer = Arc::new(Mutex::new(Observer::new(&plan)));
     // Nothing corrupts a node here, so everything is promised from the beginning.
-    let lock = || observer.lock().unwrap_or_else(PoisonError::into_inner);
-    lock().settled(Duration::ZERO);
+    lock(&observer).settled(Duration::ZERO);
     let epoch = Instant::now();
     let key = Key::new(b"of the conformance suite").ok_or("no key")?;
     let mut threads = Vec::new();
@@ -349,7 +350,7 @@ fn carries_ring<T: Transport + 'static>(ring: Vec<T>) -> Result<(), String> {
     for thread in threads {
         thread.join().map_err(|_| "a node panicked".to_owned())?;
     }
-    match lock().violations().first() {
+    match lock(&observer).violations().first() {
         None => Ok(()),
         Some(violation) => Err(violation.to_string()),
     }

@@ -1,48 +1,45 @@
-//! A node in real time: a [`Machine`], a [`Transport`] and an [`Application`] in one
+//! A node on real time: a [`Machine`], a [`Transport`] and an [`Application`] in one
 //! thread.
 
-use std::io;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
-use headway_node::transport::Transport;
+use headway_node::transport::{Transport, Waker};
 use headway_node::{Event, Machine};
+use thiserror::Error;
 
-mod remote;
+/// How many commands may wait for a node.
+const MAX_COMMANDS: usize = 64;
 
-pub use remote::{Call, Command, Refused, Remote};
-
-/// How many commands wait for a node at most.
-pub const MAX_COMMANDS: usize = 64;
-
-/// How many datagrams are listened to before the node speaks. Both neighbours may
-/// have told several states; only their latest matters.
+/// How many datagrams a node hears before it speaks. Both neighbours may have told several
+/// states; only their latest matters.
 const MAX_DATAGRAMS: usize = 16;
 
-/// The node looks after itself this often at least.
+/// A node has a turn at least this often.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 /// What a node is for.
 pub trait Application {
-    /// Something has happened. Work that takes no time may be ended here, by
-    /// [`Machine::handle_work_done`]; other work goes elsewhere, and its end comes by
-    /// [`Remote::work_done`] or in [`Application::turn`].
+    /// Something has happened. Work that takes no time may end here, by
+    /// [`Machine::handle_work_done`]; the end of longer work is reported in
+    /// [`Application::turn`].
     fn event(&mut self, now: Duration, event: Event, node: &mut Machine);
 
     /// Called once in every turn of the loop, after events: the place for timers, and
-    /// for looking whether the node still agrees (a corrupted one may have forgotten
-    /// a permit, and [`Machine::held`] tells). When to be called again at the latest, if that
-    /// matters.
+    /// for checking that the node still agrees (a corrupted one may have forgotten a
+    /// permit; [`Machine::held`] tells). Returns when it has to be called again at the
+    /// latest, if that matters.
     fn turn(&mut self, _now: Duration, _node: &mut Machine) -> Option<Duration> {
         None
     }
 
-    /// The node was crashed by [`Command::Crash`]: what it held is no longer used.
+    /// [`Remote::crash`] has crashed the node: what it held is no longer used.
     fn crashed(&mut self, _now: Duration, _node: &Machine) {}
 
-    /// Called before datagrams leave that tell a state: the place to save it.
-    /// `false` keeps them from leaving, which is as if they were lost.
+    /// Called before datagrams leave that tell a state: the place to save it. `false`
+    /// keeps them from leaving, as if they were lost.
     fn before_transmit(&mut self, _now: Duration, _node: &Machine) -> bool {
         true
     }
@@ -77,7 +74,7 @@ pub trait Application {
 ///         Driver::new(machine, network.endpoint(index), Count(0), Instant::now())
 ///     })
 ///     .collect();
-/// // A thread for each, by `Driver::run`, is the usual thing; here all in one.
+/// // Usually each has a thread, in `Driver::run`; here all take turns in one.
 /// while nodes.iter().any(|node| node.application().0 < 100) {
 ///     for node in &mut nodes {
 ///         node.turn(Duration::ZERO);
@@ -95,20 +92,23 @@ pub struct Driver<T, A> {
     arrived: Vec<u8>,
     leaving: [Vec<u8>; 2],
     /// When the application wants its turn.
-    wish: Option<Duration>,
-    /// There are events that were not told yet.
+    turn_due: Option<Duration>,
+    /// The application has not heard all events yet.
     events_left: bool,
     running: bool,
     alive: bool,
-    errors: u64,
-    latest_error: Option<io::Error>,
 }
 
 impl<T: Transport, A: Application> Driver<T, A> {
-    /// A node that has not started yet. The machine's times count from `epoch`; a
-    /// machine that was restored has to have been told times from there.
+    /// A node that has not started yet. The machine's times count from `epoch`; those of a
+    /// restored machine must do so already.
     pub fn new(machine: Machine, transport: T, application: A, epoch: Instant) -> Driver<T, A> {
-        let (remote, commands) = Remote::new(transport.waker());
+        let (sender, commands) = sync_channel(MAX_COMMANDS);
+        let remote = Remote {
+            commands: sender,
+            pending: Arc::default(),
+            waker: transport.waker(),
+        };
         let bytes = machine.config().datagram_bytes();
         Driver {
             machine,
@@ -117,15 +117,13 @@ impl<T: Transport, A: Application> Driver<T, A> {
             epoch,
             commands,
             remote,
-            // One more, so that what is too long is seen to be.
+            // One more, to notice a datagram that is too long.
             arrived: vec![0; bytes + 1],
             leaving: [vec![0; bytes], vec![0; bytes]],
-            wish: None,
+            turn_due: None,
             events_left: false,
             running: true,
             alive: true,
-            errors: 0,
-            latest_error: None,
         }
     }
 
@@ -143,13 +141,13 @@ impl<T: Transport, A: Application> Driver<T, A> {
 
     /// One turn of the loop: datagrams, commands, timeouts, events, and then what
     /// there is to send. Waits for a datagram if there is nothing else to do, but no
-    /// longer than `most`. Whether a datagram came, or anything was sent.
-    pub fn turn(&mut self, most: Duration) -> bool {
+    /// longer than `limit`. Whether a datagram came, or anything was sent.
+    pub fn turn(&mut self, limit: Duration) -> bool {
         if !self.running {
             return false;
         }
         if !self.alive {
-            self.ignore(most);
+            self.ignore(limit);
             self.obey(self.now());
             return false;
         }
@@ -157,7 +155,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
         let wait = if self.events_left || self.remote.pending.load(Ordering::Acquire) {
             Duration::ZERO
         } else {
-            most.min(self.deadline().saturating_sub(now))
+            limit.min(self.deadline().saturating_sub(now))
         };
         let (now, heard) = self.listen(now, wait);
         self.obey(now);
@@ -169,14 +167,14 @@ impl<T: Transport, A: Application> Driver<T, A> {
         }
         self.tell_events(now);
         let before = (self.machine.rounds(), self.machine.phase());
-        self.wish = self.application.turn(now, &mut self.machine);
+        self.turn_due = self.application.turn(now, &mut self.machine);
         if before != (self.machine.rounds(), self.machine.phase()) {
             self.tell_events(now);
         }
         self.speak(now) || heard
     }
 
-    /// When it has to have its next turn if nothing arrives.
+    /// When it needs its next turn if nothing arrives.
     pub fn deadline(&self) -> Duration {
         if !self.alive {
             return Duration::MAX;
@@ -184,7 +182,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
         let timeout = self.machine.poll_timeout();
         let due = self.transport.due();
         let due = due.map(|due| due.saturating_duration_since(self.epoch));
-        let others = self.wish.into_iter().chain(due);
+        let others = self.turn_due.into_iter().chain(due);
         others.fold(timeout, Duration::min)
     }
 
@@ -198,19 +196,9 @@ impl<T: Transport, A: Application> Driver<T, A> {
         self.running
     }
 
-    /// Whether it was not crashed.
-    pub const fn alive(&self) -> bool {
-        self.alive
-    }
-
     /// The machine.
     pub const fn machine(&self) -> &Machine {
         &self.machine
-    }
-
-    /// The machine, to change.
-    pub const fn machine_mut(&mut self) -> &mut Machine {
-        &mut self.machine
     }
 
     /// The application.
@@ -218,48 +206,23 @@ impl<T: Transport, A: Application> Driver<T, A> {
         &self.application
     }
 
-    /// The application, to change.
-    pub const fn application_mut(&mut self) -> &mut A {
-        &mut self.application
-    }
-
-    /// The transport, to change.
-    pub const fn transport_mut(&mut self) -> &mut T {
-        &mut self.transport
-    }
-
-    /// How often the transport has failed, and how the last time. The node takes it
-    /// for loss.
-    pub fn errors(&self) -> (u64, Option<&io::Error>) {
-        (self.errors, self.latest_error.as_ref())
-    }
-
     fn obey(&mut self, now: Duration) {
-        // Looked at first because it costs less.
+        // Looking at this first is cheaper.
         if !self.remote.pending.swap(false, Ordering::AcqRel) {
             return;
         }
-        for _ in 0..MAX_COMMANDS {
-            match self.commands.try_recv() {
-                Ok(Command::WorkDone {
-                    token,
-                    fence,
-                    payload,
-                }) => {
-                    self.machine
-                        .handle_work_done(now, token, fence, payload.as_deref());
-                }
-                Ok(Command::Call(call)) => call(now, &mut self.machine),
-                Ok(Command::Crash) => {
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                Command::Call(call) => call(now, &mut self.machine),
+                Command::Crash => {
                     self.application.crashed(now, &self.machine);
                     self.alive = false;
                 }
-                Ok(Command::Restart(machine)) => {
+                Command::Restart(machine) => {
                     self.machine = *machine;
                     self.alive = true;
                 }
-                Ok(Command::Stop) => self.running = false,
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
+                Command::Stop => self.running = false,
             }
         }
     }
@@ -280,8 +243,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
                     heard = true;
                 }
                 Ok(None) => break,
-                Err(error) => {
-                    self.failed(error);
+                Err(_) => {
                     // A broken transport must not keep a core busy.
                     std::thread::sleep(wait.min(Duration::from_millis(10)));
                     break;
@@ -293,26 +255,23 @@ impl<T: Transport, A: Application> Driver<T, A> {
     }
 
     /// What a dead node does.
-    fn ignore(&mut self, most: Duration) {
-        let mut wait = most;
+    fn ignore(&mut self, mut wait: Duration) {
         while let Ok(Some(_)) = self.transport.receive(&mut self.arrived, wait) {
             wait = Duration::ZERO;
         }
     }
 
     fn tell_events(&mut self, now: Duration) {
-        // Ending one permit may bring the next; the rest is for the next turn.
-        let most = 4 * self.machine.config().plan.tokens() as usize + 16;
-        for _ in 0..most {
-            match self.machine.poll_event() {
-                Some(event) => self.application.event(now, event, &mut self.machine),
-                None => {
-                    self.events_left = false;
-                    return;
-                }
-            }
-        }
+        // The end of one permit may bring the next; the rest is for the next turn.
+        let limit = 4 * self.machine.config().plan.tokens() as usize + 16;
         self.events_left = true;
+        for _ in 0..limit {
+            let Some(event) = self.machine.poll_event() else {
+                self.events_left = false;
+                return;
+            };
+            self.application.event(now, event, &mut self.machine);
+        }
     }
 
     /// Sends what is due; whether anything was.
@@ -325,18 +284,78 @@ impl<T: Transport, A: Application> Driver<T, A> {
             return false;
         }
         if self.application.before_transmit(now, &self.machine) {
-            for (at, transmit) in due.into_iter().flatten().enumerate() {
-                let datagram = &self.leaving[at][..transmit.bytes];
-                if let Err(error) = self.transport.send(transmit.to, datagram) {
-                    self.failed(error);
-                }
+            for (transmit, buffer) in due.into_iter().flatten().zip(&self.leaving) {
+                // A datagram that cannot be sent is lost.
+                let _ = self.transport.send(transmit.to, &buffer[..transmit.bytes]);
             }
         }
         true
     }
+}
 
-    fn failed(&mut self, error: io::Error) {
-        self.errors += 1;
-        self.latest_error = Some(error);
+enum Command {
+    Call(Box<dyn FnOnce(Duration, &mut Machine) + Send>),
+    Crash,
+    Restart(Box<Machine>),
+    Stop,
+}
+
+/// Why a node did not take a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Refused {
+    /// Too many commands wait already.
+    #[error("the node is busy")]
+    Busy,
+    /// The node has stopped.
+    #[error("the node has stopped")]
+    Stopped,
+}
+
+/// Commands a node from other threads.
+///
+/// Every method fails when the node has too many commands waiting, or has stopped.
+#[derive(Clone, Debug)]
+#[allow(clippy::missing_errors_doc)]
+pub struct Remote {
+    commands: SyncSender<Command>,
+    /// There are commands that the node has not seen yet.
+    pending: Arc<AtomicBool>,
+    waker: Waker,
+}
+
+impl Remote {
+    /// Does something with the machine, in the node's thread, at a time of its clock.
+    pub fn call(
+        &self,
+        call: impl FnOnce(Duration, &mut Machine) + Send + 'static,
+    ) -> Result<(), Refused> {
+        self.send(Command::Call(Box::new(call)))
+    }
+
+    /// Kills the node: whatever is sent to it is lost.
+    pub fn crash(&self) -> Result<(), Refused> {
+        self.send(Command::Crash)
+    }
+
+    /// Replaces the node's machine, and brings it to life.
+    pub fn restart(&self, machine: Machine) -> Result<(), Refused> {
+        self.send(Command::Restart(Box::new(machine)))
+    }
+
+    /// Ends the loop. What the node holds stays with it.
+    pub fn stop(&self) -> Result<(), Refused> {
+        self.send(Command::Stop)
+    }
+
+    fn send(&self, command: Command) -> Result<(), Refused> {
+        self.commands
+            .try_send(command)
+            .map_err(|refused| match refused {
+                TrySendError::Full(_) => Refused::Busy,
+                TrySendError::Disconnected(_) => Refused::Stopped,
+            })?;
+        self.pending.store(true, Ordering::Release);
+        self.waker.wake();
+        Ok(())
     }
 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use headway_node::transport::{Transport, Waker, too_long};
+
+use crate::lock;
 
 /// How many datagrams are held back at once, at most; then the oldest is lost.
 pub const MAX_HELD: usize = 64;
@@ -70,16 +72,12 @@ impl SharedFaults {
 
     /// Changes it.
     pub fn change(&self, change: impl FnOnce(&mut Faults)) {
-        change(&mut self.lock());
+        change(&mut lock(&self.0));
     }
 
     /// What it is now.
     pub fn faults(&self) -> Faults {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Faults> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).clone()
     }
 }
 
@@ -101,7 +99,8 @@ struct Held {
     to: u32,
     datagram: Vec<u8>,
     due: Instant,
-    /// Goes as soon as something else was sent to the same node.
+    /// Goes as soon as another was sent to the same node.
+    to_be_overtaken: bool,
     overtaken: bool,
 }
 
@@ -143,18 +142,11 @@ impl<T: Transport> Faulty<T> {
         bytes
     }
 
-    fn hold(&mut self, held: Held) {
-        if self.held.len() >= MAX_HELD {
-            self.held.remove(0);
-        }
-        self.held.push(held);
-    }
-
     /// Sends what has been held back long enough.
     fn send_due(&mut self, now: Instant) -> io::Result<()> {
         let mut at = 0;
         while at < self.held.len() {
-            if self.held[at].due <= now {
+            if self.held[at].overtaken || self.held[at].due <= now {
                 let held = self.held.remove(at);
                 self.inner.send(held.to, &held.datagram)?;
             } else {
@@ -171,61 +163,50 @@ impl<T: Transport> Transport for Faulty<T> {
         if datagram.len() > limit {
             return Err(too_long(datagram.len(), limit));
         }
-        let faults = self.faults.lock();
-        let quiet = self.held.is_empty() && *faults == Faults::default();
-        if quiet {
-            drop(faults);
+        let faults = self.faults.faults();
+        if self.held.is_empty() && faults == Faults::default() {
             return self.inner.send(to, datagram);
         }
-        let (loss, duplicate, reorder) = (faults.loss, faults.duplicate, faults.reorder);
-        let (corrupt, delay) = (faults.corrupt, faults.delay);
-        let cut = faults.cut.contains(&(self.index, to));
-        drop(faults);
         let now = Instant::now();
-        if self.happens(loss) || cut {
+        if self.happens(faults.loss) || faults.cut.contains(&(self.index, to)) {
             return self.send_due(now);
         }
-        let overtaken: Vec<usize> = (0..self.held.len())
-            .filter(|&at| self.held[at].overtaken && self.held[at].to == to)
-            .collect();
-        let copies = 1 + usize::from(self.happens(duplicate));
+        // These have waited for a datagram to overtake them.
+        for held in self.held.iter_mut().filter(|held| held.to == to) {
+            held.overtaken |= held.to_be_overtaken;
+        }
+        let copies = 1 + usize::from(self.happens(faults.duplicate));
         for _ in 0..copies {
-            let bytes = if self.happens(corrupt) {
+            let bytes = if self.happens(faults.corrupt) {
                 self.corrupted(datagram)
             } else {
                 datagram.to_vec()
             };
-            let last = self.happens(reorder);
-            let most = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-            let late = match most {
+            let to_be_overtaken = self.happens(faults.reorder);
+            let limit = u64::try_from(faults.delay.as_nanos()).unwrap_or(u64::MAX);
+            let late = match limit {
                 0 => Duration::ZERO,
-                _ => Duration::from_nanos(self.random.next_u64() % most),
+                _ => Duration::from_nanos(self.random.next_u64() % limit),
             };
-            if !last && late.is_zero() {
+            if !to_be_overtaken && late.is_zero() {
                 self.inner.send(to, &bytes)?;
+                continue;
+            }
+            if self.held.len() >= MAX_HELD {
+                self.held.remove(0);
+            }
+            let patience = if to_be_overtaken {
+                OVERTAKEN_WITHIN
             } else {
-                let within = if last {
-                    OVERTAKEN_WITHIN
-                } else {
-                    Duration::ZERO
-                };
-                self.hold(Held {
-                    to,
-                    datagram: bytes,
-                    due: now + late.max(within),
-                    overtaken: last,
-                });
-            }
-        }
-        for at in overtaken.into_iter().rev() {
-            // Something may have been dropped to make room.
-            if self
-                .held
-                .get(at)
-                .is_some_and(|held| held.overtaken && held.to == to)
-            {
-                self.held[at].due = now;
-            }
+                Duration::ZERO
+            };
+            self.held.push(Held {
+                to,
+                datagram: bytes,
+                due: now + late.max(patience),
+                to_be_overtaken,
+                overtaken: false,
+            });
         }
         self.send_due(now)
     }

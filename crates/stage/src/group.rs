@@ -33,36 +33,18 @@ pub struct NodeGroup<T, A, P> {
     /// The nodes.
     pub nodes: Vec<Driver<T, A>>,
     poller: P,
-    idle_turns: u32,
 }
 
 impl<T: Transport, A: Application, P: Poller> NodeGroup<T, A, P> {
     /// Nodes and the poller that waits for all of their transports.
     pub const fn new(nodes: Vec<Driver<T, A>>, poller: P) -> NodeGroup<T, A, P> {
-        NodeGroup {
-            nodes,
-            poller,
-            idle_turns: 0,
-        }
-    }
-
-    /// Makes this many idle turns before it waits: quicker, but keeps a core busy.
-    #[must_use]
-    pub const fn with_idle_turns(mut self, turns: u32) -> NodeGroup<T, A, P> {
-        self.idle_turns = turns;
-        self
+        NodeGroup { nodes, poller }
     }
 
     /// Runs until all nodes were told to stop.
     pub fn run(&mut self) {
-        let mut idle = 0;
         while self.nodes.iter().any(Driver::running) {
-            if self.turn() {
-                idle = 0;
-            } else if idle < self.idle_turns {
-                idle += 1;
-                std::hint::spin_loop();
-            } else {
+            if !self.turn() {
                 self.wait();
             }
         }

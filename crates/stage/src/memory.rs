@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use headway_node::transport::udp::LARGEST_DATAGRAM;
 use headway_node::transport::{Transport, Waker, no_way_to, too_long};
 
 use crate::group::Poller;
+use crate::lock;
 
 /// How many datagrams from one sender wait for a receiver.
 pub const MAX_PER_SENDER: usize = 4;
@@ -132,7 +133,7 @@ impl Signal {
 
     /// Waits until it is raised, and takes it down.
     fn wait(&self, limit: Duration) {
-        let sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let sleeping = lock(&self.sleeping);
         let down = |(): &mut ()| !self.raised.load(Ordering::SeqCst);
         let limit = limit.min(LONGEST);
         drop(self.changed.wait_timeout_while(sleeping, limit, down));
@@ -190,20 +191,15 @@ impl Transport for MemoryEndpoint {
         let (network, index) = (self.network.clone(), self.index as usize);
         Waker::new(move || {
             let inbox = &network.inboxes[index];
-            inbox.lock().woken = true;
+            lock(&inbox.waiting).woken = true;
             inbox.notify();
         })
     }
 }
 
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // No code that holds it can panic half-way.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn put(&self, from: u32, datagram: &[u8]) {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         waiting.make_room(from);
         let mut copy = waiting.spare.pop().unwrap_or_default();
         copy.clear();
@@ -221,7 +217,7 @@ impl Inbox {
 
     /// The oldest datagram that fits, and, if there is none, whether the waker was used.
     fn take(&self, buffer: &mut [u8]) -> (Option<usize>, bool) {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         while let Some((_, datagram)) = waiting.datagrams.pop_front() {
             let length = datagram.len();
             let fits = buffer.get_mut(..length);

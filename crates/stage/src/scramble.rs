@@ -35,10 +35,7 @@ pub fn scramble(node: &mut Machine, random: &mut dyn FnMut() -> u64) {
             });
         }
         Variable::Rounds(rounds) => *rounds = any_size(random) as u32,
-        Variable::Stage(stage) => {
-            let stages = [Stage::Free, Stage::Working, Stage::Stopping, Stage::Done];
-            *stage = stages[(random() % 4) as usize];
-        }
+        Variable::Stage(stage) => *stage = Stage::ALL[(random() % 4) as usize],
         // Below 2^48: nothing heals a fencing number at its end.
         Variable::Fence(fence) => *fence = random() >> 16,
         Variable::Moment(moment) => {

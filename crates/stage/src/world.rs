@@ -101,8 +101,6 @@ pub struct World {
     settings: Settings,
     /// Nodes that are switched off.
     down: Vec<bool>,
-    /// Ordered pairs of nodes that cannot reach each other.
-    cut: Vec<(u32, u32)>,
     random: ChaCha8Rng,
     now: Micros,
     queue: BinaryHeap<Reverse<(Micros, u64, Happening)>>,
@@ -153,7 +151,6 @@ impl World {
         let mut world = World {
             settings,
             down: vec![false; n],
-            cut: Vec::new(),
             random,
             now: 1,
             queue: BinaryHeap::new(),

@@ -183,7 +183,7 @@ impl MeasureRing {
         let state = self.state(rank);
         let configuration = Configuration {
             processes: self.processes(&state).to_vec(),
-            measuring: vec![state.measuring],
+            measuring: [(0, state.measuring)].into(),
         };
         (self.ring.clone(), configuration)
     }

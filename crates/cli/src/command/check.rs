@@ -1,6 +1,5 @@
 //! `headway check`: every initial state, every schedule, exact answers.
 
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,7 +8,7 @@ use clap::Args as ClapArgs;
 use headway_check::{CheckError, Control, Limits, Report, TooLarge, Trace};
 use headway_sim::state_file;
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{TextOrJson, whole_number};
 use crate::memory::available_memory_bytes;
 
@@ -107,7 +106,7 @@ fn write_witness(path: &Path, witness: &Trace, report: &Report) -> Result<(), Fa
         Some((ring, state)) => state_file::render(ring, state),
         None => format!("{:#}\n", json::trace(report.model, witness)),
     };
-    fs::write(path, text).map_err(|error| Failure::file("write", path, &error))
+    write_file(path, text)
 }
 
 fn limits(memory_mib: Option<u64>) -> Limits {

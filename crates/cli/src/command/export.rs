@@ -8,7 +8,7 @@ use headway_check::Scheduler;
 use headway_check::export::{Language, Source, export};
 
 use super::check::RingFlags;
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, write_file};
 use crate::flags::whole_number;
 
 /// Flags of `headway export`.
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let text = export(&source, args.language);
     match &args.output {
         Some(path) => {
-            std::fs::write(path, text).map_err(|error| Failure::file("write", path, &error))?;
+            write_file(path, text)?;
         }
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
     }

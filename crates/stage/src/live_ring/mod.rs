@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use thiserror::Error;
 
-use crate::driver::{Command, Driver, Refused, Remote};
+use crate::driver::{Driver, Refused, Remote};
 use crate::faulty::{Faulty, SharedFaults};
 use crate::group::{NodeGroup, Poller};
+use crate::lock;
 use crate::memory::MemoryNetwork;
 use crate::observer::Observer;
 use crate::scramble::scramble;
@@ -110,9 +111,15 @@ pub struct LiveRing {
 struct Node {
     config: Config,
     remote: Remote,
-    status: Arc<Status>,
+    status: Arc<Mutex<Status>>,
     /// Rounds that it had executed at the latest fault.
     rounds_at_fault: u64,
+}
+
+impl Node {
+    fn sample(&self) -> NodeSample {
+        lock(&self.status).sample
+    }
 }
 
 /// What a node that starts again knows.
@@ -204,7 +211,7 @@ impl LiveRing {
             };
             let incarnation = self.random.next_u64();
             let machine = Machine::new(config, self.settings.key.clone(), incarnation)?;
-            let status = Arc::new(Status::default());
+            let status = Arc::<Mutex<Status>>::default();
             let worker = Worker::new(index, &self.settings, &self.observer, &status);
             let faults = self.settings.faults.clone();
             let transport = Faulty::new(transport, index, faults, self.settings.seed);
@@ -240,13 +247,13 @@ impl LiveRing {
 
     /// The one who watches the permits.
     pub fn observer(&self) -> MutexGuard<'_, Observer> {
-        self.observer.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.observer)
     }
 
     /// What the nodes say, in order. If all of them have called the ring settled for
     /// a whole turn since the latest corruption, the observer is told.
     pub fn sample(&mut self) -> Vec<NodeSample> {
-        let nodes: Vec<NodeSample> = self.nodes.iter().map(|node| node.status.sample()).collect();
+        let nodes: Vec<NodeSample> = self.nodes.iter().map(Node::sample).collect();
         let turn = u64::from(self.settings.plan.nodes());
         let settled = self.nodes.iter().zip(&nodes).all(|(node, sample)| {
             sample.alive
@@ -275,7 +282,7 @@ impl LiveRing {
     pub fn rejected(&self) -> Vec<(Rejected, u64)> {
         let mut sums: Vec<_> = Rejected::ALL.iter().map(|&reason| (reason, 0)).collect();
         for node in &self.nodes {
-            for (sum, count) in sums.iter_mut().zip(node.status.rejected()) {
+            for (sum, count) in sums.iter_mut().zip(lock(&node.status).rejected) {
                 sum.1 += count;
             }
         }
@@ -302,8 +309,7 @@ impl LiveRing {
                 // Nobody waits for it any more if this fails.
                 let _ = sender.send(());
             };
-            let sent = self.node(index)?.remote.call(scramble);
-            sent.map_err(|refused| LiveError::Refused(index, refused))?;
+            self.command(index, |remote| remote.call(scramble))?;
         }
         for &index in nodes {
             let answer = done.recv_timeout(Duration::from_secs(10));
@@ -320,12 +326,12 @@ impl LiveRing {
     /// When there is no such node or it is dead.
     pub fn crash(&mut self, index: u32) -> Result<(), LiveError> {
         let node = self.node(index)?;
-        if !node.status.sample().alive {
+        if !node.sample().alive {
             return Err(LiveError::Dead(index));
         }
-        self.command(index, Command::Crash)?;
+        self.command(index, Remote::crash)?;
         // So that a restart finds what it left.
-        self.wait_until(index, |status| !status.sample().alive)
+        self.wait_until(index, |node| !node.alive)
     }
 
     /// Starts a dead node again.
@@ -335,10 +341,10 @@ impl LiveRing {
     /// When there is no such node or it is alive.
     pub fn restart(&mut self, index: u32, memory: Memory<'_>) -> Result<(), LiveError> {
         let node = self.node(index)?;
-        if node.status.sample().alive {
+        if node.sample().alive {
             return Err(LiveError::Alive(index));
         }
-        let (config, state) = (node.config, node.status.saved());
+        let (config, state) = (node.config, lock(&node.status).saved.clone());
         let (key, incarnation) = (self.settings.key.clone(), self.random.next_u64());
         let machine = match memory {
             Memory::Saved => Machine::restore(config, key, incarnation, self.now(), &state)
@@ -348,8 +354,8 @@ impl LiveRing {
                 Machine::new(config, key, incarnation)?
             }
         };
-        self.command(index, Command::Restart(Box::new(machine)))?;
-        self.wait_until(index, |status| status.sample().alive)?;
+        self.command(index, |remote| remote.restart(machine))?;
+        self.wait_until(index, |node| node.alive)?;
         if memory != Memory::Saved {
             self.note_rounds();
         }
@@ -374,7 +380,7 @@ impl LiveRing {
 
     fn note_rounds(&mut self) {
         for node in &mut self.nodes {
-            node.rounds_at_fault = node.status.sample().rounds;
+            node.rounds_at_fault = node.sample().rounds;
         }
     }
 
@@ -383,15 +389,19 @@ impl LiveRing {
         node.ok_or(LiveError::NoNode(index))
     }
 
-    fn command(&self, index: u32, command: Command) -> Result<(), LiveError> {
-        let sent = self.node(index)?.remote.send(command);
+    fn command(
+        &self,
+        index: u32,
+        command: impl FnOnce(&Remote) -> Result<(), Refused>,
+    ) -> Result<(), LiveError> {
+        let sent = command(&self.node(index)?.remote);
         sent.map_err(|refused| LiveError::Refused(index, refused))
     }
 
-    fn wait_until(&self, index: u32, done: impl Fn(&Status) -> bool) -> Result<(), LiveError> {
-        let status = &self.node(index)?.status;
+    fn wait_until(&self, index: u32, done: impl Fn(NodeSample) -> bool) -> Result<(), LiveError> {
+        let node = self.node(index)?;
         for _ in 0..10_000 {
-            if done(status) {
+            if done(node.sample()) {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(1));

@@ -1,8 +1,7 @@
 //! What the nodes of a [`LiveRing`](super::LiveRing) do with a permit: they use it for a
 //! while and tell the observer.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headway_node::{Event, Machine, Rejected};
@@ -11,65 +10,39 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::{LiveSettings, NodeSample, Range};
 use crate::driver::Application;
+use crate::lock;
 use crate::observer::Observer;
 
-/// What a node lets be seen from outside, at any time.
+/// What a node shows, at any time.
 #[derive(Debug, Default)]
 pub(super) struct Status {
-    alive: AtomicBool,
-    settled: AtomicBool,
-    deaf: AtomicBool,
-    rounds: AtomicU64,
-    hops: AtomicU64,
-    /// Of machines that this node was before.
-    hops_before: AtomicU64,
-    rejected: [AtomicU64; Rejected::ALL.len()],
+    pub(super) sample: NodeSample,
+    pub(super) rejected: [u64; Rejected::ALL.len()],
     /// Its state when it was last crashed.
-    saved: Mutex<Vec<u8>>,
+    pub(super) saved: Vec<u8>,
+    /// Hops of this machine, and of those that the node was before.
+    hops: (u64, u64),
 }
 
 impl Status {
-    pub(super) fn sample(&self) -> NodeSample {
-        NodeSample {
-            // Whoever sees it alive sees the rest as it is then.
-            alive: self.alive.load(Ordering::Acquire),
-            settled: self.settled.load(Ordering::Relaxed),
-            deaf: self.deaf.load(Ordering::Relaxed),
-            rounds: self.rounds.load(Ordering::Relaxed),
-            hops: self.hops.load(Ordering::Relaxed) + self.hops_before.load(Ordering::Relaxed),
-            rejected: self.rejected().sum(),
-        }
-    }
-
-    pub(super) fn rejected(&self) -> impl Iterator<Item = u64> {
-        self.rejected
-            .iter()
-            .map(|count| count.load(Ordering::Relaxed))
-    }
-
-    pub(super) fn saved(&self) -> Vec<u8> {
-        self.saved_state().clone()
-    }
-
-    fn saved_state(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.saved.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn update(&self, node: &Machine) {
-        let hops = node.hops();
-        let before = self.hops.swap(hops, Ordering::Relaxed);
-        if hops < before {
+    fn update(&mut self, node: &Machine) {
+        let (latest, before) = self.hops;
+        if node.hops() < latest {
             // It is another machine.
-            self.hops_before.fetch_add(before, Ordering::Relaxed);
+            self.hops.1 = before + latest;
         }
-        self.rounds.store(node.rounds(), Ordering::Relaxed);
-        self.settled.store(node.settled(), Ordering::Relaxed);
-        let deaf = node.silent().next().is_some();
-        self.deaf.store(deaf, Ordering::Relaxed);
-        for (place, (_, count)) in self.rejected.iter().zip(node.rejected()) {
-            place.store(count, Ordering::Relaxed);
+        self.hops.0 = node.hops();
+        for (place, (_, count)) in self.rejected.iter_mut().zip(node.rejected()) {
+            *place = count;
         }
-        self.alive.store(true, Ordering::Release);
+        self.sample = NodeSample {
+            alive: true,
+            settled: node.settled(),
+            deaf: node.silent().next().is_some(),
+            rounds: node.rounds(),
+            hops: self.hops.0 + self.hops.1,
+            rejected: self.rejected.iter().sum(),
+        };
     }
 }
 
@@ -80,7 +53,7 @@ pub(super) struct Worker {
     counts: bool,
     random: ChaCha8Rng,
     observer: Arc<Mutex<Observer>>,
-    status: Arc<Status>,
+    status: Arc<Mutex<Status>>,
     works: Vec<Work>,
 }
 
@@ -96,7 +69,7 @@ impl Worker {
         index: u32,
         settings: &LiveSettings,
         observer: &Arc<Mutex<Observer>>,
-        status: &Arc<Status>,
+        status: &Arc<Mutex<Status>>,
     ) -> Worker {
         let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
         // The first streams are the transports'.
@@ -112,10 +85,6 @@ impl Worker {
         }
     }
 
-    fn observer(&self) -> MutexGuard<'_, Observer> {
-        self.observer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn begin(&mut self, now: Duration, token: u32, fence: u64) {
         let Range { min, max } = self.dwell;
         let spread = u64::try_from((max - min).as_nanos()).unwrap_or(u64::MAX);
@@ -123,7 +92,7 @@ impl Worker {
             0 => 0,
             _ => self.random.next_u64() % spread,
         };
-        self.observer().granted(now, self.index, token, fence);
+        lock(&self.observer).granted(now, self.index, token, fence);
         self.works.push(Work {
             token,
             fence,
@@ -135,7 +104,7 @@ impl Worker {
     /// on.
     fn end(&mut self, now: Duration, at: usize, node: &mut Machine) {
         let Work { token, fence, .. } = self.works.swap_remove(at);
-        self.observer().ended(self.index, token);
+        lock(&self.observer).ended(self.index, token);
         let counted = self.counts.then(|| {
             let carried = node.payload(token);
             let before = carried.try_into().map_or(0, u64::from_be_bytes);
@@ -192,16 +161,16 @@ impl Application for Worker {
         while let Some(at) = self.works.iter().position(|work| work.until <= now) {
             self.end(now, at, node);
         }
-        self.status.update(node);
+        lock(&self.status).update(node);
         self.works.iter().map(|work| work.until).min()
     }
 
     fn crashed(&mut self, _now: Duration, node: &Machine) {
-        self.observer().gone(self.index);
+        lock(&self.observer).gone(self.index);
         self.works.clear();
-        let mut saved = self.status.saved_state();
-        saved.clear();
-        node.save(&mut saved);
-        self.status.alive.store(false, Ordering::Release);
+        let mut status = lock(&self.status);
+        status.saved.clear();
+        node.save(&mut status.saved);
+        status.sample.alive = false;
     }
 }

@@ -50,16 +50,6 @@ pub(super) struct Datagram {
 }
 
 impl World {
-    /// Cuts the way from one node to another, in that direction.
-    pub fn cut(&mut self, from: u32, to: u32) {
-        self.cut.push((from, to));
-    }
-
-    /// Mends every cut.
-    pub fn mend(&mut self) {
-        self.cut.clear();
-    }
-
     /// Changes what the network does.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.settings.conditions = conditions;
@@ -80,7 +70,7 @@ impl World {
     /// Puts a datagram on its way, or does to it what networks do.
     pub(super) fn send(&mut self, from: u32, to: u32, bytes: &[u8]) {
         let conditions = self.settings.conditions;
-        if self.cut.contains(&(from, to)) || self.chance(conditions.loss) {
+        if self.chance(conditions.loss) {
             return;
         }
         let copies = 1 + u32::from(self.chance(conditions.duplicate));

@@ -88,7 +88,7 @@ pub(crate) struct Saboteur {
     /// Resets and phase of the node before the call.
     before: (u64, i32),
     /// Variables that were out of their domain before the call, by their place.
-    impossible: Vec<(usize, i64)>,
+    impossible: Vec<(usize, u64)>,
 }
 
 impl Saboteur {
@@ -211,18 +211,17 @@ fn caught_up(node: &Machine, theirs: i32) -> i32 {
 }
 
 /// Every phase and value that is out of its domain, with its place among the variables.
-fn impossible(node: &mut Machine) -> Vec<(usize, i64)> {
+fn impossible(node: &mut Machine) -> Vec<(usize, u64)> {
     let (config, domain) = (*node.config(), *node.domain());
     let (mut place, mut found) = (0, Vec::new());
     node.state_mut().visit(&config, &domain, &mut |variable| {
-        match variable {
-            Variable::Phase(phase) if !domain.phases().contains(phase) => {
-                found.push((place, i64::from(*phase)));
-            }
-            Variable::Below(number, limit) if *number >= limit => {
-                found.push((place, i64::from(*number)));
-            }
-            _ => {}
+        let out = match &variable {
+            Variable::Phase(phase) => !domain.phases().contains(*phase),
+            Variable::Below(number, limit) => **number >= *limit,
+            _ => false,
+        };
+        if out {
+            found.push((place, variable.get()));
         }
         place += 1;
     });
@@ -230,15 +229,12 @@ fn impossible(node: &mut Machine) -> Vec<(usize, i64)> {
 }
 
 /// Undoes the repair of variables that were out of their domain.
-fn put_back(node: &mut Machine, found: &[(usize, i64)]) {
+fn put_back(node: &mut Machine, found: &[(usize, u64)]) {
     let (config, domain) = (*node.config(), *node.domain());
     let mut place = 0;
     node.state_mut().visit(&config, &domain, &mut |variable| {
-        let was = found.iter().find(|(found, _)| *found == place);
-        match (variable, was) {
-            (Variable::Phase(phase), Some((_, was))) => *phase = *was as i32,
-            (Variable::Below(number, _), Some((_, was))) => *number = *was as u32,
-            _ => {}
+        if let Some((_, was)) = found.iter().find(|(found, _)| *found == place) {
+            variable.set(*was);
         }
         place += 1;
     });

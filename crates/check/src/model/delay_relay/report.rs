@@ -147,10 +147,7 @@ fn worst_property(instance: &Instance, found: u64) -> Option<Property> {
 }
 
 fn configuration(instance: &Instance, processes: &[Process]) -> (Ring, Configuration) {
-    let configuration = Configuration {
-        processes: processes.to_vec(),
-        measuring: Vec::new(),
-    };
+    let configuration = Configuration::from(processes.to_vec());
     (instance.ring().clone(), configuration)
 }
 
