@@ -7,12 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
-use headway_node::crew::Crew;
-use headway_node::driver::{Application, Driver};
-use headway_node::transport::memory::Network;
-use headway_node::transport::udp::{Udp, UdpBell};
-use headway_node::transport::{Doorbell, Transport};
+use headway_node::transport::Transport;
+use headway_node::transport::udp::{Udp, UdpPoller};
 use headway_node::{Config, Event, Key, Machine, Plan, Role};
+use headway_stage::driver::{Application, Driver};
+use headway_stage::group::{NodeGroup, Poller};
+use headway_stage::memory::MemoryNetwork;
 
 use crate::hand_over::BareTransport;
 use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
@@ -57,7 +57,7 @@ impl Bare {
         }
     }
 
-    /// Every node once: every other one first, as a crew does.
+    /// Every node once: every other one first, as a group does.
     fn sweep(&mut self) {
         let now = self.epoch.elapsed();
         let count = self.nodes.len();
@@ -157,10 +157,10 @@ impl Application for AtOnce {
 }
 
 /// Sockets of a ring, each knowing its neighbours.
-fn sockets(count: usize, bell: &UdpBell) -> Vec<Udp> {
+fn sockets(count: usize, poller: &UdpPoller) -> Vec<Udp> {
     let any = ([127, 0, 0, 1], 0).into();
     let mut sockets: Vec<Udp> = (0..count)
-        .map(|_| Udp::bind_at(any, bell).expect("a socket"))
+        .map(|_| Udp::bind_with(any, poller).expect("a socket"))
         .collect();
     let addresses: Vec<_> = sockets
         .iter()
@@ -175,21 +175,21 @@ fn sockets(count: usize, bell: &UdpBell) -> Vec<Udp> {
 }
 
 /// A whole ring in one thread.
-fn crew<T: Transport, B: Doorbell>(
+fn group<T: Transport, P: Poller>(
     plan: Plan,
     key: &Key,
     transports: Vec<T>,
-    bell: B,
-) -> Crew<T, AtOnce, B> {
+    poller: P,
+) -> NodeGroup<T, AtOnce, P> {
     let epoch = Instant::now();
     let nodes = (0..)
         .zip(transports)
         .map(|(index, transport)| Driver::new(machine(index, plan, key), transport, AtOnce, epoch));
-    Crew::new(nodes.collect(), bell)
+    NodeGroup::new(nodes.collect(), poller)
 }
 
-fn rounds<T: Transport, B: Doorbell>(crew: &Crew<T, AtOnce, B>) -> u64 {
-    let rounds = crew.nodes.iter().map(|node| node.machine().rounds());
+fn rounds<T: Transport, P: Poller>(group: &NodeGroup<T, AtOnce, P>) -> u64 {
+    let rounds = group.nodes.iter().map(|node| node.machine().rounds());
     rounds.min().unwrap_or(0)
 }
 
@@ -199,8 +199,8 @@ fn hop_over_udp(table: &mut Table) {
     let bytes = machine(0, plan, &Key::none()).config().datagram_bytes();
     let one_way = PingPong::start(bytes).one_way();
     let [round, authenticated] = [Key::none(), keyed()].map(|key| {
-        let bell = UdpBell::new().expect("a bell");
-        let mut ring = crew(plan, &key, sockets(nodes as usize, &bell), bell);
+        let poller = UdpPoller::new().expect("a poller");
+        let mut ring = group(plan, &key, sockets(nodes as usize, &poller), poller);
         while !ring.nodes.iter().all(|node| node.machine().settled()) {
             ring.turn();
         }
@@ -234,8 +234,8 @@ fn many_nodes(table: &mut Table) {
     let count = 10_000;
     let plan = Plan::new(count, 4, 2).expect("it fits");
     let per_second = [Key::none(), keyed()].map(|key| {
-        let (endpoints, bell) = Network::new(count).together(0..count);
-        let mut ring = crew(plan, &key, endpoints, bell);
+        let (endpoints, poller) = MemoryNetwork::new(count).together(0..count);
+        let mut ring = group(plan, &key, endpoints, poller);
         for _ in 0..50 {
             ring.turn();
         }

@@ -4,8 +4,8 @@
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use headway_node::world::{Network, Work, World};
-use headway_node::{Config, Event, Key, Machine, Plan, Role, Timing};
+use headway_node::{Config, Event, Machine, Plan, Role, Timing};
+use headway_stage::world::{Settings, Work, World};
 
 use crate::fleet::{Ring, usage};
 use crate::table::{Goal, Row, Table, ratio, time};
@@ -149,14 +149,17 @@ fn rounds_to_recover(nodes: u32, seeds: u64) -> (u64, Duration) {
         ..Config::new(Config::identity(b"bench", &plan, 0), index, plan)
     });
     let idle = Work {
-        least: Duration::ZERO,
-        most: Duration::ZERO,
+        min: Duration::ZERO,
+        max: Duration::ZERO,
     };
     let mut worst = (0, Duration::ZERO);
     for seed in 0..seeds {
-        let network = Network::default();
-        let world = World::new(configs.clone(), &Key::none(), network, idle, seed);
-        let mut world = world.expect("configured");
+        let settings = Settings {
+            work: idle,
+            seed,
+            ..Settings::default()
+        };
+        let mut world = World::new(configs.clone(), settings).expect("configured");
         world.run_for(Duration::from_millis(10));
         world.scramble_all();
         let (began, before) = (world.now(), world.machines()[0].rounds());

@@ -21,8 +21,8 @@ mod with {
     use std::sync::mpsc::{Receiver, sync_channel};
     use std::time::{Duration, Instant};
 
-    use headway_node::driver::{Application, Driver};
     use headway_node::{Config, Event, Key, Machine, Plan, RingId, Role};
+    use headway_stage::driver::{Application, Driver};
     use headway_zenoh::certificates::Authority;
     use headway_zenoh::{Options, ZenohTransport};
     use zenoh::pubsub::{Publisher, Subscriber};

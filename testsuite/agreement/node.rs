@@ -15,6 +15,7 @@
 use headway_check::{Control, Guarded, Limits, Model, Scheduler, guarded};
 use headway_core::phase_clock::PhaseClock;
 use headway_core::token_ring::{holds, released};
+use headway_node::state::Domain;
 use headway_node::wire::Released;
 use headway_node::{Config, Key, Local, Machine, Plan, RingId};
 
@@ -40,7 +41,7 @@ impl Nodes {
             turn_phases: 0,
             ..Config::new(RingId([0; 16]), index, plan)
         };
-        let (clock, values) = (config(0).clock(), config(0).values());
+        let Domain { clock, values } = config(0).domain();
         let locals = locals(clock, values, tokens);
         let count = locals.len();
         // All nodes but the first run the same program.
@@ -224,17 +225,10 @@ impl Guarded for Nodes {
         self.nodes
     }
 
-    fn enabled(&self, state: &[u32; 3]) -> u64 {
-        let moves = (0..self.nodes).filter(|&node| self.after(state, node) != state[node]);
-        moves.fold(0, |set, node| set | 1 << node)
-    }
-
-    fn fire(&self, state: &[u32; 3], selected: u64) -> [u32; 3] {
+    fn step(&self, state: &[u32; 3], node: usize) -> Option<[u32; 3]> {
         let mut after = *state;
-        for node in (0..self.nodes).filter(|node| selected >> node & 1 == 1) {
-            after[node] = self.after(state, node);
-        }
-        after
+        after[node] = self.after(state, node);
+        (after != *state).then_some(after)
     }
 }
 

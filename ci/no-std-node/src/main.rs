@@ -13,6 +13,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 
 use alloc::vec::Vec;
+use headway_node::state::Variable;
 use headway_node::{Config, Event, Key, Machine, Plan, Role};
 
 const NODES: u32 = 5;
@@ -41,16 +42,35 @@ fn settles_twice() -> Option<bool> {
     let taken = HEAP.taken.load(Ordering::Relaxed);
     let mut now = Duration::ZERO;
     let first = settles(&mut nodes, &mut now);
+    overwrite(&mut nodes[2]);
+    let again = settles(&mut nodes, &mut now);
+    Some(first && again && HEAP.taken.load(Ordering::Relaxed) == taken)
+}
+
+/// Puts anything into a node's memory.
+fn overwrite(node: &mut Machine) {
     let mut number = 1_u64;
-    nodes[2].scramble(&mut || {
+    let mut random = || {
         // Any numbers will do (Marsaglia's xorshift).
         number ^= number << 13;
         number ^= number >> 7;
         number ^= number << 17;
         number
+    };
+    let (config, domain) = (*node.config(), *node.domain());
+    let state = node.state_mut();
+    state.visit(&config, &domain, &mut |variable| match variable {
+        Variable::Flag(flag) => *flag = random() & 1 == 0,
+        Variable::Phase(number) | Variable::Counter(number, _) => *number = random() as i32,
+        Variable::Below(number, _) | Variable::Limited(number, _) | Variable::Rounds(number) => {
+            *number = random() as u32;
+        }
+        // Nothing heals a fencing number at its end.
+        Variable::Fence(number) => *number = random() >> 16,
+        Variable::Moment(number) | Variable::Number(number) => *number = random(),
+        Variable::Bytes(bytes) => bytes.fill_with(|| random() as u8),
+        Variable::Released(_) | Variable::Stage(_) | Variable::Total(_) => {}
     });
-    let again = settles(&mut nodes, &mut now);
-    Some(first && again && HEAP.taken.load(Ordering::Relaxed) == taken)
 }
 
 /// Lets the nodes run for three seconds of a clock that is only a number.

@@ -32,7 +32,7 @@ impl From<Answer> for ExitCode {
     }
 }
 
-/// The command or its input is wrong: exit code 2.
+/// The command or its input is wrong (exit code 2), or it was stopped (130).
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -41,6 +41,7 @@ pub(crate) struct Failure {
     snippet: Option<(usize, usize, String)>,
     /// The reader of our output has gone away; there is nobody to tell.
     silent: bool,
+    exit_code: u8,
 }
 
 impl Failure {
@@ -51,6 +52,15 @@ impl Failure {
             help: None,
             snippet: None,
             silent: false,
+            exit_code: 2,
+        }
+    }
+
+    /// Says what is known although Ctrl-C stopped the command: exit code 130.
+    pub(crate) fn interrupted(message: impl Display) -> Failure {
+        Failure {
+            exit_code: 130,
+            ..Failure::new(message)
         }
     }
 
@@ -107,7 +117,7 @@ impl Failure {
         if let Some(help) = self.help {
             let _ = writeln!(out, "{cyan}help:{cyan:#} {help}");
         }
-        ExitCode::from(2)
+        ExitCode::from(self.exit_code)
     }
 }
 

@@ -2,24 +2,25 @@
 //! executes rounds.
 
 use headway_core::phase_clock::Step;
-use headway_core::token_ring::holds;
+use headway_core::token_ring::{holds, released};
 
+use crate::Machine;
 use crate::config::Grant;
 use crate::link::{Link, Tick};
 use crate::permit::Stage;
-use crate::{Flaw, Machine};
+use crate::wire::Released;
 
 /// How many steps of the clock one call makes at most. In good order a call makes
-/// two; the rest of a recovery is made in the next calls.
-const MOST_STEPS: usize = 8;
+/// two; a recovery continues in the next calls.
+const MAX_STEPS: usize = 8;
 
 impl Machine {
     /// Goes as far as what is known allows.
     pub(crate) fn advance(&mut self) {
-        if !self.joined && !self.join() {
+        if !self.state.joined && !self.join() {
             return;
         }
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             self.observe();
             if !self.step() {
                 return;
@@ -32,39 +33,43 @@ impl Machine {
 
     /// Looks which tokens are here.
     fn observe(&mut self) {
-        for stay in &mut self.stays {
-            if stay.stage == Stage::Working && stay.blocked(self.now, &self.times).is_none() {
-                stay.withdraw(self.now);
+        let state = &mut self.state;
+        for token in &mut state.tokens {
+            if token.stage == Stage::Working && token.blocked(self.now, &self.times).is_none() {
+                token.withdraw(self.now);
             }
         }
         // A node that was just restored hears from its neighbours soon enough.
-        if self.links.iter().any(|link| !link.known) {
+        if state.links.iter().any(|link| !link.known) {
             return;
         }
         if !self.in_step() {
             self.trouble();
         }
-        let predecessor = &self.links[0];
-        let Some(tick) = predecessor.tick_at(self.phase, self.clock, &self.config) else {
+        let state = &mut self.state;
+        let predecessor = &state.links[0];
+        let Some(tick) = predecessor.tick_at(state.phase, self.domain.clock, &self.config) else {
             return;
         };
-        let separation = self.rule.separation(&self.config);
+        let separation = state.program.separation(&self.config);
         let mut lost = false;
-        for (token, stay) in self.stays.iter_mut().enumerate() {
-            let theirs = predecessor.value(token, tick);
-            let held = holds(self.rings.values[token], theirs, self.config.index == 0);
-            if held && stay.rounds == 0 {
-                stay.rounds = 1;
-                self.rings.arrive(token, &self.config);
-                self.verdict.arrival(stay.arrived, separation, &self.config);
-                stay.arrived = 0;
-                let may = self.config.grant == Grant::Always || self.verdict.settled(&self.config);
-                if may {
-                    stay.stage = Stage::Working;
-                    stay.since = self.now;
+        for (index, token) in state.tokens.iter_mut().enumerate() {
+            let theirs = predecessor.value(index, tick);
+            let held = holds(token.value, theirs, self.config.index == 0);
+            if held && token.rounds == 0 {
+                state
+                    .verdict
+                    .arrival(token.arrived, separation, &self.config);
+                token.arrive();
+                state
+                    .payloads
+                    .set(index, state.arriving_payloads.get(index));
+                if self.config.grant == Grant::Always || state.verdict.settled(&self.config) {
+                    token.stage = Stage::Working;
+                    token.since = self.now;
                 }
-            } else if !held && stay.rounds > 0 {
-                stay.leave();
+            } else if !held && token.rounds > 0 {
+                token.leave();
                 lost = true;
             }
         }
@@ -75,101 +80,107 @@ impl Machine {
 
     /// Something is not legitimate: no permit is to be used until it is again.
     fn trouble(&mut self) {
-        self.verdict.wrong();
+        self.state.verdict.wrong();
         if self.config.grant == Grant::WhenSettled {
-            for stay in &mut self.stays {
-                stay.withdraw(self.now);
+            for token in &mut self.state.tokens {
+                token.withdraw(self.now);
             }
         }
     }
 
-    /// Of neighbours that are all known.
+    /// Whether the clock is in step with neighbours that are all known.
     fn in_step(&self) -> bool {
-        let mut links = self.links.iter();
-        links.all(|link| self.clock.in_step(self.phase, link.phase))
+        let mut links = self.state.links.iter();
+        links.all(|link| self.domain.clock.in_step(self.state.phase, link.phase))
     }
 
     /// One step of the clock, and the round that goes with it. Whether it was made.
     fn step(&mut self) -> bool {
         self.pausing = false;
-        if self.links.iter().any(|link| !link.known) {
+        let links = &self.state.links;
+        if links.iter().any(|link| !link.known) {
             return false;
         }
         let mut phases = [0; 2];
-        for (phase, link) in phases.iter_mut().zip(&self.links) {
+        for (phase, link) in phases.iter_mut().zip(links) {
             *phase = link.phase;
         }
-        let step = match self.clock.step(self.phase, &phases[..self.links.len()]) {
-            None if self.config.has(Flaw::TickAlone) && self.in_step() => Step::Tick,
-            None => return false,
-            Some(Step::Reset) if self.config.has(Flaw::NoReset) => return false,
-            Some(step) => step,
+        let clock = self.domain.clock;
+        let Some(step) = clock.step(self.state.phase, &phases[..links.len()]) else {
+            return false;
         };
-        let known = self.links.iter().all(|link| link.acknowledged);
-        if self.phase <= 0 && !known && !self.config.has(Flaw::NoAcknowledgement) {
+        if self.state.phase <= 0 && !links.iter().all(|link| link.acknowledged) {
             return false;
         }
         if step == Step::Tick && !self.tick() {
             return false;
         }
         if step != Step::Tick {
-            self.rings.released = None;
+            self.state.released = None;
             self.resets += u64::from(step == Step::Reset);
             self.trouble();
         }
-        self.phase = self.clock.stepped(self.phase, step);
-        self.ticked = self.now;
-        if self.phase <= 0 {
-            self.links.iter_mut().for_each(Link::ask);
+        self.state.phase = clock.stepped(self.state.phase, step);
+        self.state.ticked = self.now;
+        if self.state.phase <= 0 {
+            self.state.links.iter_mut().for_each(Link::ask);
         }
         true
     }
 
     /// What there is to do before the clock ticks. Whether it may.
     fn tick(&mut self) -> bool {
-        if self.now - self.ticked < self.times.tick {
+        let state = &mut self.state;
+        if self.now - state.ticked < self.times.tick {
             self.pausing = true;
             return false;
         }
-        let next = self.clock.after(self.phase);
+        let next = self.domain.clock.after(state.phase);
         if next % self.config.plan.pace() as i32 != 0 {
-            self.rings.released = None;
+            state.released = None;
             return true;
         }
-        let predecessor = &self.links[0];
-        let tick = predecessor.tick_at(self.phase, self.clock, &self.config);
-        let tick = tick.unwrap_or(Tick::Current);
-        let held = self.stays.iter().filter(|stay| stay.rounds > 0).count() as u32;
-        let arriving = self.stays.iter().filter(|stay| stay.rounds == 1).count() as u32;
-        let (mut rule, releases) = self.rule.round(held, arriving, &self.config);
+        let here = |rounds: fn(u32) -> bool| {
+            let tokens = state.tokens.iter();
+            tokens.filter(|token| rounds(token.rounds)).count() as u32
+        };
+        let (held, arriving) = (here(|rounds| rounds > 0), here(|rounds| rounds == 1));
+        let (mut program, releases) = state.program.round(held, arriving, &self.config);
+        let mut change = None;
         if releases {
-            let token = self.next_token();
-            let stay = &mut self.stays[token];
-            let blocked = stay.blocked(self.now, &self.times).is_some();
-            if blocked && !self.config.has(Flaw::PublishBeforeWorkDone) {
+            let index = self.next_token();
+            let state = &mut self.state;
+            let token = &mut state.tokens[index];
+            if token.blocked(self.now, &self.times).is_some() {
                 return false;
             }
-            stay.leave();
-            rule.turn = (token as u32 + 1) % self.config.plan.tokens();
-            let theirs = predecessor.value(token, tick);
-            self.rings.release(token, theirs, &self.config);
-            self.hops = self.hops.wrapping_add(1);
-        } else {
-            self.rings.released = None;
+            token.leave();
+            program.turn = (index as u32 + 1) % self.config.plan.tokens();
+            let predecessor = &state.links[0];
+            let tick = predecessor.tick_at(state.phase, self.domain.clock, &self.config);
+            let theirs = predecessor.value(index, tick.unwrap_or(Tick::Current));
+            change = Some(Released {
+                token: index as u16,
+                previous: token.value,
+            });
+            let first = self.config.index == 0;
+            token.value = released(token.value, theirs, first, self.domain.values);
+            state.hops = state.hops.wrapping_add(1);
         }
-        self.rule = rule;
-        self.rounds = self.rounds.wrapping_add(1);
-        self.verdict.round();
-        let turn = self.config.plan.nodes();
-        for stay in &mut self.stays {
-            stay.arrived = stay.arrived.saturating_add(1);
-            let rests = stay.rounds > 0;
+        let state = &mut self.state;
+        state.released = change;
+        state.program = program;
+        state.rounds = state.rounds.wrapping_add(1);
+        state.verdict.round();
+        for token in &mut state.tokens {
+            token.arrived = token.arrived.saturating_add(1);
+            let rests = token.rounds > 0;
             if rests {
-                stay.rounds = stay.rounds.saturating_add(1);
+                token.rounds = token.rounds.saturating_add(1);
             }
-            let late = stay.arrived > turn;
+            let late = token.arrived > self.config.plan.nodes();
             if rests || late {
-                self.verdict.wrong();
+                state.verdict.wrong();
             }
         }
         true
@@ -177,11 +188,11 @@ impl Machine {
 
     /// The token that is released next: the first that is here, in turn.
     fn next_token(&self) -> usize {
-        let tokens = self.stays.len();
-        let turn = self.rule.turn as usize;
+        let tokens = self.state.tokens.len();
+        let turn = self.state.program.turn as usize;
         (0..tokens)
             .map(|offset| (turn + offset) % tokens)
-            .find(|&token| self.stays[token].rounds > 0)
+            .find(|&token| self.state.tokens[token].rounds > 0)
             .unwrap_or(turn)
     }
 }

@@ -16,12 +16,12 @@ pub const MAC_BYTES: usize = 32;
 pub struct Key(Option<Arc<Hmac<Sha256>>>);
 
 impl Key {
-    /// The least number of bytes of a key.
-    pub const LEAST_BYTES: usize = 16;
+    /// The shortest key.
+    pub const MIN_BYTES: usize = 16;
 
-    /// A key of at least [`Key::LEAST_BYTES`] bytes; `None` if it is shorter.
+    /// A key of at least [`Key::MIN_BYTES`] bytes; `None` if it is shorter.
     pub fn new(secret: &[u8]) -> Option<Key> {
-        if secret.len() < Self::LEAST_BYTES {
+        if secret.len() < Self::MIN_BYTES {
             return None;
         }
         // HMAC takes keys of any length.

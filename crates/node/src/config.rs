@@ -7,6 +7,7 @@ use headway_core::phase_clock::PhaseClock;
 use thiserror::Error;
 
 use crate::Plan;
+use crate::state::Domain;
 use crate::wire::Layout;
 
 /// Which ring a datagram belongs to. Nodes of one ring have the same; everything
@@ -122,9 +123,6 @@ pub struct Config {
     /// the same. Every turn costs a message, because a clock at phase 0 waits for the
     /// word that its neighbours know; a checker that goes through all phases wants few.
     pub turn_phases: u16,
-    /// The error to build in.
-    #[cfg(feature = "flaws")]
-    pub flaw: Option<crate::Flaw>,
 }
 
 /// What is wrong with a configuration.
@@ -200,8 +198,6 @@ impl Config {
             fence_floor: 0,
             largest_datagram: Config::UNFRAGMENTED,
             turn_phases: 64,
-            #[cfg(feature = "flaws")]
-            flaw: None,
         }
     }
 
@@ -253,48 +249,20 @@ impl Config {
         (self.index + 1) % self.plan.nodes()
     }
 
-    /// The phase clock of a ring: a modulus of more than 2n phases and at least
-    /// [`Config::turn_phases`], a multiple of the pace, and a tail of n. A ring whose
-    /// processes read each other's memory needs n + 1 and n - 2; the rest is room for
-    /// what is still on its way.
-    pub fn clock(&self) -> PhaseClock {
-        #[cfg(feature = "flaws")]
-        match self.flaw {
-            Some(crate::Flaw::ClockModulusTooSmall) => {
-                let pace = self.plan.pace() as i32;
-                let modulus = (self.plan.nodes() as i32 / pace).max(1) * pace;
-                return PhaseClock {
-                    modulus: modulus.max(3),
-                    tail: self.plan.nodes() as i32,
-                };
-            }
-            Some(crate::Flaw::NoTail) => {
-                return PhaseClock {
-                    tail: 0,
-                    ..self.whole_clock()
-                };
-            }
-            _ => {}
+    /// The phases and values of the ring. The clock has a modulus of more than 2n phases
+    /// and at least [`Config::turn_phases`], a multiple of the pace, and a tail of n. A
+    /// ring whose processes read each other's memory needs n + 1 and n - 2; the rest is
+    /// room for what is still on its way. A token ring has more than n values.
+    pub fn domain(&self) -> Domain {
+        let (nodes, pace) = (self.plan.nodes() as i32, self.plan.pace() as i32);
+        let least = (2 * nodes + 1).max(i32::from(self.turn_phases));
+        Domain {
+            clock: PhaseClock {
+                modulus: least + (pace - least % pace) % pace,
+                tail: nodes,
+            },
+            values: self.plan.nodes() + 1,
         }
-        self.whole_clock()
-    }
-
-    fn whole_clock(&self) -> PhaseClock {
-        let pace = self.plan.pace() as i32;
-        let least = (2 * self.plan.nodes() as i32 + 1).max(i32::from(self.turn_phases));
-        PhaseClock {
-            modulus: least + (pace - least % pace) % pace,
-            tail: self.plan.nodes() as i32,
-        }
-    }
-
-    /// K, the number of values of every token ring: more than n.
-    pub const fn values(&self) -> u32 {
-        #[cfg(feature = "flaws")]
-        if matches!(self.flaw, Some(crate::Flaw::TwoValues)) {
-            return 2;
-        }
-        self.plan.nodes() + 1
     }
 
     /// A measuring process that has measured nothing yet.
@@ -302,18 +270,6 @@ impl Config {
         Measuring::new(self.plan.tokens(), self.plan.nodes().saturating_mul(2))
     }
 
-    #[cfg(feature = "flaws")]
-    pub(crate) fn has(&self, flaw: crate::Flaw) -> bool {
-        self.flaw == Some(flaw)
-    }
-
-    #[cfg(not(feature = "flaws"))]
-    pub(crate) const fn has(&self, _flaw: crate::Flaw) -> bool {
-        false
-    }
-}
-
-impl Config {
     /// Sixteen bytes that stand for a name and everything in the plan, so that
     /// nodes that were told differently do not listen to each other.
     pub fn identity(name: &[u8], plan: &Plan, payload: u8) -> RingId {

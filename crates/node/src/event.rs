@@ -17,9 +17,8 @@ pub enum Event {
     },
     /// The application has to stop, and to say so by
     /// [`Machine::handle_work_done`]. The token waits for [`Timing::grace`] at most.
-    /// After a corruption of the machine's memory it may not remember whom to tell:
-    /// an application that works for long compares with [`Machine::held`] now and
-    /// then.
+    /// A machine whose memory was corrupted may not remember the permit: an application
+    /// that works for long compares with [`Machine::held`] now and then.
     ///
     /// [`Timing::grace`]: crate::Timing::grace
     Withdrawn {
@@ -44,7 +43,7 @@ pub enum Event {
         /// Its index.
         node: u32,
     },
-    /// Datagrams were not listened to.
+    /// Datagrams were rejected.
     Rejected {
         /// Why.
         reason: Rejected,
@@ -53,47 +52,51 @@ pub enum Event {
     },
 }
 
-/// What the application was told last.
+/// What the application was told last, apart from permits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) settled: bool,
-    pub(crate) silent: [bool; 2],
-    pub(crate) rejected: [u64; Rejected::ALL.len()],
+pub(crate) struct Reported {
+    settled: bool,
+    silent: [bool; 2],
+    rejected: [u64; Rejected::ALL.len()],
 }
 
 impl Machine {
     /// The next thing that the application should know.
     pub fn poll_event(&mut self) -> Option<Event> {
-        for (token, stay) in self.stays.iter_mut().enumerate() {
-            let fence = self.rings.fences[token];
-            let token = token as u32;
-            let current = match stay.stage {
-                Stage::Working => fence,
-                // It has said that it is done, and needs no answer.
-                Stage::Done => stay.told,
+        for (index, token) in (0..).zip(&mut self.state.tokens) {
+            let current = match token.stage {
+                Stage::Working => token.fence,
+                // The application has said that it is done, and needs no answer.
+                Stage::Done => token.reported,
                 Stage::Free | Stage::Stopping => 0,
             };
-            if stay.told != 0 && stay.told != current {
-                let fence = core::mem::take(&mut stay.told);
-                return Some(Event::Withdrawn { token, fence });
+            if token.reported != 0 && token.reported != current {
+                let fence = core::mem::take(&mut token.reported);
+                return Some(Event::Withdrawn {
+                    token: index,
+                    fence,
+                });
             }
-            if current != 0 && stay.told == 0 {
-                stay.told = current;
-                return Some(Event::Granted { token, fence });
+            if current != 0 && token.reported == 0 {
+                token.reported = current;
+                return Some(Event::Granted {
+                    token: index,
+                    fence: current,
+                });
             }
         }
         let settled = self.settled();
-        if settled != self.told.settled {
-            self.told.settled = settled;
+        if settled != self.reported.settled {
+            self.reported.settled = settled;
             return Some(if settled {
                 Event::Settled
             } else {
                 Event::Unsettled
             });
         }
-        for (link, told) in self.links.iter().zip(&mut self.told.silent) {
-            if link.silent != *told {
-                *told = link.silent;
+        for (link, reported) in self.state.links.iter().zip(&mut self.reported.silent) {
+            if link.silent != *reported {
+                *reported = link.silent;
                 let node = link.node;
                 return Some(if link.silent {
                     Event::Silent { node }
@@ -102,12 +105,10 @@ impl Machine {
                 });
             }
         }
-        for (reason, (&count, told)) in Rejected::ALL
-            .into_iter()
-            .zip(self.rejected.iter().zip(&mut self.told.rejected))
-        {
-            if count != *told {
-                let count = count.wrapping_sub(core::mem::replace(told, count));
+        let counts = self.rejected.iter().zip(&mut self.reported.rejected);
+        for (reason, (&count, reported)) in Rejected::ALL.into_iter().zip(counts) {
+            if count != *reported {
+                let count = count.wrapping_sub(core::mem::replace(reported, count));
                 return Some(Event::Rejected { reason, count });
             }
         }

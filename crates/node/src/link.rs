@@ -1,71 +1,79 @@
 //! What a node knows of a neighbour: the latest state that it was sent.
 //!
-//! Channels lose, duplicate and reorder, so every datagram carries a sequence
-//! number and only newer ones count. A sequence number alone would not survive a
-//! corrupted memory (one that is far too high shuts out the neighbour for ever) and
-//! would let old datagrams in after a restart. Hence challenges: every datagram
-//! carries a number that the neighbour echoes, and the number changes with every
-//! datagram that is listened to. A datagram counts if
+//! Channels lose, duplicate and reorder, so every datagram carries a sequence number
+//! and only newer ones count. A sequence number alone would not survive a corrupted
+//! memory (one that is far too high would shut the neighbour out forever) and would let
+//! old datagrams in after a restart. Hence challenges: every datagram carries a number
+//! that the neighbour echoes, and the number changes with every accepted datagram. A
+//! datagram counts if
 //!
 //! * it is of the known incarnation and its sequence number is higher, or
-//! * it echoes the current challenge, so that it was sent after the latest
-//!   datagram that was listened to.
+//! * it echoes the current challenge, so that it was sent after the latest accepted
+//!   datagram.
 //!
-//! The same numbers tell whether the neighbour knows the present phase, which a clock
-//! that recovers has to be sure of: what was known before a reset would let it out of
+//! The same numbers tell whether the neighbour knows the present phase. A clock that
+//! recovers has to be sure of that: what was known before a reset would let it out of
 //! the tail too early, again and again (`testsuite/agreement/clocks.rs`).
 //!
-//! One that does not count is still answered, so that two nodes that know nothing of
-//! each other get to know each other in one exchange.
+//! A datagram that does not count is still answered, so that two nodes that know nothing
+//! of each other get acquainted in one exchange.
 //!
-//! So a copy or an old datagram is never listened to, whoever sends it again and
-//! whenever: replaying is no more than losing. Only right after a corruption of
-//! this very memory can one be, and the next exchange puts it right.
+//! So a node never accepts a copy or an old datagram, whoever sends it again and
+//! whenever: replaying is no worse than losing. The one exception is right after a
+//! corruption of this very memory, and the next exchange puts that right.
 
 use alloc::boxed::Box;
 
 use headway_core::phase_clock::PhaseClock;
 
+use crate::Micros;
 use crate::config::Config;
+use crate::state::{Domain, Variable};
 use crate::wire::{Datagram, Header, Rejected, Released};
-use crate::{Flaw, Micros};
 
 /// A neighbour as last heard of.
 #[derive(Clone, Debug)]
-pub(crate) struct Link {
+pub struct Link {
     /// Its index.
     pub(crate) node: u32,
     /// It has told its state at least once.
-    pub(crate) known: bool,
+    pub known: bool,
     /// It has just started and has no state.
-    pub(crate) joining: bool,
-    /// When it was last heard.
-    pub(crate) heard: Micros,
+    pub joining: bool,
     /// It was not heard for too long.
-    pub(crate) silent: bool,
+    pub silent: bool,
     /// A datagram for it is due.
-    pub(crate) due: bool,
-    /// The challenge and the phase in the latest datagram to it.
-    pub(crate) told: (u64, i32),
-    /// Its latest datagram and ours have crossed, and it is for it to answer: nothing is
-    /// told it until it has, or until all is told again anyway. Only in a ring of two, where two
-    /// datagrams would go to and fro for ever without being any quicker than one.
-    pub(crate) hushed: bool,
-    /// Its clock.
-    pub(crate) phase: i32,
-    /// What its latest tick changed.
-    pub(crate) released: Option<Released>,
-    /// Its value on every token ring.
-    pub(crate) values: Box<[u32]>,
-    pub(crate) incarnation: u64,
-    pub(crate) sequence: u64,
-    pub(crate) challenge: u64,
-    pub(crate) echo: u64,
+    pub due: bool,
+    /// Its latest datagram and ours have crossed, so it is the neighbour's turn to
+    /// speak: until it answers, only the refresh sends to it. Used in a ring of two
+    /// alone, where two datagrams would otherwise go back and forth forever, no faster
+    /// than one.
+    pub awaits_answer: bool,
     /// It has answered a challenge that was sent with the present phase, so it knows
-    /// that phase. Looked at only while the clock recovers, and at phase 0.
-    pub(crate) acknowledged: bool,
+    /// that phase. Matters only while the clock recovers, and at phase 0.
+    pub acknowledged: bool,
+    /// When it was last heard.
+    pub heard: Micros,
+    /// The challenge in the latest datagram to it.
+    pub sent_challenge: u64,
+    /// The phase in the latest datagram to it.
+    pub sent_phase: i32,
+    /// Its clock.
+    pub phase: i32,
+    /// What its latest tick changed.
+    pub released: Option<Released>,
+    /// Its incarnation.
+    pub incarnation: u64,
+    /// Its latest sequence number.
+    pub sequence: u64,
+    /// What it is to echo.
+    pub challenge: u64,
+    /// Its own latest challenge.
+    pub echo: u64,
     /// The first challenge that was sent with the present phase.
-    pub(crate) asked: u64,
+    pub asked: u64,
+    /// Its value on every token ring.
+    pub values: Box<[u32]>,
 }
 
 /// Which tick of a neighbour is asked for.
@@ -83,26 +91,62 @@ impl Link {
             node,
             known: false,
             joining: false,
-            heard: 0,
             silent: false,
             due: true,
-            told: (0, 0),
-            hushed: false,
+            awaits_answer: false,
+            acknowledged: false,
+            heard: 0,
+            sent_challenge: 0,
+            sent_phase: 0,
             phase: 0,
             released: None,
-            values: alloc::vec![0; config.plan.tokens() as usize].into(),
             incarnation: 0,
             sequence: 0,
             // Anything that an old datagram cannot know.
             challenge: incarnation ^ u64::from(node).wrapping_mul(0x9E37_79B9_7F4A_7C15),
             echo: 0,
-            acknowledged: false,
             asked: 0,
+            values: alloc::vec![0; config.plan.tokens() as usize].into(),
         }
     }
 
-    /// The own phase has changed to one at which the neighbour's word is wanted that
-    /// it knows it: challenges of before do not count.
+    pub(crate) fn visit(&mut self, domain: &Domain, see: &mut impl FnMut(Variable<'_>)) {
+        see(Variable::Flag(&mut self.known));
+        see(Variable::Flag(&mut self.joining));
+        see(Variable::Flag(&mut self.silent));
+        see(Variable::Flag(&mut self.due));
+        see(Variable::Flag(&mut self.awaits_answer));
+        see(Variable::Flag(&mut self.acknowledged));
+        see(Variable::Moment(&mut self.heard));
+        see(Variable::Number(&mut self.sent_challenge));
+        see(Variable::Phase(&mut self.sent_phase));
+        see(Variable::Phase(&mut self.phase));
+        see(Variable::Released(&mut self.released));
+        see(Variable::Number(&mut self.incarnation));
+        see(Variable::Number(&mut self.sequence));
+        see(Variable::Number(&mut self.challenge));
+        see(Variable::Number(&mut self.echo));
+        see(Variable::Number(&mut self.asked));
+        for value in &mut self.values {
+            see(Variable::Below(value, domain.values));
+        }
+    }
+
+    /// Its index.
+    pub const fn node(&self) -> u32 {
+        self.node
+    }
+
+    /// Forgets the neighbour's state.
+    pub(crate) fn forget(&mut self) {
+        self.known = false;
+        self.phase = 0;
+        self.released = None;
+        self.values.fill(0);
+    }
+
+    /// The own phase has changed to one of which the neighbour has to confirm that it
+    /// knows it: earlier challenges do not count.
     pub(crate) fn ask(&mut self) {
         self.acknowledged = false;
         self.challenge = self.challenge.wrapping_add(1);
@@ -110,10 +154,9 @@ impl Link {
     }
 
     /// Whether a datagram is newer than what is known.
-    pub(crate) fn fresh(&self, header: &Header, config: &Config) -> Result<(), Rejected> {
+    pub(crate) fn fresh(&self, header: &Header) -> Result<(), Rejected> {
         let newer = header.incarnation == self.incarnation && header.sequence > self.sequence;
-        let answers = header.echo == self.challenge && !config.has(Flaw::NoChallenge);
-        if newer || answers || config.has(Flaw::AcceptStale) {
+        if newer || header.echo == self.challenge {
             Ok(())
         } else {
             Err(Rejected::Stale)
@@ -121,10 +164,12 @@ impl Link {
     }
 
     /// Whether a datagram was sent before the latest one to its sender arrived there, and
-    /// that one is enough for the sender's next tick, of which it will tell.
+    /// that one is enough for the sender's next tick, which it will report.
     pub(crate) fn crossed(&self, header: &Header) -> bool {
-        let (challenge, phase) = self.told;
-        header.echo != challenge && header.phase == phase && phase > 0 && !header.joining
+        header.echo != self.sent_challenge
+            && header.phase == self.sent_phase
+            && self.sent_phase > 0
+            && !header.joining
     }
 
     /// Takes over what a fresh datagram says.
@@ -138,6 +183,7 @@ impl Link {
         self.acknowledged |= since <= self.challenge.wrapping_sub(self.asked);
         self.challenge = self.challenge.wrapping_add(1);
         self.heard = now;
+        self.silent = false;
         self.joining = header.joining;
         if header.joining {
             return;
@@ -161,7 +207,7 @@ impl Link {
     }
 
     /// Which of its two ticks is in the same state as tick `phase`, if either; none
-    /// while the clock recovers. Within a round, a tick changes nothing. Only of a
+    /// while the clock recovers. Within a round, a tick changes nothing. Only for a
     /// neighbour that is known.
     pub(crate) fn tick_at(&self, phase: i32, clock: PhaseClock, config: &Config) -> Option<Tick> {
         if phase < 0 {
@@ -169,32 +215,11 @@ impl Link {
         } else if self.phase == phase {
             Some(Tick::Current)
         } else if self.phase == clock.after(phase) {
-            Some(if config.has(Flaw::NoPreviousTick) {
-                Tick::Current
-            } else {
-                Tick::Previous
-            })
+            Some(Tick::Previous)
         } else if clock.after(self.phase) == phase && phase % config.plan.pace() as i32 != 0 {
             Some(Tick::Current)
         } else {
             None
-        }
-    }
-
-    /// Puts back what a corruption took out of its domain.
-    pub(crate) fn sanitise(&mut self, now: Micros, config: &Config, clock: PhaseClock) {
-        self.heard = self.heard.min(now);
-        let values = config.values();
-        let sane = (-clock.tail..clock.modulus).contains(&self.phase)
-            && self.values.iter().all(|&value| value < values)
-            && self
-                .released
-                .is_none_or(|released| released.in_domain(config.plan.tokens(), values));
-        if !sane {
-            self.known = false;
-            self.phase = 0;
-            self.released = None;
-            self.values.fill(0);
         }
     }
 }
@@ -202,6 +227,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::State;
     use crate::{Plan, RingId};
 
     fn config() -> Config {
@@ -216,14 +242,20 @@ mod tests {
         link
     }
 
-    /// A neighbour of which something impossible is known is one that is not known.
+    /// A neighbour of which something impossible is known becomes one that is not known.
     #[test]
     fn what_cannot_be_is_not_known() {
-        let (config, clock) = (config(), config().clock());
-        let (values, tokens) = (config.values(), config.plan.tokens() as u16);
+        let (config, domain) = (config(), config().domain());
+        let (clock, values) = (domain.clock, domain.values);
+        let tokens = config.plan.tokens() as u16;
+        let repaired = |change: &dyn Fn(&mut Link)| {
+            let mut state = State::new(&config, 1);
+            state.links[0] = link(change);
+            state.repair(&config, &domain, 7);
+            state.links[0].clone()
+        };
         let known = |change: &dyn Fn(&mut Link)| {
-            let mut link = link(change);
-            link.sanitise(7, &config, clock);
+            let link = repaired(change);
             if !link.known {
                 assert_eq!((link.phase, link.released), (0, None));
                 assert!(link.values.iter().all(|&value| value == 0));
@@ -250,8 +282,7 @@ mod tests {
             let released = Some(Released { token, previous });
             assert_eq!(known(&|link| link.released = released), is, "{released:?}");
         }
-        let mut late = link(|link| link.heard = 9);
-        late.sanitise(7, &config, clock);
+        let late = repaired(&|link| link.heard = 9);
         assert_eq!(late.heard, 7, "nobody was heard in the future");
     }
 
@@ -259,7 +290,7 @@ mod tests {
     /// both were sent in is enough for a tick.
     #[test]
     fn datagrams_that_have_crossed() {
-        let link = |phase| link(|link| link.told = (50, phase));
+        let link = |phase| link(|link| (link.sent_challenge, link.sent_phase) = (50, phase));
         let header = |echo, phase, joining| Header {
             echo,
             phase,

@@ -2,10 +2,9 @@
 //! what a checker looks at.
 
 use alloc::vec::Vec;
-use core::time::Duration;
 
 use crate::Machine;
-use crate::permit::Stay;
+use crate::permit::Token;
 use crate::wire::Released;
 
 /// What a node publishes, and its program's variables.
@@ -26,30 +25,38 @@ pub struct Local {
 impl Machine {
     /// Its part in the protocol.
     pub fn local(&self) -> Local {
+        let state = &self.state;
         Local {
-            phase: self.phase,
-            values: self.rings.values.to_vec(),
-            released: self.rings.released,
-            counter: self.rule.counter,
-            turn: self.rule.turn,
+            phase: state.phase,
+            values: state.tokens.iter().map(|token| token.value).collect(),
+            released: state.released,
+            counter: state.program.counter,
+            turn: state.program.turn,
         }
     }
 
-    /// What it would be after one call if it were `own` and knew its predecessor
-    /// and its successor to be as given, and them to know it; nothing else is
-    /// remembered. No permits are granted, so no application is waited for.
-    pub fn react(&mut self, own: &Local, predecessor: &Local, successor: &Local) -> Local {
-        self.joined = true;
-        self.phase = own.phase;
-        self.rings.values.copy_from_slice(&own.values);
-        self.rings.released = own.released;
-        self.rule.counter = own.counter;
-        self.rule.turn = own.turn;
-        self.stays.fill(Stay::default());
-        self.verdict.wrong();
-        let last = self.links.len() - 1;
+    /// Makes it `own`, knowing its predecessor and its successor to be as given, and them
+    /// to know it; it remembers nothing else. No permit is granted, so no application is
+    /// waited for.
+    pub fn assume(&mut self, own: &Local, predecessor: &Local, successor: &Local) {
+        let state = &mut self.state;
+        state.joined = true;
+        state.phase = own.phase;
+        state.released = own.released;
+        state.program.counter = own.counter;
+        state.program.turn = own.turn;
+        for (token, &value) in state.tokens.iter_mut().zip(&own.values) {
+            *token = Token {
+                value,
+                fence: token.fence,
+                arriving_fence: token.arriving_fence,
+                ..Token::default()
+            };
+        }
+        state.verdict.wrong();
+        let last = state.links.len() - 1;
         for (index, known) in [(0, predecessor), (last, successor)] {
-            let link = &mut self.links[index];
+            let link = &mut state.links[index];
             link.known = true;
             link.joining = false;
             link.acknowledged = true;
@@ -57,9 +64,13 @@ impl Machine {
             link.released = known.released;
             link.values.copy_from_slice(&known.values);
         }
+    }
+
+    /// What it would be after one call if it were as [`Machine::assume`] makes it.
+    pub fn react(&mut self, own: &Local, predecessor: &Local, successor: &Local) -> Local {
+        self.assume(own, predecessor, successor);
         // Long after everything, so that nothing has to be waited for.
-        let now = Duration::from_micros(self.now).saturating_add(self.config.timing.tick);
-        self.handle_timeout(now);
+        self.handle_timeout(self.now().saturating_add(self.config.timing.tick));
         self.local()
     }
 }

@@ -1,26 +1,20 @@
 //! The node: datagrams, timeouts and finished work go in; datagrams, a next
 //! timeout and events come out.
 
-use alloc::boxed::Box;
 use core::time::Duration;
-
-use headway_core::phase_clock::PhaseClock;
 
 use crate::auth::Key;
 use crate::config::{Config, ConfigError};
-use crate::event::Told;
-use crate::link::Link;
-use crate::permit::{Stage, Stay, Times};
-use crate::release::Rule;
-use crate::rings::Rings;
-use crate::verdict::Verdict;
+use crate::event::Reported;
+use crate::permit::{Stage, Times};
+use crate::state::{Domain, State};
 use crate::wire::{Header, Rejected};
-use crate::{Flaw, Micros, micros};
+use crate::{Micros, micros};
 
 /// One node of a ring.
 ///
-/// It has no clock, no socket and no thread: times are durations since any fixed
-/// moment of a clock that does not run backwards. After every call, send what
+/// It has no clock, socket or thread: times are durations since any fixed moment of a
+/// clock that does not run backwards. After every call, send what
 /// [`Machine::poll_transmit`] gives, act on what [`Machine::poll_event`] gives, and
 /// call [`Machine::handle_timeout`] at [`Machine::poll_timeout`] unless something
 /// else comes first.
@@ -58,34 +52,19 @@ use crate::{Flaw, Micros, micros};
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(crate) config: Config,
-    pub(crate) clock: PhaseClock,
+    pub(crate) domain: Domain,
     pub(crate) times: Times,
     key: Key,
-    // From here on: what a fault may corrupt.
+    /// What a fault may corrupt.
+    pub(crate) state: State,
     pub(crate) now: Micros,
-    pub(crate) incarnation: u64,
-    pub(crate) sequence: u64,
-    /// Has a state to tell.
-    pub(crate) joined: bool,
-    pub(crate) started: Micros,
-    pub(crate) phase: i32,
-    pub(crate) ticked: Micros,
-    pub(crate) sent: Micros,
-    /// One for the predecessor and one for the successor, or one for both.
-    pub(crate) links: Box<[Link]>,
-    pub(crate) rings: Rings,
-    pub(crate) rule: Rule,
-    pub(crate) stays: Box<[Stay]>,
-    pub(crate) verdict: Verdict,
-    pub(crate) rounds: u64,
-    pub(crate) hops: u64,
     pub(crate) resets: u64,
     pub(crate) rejected: [u64; Rejected::ALL.len()],
     /// The clock could tick but for the pause between two ticks.
     pub(crate) pausing: bool,
     /// There are steps left that the latest call did not make.
     pub(crate) unfinished: bool,
-    pub(crate) told: Told,
+    pub(crate) reported: Reported,
 }
 
 /// A datagram to send.
@@ -106,38 +85,34 @@ impl Machine {
     ///
     /// When the configuration is wrong.
     pub fn new(config: Config, key: Key, incarnation: u64) -> Result<Machine, ConfigError> {
+        Machine::with_domain(config, config.domain(), key, incarnation)
+    }
+
+    /// A node with other phases or values than [`Config::domain`] gives it. For studies:
+    /// with fewer, the ring need not recover.
+    ///
+    /// # Errors
+    ///
+    /// When the configuration is wrong.
+    pub fn with_domain(
+        config: Config,
+        domain: Domain,
+        key: Key,
+        incarnation: u64,
+    ) -> Result<Machine, ConfigError> {
         config.check()?;
-        let link = |node| Link::new(node, &config, incarnation);
-        let mut links = alloc::vec![link(config.predecessor())];
-        if config.successor() != config.predecessor() {
-            links.push(link(config.successor()));
-        }
-        let clock = config.clock();
         Ok(Machine {
             config,
-            clock,
+            domain,
             times: Times::new(&config.timing),
             key,
+            state: State::new(&config, incarnation),
             now: 0,
-            incarnation,
-            sequence: 0,
-            joined: false,
-            started: 0,
-            phase: 0,
-            ticked: 0,
-            sent: 0,
-            links: links.into(),
-            rings: Rings::new(&config),
-            rule: Rule::new(&config),
-            stays: alloc::vec![Stay::default(); config.plan.tokens() as usize].into(),
-            verdict: Verdict::default(),
-            rounds: 0,
-            hops: 0,
             resets: 0,
             rejected: [0; Rejected::ALL.len()],
             pausing: false,
             unfinished: false,
-            told: Told::default(),
+            reported: Reported::default(),
         })
     }
 
@@ -145,7 +120,7 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// Why it was not listened to, in which case nothing has changed but a count.
+    /// Why it was rejected, in which case nothing has changed but a count.
     pub fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) -> Result<(), Rejected> {
         self.begin(now);
         let heard = self.hear(datagram);
@@ -159,13 +134,13 @@ impl Machine {
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Duration) {
         self.begin(now);
-        if self.now - self.sent >= self.times.refresh && !self.config.has(Flaw::NoRefresh) {
-            for link in &mut self.links {
-                link.hushed = false;
+        if self.now - self.state.sent >= self.times.refresh {
+            for link in &mut self.state.links {
+                link.awaits_answer = false;
             }
             self.transmit_all();
         }
-        for link in &mut self.links {
+        for link in &mut self.state.links {
             link.silent = self.now - link.heard >= self.times.silence;
         }
         self.advance();
@@ -184,20 +159,20 @@ impl Machine {
     ) -> bool {
         self.begin(now);
         let index = token as usize;
-        let Some(stay) = self.stays.get_mut(index) else {
+        let Some(token) = self.state.tokens.get_mut(index) else {
             return false;
         };
-        let using = matches!(stay.stage, Stage::Working | Stage::Stopping);
-        if !using || self.rings.fences[index] != fence {
+        if !token.in_use() || token.fence != fence {
             return false;
         }
-        // A permit that was asked back may already have been mentioned as such.
-        if stay.stage == Stage::Stopping {
-            stay.since = self.now.saturating_sub(self.times.dwell_least);
+        // The least dwell is counted from the grant; one that was asked back has it
+        // behind it.
+        if token.stage == Stage::Stopping {
+            token.since = self.now.saturating_sub(self.times.dwell_least);
         }
-        stay.stage = Stage::Done;
+        token.stage = Stage::Done;
         if let Some(payload) = payload {
-            self.rings.payloads.set(index, payload);
+            self.state.payloads.set(index, payload);
         }
         self.advance();
         true
@@ -206,28 +181,28 @@ impl Machine {
     /// Writes the next datagram into `buffer`, which has to have room for
     /// [`Config::datagram_bytes`].
     pub fn poll_transmit(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
-        let link = self.links.iter_mut().find(|link| link.due)?;
+        let state = &mut self.state;
+        let link = state.links.iter_mut().find(|link| link.due)?;
         link.due = false;
-        link.told = (link.challenge, self.phase);
-        self.sent = self.now;
-        // Wrapping round is caught by the challenge, like any lowered number.
-        self.sequence = self.sequence.wrapping_add(1);
+        (link.sent_challenge, link.sent_phase) = (link.challenge, state.phase);
+        state.sent = self.now;
+        // The challenge catches a number that wraps round, like any lowered one.
+        state.sequence = state.sequence.wrapping_add(1);
         let header = Header {
             ring: self.config.ring,
             sender: self.config.index,
             receiver: link.node,
-            joining: !self.joined,
-            incarnation: self.incarnation,
-            sequence: self.sequence,
+            joining: !state.joined,
+            incarnation: state.incarnation,
+            sequence: state.sequence,
             challenge: link.challenge,
             echo: link.echo,
-            phase: self.phase,
-            released: self.rings.released,
+            phase: state.phase,
+            released: state.released,
         };
-        let rings = &self.rings;
-        let states = rings.values.iter().zip(&rings.fences).enumerate();
+        let tokens = state.tokens.iter().enumerate();
         let tokens =
-            states.map(|(token, (&value, &fence))| (value, fence, rings.payloads.get(token)));
+            tokens.map(|(index, token)| (token.value, token.fence, state.payloads.get(index)));
         let layout = self.config.layout();
         Some(Transmit {
             to: link.node,
@@ -240,18 +215,19 @@ impl Machine {
         if self.unfinished {
             return Duration::from_micros(self.now);
         }
-        let mut next = self.sent.saturating_add(self.times.refresh);
-        for link in self.links.iter().filter(|link| !link.silent) {
+        let state = &self.state;
+        let mut next = state.sent.saturating_add(self.times.refresh);
+        for link in state.links.iter().filter(|link| !link.silent) {
             next = next.min(link.heard.saturating_add(self.times.silence));
         }
         if self.pausing {
-            next = next.min(self.ticked.saturating_add(self.times.tick));
+            next = next.min(state.ticked.saturating_add(self.times.tick));
         }
-        if !self.joined {
-            next = next.min(self.started.saturating_add(self.times.silence));
+        if !state.joined {
+            next = next.min(state.started.saturating_add(self.times.silence));
         }
-        for stay in &self.stays {
-            if let Some(until) = stay.blocked(self.now, &self.times) {
+        for token in &state.tokens {
+            if let Some(until) = token.blocked(self.now, &self.times) {
                 next = next.min(until);
             }
         }
@@ -262,83 +238,63 @@ impl Machine {
     /// of its domain.
     fn begin(&mut self, now: Duration) {
         let now = micros(now);
-        if self.now == 0 && !self.joined {
+        if self.now == 0 && !self.state.joined {
             // The first call: nothing has been late yet.
-            self.started = now;
-            for link in &mut self.links {
+            self.state.started = now;
+            for link in &mut self.state.links {
                 link.heard = now;
             }
         }
         self.now = now;
         self.unfinished = false;
-        if self.config.has(Flaw::NoSanity) {
-            return;
-        }
-        self.sent = self.sent.min(now);
-        self.ticked = self.ticked.min(now);
-        self.started = self.started.min(now);
-        if !(-self.clock.tail..self.clock.modulus).contains(&self.phase) {
-            self.phase = -self.clock.tail;
-        }
-        for link in &mut self.links {
-            link.sanitise(now, &self.config, self.clock);
-        }
-        self.rings.sanitise(&self.config);
-        self.rule.sanitise(&self.config);
-        for stay in &mut self.stays {
-            stay.since = stay.since.min(now);
-        }
+        self.state.repair(&self.config, &self.domain, now);
     }
 
     fn hear(&mut self, bytes: &[u8]) -> Result<(), Rejected> {
-        let layout = self.config.layout();
-        let datagram = if self.config.has(Flaw::AcceptUnauthenticated) {
-            layout.parse(bytes)?
-        } else {
-            layout.read(bytes, &self.key)?
-        };
+        let datagram = self.config.layout().read(bytes, &self.key)?;
         let header = datagram.header;
-        if header.ring != self.config.ring && !self.config.has(Flaw::AcceptAnyRing) {
+        if header.ring != self.config.ring {
             return Err(Rejected::Ring);
         }
-        let from = self
-            .links
-            .iter_mut()
-            .find(|link| link.node == header.sender);
-        let link = from.ok_or(Rejected::Sender)?;
+        let state = &mut self.state;
+        let mut links = state.links.iter_mut();
+        let link = links.find(|link| link.node == header.sender);
+        let link = link.ok_or(Rejected::Sender)?;
         if header.receiver != self.config.index {
             return Err(Rejected::Receiver);
         }
-        let phases = -self.clock.tail..self.clock.modulus;
-        if !datagram.in_domain(self.config.values(), phases) {
+        if !datagram.in_domain(self.domain.values, self.domain.phases()) {
             return Err(Rejected::Domain);
         }
-        // Authentic is enough to be answered; only fresh is enough to be believed.
+        // An authentic datagram is answered; only a fresh one is believed.
         link.echo = header.challenge;
-        if let Err(stale) = link.fresh(&header, &self.config) {
+        if let Err(stale) = link.fresh(&header) {
             link.due |= header.incarnation != link.incarnation;
             return Err(stale);
         }
         let before = (link.known, link.phase);
-        link.hushed =
+        link.awaits_answer =
             self.config.plan.nodes() == 2 && self.config.index == 1 && link.crossed(&header);
         link.hear(self.now, &datagram);
-        link.silent = false;
         // It repeats itself a tick behind: it has missed what would take it on. Or its
-        // clock waits for the word that its phase is known.
+        // clock waits to hear that its phase is known.
         let same = before == (true, link.phase);
-        let behind = same && self.clock.after(link.phase) == self.phase;
+        let behind = same && self.domain.clock.after(link.phase) == state.phase;
         let asks = !same && link.phase <= 0;
         link.due |= behind || asks || header.joining;
         if header.sender == self.config.predecessor() && !header.joining {
-            self.rings.hear(&datagram);
+            let carried = state.tokens.iter_mut().zip(datagram.tokens());
+            for (index, (token, (_, fence, payload))) in carried.enumerate() {
+                token.arriving_fence = fence;
+                state.arriving_payloads.set(index, payload);
+            }
         }
         Ok(())
     }
 
     pub(crate) fn transmit_all(&mut self) {
-        for link in &mut self.links {
-            link.due |= !link.hushed;
+        for link in &mut self.state.links {
+            link.due |= !link.awaits_answer;
         }
     }
 }

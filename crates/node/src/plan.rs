@@ -30,10 +30,10 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PlanError {
     /// Fewer than two nodes, or too many.
-    #[error("a ring has 2 to {MOST_NODES} nodes, not {0}")]
+    #[error("a ring has 2 to {MAX_NODES} nodes, not {0}")]
     Nodes(u32),
     /// No token, or too many for one datagram.
-    #[error("a ring has 1 to {MOST_TOKENS} tokens, not {0}")]
+    #[error("a ring has 1 to {MAX_TOKENS} tokens, not {0}")]
     Tokens(u32),
     /// A separation of 0 separates nothing.
     #[error("a separation is at least 1 hop, not 0")]
@@ -60,10 +60,10 @@ pub enum PlanError {
 
 /// The largest ring: phases and values are 31 bits on the wire, and the clock
 /// wants a few times as many phases as there are nodes.
-pub const MOST_NODES: u32 = 1 << 28;
+pub const MAX_NODES: u32 = 1 << 28;
 
 /// The most tokens: their number is 16 bits on the wire, and 65535 means none.
-pub const MOST_TOKENS: u32 = 1 << 15;
+pub const MAX_TOKENS: u32 = 1 << 15;
 
 impl Plan {
     /// The quickest plan that keeps `tokens` tokens truly `separation` hops apart
@@ -83,42 +83,27 @@ impl Plan {
     ///
     /// When the numbers are out of range or the tokens do not fit.
     pub fn new(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
-        if !(2..=MOST_NODES).contains(&nodes) {
-            return Err(PlanError::Nodes(nodes));
-        }
-        if !(1..=MOST_TOKENS).contains(&tokens) {
-            return Err(PlanError::Tokens(tokens));
-        }
-        if separation == 0 {
-            return Err(PlanError::Separation);
-        }
-        // A single token is apart from nothing.
-        if tokens == 1 {
-            return Ok(Plan {
-                nodes,
-                tokens,
-                wanted: separation,
-                separation: 1,
-                pace: 1,
-            });
-        }
+        check(nodes, tokens, separation)?;
         let room = nodes / tokens;
-        let plan = |(separation_set, pace)| Plan {
+        let set = match tokens {
+            // A single token is apart from nothing.
+            1 => Some((1, 1)),
+            _ => quickest(separation, room),
+        };
+        let (set, pace) = set.ok_or_else(|| PlanError::Infeasible {
             nodes,
             tokens,
             wanted: separation,
-            separation: separation_set,
+            capacity: (nodes / separation.saturating_add(1)).max(1),
+            furthest: room.saturating_sub(1),
+        })?;
+        Ok(Plan {
+            nodes,
+            tokens,
+            wanted: separation,
+            separation: set,
             pace,
-        };
-        quickest(separation, room)
-            .map(plan)
-            .ok_or_else(|| PlanError::Infeasible {
-                nodes,
-                tokens,
-                wanted: separation,
-                capacity: (nodes / separation.saturating_add(1)).max(1),
-                furthest: room.saturating_sub(1),
-            })
+        })
     }
 
     /// A plan with the protocol's own parameters: logical separation g and pace p.
@@ -128,15 +113,7 @@ impl Plan {
     ///
     /// When the numbers are out of range or more than g times the tokens do not fit.
     pub fn logical(nodes: u32, tokens: u32, separation: u32, pace: u32) -> Result<Plan, PlanError> {
-        if !(2..=MOST_NODES).contains(&nodes) {
-            return Err(PlanError::Nodes(nodes));
-        }
-        if !(1..=MOST_TOKENS).contains(&tokens) {
-            return Err(PlanError::Tokens(tokens));
-        }
-        if separation == 0 || pace == 0 {
-            return Err(PlanError::Separation);
-        }
+        check(nodes, tokens, separation.min(pace))?;
         let kept = true_separation(separation.into(), pace.into()) as u32;
         if u64::from(tokens) * u64::from(separation) > u64::from(nodes) {
             return Err(PlanError::Infeasible {
@@ -195,6 +172,20 @@ impl Plan {
     pub const fn capacity(&self) -> u32 {
         self.nodes / self.separation
     }
+}
+
+/// Whether the numbers are in range.
+fn check(nodes: u32, tokens: u32, separation: u32) -> Result<(), PlanError> {
+    if !(2..=MAX_NODES).contains(&nodes) {
+        return Err(PlanError::Nodes(nodes));
+    }
+    if !(1..=MAX_TOKENS).contains(&tokens) {
+        return Err(PlanError::Tokens(tokens));
+    }
+    if separation == 0 {
+        return Err(PlanError::Separation);
+    }
+    Ok(())
 }
 
 /// The least pace, and with it the least logical separation up to `room`, that

@@ -1,44 +1,65 @@
-//! When a held token is released: the programs of the paper, as they stand in
-//! [`headway_core::program`], and which token if several are held.
+//! When a node releases a token that it holds: the programs of the paper, as they stand
+//! in [`headway_core::program`], and which token if it holds several.
 
 use headway_core::program::{delay, measure, relay};
 use headway_core::{Measuring, Process};
 
-use crate::Flaw;
 use crate::config::{Config, Role};
+use crate::state::Variable;
 
-/// The variables of the program.
+/// The variables of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rule {
+pub struct Program {
     /// Rounds until a delay may release again.
-    pub(crate) counter: i32,
+    pub counter: i32,
     /// The token that is released first if held; then in turn, so that every ring
     /// moves.
-    pub(crate) turn: u32,
+    pub turn: u32,
     /// Used by [`Role::Measure`] only.
-    pub(crate) measuring: Measuring,
+    pub measuring: Measuring,
 }
 
-impl Rule {
-    pub(crate) fn new(config: &Config) -> Rule {
-        Rule {
+impl Program {
+    pub(crate) fn new(config: &Config) -> Program {
+        Program {
             counter: 0,
             turn: 0,
             measuring: config.measuring(),
         }
     }
 
+    pub(crate) fn visit(&mut self, config: &Config, see: &mut impl FnMut(Variable<'_>)) {
+        let measuring = config.measuring();
+        let largest_counter = match config.role {
+            Role::Delay => reset_value(config),
+            Role::Relay => 0,
+            Role::Measure => measuring.largest_base(),
+        };
+        let tokens = config.plan.tokens();
+        see(Variable::Counter(&mut self.counter, largest_counter));
+        see(Variable::Below(&mut self.turn, tokens));
+        see(Variable::Flag(&mut self.measuring.timing));
+        see(Variable::Limited(
+            &mut self.measuring.elapsed,
+            measuring.limit,
+        ));
+        see(Variable::Counter(&mut self.measuring.ignore, tokens as i32));
+        see(Variable::Counter(
+            &mut self.measuring.base,
+            measuring.largest_base(),
+        ));
+    }
+
     /// One round with `held` tokens here, `arriving` of them new: the program's
     /// variables after it, and whether it releases one.
-    pub(crate) fn round(mut self, held: u32, arriving: u32, config: &Config) -> (Rule, bool) {
+    pub(crate) fn round(mut self, held: u32, arriving: u32, config: &Config) -> (Program, bool) {
         let before = Process {
             queued: 0,
             resting: held - arriving,
             counter: self.counter,
         };
         let after = match config.role {
-            _ if config.has(Flaw::NoDelay) => relay::round(before, arriving),
-            Role::Delay => delay::round(before, arriving, top(config)),
+            Role::Delay => delay::round(before, arriving, reset_value(config)),
             Role::Relay => relay::round(before, arriving),
             Role::Measure => {
                 let (after, measuring) = measure::round(before, self.measuring, arriving);
@@ -54,7 +75,7 @@ impl Rule {
     /// not know.
     pub(crate) fn just_released(&mut self, config: &Config) {
         self.counter = match config.role {
-            Role::Delay => top(config),
+            Role::Delay => reset_value(config),
             Role::Relay => 0,
             Role::Measure => self.measuring.base,
         };
@@ -67,29 +88,9 @@ impl Rule {
             Role::Delay | Role::Relay => config.plan.separation(),
         }
     }
-
-    /// Puts back what a corruption took out of its domain.
-    pub(crate) fn sanitise(&mut self, config: &Config) {
-        let fresh = config.measuring();
-        let measuring = &mut self.measuring;
-        measuring.tokens = fresh.tokens;
-        measuring.limit = fresh.limit;
-        measuring.elapsed = measuring.elapsed.min(fresh.limit);
-        measuring.ignore = measuring.ignore.clamp(0, config.plan.tokens() as i32);
-        measuring.base = measuring.base.clamp(0, fresh.largest_base());
-        let most = match config.role {
-            Role::Delay => top(config),
-            Role::Relay => 0,
-            Role::Measure => fresh.largest_base(),
-        };
-        self.counter = self.counter.clamp(0, most);
-        if self.turn >= config.plan.tokens() {
-            self.turn = 0;
-        }
-    }
 }
 
-/// The paper's C = d - 1.
-const fn top(config: &Config) -> i32 {
+/// The paper's C = d - 1, from which a delay's counter runs down.
+const fn reset_value(config: &Config) -> i32 {
     config.plan.separation() as i32 - 1
 }

@@ -1,18 +1,16 @@
 //! A node's state as bytes, so that a clean restart is not a fault.
 //!
-//! Saved before every datagram that tells it, the state survives a killed process:
-//! the node goes on as if it had only been slow. What it knew of its neighbours is
-//! not saved; they tell it again.
+//! Saved before every datagram that tells it, the state survives a killed process: the
+//! node goes on as if it had only been slow. What it knew of its neighbours is not
+//! saved, because they tell it again.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use headway_core::Measuring;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::permit::{Stage, Stay};
-use crate::wire::Released;
+use crate::state::Variable;
 use crate::{Config, ConfigError, Key, Machine, micros};
 
 const MAGIC: &[u8; 8] = b"HWstate1";
@@ -51,42 +49,14 @@ impl Machine {
     /// Appends the state without its digest: enough to see whether it has changed, which
     /// is asked far more often than it has.
     pub fn save_unsealed(&self, bytes: &mut Vec<u8>) {
-        let mut put = |field: &[u8]| bytes.extend_from_slice(field);
-        put(MAGIC);
-        put(&self.config.ring.0);
-        put(&self.config.index.to_be_bytes());
-        put(&[u8::from(self.joined)]);
-        put(&self.phase.to_be_bytes());
-        let (token, previous) = match self.rings.released {
-            Some(released) => (released.token, released.previous),
-            None => (u16::MAX, 0),
-        };
-        put(&token.to_be_bytes());
-        put(&previous.to_be_bytes());
-        put(&self.rule.counter.to_be_bytes());
-        put(&self.rule.turn.to_be_bytes());
-        let measuring = &self.rule.measuring;
-        put(&[u8::from(measuring.timing)]);
-        put(&measuring.elapsed.to_be_bytes());
-        put(&measuring.ignore.to_be_bytes());
-        put(&measuring.base.to_be_bytes());
-        put(&self.verdict.clean.to_be_bytes());
-        put(&self.verdict.arrived.to_be_bytes());
-        put(&self.rounds.to_be_bytes());
-        put(&self.hops.to_be_bytes());
-        for (token, stay) in self.stays.iter().enumerate() {
-            put(&self.rings.values[token].to_be_bytes());
-            put(&self.rings.fences[token].to_be_bytes());
-            put(&stay.rounds.to_be_bytes());
-            put(&stay.arrived.to_be_bytes());
-            put(&[match stay.stage {
-                Stage::Free => 0,
-                Stage::Working => 1,
-                Stage::Stopping => 2,
-                Stage::Done => 3,
-            }]);
-        }
-        put(&self.rings.payloads.bytes);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&self.config.ring.0);
+        bytes.extend_from_slice(&self.config.index.to_be_bytes());
+        let state = &self.state;
+        state.read_kept(&self.config, &self.domain, &mut |variable| {
+            bytes.extend_from_slice(&variable.get().to_be_bytes()[8 - variable.bytes()..]);
+        });
+        bytes.extend_from_slice(&state.payloads.bytes);
     }
 
     /// A node that goes on where it was saved. A permit that was being used is
@@ -125,58 +95,31 @@ impl Machine {
             return Err(RestoreError::Damaged);
         }
         let mut fields = Fields(state);
-        if fields.take::<8>()? != *MAGIC {
+        if fields.take(MAGIC.len())? != MAGIC {
             return Err(RestoreError::Damaged);
         }
-        let same = fields.take::<16>()? == config.ring.0
-            && u32::from_be_bytes(fields.take()?) == config.index;
-        if !same {
+        let (ring, index) = (fields.take(16)?, fields.take(4)?);
+        if ring != config.ring.0 || index != config.index.to_be_bytes() {
             return Err(RestoreError::Foreign);
         }
-        machine.joined = fields.flag()?;
-        machine.phase = i32::from_be_bytes(fields.take()?);
-        let token = u16::from_be_bytes(fields.take()?);
-        let previous = u32::from_be_bytes(fields.take()?);
-        machine.rings.released = (token != u16::MAX).then_some(Released { token, previous });
-        machine.rule.counter = i32::from_be_bytes(fields.take()?);
-        machine.rule.turn = u32::from_be_bytes(fields.take()?);
-        machine.rule.measuring = Measuring {
-            timing: fields.flag()?,
-            elapsed: u32::from_be_bytes(fields.take()?),
-            ignore: i32::from_be_bytes(fields.take()?),
-            base: i32::from_be_bytes(fields.take()?),
-            ..machine.rule.measuring
-        };
-        machine.verdict.clean = u32::from_be_bytes(fields.take()?);
-        machine.verdict.arrived = u32::from_be_bytes(fields.take()?);
-        machine.rounds = u64::from_be_bytes(fields.take()?);
-        machine.hops = u64::from_be_bytes(fields.take()?);
-        for token in 0..machine.stays.len() {
-            machine.rings.values[token] = u32::from_be_bytes(fields.take()?);
-            machine.rings.fences[token] = u64::from_be_bytes(fields.take()?);
-            machine.stays[token] = Stay {
-                rounds: u32::from_be_bytes(fields.take()?),
-                arrived: u32::from_be_bytes(fields.take()?),
-                stage: match fields.take::<1>()? {
-                    [0] => Stage::Free,
-                    [1] => Stage::Working,
-                    [2] => Stage::Stopping,
-                    [3] => Stage::Done,
-                    _ => return Err(RestoreError::Damaged),
-                },
-                since: micros(now),
-                told: 0,
-            };
-        }
-        let payloads = &mut machine.rings.payloads.bytes;
-        if fields.0.len() != payloads.len() {
+        let mut filled = Ok(());
+        let domain = machine.domain;
+        machine.state.visit_kept(&config, &domain, &mut |variable| {
+            if filled.is_ok() {
+                filled = fields.fill(variable);
+            }
+        });
+        filled?;
+        if !fields.0.is_empty() {
             return Err(RestoreError::Foreign);
         }
-        payloads.copy_from_slice(fields.0);
         machine.now = micros(now);
-        machine.started = machine.now;
-        machine.ticked = machine.now;
-        for link in &mut machine.links {
+        machine.state.started = machine.now;
+        machine.state.ticked = machine.now;
+        for token in &mut machine.state.tokens {
+            token.since = machine.now;
+        }
+        for link in &mut machine.state.links {
             link.heard = machine.now;
         }
         Ok(machine)
@@ -185,14 +128,26 @@ impl Machine {
 
 struct Fields<'b>(&'b [u8]);
 
-impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], RestoreError> {
-        let (field, rest) = self.0.split_first_chunk().ok_or(RestoreError::Damaged)?;
-        self.0 = rest;
-        Ok(*field)
+impl<'b> Fields<'b> {
+    /// The next bytes. A state that ends too soon has fewer tokens or payload.
+    fn take(&mut self, bytes: usize) -> Result<&'b [u8], RestoreError> {
+        self.0.split_off(..bytes).ok_or(RestoreError::Foreign)
     }
 
-    fn flag(&mut self) -> Result<bool, RestoreError> {
-        Ok(self.take::<1>()? != [0])
+    /// Gives a variable the value that was saved.
+    fn fill(&mut self, variable: Variable<'_>) -> Result<(), RestoreError> {
+        if let Variable::Bytes(bytes) = variable {
+            bytes.copy_from_slice(self.take(bytes.len())?);
+            return Ok(());
+        }
+        let saved = self.take(variable.bytes())?;
+        let number = saved
+            .iter()
+            .fold(0, |number, byte| number << 8 | u64::from(*byte));
+        if variable.set(number) {
+            Ok(())
+        } else {
+            Err(RestoreError::Damaged)
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::permit::Stage;
+use crate::state::{Domain, State};
 use crate::wire::Rejected;
 use crate::{Config, Machine};
 
@@ -32,25 +32,25 @@ pub struct Neighbour {
 impl Machine {
     /// Whether everything that this node saw for a whole turn was legitimate.
     pub fn settled(&self) -> bool {
-        self.verdict.settled(&self.config)
+        self.state.verdict.settled(&self.config)
     }
 
     /// The tokens that are here.
     pub fn held(&self) -> impl Iterator<Item = Held> {
-        let stays = self.stays.iter().enumerate();
-        stays
-            .filter(|(_, stay)| stay.rounds > 0)
-            .map(|(token, stay)| Held {
-                token: token as u32,
-                fence: self.rings.fences[token],
-                permit: matches!(stay.stage, Stage::Working | Stage::Stopping),
+        let tokens = (0..).zip(&self.state.tokens);
+        tokens
+            .filter(|(_, token)| token.rounds > 0)
+            .map(|(index, token)| Held {
+                token: index,
+                fence: token.fence,
+                permit: token.in_use(),
             })
     }
 
     /// What a token carried when it was last here, or carries if it is here.
     pub fn payload(&self, token: u32) -> &[u8] {
         if token < self.config.plan.tokens() {
-            self.rings.payloads.get(token as usize)
+            self.state.payloads.get(token as usize)
         } else {
             &[]
         }
@@ -58,17 +58,17 @@ impl Machine {
 
     /// Rounds that this node has executed.
     pub const fn rounds(&self) -> u64 {
-        self.rounds
+        self.state.rounds
     }
 
     /// Tokens that this node has passed on.
     pub const fn hops(&self) -> u64 {
-        self.hops
+        self.state.hops
     }
 
     /// Datagrams that it has written since it started.
     pub const fn datagrams(&self) -> u64 {
-        self.sequence
+        self.state.sequence
     }
 
     /// How often its clock was reset.
@@ -78,30 +78,30 @@ impl Machine {
 
     /// Its clock's phase; below 0 while it recovers.
     pub const fn phase(&self) -> i32 {
-        self.phase
+        self.state.phase
     }
 
     /// Whether it has a state, of its own or taken from its neighbours.
     pub const fn joined(&self) -> bool {
-        self.joined
+        self.state.joined
     }
 
     /// The neighbours that have not been heard for too long.
     pub fn silent(&self) -> impl Iterator<Item = u32> {
-        let links = self.links.iter();
+        let links = self.state.links.iter();
         links.filter(|link| link.silent).map(|link| link.node)
     }
 
     /// The neighbours: the predecessor first, and only once if both are the same.
     pub fn neighbours(&self) -> impl Iterator<Item = Neighbour> {
-        self.links.iter().map(|link| Neighbour {
+        self.state.links.iter().map(|link| Neighbour {
             node: link.node,
             heard: (link.known || link.joining).then(|| Duration::from_micros(link.heard)),
             silent: link.silent,
         })
     }
 
-    /// How many datagrams were not listened to, for each reason.
+    /// How many datagrams it has rejected, for each reason.
     pub fn rejected(&self) -> impl Iterator<Item = (Rejected, u64)> {
         Rejected::ALL.into_iter().zip(self.rejected)
     }
@@ -109,11 +109,31 @@ impl Machine {
     /// The separation in logical time that this node keeps: the plan's, or what a
     /// measuring node has found.
     pub fn separation(&self) -> u32 {
-        self.rule.separation(&self.config)
+        self.state.program.separation(&self.config)
+    }
+
+    /// When it was last called.
+    pub const fn now(&self) -> Duration {
+        Duration::from_micros(self.now)
     }
 
     /// Its configuration.
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The phases and values that it uses.
+    pub const fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// Its memory.
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Its memory, to corrupt: for tests and demonstrations.
+    pub const fn state_mut(&mut self) -> &mut State {
+        &mut self.state
     }
 }

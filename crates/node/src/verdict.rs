@@ -8,17 +8,23 @@
 //! have passed every node that might have made them rest, so none ever will.
 
 use crate::config::Config;
+use crate::state::Variable;
 
-/// What has been seen of late.
+/// What a node has seen of late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub struct Verdict {
     /// Rounds since anything was wrong.
-    pub(crate) clean: u32,
+    pub clean: u32,
     /// Rounds since any token arrived.
-    pub(crate) arrived: u32,
+    pub arrived: u32,
 }
 
 impl Verdict {
+    pub(crate) fn visit(&mut self, see: &mut impl FnMut(Variable<'_>)) {
+        see(Variable::Rounds(&mut self.clean));
+        see(Variable::Rounds(&mut self.arrived));
+    }
+
     /// Something was wrong.
     pub(crate) fn wrong(&mut self) {
         self.clean = 0;
@@ -40,6 +46,6 @@ impl Verdict {
 
     /// Nothing was wrong for more than a turn.
     pub(crate) fn settled(&self, config: &Config) -> bool {
-        self.clean > config.plan.nodes() || config.has(crate::Flaw::SettledAtOnce)
+        self.clean > config.plan.nodes()
     }
 }

@@ -31,7 +31,7 @@ pub const HEADER_BYTES: usize = field::PREVIOUS.end;
 
 const MAGIC: &[u8] = b"HW";
 const TOKEN_BYTES: usize = 12;
-const NO_TOKEN: u16 = u16::MAX;
+pub(crate) const NO_TOKEN: u16 = u16::MAX;
 const JOINING: u8 = 1;
 
 /// Where each field of the header is.
@@ -131,7 +131,7 @@ impl Released {
     }
 }
 
-/// Why a datagram was not listened to.
+/// Why a datagram was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Error)]
 pub enum Rejected {
     /// Not as long as all datagrams of the ring.
@@ -291,15 +291,6 @@ impl Layout {
         let (signed, mac) = datagram.split_at(self.macs_at());
         if !key.verify(signed, mac) {
             return Err(Rejected::Unauthenticated);
-        }
-        self.parse(datagram)
-    }
-
-    /// Reads a datagram that was written by somebody with the key, or is of a ring
-    /// without one.
-    pub(crate) fn parse(self, datagram: &[u8]) -> Result<Datagram<'_>, Rejected> {
-        if datagram.len() != self.bytes() {
-            return Err(Rejected::Length);
         }
         let consistent = usize::from(be16(datagram, field::LENGTH)) == datagram.len()
             && u32::from(be16(datagram, field::TOKENS)) == self.tokens

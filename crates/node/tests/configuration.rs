@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use headway_node::wire::{HEADER_BYTES, Layout, Rejected};
 use headway_node::{
-    Config, ConfigError, Key, MOST_NODES, MOST_TOKENS, Plan, PlanError, RingId, Role, Timing,
+    Config, ConfigError, Key, MAX_NODES, MAX_TOKENS, Plan, PlanError, RingId, Role, Timing,
     recovery_bound, recovery_rounds,
 };
 
@@ -19,13 +19,13 @@ fn plans_at_the_ends() {
     ] {
         assert_eq!(make(1, 1), Err(PlanError::Nodes(1)));
         assert!(make(2, 1).is_ok());
-        assert!(make(MOST_NODES, MOST_TOKENS).is_ok());
-        let (nodes, tokens) = (MOST_NODES + 1, MOST_TOKENS + 1);
+        assert!(make(MAX_NODES, MAX_TOKENS).is_ok());
+        let (nodes, tokens) = (MAX_NODES + 1, MAX_TOKENS + 1);
         assert_eq!(make(nodes, 1), Err(PlanError::Nodes(nodes)));
-        assert_eq!(make(MOST_NODES, tokens), Err(PlanError::Tokens(tokens)));
+        assert_eq!(make(MAX_NODES, tokens), Err(PlanError::Tokens(tokens)));
         assert_eq!(make(8, 0), Err(PlanError::Tokens(0)));
     }
-    assert_eq!((MOST_NODES, MOST_TOKENS), (1 << 28, 1 << 15));
+    assert_eq!((MAX_NODES, MAX_TOKENS), (1 << 28, 1 << 15));
     assert_eq!(Plan::new(8, 2, 0), Err(PlanError::Separation));
     assert_eq!(Plan::logical(8, 2, 0, 1), Err(PlanError::Separation));
     assert_eq!(Plan::logical(8, 2, 1, 0), Err(PlanError::Separation));
@@ -114,7 +114,7 @@ fn neighbours_and_indices() {
         assert_eq!(config.check(), Ok(()));
         assert_eq!((config.predecessor() + 1) % 5, index);
         assert_eq!((index + 1) % 5, config.successor());
-        assert_eq!(config.values(), 6);
+        assert_eq!(config.domain().values, 6);
     }
     let wrong = Config {
         index: 5,
@@ -137,7 +137,7 @@ fn clocks_have_room_and_whole_rounds() {
                     turn_phases,
                     ..Config::new(RingId([0; 16]), 0, plan)
                 };
-                let clock = config.clock();
+                let clock = config.domain().clock;
                 let least = (2 * nodes + 1).max(u32::from(turn_phases));
                 let expected = (least..).find(|modulus| modulus % pace == 0);
                 assert_eq!(Some(clock.modulus as u32), expected, "{nodes} {pace}");

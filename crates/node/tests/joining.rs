@@ -73,7 +73,7 @@ fn joined(config: Config, predecessor: Option<Told>, successor: Option<Told>) ->
 #[test]
 fn its_phase_is_in_step_with_both_if_any_is() {
     let config = config(1);
-    let clock = config.clock();
+    let clock = config.domain().clock;
     let phases = || -clock.tail..clock.modulus;
     for one in phases() {
         for other in phases() {
@@ -114,7 +114,7 @@ fn its_phase_is_in_step_with_both_if_any_is() {
 fn it_holds_nothing_and_neither_does_its_successor_because_of_it() {
     for index in 0..5 {
         let config = config(index);
-        let values = config.values();
+        let values = config.domain().values;
         for before in 0..values {
             for after in 0..values {
                 let told = |value| Some((Some(3), [value; 2]));

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 
 fn find(experiment: &str) -> Result<(String, PathBuf), Failure> {
     if let Some(text) = shipped::named(experiment) {
-        let path = PathBuf::from(format!("experiments/{experiment}.toml"));
+        let path = PathBuf::from(format!("{experiment}.toml"));
         return Ok((text.to_owned(), path));
     }
     let path = Path::new(experiment);

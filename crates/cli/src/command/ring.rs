@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use headway_node::fleet::{Carrier, Fleet, FleetError, Options};
-use headway_node::transport::faulty::{Faults, Weather};
 use headway_node::{ConfigError, Key, Plan, PlanError, Timing};
+use headway_stage::faulty::{Faults, SharedFaults};
+use headway_stage::live_ring::{Carrier, LiveError, LiveRing, LiveSettings};
 
 use crate::failure::{Answer, Failure};
 use crate::flags::{Seed, TextOrJson, duration, whole_number};
@@ -137,7 +137,7 @@ enum Transport {
 }
 
 /// As many nodes as one program can look after: a few kilobytes each.
-const MOST_NODES: u32 = 100_000;
+const MAX_NODES: u32 = 100_000;
 
 /// How long it runs where nobody can tell it to stop.
 const UNATTENDED: Duration = Duration::from_secs(10);
@@ -145,9 +145,9 @@ const UNATTENDED: Duration = Duration::from_secs(10);
 /// Runs, shows, and sums up.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let plan = Plan::new(args.nodes, args.tokens, args.separation).map_err(infeasible)?;
-    if args.nodes > MOST_NODES {
+    if args.nodes > MAX_NODES {
         return Err(Failure::new(format!(
-            "--nodes {}: one program runs at most {MOST_NODES}",
+            "--nodes {}: one program runs at most {MAX_NODES}",
             args.nodes
         ))
         .help("larger rings are for many machines; headway forecast tells their future"));
@@ -158,22 +158,22 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         given => given,
     };
     check_faults(args, duration)?;
-    let options = Options {
+    let settings = LiveSettings {
         plan,
         carrier: match args.transport {
             Transport::Memory => Carrier::Memory,
             Transport::Udp => Carrier::Udp,
         },
-        dwell: (args.dwell.least, args.dwell.most),
+        dwell: args.dwell.0,
         timing: timing(args),
         payload: args.payload,
         key: key(args)?,
         seed: args.seed.unwrap_or_default().0,
-        weather: weather(args)?,
+        faults: faults(args)?,
         threads: args.threads.map_or_else(cores, number),
     };
-    let fleet = Fleet::start(options).map_err(|error| not_started(args, error))?;
-    let mut session = Session::new(fleet, args.faults.clone(), duration);
+    let ring = LiveRing::start(settings).map_err(|error| not_started(args, error))?;
+    let mut session = Session::new(ring, args.faults.clone(), duration);
     if person && args.format == TextOrJson::Text {
         live::play(&mut session)?;
     } else {
@@ -231,7 +231,7 @@ fn timing(args: &Args) -> Timing {
         tick: args.tick,
         silence: usual.silence.max(args.refresh * 8),
         // Longer than anybody uses a permit here, so that none is asked back.
-        dwell_most: (args.dwell.most * 4).max(Duration::from_secs(1)),
+        dwell_most: (args.dwell.0.max * 4).max(Duration::from_secs(1)),
         ..usual
     }
 }
@@ -255,7 +255,7 @@ fn key(args: &Args) -> Result<Key, Failure> {
     Ok(Key::none())
 }
 
-fn weather(args: &Args) -> Result<Weather, Failure> {
+fn faults(args: &Args) -> Result<SharedFaults, Failure> {
     let faults = Faults {
         loss: args.loss,
         duplicate: args.duplicate,
@@ -265,7 +265,7 @@ fn weather(args: &Args) -> Result<Weather, Failure> {
         ..Faults::default()
     };
     match faults.wrong() {
-        None => Ok(Weather::new(faults)),
+        None => Ok(SharedFaults::new(faults)),
         Some((name, given)) => {
             let failure = Failure::new(format!(
                 "--{name} {given}: expected a probability, from 0 to 1"
@@ -311,17 +311,17 @@ fn infeasible(error: PlanError) -> Failure {
     Failure::new(error).help(help)
 }
 
-fn not_started(args: &Args, error: FleetError) -> Failure {
+fn not_started(args: &Args, error: LiveError) -> Failure {
     match error {
-        FleetError::Config(ConfigError::TooLarge { .. }) => {
+        LiveError::Config(ConfigError::TooLarge { .. }) => {
             Failure::new(error).help("lower --payload or --tokens")
         }
-        FleetError::Config(ConfigError::Timing {
+        LiveError::Config(ConfigError::Timing {
             field,
             given,
             expected,
         }) => Failure::new(format!("--{field} {}: {expected}", span(given))),
-        FleetError::System(_) if args.transport == Transport::Udp => {
+        LiveError::System(_) if args.transport == Transport::Udp => {
             Failure::new(format!("cannot open {} sockets: {error}", args.nodes))
                 .help("raise the limit of open files (ulimit -n), or take fewer --nodes")
         }

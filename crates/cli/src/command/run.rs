@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
+use headway_draw::escape;
 use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
@@ -265,7 +266,7 @@ impl Observed<'_> {
                 let (resting, legitimate) = (place.resting, frame.legitimate);
                 write!(out, "{round},{token},{process},{resting},{legitimate}")?;
                 if let Some((network, least)) = network {
-                    let node = quoted(network.node(process));
+                    let node = escape::csv(network.node(process));
                     let least = least.map_or(String::new(), |least| least.to_string());
                     write!(out, ",{node},{least}")?;
                 }
@@ -275,15 +276,6 @@ impl Observed<'_> {
         })?;
         out.flush()?;
         Ok(outcome)
-    }
-}
-
-/// A field of comma-separated values.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use headway_dashboard::fleet::{MOST_NODES, NodeUrl};
+use headway_dashboard::fleet::{MAX_NODES, NodeUrl};
 use headway_dashboard::{Options, Server, Token};
 
 use crate::failure::{Answer, Failure, read_text};
@@ -74,9 +74,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         ))
         .help("give --token-file FILE, or use --port to serve this machine only"));
     }
-    if args.fleet.len() > MOST_NODES {
+    if args.fleet.len() > MAX_NODES {
         return Err(Failure::new(format!(
-            "--fleet: {} nodes are more than can be watched (at most {MOST_NODES})",
+            "--fleet: {} nodes are more than can be watched (at most {MAX_NODES})",
             args.fleet.len()
         ))
         .help("watch some of them: each tells of its neighbours"));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use headway_lab::journal::Shard;
 use headway_lab::model::Engine;
-use headway_lab::sweep::{Event, Options};
+use headway_lab::sweep::{Options, SweepEvent};
 use headway_lab::{Sweep, sweep as lab_sweep};
 
 use super::experiment::parse;
@@ -208,14 +208,14 @@ fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<
     let mut samples = 0;
     let finished = lab_sweep::run(sweep, &options, stopped(), |event| {
         match event {
-            Event::Samples(more) => {
+            SweepEvent::Samples(more) => {
                 samples += more;
                 progress.at(samples);
             }
-            Event::Rows(rows) => journal
+            SweepEvent::Rows(rows) => journal
                 .append_rows(sweep, &rows)
                 .map_err(|error| error.to_string())?,
-            Event::Cell(result) => {
+            SweepEvent::Cell(result) => {
                 journal.append(&result).map_err(|error| error.to_string())?;
                 results.push(result);
             }

@@ -1,34 +1,30 @@
 //! How datagrams get from node to node.
 //!
-//! A [`Transport`] belongs to one node and carries whole datagrams to other nodes,
-//! named by their index. It may lose, duplicate and reorder them; the protocol does
-//! not mind. What it must not do is listed at the trait, and [`conformance`] tries
-//! it on any transport.
+//! A [`Transport`] belongs to one node and carries whole datagrams to other nodes, named
+//! by their index. It may lose, duplicate and reorder them; the protocol does not mind.
+//! The trait lists what it must not do, and `conformance` of `headway-stage` tries that
+//! on any transport.
 //!
-//! * [`memory`]: between the nodes of one program;
-//! * [`udp`] (feature `udp`): between programs and machines;
-//! * [`faulty`]: wraps any of them and makes the network worse, from a seed.
+//! [`udp`] (feature `udp`) connects programs and machines; `headway-zenoh` does so over
+//! Zenoh; `headway-stage` has one within a program, and one that makes any of them worse.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub mod conformance;
-pub mod faulty;
-pub mod memory;
 #[cfg(feature = "udp")]
 pub mod udp;
 
 /// One node's connection to the others.
 ///
-/// * What arrives is what was sent, whole, or nothing: never a part of a datagram,
-///   never two in one.
-/// * Nothing blocks but [`Transport::receive`], and that no longer than asked.
-///   Above all, sending to a node that is dead, slow or gone does not.
-/// * Whatever it keeps is bounded; when there is too much, the oldest is dropped,
-///   because the latest state wins.
-/// * A datagram that is too long is refused as a whole.
+/// * A datagram arrives whole, as it was sent, or not at all: never a part of it, never
+///   two in one.
+/// * Only [`Transport::receive`] blocks, and no longer than asked. Above all, sending to
+///   a node that is dead, slow or gone does not.
+/// * What it keeps is bounded; when there is too much, it drops the oldest, because the
+///   latest state wins.
+/// * It refuses a datagram that is too long as a whole.
 pub trait Transport: Send {
     /// Sends a datagram to a node, or loses it.
     ///
@@ -59,40 +55,6 @@ pub trait Transport: Send {
     fn due(&self) -> Option<Instant> {
         None
     }
-}
-
-impl<T: Transport + ?Sized> Transport for Box<T> {
-    fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
-        (**self).send(to, datagram)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8], wait: Duration) -> io::Result<Option<usize>> {
-        (**self).receive(buffer, wait)
-    }
-
-    fn largest_datagram(&self) -> usize {
-        (**self).largest_datagram()
-    }
-
-    fn waker(&self) -> Waker {
-        (**self).waker()
-    }
-
-    fn due(&self) -> Option<Instant> {
-        (**self).due()
-    }
-}
-
-/// Several transports that one thread looks after, each with a `wait` of zero: waits
-/// for all of them at once.
-pub trait Doorbell: Send {
-    /// Returns when a datagram may have arrived for any of them, when a [`Waker`] of
-    /// any was used, or after `most`.
-    ///
-    /// # Errors
-    ///
-    /// When the system does not let it wait.
-    fn wait(&mut self, most: Duration) -> io::Result<()>;
 }
 
 /// Makes a waiting [`Transport::receive`] return, or the next one if none waits.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
-use super::{Doorbell, Transport, Waker, no_way_to, too_long};
+use super::{Transport, Waker, no_way_to, too_long};
 
 /// The most that one datagram can carry over IPv4, and nearly so over IPv6.
 pub const LARGEST_DATAGRAM: usize = 65_507;
@@ -25,15 +25,13 @@ const WAKER: Token = Token(usize::MAX);
 pub struct Udp {
     socket: UdpSocket,
     peers: BTreeMap<u32, SocketAddr>,
-    /// Not there if another one rings for this socket too.
-    bell: Option<UdpBell>,
+    /// Absent if the socket is registered with one that somebody else waits for.
+    poller: Option<UdpPoller>,
     waker: Arc<mio::Waker>,
     /// One byte longer than the longest datagram, to notice one that is cut.
     arrived: Vec<u8>,
-    largest: usize,
-    spin: Duration,
-    /// Nothing was left in the socket when it was last looked at: the next arrival
-    /// rings the bell, so that there is no need to look before.
+    /// The socket was empty when it was last read: the poller reports the next arrival,
+    /// so there is no need to look before.
     empty: bool,
 }
 
@@ -44,29 +42,27 @@ impl Udp {
     ///
     /// When the address cannot be had.
     pub fn bind(address: SocketAddr) -> io::Result<Udp> {
-        let bell = UdpBell::new()?;
-        let mut socket = Udp::bind_at(address, &bell)?;
-        socket.bell = Some(bell);
+        let poller = UdpPoller::new()?;
+        let mut socket = Udp::bind_with(address, &poller)?;
+        socket.poller = Some(poller);
         Ok(socket)
     }
 
-    /// A socket for a thread that looks after several. It never waits; `bell` does.
+    /// A socket for a thread that serves several. It never waits; `poller` does.
     ///
     /// # Errors
     ///
     /// When the address cannot be had.
-    pub fn bind_at(address: SocketAddr, bell: &UdpBell) -> io::Result<Udp> {
+    pub fn bind_with(address: SocketAddr, poller: &UdpPoller) -> io::Result<Udp> {
         let mut socket = UdpSocket::bind(address)?;
-        let registry = bell.poll.registry();
+        let registry = poller.poll.registry();
         registry.register(&mut socket, Token(0), Interest::READABLE)?;
         Ok(Udp {
             socket,
             peers: BTreeMap::new(),
-            bell: None,
-            waker: Arc::clone(&bell.waker),
+            poller: None,
+            waker: Arc::clone(&poller.waker),
             arrived: vec![0; LARGEST_DATAGRAM + 1],
-            largest: LARGEST_DATAGRAM,
-            spin: Duration::ZERO,
             empty: false,
         })
     }
@@ -90,19 +86,11 @@ impl Udp {
         self.peers.remove(&node);
     }
 
-    /// Looks again and again for this long before it sleeps: quicker, and a whole
-    /// core busy.
-    #[must_use]
-    pub const fn spinning(mut self, spin: Duration) -> Udp {
-        self.spin = spin;
-        self
-    }
-
     /// What is in the socket, if anything.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match self.socket.recv(&mut self.arrived) {
-                Ok(length) if length > self.largest || length > buffer.len() => {}
+                Ok(length) if length > LARGEST_DATAGRAM.min(buffer.len()) => {}
                 Ok(length) => {
                     buffer[..length].copy_from_slice(&self.arrived[..length]);
                     return Ok(Some(length));
@@ -111,7 +99,7 @@ impl Udp {
                     self.empty = true;
                     return Ok(None);
                 }
-                // What became of something sent before is no matter here.
+                // The fate of an earlier datagram, which was sent.
                 Err(error) if is_loss(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -121,50 +109,54 @@ impl Udp {
 
 /// Waits for several sockets at once.
 #[derive(Debug)]
-pub struct UdpBell {
+pub struct UdpPoller {
     poll: Poll,
     events: Events,
     waker: Arc<mio::Waker>,
 }
 
-impl UdpBell {
-    /// One that rings for no socket yet.
+impl UdpPoller {
+    /// One without sockets.
     ///
     /// # Errors
     ///
     /// When the system has no more descriptors.
-    pub fn new() -> io::Result<UdpBell> {
+    pub fn new() -> io::Result<UdpPoller> {
         let poll = Poll::new()?;
         let waker = Arc::new(mio::Waker::new(poll.registry(), WAKER)?);
-        Ok(UdpBell {
+        Ok(UdpPoller {
             poll,
             events: Events::with_capacity(64),
             waker,
         })
     }
 
-    /// Waits; whether a socket has become ready, and whether the waker was used.
-    fn listen(&mut self, most: Duration) -> io::Result<(bool, bool)> {
-        match self.poll.poll(&mut self.events, Some(most)) {
+    /// Returns when a datagram may have arrived for any socket, when a [`Waker`] of any
+    /// was used, or after `limit`.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let it wait.
+    pub fn wait(&mut self, limit: Duration) -> io::Result<()> {
+        self.poll(limit).map(drop)
+    }
+
+    /// Waits; whether a socket has become readable, and whether the waker was used.
+    fn poll(&mut self, limit: Duration) -> io::Result<(bool, bool)> {
+        match self.poll.poll(&mut self.events, Some(limit)) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             polled => polled?,
         }
-        let used = self.events.iter().any(|event| event.token() == WAKER);
-        let rung = self.events.iter().any(|event| event.token() != WAKER);
-        Ok((rung, used))
-    }
-}
-
-impl Doorbell for UdpBell {
-    fn wait(&mut self, most: Duration) -> io::Result<()> {
-        self.listen(most).map(drop)
+        let woken = self.events.iter().any(|event| event.token() == WAKER);
+        let readable = self.events.iter().any(|event| event.token() != WAKER);
+        Ok((readable, woken))
     }
 }
 
 impl Transport for Udp {
     fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
-        if datagram.len() > self.largest {
-            return Err(too_long(datagram.len(), self.largest));
+        if datagram.len() > LARGEST_DATAGRAM {
+            return Err(too_long(datagram.len(), LARGEST_DATAGRAM));
         }
         let address = *self.peers.get(&to).ok_or_else(|| no_way_to(to))?;
         match self.socket.send_to(datagram, address) {
@@ -179,38 +171,30 @@ impl Transport for Udp {
             return self.take(buffer);
         }
         let started = Instant::now();
-        let mut looked = false;
+        let mut left = wait;
         loop {
-            // The bell tells of arrivals only once, so the socket is emptied first.
-            let known_empty = self.empty && self.bell.is_some() && self.spin.is_zero();
+            // The poller reports an arrival only once, so the socket is emptied first.
+            let known_empty = self.empty && self.poller.is_some();
             if !known_empty && let Some(length) = self.take(buffer)? {
                 return Ok(Some(length));
             }
-            let passed = if std::mem::replace(&mut looked, true) {
-                started.elapsed()
-            } else {
-                Duration::ZERO
-            };
-            if passed >= wait {
-                return Ok(None);
-            }
-            if passed < self.spin {
-                std::hint::spin_loop();
-                continue;
-            }
-            let Some(bell) = &mut self.bell else {
+            let Some(poller) = &mut self.poller else {
                 return Ok(None);
             };
-            let (rung, woken) = bell.listen(wait - passed)?;
-            self.empty &= !rung;
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let (readable, woken) = poller.poll(left)?;
+            self.empty &= !readable;
             if woken {
                 return self.take(buffer);
             }
+            left = wait.saturating_sub(started.elapsed());
         }
     }
 
     fn largest_datagram(&self) -> usize {
-        self.largest
+        LARGEST_DATAGRAM
     }
 
     fn waker(&self) -> Waker {

@@ -111,7 +111,7 @@ fn only_an_unknown_incarnation_is_answered_when_stale() {
 fn a_neighbour_that_waits_for_an_answer_gets_one() {
     let tokens = [ELSEWHERE];
     let plan = Plan::new(3, 1, 1).unwrap();
-    let clock = Config::new(RingId([7; 16]), 1, plan).clock();
+    let clock = Config::new(RingId([7; 16]), 1, plan).domain().clock;
     let last = clock.modulus - 1;
     // Own phase, the neighbour's phase before and now, and whether it is answered.
     for (own, before, now, answered) in [

@@ -37,9 +37,9 @@ fn after(config: Config, fields: &[(Place, i64)], (at, size): Place) -> i64 {
 #[test]
 fn every_field_is_put_back_into_its_domain() {
     let delay = config(Role::Delay);
-    let clock = delay.clock();
+    let clock = delay.domain().clock;
     let (tail, modulus) = (i64::from(clock.tail), i64::from(clock.modulus));
-    let values = i64::from(delay.values());
+    let values = i64::from(delay.domain().values);
     let relay = config(Role::Relay);
     for (config, place, value, expected) in [
         (delay, PHASE, -tail - 1, -tail),
@@ -92,7 +92,7 @@ fn every_field_is_put_back_into_its_domain() {
 #[test]
 fn what_was_released_is_a_token_and_a_value() {
     let config = config(Role::Delay);
-    let values = i64::from(config.values());
+    let values = i64::from(config.domain().values);
     const NONE: i64 = 0xFFFF;
     for (token, previous, expected) in [
         (1, values - 1, 1),

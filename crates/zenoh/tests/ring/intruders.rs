@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use headway_node::driver::{Application, Driver, Remote};
-use headway_node::observer::Observer;
 use headway_node::transport::Transport as _;
 use headway_node::{Config, Event, Key, Machine, Plan, Rejected, RingId};
+use headway_stage::driver::{Application, Driver, Remote};
+use headway_stage::observer::Observer;
 use headway_zenoh::certificates::Authority;
 use headway_zenoh::{Options, ZenohTransport};
 
@@ -37,7 +37,7 @@ impl Application for Work {
             Event::Granted { token, fence } => {
                 let mut observer = self.observer.lock().unwrap();
                 observer.granted(now, self.index, token, fence);
-                observer.ended(now, self.index, token);
+                observer.ended(self.index, token);
                 self.permits.fetch_add(1, Ordering::Relaxed);
                 node.handle_work_done(now, token, fence, None);
             }

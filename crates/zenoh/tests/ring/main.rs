@@ -7,7 +7,7 @@ mod peers;
 
 use std::time::Duration;
 
-use headway_node::transport::conformance::{Patience, check};
+use headway_stage::conformance::{Patience, check};
 use headway_zenoh::certificates::Authority;
 
 use help::{connected, options, ports};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::{dot, svg, tina};
 
-use super::input::{Plant, is_json, of_flags, read_net, write_pnml, write_svg, write_to};
+use super::input::{Plant, Purpose, is_json, of_flags, read_net, write_pnml, write_svg, write_to};
 use crate::failure::{Answer, Failure, read_bytes};
 use crate::flags::RingFlags;
 
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop --{flag}, or drop the file")));
             } else {
-                read_net(path, None, true)?
+                read_net(path, None, Purpose::WriteAgain)?
             }
         }
     };

@@ -48,6 +48,22 @@ impl FromStr for Mark {
     }
 }
 
+/// What a net is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be looked at or played.
+    Use,
+    /// To be written again, for which its looks matter too.
+    WriteAgain,
+}
+
+impl Purpose {
+    /// Writing again, if there is a file to write to.
+    pub(super) fn of(output: Option<&PathBuf>) -> Purpose {
+        output.map_or(Purpose::Use, |_| Purpose::WriteAgain)
+    }
+}
+
 /// A net that was read.
 pub(super) struct Plant {
     pub(super) net: Net,
@@ -62,10 +78,9 @@ impl Plant {
 }
 
 impl NetFlags {
-    /// Reads the net; remarks go to standard error, those that are about looks
-    /// only if the net is to be written again.
-    pub(super) fn read(&self, written_again: bool) -> Result<Plant, Failure> {
-        let mut plant = read_net(&self.file, self.net.as_deref(), written_again)?;
+    /// Reads the net; remarks go to standard error.
+    pub(super) fn read(&self, purpose: Purpose) -> Result<Plant, Failure> {
+        let mut plant = read_net(&self.file, self.net.as_deref(), purpose)?;
         for mark in &self.marks {
             let place = plant.net.find_place(&mark.place).ok_or_else(|| {
                 Failure::new(format!(
@@ -83,11 +98,7 @@ impl NetFlags {
 }
 
 /// Reads a net from PNML or the net of a ring from a state file.
-pub(super) fn read_net(
-    path: &Path,
-    id: Option<&str>,
-    written_again: bool,
-) -> Result<Plant, Failure> {
+pub(super) fn read_net(path: &Path, id: Option<&str>, purpose: Purpose) -> Result<Plant, Failure> {
     let bytes = read_bytes(path)?;
     if is_json(&bytes) {
         if let Some(id) = id {
@@ -102,10 +113,7 @@ pub(super) fn read_net(
     }
     let nets = pnml::read(&bytes).map_err(|error| {
         let text = String::from_utf8_lossy(&bytes);
-        let message = format!("<{}>: {}", error.element, error.what);
-        let line = text.lines().nth(error.line.saturating_sub(1)).unwrap_or("");
-        let column = 1 + line.chars().take_while(|c| c.is_whitespace()).count();
-        let failure = Failure::in_text(path, &text, error.line, column, message);
+        let failure = Failure::in_text(path, &text, error.line, error.column, error.what);
         if text.trim_start().starts_with('<') {
             failure
         } else {
@@ -132,7 +140,7 @@ pub(super) fn read_net(
         ))
         .help(format!("choose one of {}", ids.join(", "))));
     };
-    let told = |remark: &&pnml::Remark| written_again || !remark.only_looks;
+    let told = |remark: &&pnml::Remark| purpose == Purpose::WriteAgain || !remark.only_looks;
     for remark in imported.remarks.iter().filter(told) {
         warn(format!("{}: {remark}", path.display()));
     }

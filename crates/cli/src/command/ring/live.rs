@@ -19,7 +19,7 @@ use crate::interrupt::stopped;
 const DRAW: Duration = Duration::from_millis(66);
 
 /// What is remembered of the past.
-const MOST_REMARKS: usize = 200;
+const MAX_REMARKS: usize = 200;
 
 /// Shows the ring until it ends or somebody quits.
 pub(super) fn play(session: &mut Session) -> Result<(), Failure> {
@@ -77,7 +77,7 @@ struct Screen {
 impl Screen {
     fn remember(&mut self, news: Vec<String>) {
         self.remarks.extend(news);
-        let surplus = self.remarks.len().saturating_sub(MOST_REMARKS);
+        let surplus = self.remarks.len().saturating_sub(MAX_REMARKS);
         self.remarks.drain(..surplus);
     }
 
@@ -189,26 +189,29 @@ fn cell(place: Place) -> Span<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headway_node::fleet::{Carrier, Fleet, Options};
-    use headway_node::transport::faulty::Weather;
     use headway_node::{Key, Plan, Timing};
+    use headway_stage::faulty::SharedFaults;
+    use headway_stage::live_ring::{Carrier, LiveRing, LiveSettings, Range};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
     fn session() -> Session {
-        let options = Options {
+        let settings = LiveSettings {
             plan: Plan::new(12, 3, 1).expect("a plan"),
             carrier: Carrier::Memory,
-            dwell: (Duration::from_millis(1), Duration::from_millis(2)),
+            dwell: Range {
+                min: Duration::from_millis(1),
+                max: Duration::from_millis(2),
+            },
             timing: Timing::default(),
             payload: 8,
             key: Key::none(),
             seed: 1,
-            weather: Weather::default(),
+            faults: SharedFaults::default(),
             threads: 1,
         };
-        let fleet = Fleet::start(options).expect("a fleet");
-        Session::new(fleet, Vec::new(), None)
+        let ring = LiveRing::start(settings).expect("a ring");
+        Session::new(ring, Vec::new(), None)
     }
 
     fn shown(screen: &Screen, session: &Session, width: u16, height: u16) -> String {

@@ -6,12 +6,12 @@ use std::str::FromStr;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use headway_node::fleet::Fleet;
+use headway_stage::live_ring::{LiveRing, Memory, Range};
 
 use crate::flags::duration;
 
 /// Lines that wait to be read; whoever types more waits.
-const MOST_LINES: usize = 64;
+const MAX_LINES: usize = 64;
 
 /// An order that is carried out at a time.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,48 +78,48 @@ impl Order {
     }
 
     /// Does it to the ring.
-    pub(super) fn carry_out(&self, fleet: &mut Fleet) -> Result<(), String> {
-        let nodes = fleet.options().plan.nodes();
+    pub(super) fn carry_out(&self, ring: &mut LiveRing) -> Result<(), String> {
+        let nodes = ring.settings().plan.nodes();
         self.fits(nodes)?;
         let name = self.to_string();
-        let weather = fleet.weather().clone();
+        let faults = ring.faults().clone();
         let before = |node: u32| (node + nodes - 1) % nodes;
         let after = |node: u32| (node + 1) % nodes;
         let done = match *self {
             Order::Scramble(ref named) => {
                 let all: Vec<u32> = (0..nodes).collect();
-                fleet.scramble(if named.is_empty() { &all } else { named }, &name)
+                ring.scramble(if named.is_empty() { &all } else { named }, &name)
             }
-            Order::Crash(node) => fleet.crash(node),
-            Order::Restart(node) => fleet.restart(node, true, &name),
-            Order::RestartEmpty(node) => fleet.restart(node, false, &name),
+            Order::Crash(node) => ring.crash(node),
+            Order::Restart(node) => ring.restart(node, Memory::Saved),
+            Order::RestartEmpty(node) => ring.restart(node, Memory::Lost { fault: &name }),
             Order::Cut(one, other) => {
-                weather.change(|faults| faults.cut(one, other));
+                faults.change(|faults| faults.cut(one, other));
                 Ok(())
             }
             Order::Mend(one, other) => {
-                weather.change(|faults| faults.mend(one, other));
+                faults.change(|faults| faults.mend(one, other));
                 Ok(())
             }
             Order::Partition(first, last) => {
-                weather.change(|faults| {
+                faults.change(|faults| {
                     faults.cut(before(first), first);
                     faults.cut(last, after(last));
                 });
                 Ok(())
             }
             Order::Heal => {
-                weather.change(|faults| faults.cut.clear());
+                faults.change(|faults| faults.cut.clear());
                 Ok(())
             }
             Order::Chance(chance, probability) => {
                 if chance == Chance::Corrupt
                     && probability > 0.0
-                    && !fleet.options().key.authenticates()
+                    && !ring.settings().key.authenticates()
                 {
                     return Err("without a key nobody notices corrupted datagrams".to_owned());
                 }
-                weather.change(|faults| match chance {
+                faults.change(|faults| match chance {
                     Chance::Loss => faults.loss = probability,
                     Chance::Duplicate => faults.duplicate = probability,
                     Chance::Reorder => faults.reorder = probability,
@@ -128,7 +128,7 @@ impl Order {
                 Ok(())
             }
             Order::Delay(delay) => {
-                weather.change(|faults| faults.delay = delay);
+                faults.change(|faults| faults.delay = delay);
                 Ok(())
             }
             Order::Help | Order::Quit => Ok(()),
@@ -239,23 +239,18 @@ impl fmt::Display for Fault {
 
 /// A time, or anything between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) least: Duration,
-    pub(super) most: Duration,
-}
+pub(super) struct Span(pub(super) Range);
 
 impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Span, String> {
-        let (least, most) = match text.split_once("..") {
-            Some((least, most)) => (duration(least)?, duration(most)?),
-            None => (duration(text)?, duration(text)?),
-        };
-        if least > most {
+        let (min, max) = text.split_once("..").unwrap_or((text, text));
+        let (min, max) = (duration(min)?, duration(max)?);
+        if min > max {
             return Err("the range ends before it begins".to_owned());
         }
-        Ok(Span { least, most })
+        Ok(Span(Range { min, max }))
     }
 }
 
@@ -273,7 +268,7 @@ pub(super) fn span(duration: Duration) -> String {
 
 /// Lines from standard input, as they come.
 pub(super) fn typed() -> Receiver<String> {
-    let (sender, receiver) = sync_channel(MOST_LINES);
+    let (sender, receiver) = sync_channel(MAX_LINES);
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
             // The end of the input, or of the ring.

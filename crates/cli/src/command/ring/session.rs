@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use headway_node::fleet::{Carrier, Fleet, NodeSample};
-use headway_node::observer::Permit;
+use headway_stage::live_ring::{Carrier, LiveRing, NodeSample};
+use headway_stage::observer::Permit;
 
 use super::order::{Fault, HELP, Order, span};
 use super::summary::Summary;
@@ -17,7 +17,7 @@ const RATE_OVER: Duration = Duration::from_secs(1);
 
 /// A ring that runs, seen from outside.
 pub(super) struct Session {
-    fleet: Fleet,
+    ring: LiveRing,
     /// To come, the next one last.
     faults: Vec<Fault>,
     duration: Option<Duration>,
@@ -50,10 +50,14 @@ pub(super) enum Place {
 }
 
 impl Session {
-    pub(super) fn new(fleet: Fleet, mut faults: Vec<Fault>, duration: Option<Duration>) -> Session {
+    pub(super) fn new(
+        ring: LiveRing,
+        mut faults: Vec<Fault>,
+        duration: Option<Duration>,
+    ) -> Session {
         faults.sort_by_key(|fault| std::cmp::Reverse(fault.at));
         Session {
-            fleet,
+            ring,
             faults,
             duration,
             nodes: Vec::new(),
@@ -67,7 +71,7 @@ impl Session {
     }
 
     pub(super) fn now(&self) -> Duration {
-        self.fleet.now()
+        self.ring.now()
     }
 
     /// Does what is due and looks at the ring. Whether it goes on.
@@ -76,7 +80,7 @@ impl Session {
         while let Some(fault) = self.faults.pop_if(|fault| fault.at <= now) {
             self.carry_out(&fault.order);
         }
-        self.nodes = self.fleet.sample();
+        self.nodes = self.ring.sample();
         self.note_settling();
         self.note_violations();
         self.measure_rate();
@@ -99,7 +103,7 @@ impl Session {
             Order::Help => self.news.push(HELP.to_owned()),
             Order::Quit => self.quit = true,
             order => {
-                let done = order.carry_out(&mut self.fleet);
+                let done = order.carry_out(&mut self.ring);
                 let now = self.now();
                 let remark = match done {
                     Ok(()) => order.to_string(),
@@ -112,17 +116,17 @@ impl Session {
     }
 
     fn note_settling(&mut self) {
-        let settled = self.fleet.observer().is_settled();
+        let settled = self.ring.observer().is_settled();
         if settled && !self.settled {
             let now = self.now();
             let since = self
-                .fleet
+                .ring
                 .observer()
                 .recoveries()
                 .last()
                 .map_or(Duration::ZERO, |r| r.at);
             let rounds = self
-                .fleet
+                .ring
                 .recovery_rounds()
                 .last()
                 .map_or(0, |&(_, rounds)| rounds);
@@ -137,7 +141,7 @@ impl Session {
     }
 
     fn note_violations(&mut self) {
-        let observer = self.fleet.observer();
+        let observer = self.ring.observer();
         let told = self.violations_told as usize;
         let new: Vec<String> = observer
             .violations()
@@ -183,13 +187,13 @@ impl Session {
 
     /// The ring in a sentence.
     pub(super) fn title(&self) -> String {
-        let options = self.fleet.options();
-        let plan = options.plan;
-        let over = match options.carrier {
+        let settings = self.ring.settings();
+        let plan = settings.plan;
+        let over = match settings.carrier {
             Carrier::Memory => "memory",
             Carrier::Udp => "UDP sockets",
         };
-        let keyed = if options.key.authenticates() {
+        let keyed = if settings.key.authenticates() {
             "authenticated"
         } else {
             "not authenticated"
@@ -205,13 +209,13 @@ impl Session {
             plan.wanted(),
             plan.separation(),
             plan.capacity(),
-            options.seed,
+            settings.seed,
         )
     }
 
     /// What the network does to datagrams, in words.
     pub(super) fn weather(&self) -> String {
-        let faults = self.fleet.weather().faults();
+        let faults = self.ring.faults().faults();
         let mut words = Vec::new();
         for (name, chance) in [
             ("loss", faults.loss),
@@ -236,7 +240,7 @@ impl Session {
     }
 
     pub(super) fn permits(&self) -> Vec<Permit> {
-        let mut permits = self.fleet.observer().permits().to_vec();
+        let mut permits = self.ring.observer().permits().to_vec();
         permits.sort_by_key(|permit| permit.node);
         permits
     }
@@ -267,7 +271,7 @@ impl Session {
     /// Distances between the permits in use now, and the least of all.
     pub(super) fn distances(&self) -> (Vec<u32>, Option<u32>) {
         let permits = self.permits();
-        let observer = self.fleet.observer();
+        let observer = self.ring.observer();
         let next = permits.iter().cycle().skip(1);
         let pairs = permits.iter().zip(next);
         let apart = match permits.len() {
@@ -336,11 +340,11 @@ impl Session {
 
     /// Stops the ring and sums up.
     pub(super) fn finish(mut self) -> Summary {
-        self.nodes = self.fleet.sample();
+        self.nodes = self.ring.sample();
         let title = self.title();
         let elapsed = self.now();
-        self.fleet.stop();
-        Summary::new(&self.fleet, &self.nodes, title, elapsed, self.events)
+        self.ring.stop();
+        Summary::new(&self.ring, &self.nodes, title, elapsed, self.events)
     }
 }
 

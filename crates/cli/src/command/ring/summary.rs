@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use headway_node::fleet::{Carrier, Fleet, NodeSample};
-use headway_node::observer::Recovery;
 use headway_node::{Plan, recovery_rounds};
+use headway_stage::live_ring::{Carrier, LiveRing, NodeSample};
+use headway_stage::observer::Recovery;
 use serde_json::{Value, json};
 
 use crate::report::count;
@@ -36,22 +36,22 @@ pub(super) struct Summary {
 
 impl Summary {
     pub(super) fn new(
-        fleet: &Fleet,
+        ring: &LiveRing,
         nodes: &[NodeSample],
         title: String,
         elapsed: Duration,
         events: Vec<(Duration, String)>,
     ) -> Summary {
-        let options = fleet.options();
-        let observer = fleet.observer();
-        let found = fleet.recovery_rounds();
+        let settings = ring.settings();
+        let observer = ring.observer();
+        let found = ring.recovery_rounds();
         let visits = observer.visits().iter().copied();
         Summary {
             title,
-            plan: options.plan,
-            carrier: options.carrier,
-            authenticated: options.key.authenticates(),
-            seed: options.seed,
+            plan: settings.plan,
+            carrier: settings.carrier,
+            authenticated: settings.key.authenticates(),
+            seed: settings.seed,
             elapsed,
             settled: observer.is_settled() && nodes.iter().all(|node| node.alive && node.settled),
             settled_first: found.first().map(|&(at, _)| at),
@@ -76,7 +76,7 @@ impl Summary {
                 })
                 .collect(),
             events,
-            rejected: fleet
+            rejected: ring
                 .rejected()
                 .into_iter()
                 .map(|(reason, count)| (reason.name(), count))

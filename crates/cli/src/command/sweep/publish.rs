@@ -49,29 +49,29 @@ pub(super) fn publish(
         }
         pictures.push((figure, picture));
     }
-    let verdicts = report::verdicts(sweep, results);
+    let findings = report::findings(sweep, results);
     let page = folder.join("report.html");
-    write_file(&page, report::html(sweep, &pictures, &verdicts, command))?;
-    say(sweep, folder, &verdicts, pictures.len())?;
-    Ok(verdicts
+    write_file(&page, report::html(sweep, &pictures, &findings, command))?;
+    say(sweep, folder, &findings, pictures.len())?;
+    Ok(findings
         .iter()
-        .all(|verdict| verdict.holds != Some(false))
+        .all(|finding| finding.holds != Some(false))
         .into())
 }
 
 fn say(
     sweep: &Sweep,
     folder: &Path,
-    verdicts: &[report::Verdict],
+    findings: &[report::Finding],
     figures: usize,
 ) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "{HEADING}{}{HEADING:#}", sweep.title)?;
-    for verdict in verdicts {
-        let mark = verdict.holds.map_or_else(|| "?".to_owned(), tick);
-        writeln!(out, "{mark} {}", verdict.statement)?;
-        writeln!(out, "  {DIM}{}{DIM:#}", verdict.evidence)?;
-        if verdict.holds.is_none() {
+    for finding in findings {
+        let mark = finding.holds.map_or_else(|| "?".to_owned(), tick);
+        writeln!(out, "{mark} {}", finding.statement)?;
+        writeln!(out, "  {DIM}{}{DIM:#}", finding.evidence)?;
+        if finding.holds.is_none() {
             writeln!(
                 out,
                 "  too few samples to tell; try --samples {}",

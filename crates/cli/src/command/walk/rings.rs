@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
                 .help(format!(
                     "every ring needs a token: give more --tokens, or a larger --effort (networks of \
                      up to {} nodes)",
-                    rings::MOST_NODES
+                    rings::MAX_NODES
                 ))
             })?
         }

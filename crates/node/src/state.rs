@@ -1,0 +1,361 @@
+//! A node's memory: everything that a fault may corrupt, as one value.
+//!
+//! Every value of it is allowed, because the ring recovers from any; a
+//! [`Machine`](crate::Machine) repairs what is out of its domain before each step. So
+//! tests and demonstrations may change it at will
+//! ([`Machine::state_mut`](crate::Machine::state_mut)).
+//!
+//! Each part names its variables once, in `visit`, as a [`Variable`] with its domain.
+//! Saving, restoring, repairing and corrupting all go through that list.
+
+use alloc::boxed::Box;
+
+use headway_core::phase_clock::PhaseClock;
+
+use crate::Config;
+pub use crate::link::Link;
+pub use crate::permit::{Stage, Token};
+pub use crate::release::Program;
+pub use crate::verdict::Verdict;
+use crate::wire::{NO_TOKEN, Released};
+
+/// What a fault may corrupt.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The node has a state to tell.
+    pub joined: bool,
+    /// The phase of its clock.
+    pub phase: i32,
+    /// What the latest tick changed.
+    pub released: Option<Released>,
+    /// The variables of `delay`, `relay` or `measure`.
+    pub program: Program,
+    /// What it thinks of the ring.
+    pub verdict: Verdict,
+    /// Rounds executed.
+    pub rounds: u64,
+    /// Tokens passed on.
+    pub hops: u64,
+    /// Its part of every token ring.
+    pub tokens: Box<[Token]>,
+    /// What each token carries, or carried when it was last here.
+    pub payloads: Payloads,
+    // A restart forgets what follows.
+    /// What each token carried at the predecessor.
+    pub arriving_payloads: Payloads,
+    /// The predecessor and the successor; a ring of two has one for both.
+    pub links: Box<[Link]>,
+    /// Drawn at random when the node started.
+    pub incarnation: u64,
+    /// Of the latest datagram.
+    pub sequence: u64,
+    /// When it started, in microseconds like all moments.
+    pub started: u64,
+    /// When its clock ticked.
+    pub ticked: u64,
+    /// When it last sent a datagram.
+    pub sent: u64,
+}
+
+/// A variable and what it may be.
+#[derive(Debug)]
+pub enum Variable<'v> {
+    /// Either.
+    Flag(&'v mut bool),
+    /// A phase of the clock.
+    Phase(&'v mut i32),
+    /// Less than the limit.
+    Below(&'v mut u32, u32),
+    /// From 0 to the limit.
+    Counter(&'v mut i32, i32),
+    /// At most the limit.
+    Limited(&'v mut u32, u32),
+    /// A token of the ring and one of its values, or nothing.
+    Released(&'v mut Option<Released>),
+    /// Any number of rounds.
+    Rounds(&'v mut u32),
+    /// Any stage.
+    Stage(&'v mut Stage),
+    /// At least [`Config::fence_floor`].
+    Fence(&'v mut u64),
+    /// Not in the future.
+    Moment(&'v mut u64),
+    /// Any number.
+    Number(&'v mut u64),
+    /// A statistic, on which nothing depends.
+    Total(&'v mut u64),
+    /// Anything.
+    Bytes(&'v mut [u8]),
+}
+
+impl Variable<'_> {
+    /// How many bytes of a saved state it takes.
+    pub const fn bytes(&self) -> usize {
+        match self {
+            Variable::Flag(_) | Variable::Stage(_) => 1,
+            Variable::Phase(_)
+            | Variable::Below(..)
+            | Variable::Counter(..)
+            | Variable::Limited(..)
+            | Variable::Rounds(_) => 4,
+            Variable::Released(_) => 6,
+            Variable::Fence(_) | Variable::Moment(_) | Variable::Number(_) | Variable::Total(_) => {
+                8
+            }
+            Variable::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// Its value as a number; 0 for bytes.
+    pub fn get(&self) -> u64 {
+        match self {
+            Variable::Flag(flag) => u64::from(**flag),
+            Variable::Stage(stage) => **stage as u64,
+            Variable::Phase(number) | Variable::Counter(number, _) => **number as u32 as u64,
+            Variable::Below(number, _)
+            | Variable::Limited(number, _)
+            | Variable::Rounds(number) => u64::from(**number),
+            Variable::Released(released) => match released {
+                Some(released) => u64::from(released.token) << 32 | u64::from(released.previous),
+                None => u64::from(NO_TOKEN) << 32,
+            },
+            Variable::Fence(number)
+            | Variable::Moment(number)
+            | Variable::Number(number)
+            | Variable::Total(number) => **number,
+            Variable::Bytes(_) => 0,
+        }
+    }
+
+    /// Gives it the value that [`Variable::get`] has said, in its domain or not. `false` if
+    /// there is no such value.
+    pub fn set(self, value: u64) -> bool {
+        match self {
+            Variable::Flag(flag) => *flag = value != 0,
+            Variable::Stage(stage) => match Stage::ALL.get(value as usize) {
+                Some(known) => *stage = *known,
+                None => return false,
+            },
+            Variable::Phase(number) | Variable::Counter(number, _) => *number = value as i32,
+            Variable::Below(number, _)
+            | Variable::Limited(number, _)
+            | Variable::Rounds(number) => *number = value as u32,
+            Variable::Released(released) => {
+                let (token, previous) = ((value >> 32) as u16, value as u32);
+                *released = (token != NO_TOKEN).then_some(Released { token, previous });
+            }
+            Variable::Fence(number)
+            | Variable::Moment(number)
+            | Variable::Number(number)
+            | Variable::Total(number) => *number = value,
+            Variable::Bytes(_) => return false,
+        }
+        true
+    }
+}
+
+/// Which phases and values there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// The clock, and with it the phases.
+    pub clock: PhaseClock,
+    /// K, the number of values of a token ring.
+    pub values: u32,
+}
+
+impl State {
+    pub(crate) fn new(config: &Config, incarnation: u64) -> State {
+        let link = |node| Link::new(node, config, incarnation);
+        let mut links = alloc::vec![link(config.predecessor())];
+        if config.successor() != config.predecessor() {
+            links.push(link(config.successor()));
+        }
+        let count = config.plan.tokens() as usize;
+        let token = Token {
+            fence: config.fence_floor,
+            ..Token::default()
+        };
+        State {
+            joined: false,
+            phase: 0,
+            released: None,
+            program: Program::new(config),
+            verdict: Verdict::default(),
+            rounds: 0,
+            hops: 0,
+            tokens: alloc::vec![token; count].into(),
+            payloads: Payloads::new(count, config.payload),
+            arriving_payloads: Payloads::new(count, config.payload),
+            links: links.into(),
+            incarnation,
+            sequence: 0,
+            started: 0,
+            ticked: 0,
+            sent: 0,
+        }
+    }
+
+    /// Shows every variable to `see`.
+    pub fn visit(&mut self, config: &Config, domain: &Domain, see: &mut impl FnMut(Variable<'_>)) {
+        self.visit_kept(config, domain, see);
+        for token in &mut self.tokens {
+            token.visit_rest(see);
+        }
+        see(Variable::Bytes(&mut self.arriving_payloads.bytes));
+        for link in &mut self.links {
+            link.visit(domain, see);
+        }
+        self.visit_session(see);
+    }
+
+    /// Shows what survives a restart, in the order of the saved state.
+    pub(crate) fn visit_kept(
+        &mut self,
+        config: &Config,
+        domain: &Domain,
+        see: &mut impl FnMut(Variable<'_>),
+    ) {
+        self.visit_scalars(config, see);
+        for token in &mut self.tokens {
+            token.visit_kept(domain, see);
+        }
+        see(Variable::Bytes(&mut self.payloads.bytes));
+    }
+
+    /// As [`State::visit_kept`], for whoever only reads: shows copies.
+    pub(crate) fn read_kept(
+        &self,
+        config: &Config,
+        domain: &Domain,
+        see: &mut impl FnMut(Variable<'_>),
+    ) {
+        // Nothing is allocated for what is empty.
+        let mut scalars = State {
+            tokens: Box::default(),
+            payloads: Payloads::default(),
+            arriving_payloads: Payloads::default(),
+            links: Box::default(),
+            ..*self
+        };
+        scalars.visit_scalars(config, see);
+        for mut token in self.tokens.iter().copied() {
+            token.visit_kept(domain, see);
+        }
+    }
+
+    fn visit_scalars(&mut self, config: &Config, see: &mut impl FnMut(Variable<'_>)) {
+        see(Variable::Flag(&mut self.joined));
+        see(Variable::Phase(&mut self.phase));
+        see(Variable::Released(&mut self.released));
+        self.program.visit(config, see);
+        self.verdict.visit(see);
+        see(Variable::Total(&mut self.rounds));
+        see(Variable::Total(&mut self.hops));
+    }
+
+    fn visit_session(&mut self, see: &mut impl FnMut(Variable<'_>)) {
+        see(Variable::Number(&mut self.incarnation));
+        see(Variable::Number(&mut self.sequence));
+        see(Variable::Moment(&mut self.started));
+        see(Variable::Moment(&mut self.ticked));
+        see(Variable::Moment(&mut self.sent));
+    }
+
+    /// Puts every variable back into its domain. A neighbour of which something
+    /// impossible is known becomes one of which nothing is known.
+    pub(crate) fn repair(&mut self, config: &Config, domain: &Domain, now: u64) {
+        let repair = |variable: Variable<'_>| domain.repair(variable, config, now);
+        let mut see = |variable: Variable<'_>| {
+            repair(variable);
+        };
+        self.visit_scalars(config, &mut see);
+        for token in &mut self.tokens {
+            token.visit_kept(domain, &mut see);
+            token.visit_rest(&mut see);
+        }
+        for link in &mut self.links {
+            let mut impossible = false;
+            link.visit(domain, &mut |variable| impossible |= repair(variable));
+            if impossible {
+                link.forget();
+            }
+        }
+        self.visit_session(&mut see);
+    }
+}
+
+impl Domain {
+    /// The phases of the clock, with those of its tail.
+    pub const fn phases(&self) -> core::ops::Range<i32> {
+        -self.clock.tail..self.clock.modulus
+    }
+
+    /// Puts a variable back into its domain. Whether it was an impossible phase, value
+    /// or release, which nobody can have told.
+    fn repair(&self, variable: Variable<'_>, config: &Config, now: u64) -> bool {
+        let impossible = match &variable {
+            Variable::Phase(phase) => !self.phases().contains(*phase),
+            Variable::Below(number, limit) => **number >= *limit,
+            Variable::Released(Some(released)) => {
+                !released.in_domain(config.plan.tokens(), self.values)
+            }
+            _ => false,
+        };
+        match variable {
+            Variable::Phase(phase) if impossible => *phase = -self.clock.tail,
+            Variable::Below(number, _) if impossible => *number = 0,
+            Variable::Released(released) if impossible => *released = None,
+            Variable::Counter(number, limit) => *number = (*number).clamp(0, limit),
+            Variable::Limited(number, limit) => *number = (*number).min(limit),
+            Variable::Fence(fence) => *fence = (*fence).max(config.fence_floor),
+            Variable::Moment(moment) => *moment = (*moment).min(now),
+            _ => {}
+        }
+        impossible
+    }
+}
+
+/// A bounded number of bytes for every token.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Payloads {
+    limit: u8,
+    /// For every token its length and then `limit` bytes.
+    pub(crate) bytes: Box<[u8]>,
+}
+
+impl Payloads {
+    fn new(tokens: usize, limit: u8) -> Payloads {
+        let bytes = if limit == 0 {
+            Box::default()
+        } else {
+            alloc::vec![0; tokens * (1 + usize::from(limit))].into()
+        };
+        Payloads { limit, bytes }
+    }
+
+    /// A payload; a corrupted length counts for no more than there can be.
+    pub fn get(&self, token: usize) -> &[u8] {
+        if self.limit == 0 {
+            return &[];
+        }
+        let place = &self.bytes[self.place(token)];
+        &place[1..=usize::from(place[0].min(self.limit))]
+    }
+
+    /// Replaces a payload; one that is too long is cut.
+    pub fn set(&mut self, token: usize, payload: &[u8]) {
+        if self.limit == 0 {
+            return;
+        }
+        let place = self.place(token);
+        let place = &mut self.bytes[place];
+        let length = payload.len().min(place.len() - 1);
+        place[0] = length as u8;
+        place[1..=length].copy_from_slice(&payload[..length]);
+    }
+
+    fn place(&self, token: usize) -> core::ops::Range<usize> {
+        let size = 1 + usize::from(self.limit);
+        token * size..(token + 1) * size
+    }
+}

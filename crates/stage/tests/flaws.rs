@@ -1,0 +1,145 @@
+//! Nodes that are broken from outside, one error at a time: each error is caught by a
+//! promise of `tests/virtual.rs`, and is the error that it says.
+//!
+//! Prints the table: which promise caught it, and after how many seeds.
+
+#[allow(dead_code)]
+mod common;
+// Only what errors are caught with is used here.
+#[allow(dead_code)]
+mod promises;
+mod saboteur;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use common::Scenario;
+use headway_core::phase_clock::PhaseClock;
+use headway_node::{Config, Key, Local, Machine, Plan, RingId};
+use headway_stage::world::Sabotage;
+use saboteur::{Flaw, Saboteur};
+
+type Promise = fn(Scenario) -> Result<f64, String>;
+
+const PROMISES: [(&str, Promise); 4] = [
+    ("closure", promises::closure_of),
+    ("convergence", promises::convergence_of),
+    ("intrusion", promises::intrusion_of),
+    ("stranger", promises::stranger_of),
+];
+
+/// More than enough: most are caught by the first few.
+const SEEDS: u64 = 2_000;
+
+#[test]
+fn every_flaw_is_caught() {
+    let mut missed = Vec::new();
+    // What a panic would print is not news here.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut table = "| flaw | caught by | seeds needed | how |\n|---|---|---|---|\n".to_owned();
+    for flaw in Flaw::ALL {
+        match caught(flaw) {
+            Some((promise, seeds, how)) => {
+                let how = how.split([':', ',', '(']).next().unwrap_or_default();
+                writeln!(table, "| {flaw:?} | {promise} | {seeds} | {how} |").unwrap();
+            }
+            None => missed.push(flaw),
+        }
+    }
+    let _ = std::panic::take_hook();
+    // Past the test harness, which would swallow it.
+    let _ = std::io::stderr().lock().write_all(table.as_bytes());
+    assert!(missed.is_empty(), "not caught: {missed:?}");
+}
+
+fn caught(flaw: Flaw) -> Option<(&'static str, u64, String)> {
+    for seed in 0..SEEDS {
+        for (name, promise) in PROMISES {
+            let mut scenario = Scenario::draw(seed);
+            scenario.misconfigure = flaw.misconfigure();
+            scenario.sabotage = Some(Box::new(move |key| Box::new(Saboteur::new(flaw, key))));
+            let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| promise(scenario)));
+            match told {
+                Ok(Ok(share)) if share <= 1.0 => {}
+                Ok(Ok(_)) => return Some((name, seed + 1, "too late".to_owned())),
+                Ok(Err(how)) => return Some((name, seed + 1, how)),
+                Err(_) => return Some((name, seed + 1, "a panic".to_owned())),
+            }
+        }
+    }
+    None
+}
+
+fn config(plan: Plan) -> Config {
+    Config::new(RingId([7; 16]), 1, plan)
+}
+
+#[test]
+fn clocks_that_are_too_small() {
+    for (nodes, pace, modulus) in [
+        (12, 1, 12),
+        (12, 5, 10),
+        (7, 3, 6),
+        (4, 6, 6),
+        (2, 1, 3),
+        (2, 2, 3),
+    ] {
+        let config = config(Plan::logical(nodes, 1, 1, pace).unwrap());
+        let clock = |flaw| Saboteur::new(flaw, &Key::none()).domain(&config).clock;
+        let whole = config.domain().clock;
+        let tail = nodes as i32;
+        let small = PhaseClock { modulus, tail };
+        assert_eq!(clock(Flaw::ClockModulusTooSmall), small);
+        assert_eq!(clock(Flaw::NoTail), PhaseClock { tail: 0, ..whole });
+        assert_eq!(clock(Flaw::NoDelay), whole);
+    }
+}
+
+/// What a node does in one call: with the error the wrong thing, without it, or with
+/// another one, the right one.
+#[test]
+fn steps_that_are_wrong() {
+    let plan = Plan::logical(6, 1, 2, 1).unwrap();
+    let local = |phase, value, counter| Local {
+        phase,
+        values: vec![value],
+        released: None,
+        counter,
+        turn: 0,
+    };
+    let after = |flaw: Option<Flaw>, own: &Local, predecessor: &Local, successor: &Local| {
+        let mut config = config(plan);
+        flaw.map(|flaw| flaw.misconfigure()(&mut config));
+        let mut node = Machine::new(config, Key::none(), 1).unwrap();
+        let mut saboteur = flaw.map(|flaw| Saboteur::new(flaw, &Key::none()));
+        node.assume(own, predecessor, successor);
+        if let Some(saboteur) = &mut saboteur {
+            saboteur.before(&mut node, None);
+        }
+        node.handle_timeout(node.now());
+        if let Some(saboteur) = &mut saboteur {
+            saboteur.after(&mut node);
+        }
+        let after = node.local();
+        (after.phase, after.released.is_some())
+    };
+    let tail = config(plan).domain().clock.tail;
+    let (five, nine) = (local(5, 0, 0), local(9, 0, 0));
+    let (four, token, rested) = (local(4, 0, 0), local(5, 1, 0), local(5, 0, 1));
+    let (zero, recovering) = (local(0, 0, 0), local(-2, 0, 0));
+    let reset = (-tail, false);
+    let (stays, waits) = ((5, false), (0, false));
+    // Own, predecessor and successor; the phase and whether a token goes on, right and wrong.
+    for (flaw, own, predecessor, successor, right, wrong) in [
+        (Flaw::NoReset, &five, &nine, &five, reset, stays),
+        (Flaw::TickAlone, &five, &four, &five, stays, (6, false)),
+        (Flaw::TickAlone, &zero, &recovering, &zero, waits, waits),
+        (Flaw::NoDelay, &rested, &token, &five, (6, false), (6, true)),
+    ] {
+        assert_eq!(after(None, own, predecessor, successor), right, "{flaw:?}");
+        let other = Some(Flaw::FenceFromMemory);
+        assert_eq!(after(other, own, predecessor, successor), right, "{flaw:?}");
+        let flawed = after(Some(flaw), own, predecessor, successor);
+        assert_eq!(flawed, wrong, "{flaw:?}");
+    }
+}
