@@ -14,7 +14,7 @@
 //! Legitimate: the two are in step, and so is what is known or under way, which is no
 //! newer than the truth; and two that think themselves current or acknowledged are.
 
-use headway_check::{Actions, Control, Limits, Model, Step, actions};
+use headway_check::{Action, Actions, Control, Limits, Model, Step, actions};
 use headway_core::phase_clock::PhaseClock;
 
 /// Two clocks.
@@ -140,8 +140,8 @@ impl Model for Clocks {
 }
 
 impl Actions for Clocks {
-    fn actions(&self) -> Vec<&'static str> {
-        vec![
+    fn actions(&self) -> Vec<Action> {
+        [
             "step 0",
             "step 1",
             "receive 0",
@@ -149,10 +149,8 @@ impl Actions for Clocks {
             "send to 0",
             "send to 1",
         ]
-    }
-
-    fn fair(&self) -> u64 {
-        0b11_1111
+        .map(|name| Action { name, fair: true })
+        .to_vec()
     }
 
     fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {

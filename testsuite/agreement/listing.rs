@@ -51,10 +51,13 @@ fn any_ring() -> impl Strategy<Value = (Ring, Configuration)> {
     (1..7_u32, prop::collection::vec(process, 1..12)).prop_map(|(d, all)| {
         let programs = all.iter().map(|&(program, _, _)| program).collect();
         let ring = Ring::new(Separation::new(d).unwrap(), programs).unwrap();
-        let measurers = all.iter().filter(|(program, _, _)| program.measures());
+        let measurers = all.iter().enumerate();
+        let measurers = measurers.filter(|(_, (program, _, _))| program.measures());
         let state = Configuration {
             processes: all.iter().map(|&(_, process, _)| process).collect(),
-            measuring: measurers.map(|&(_, _, variables)| variables).collect(),
+            measuring: measurers
+                .map(|(i, &(_, _, variables))| (i, variables))
+                .collect(),
         };
         (ring, state)
     })
@@ -104,10 +107,10 @@ fn padding_at_the_end_makes_figure_6_blind() {
     let measured = |padding, base| {
         let mut initial = Configuration::empty(&ring, 1, 24);
         initial.processes[0].resting = 1;
-        initial.measuring[0].base = base;
+        initial.measuring.get_mut(&0).unwrap().base = base;
         let mut listing = Listing::new(&ring, &initial, padding);
         (0..50 * n).for_each(|_| listing.round(|_, _| {}));
-        listing.state().measuring[0].base + 1
+        listing.state().measuring[&0].base + 1
     };
     for base in 0..10 {
         assert_eq!(measured(Padding::Aligned, base), n as i32);

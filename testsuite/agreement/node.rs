@@ -225,17 +225,10 @@ impl Guarded for Nodes {
         self.nodes
     }
 
-    fn enabled(&self, state: &[u32; 3]) -> u64 {
-        let moves = (0..self.nodes).filter(|&node| self.after(state, node) != state[node]);
-        moves.fold(0, |set, node| set | 1 << node)
-    }
-
-    fn fire(&self, state: &[u32; 3], selected: u64) -> [u32; 3] {
+    fn step(&self, state: &[u32; 3], node: usize) -> Option<[u32; 3]> {
         let mut after = *state;
-        for node in (0..self.nodes).filter(|node| selected >> node & 1 == 1) {
-            after[node] = self.after(state, node);
-        }
-        after
+        after[node] = self.after(state, node);
+        (after != *state).then_some(after)
     }
 }
 

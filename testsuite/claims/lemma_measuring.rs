@@ -40,7 +40,7 @@ fn each_measuring_state(case: &Case, visit: &mut impl FnMut(&Configuration)) {
         for counter in 0..=largest {
             state.processes[0].counter = counter;
             each_measurement(case.tokens, limit, |measuring| {
-                state.measuring[0] = measuring;
+                state.measuring.insert(0, measuring);
                 visit(&state);
             });
         }
@@ -146,7 +146,7 @@ fn corrected_it_holds_on_random_rings() {
         let tokens = 1 + random.below((processes as u32).min(8));
         let case = ring(processes, tokens, Program::Measure);
         let mut state = random.state(&case, u32::MAX);
-        let measuring = &mut state.measuring[0];
+        let measuring = state.measuring.get_mut(&0).unwrap();
         measuring.timing = random.below(2) == 0;
         measuring.elapsed = random.below(measuring.limit + 1);
         measuring.ignore = random.below(tokens) as i32;
@@ -184,11 +184,11 @@ fn as_printed_it_deadlocks() {
     let case = ring(4, 2, Program::MeasureAsPrinted);
     let mut state = Configuration::empty(&case.ring, 2, 8);
     state.processes[3].queued = 2;
-    state.measuring[0].timing = true;
+    state.measuring.get_mut(&0).unwrap().timing = true;
     let (mut dead, mut live) = (state.clone(), state.clone());
     case.ring.round(&mut dead);
     assert_eq!(
-        (dead.measuring[0].base, dead.processes[0].counter),
+        (dead.measuring[&0].base, dead.processes[0].counter),
         (-1, -1)
     );
     // The one token that was released comes round to rest as well.
@@ -202,7 +202,7 @@ fn as_printed_it_deadlocks() {
     let corrected = ring(4, 2, Program::Measure);
     assert!(legitimate_at(&corrected, &live, bound(&corrected)).is_some());
     corrected.ring.round(&mut live);
-    assert_eq!(live.measuring[0].base, 0);
+    assert_eq!(live.measuring[&0].base, 0);
 }
 
 /// The proof: ClockBase_k > 1 in each execution of line 6.
@@ -212,7 +212,7 @@ fn as_printed_the_proof_wants_too_large_a_base() {
     let mut state = Configuration::piled(&case.ring, 2, 0);
     for _ in 0..100 {
         case.ring.round(&mut state);
-        assert!(state.measuring[0].base <= 1);
+        assert!(state.measuring[&0].base <= 1);
     }
     assert_eq!(case.ring.legitimate(&state, 2), Ok(()), "and rightly so");
 }
@@ -262,7 +262,7 @@ fn as_printed_no_state_stabilizes() {
 fn counter_test_a_limit_below_n() {
     let case = ring(6, 2, Program::Measure);
     let mut state = Configuration::piled(&case.ring, 2, 0);
-    state.measuring[0].limit = 5;
+    state.measuring.get_mut(&0).unwrap().limit = 5;
     assert_eq!(legitimate_at(&case, &state, 1000), None);
 }
 
@@ -274,7 +274,7 @@ fn counter_test_a_wrong_number_of_tokens() {
     let case = ring(6, 2, Program::Measure);
     for wrong in [1, 5] {
         let mut state = Configuration::piled(&case.ring, 2, 0);
-        state.measuring[0].tokens = wrong;
+        state.measuring.get_mut(&0).unwrap().tokens = wrong;
         assert_eq!(legitimate_at(&case, &state, 1000), None);
     }
 }

@@ -66,7 +66,7 @@ impl<'a> Watched<'a> {
     }
 
     fn failed(&self) -> Vec<&'static str> {
-        let verdicts = self.monitor.desiderata();
+        let verdicts = self.monitor.outcome().desiderata;
         let failed = verdicts.iter().filter(|verdict| !verdict.holds);
         failed.map(|verdict| verdict.of.name()).collect()
     }
@@ -94,7 +94,7 @@ fn holds_on_random_rings_with_a_fault() {
         watched.fault(random.state(case, u32::MAX));
         watched.run(case);
         assert_eq!(watched.failed(), [""; 0], "seed {seed}");
-        assert_eq!(watched.monitor.recoveries().len(), 2);
+        assert_eq!(watched.monitor.outcome().recoveries.len(), 2);
     });
 }
 

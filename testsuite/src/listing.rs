@@ -57,7 +57,7 @@ impl Listing {
     /// The listings of `ring`'s programs, in the given state. `Measure` is
     /// figure 6 with the two corrections and `MeasureAsPrinted` without.
     pub fn new(ring: &Ring, state: &Configuration, padding: Padding) -> Listing {
-        let mut measuring = state.measuring.iter();
+        let mut measuring = state.measuring.values();
         let variables = |(process, &program): (&Process, &Program)| Variables {
             program,
             q: process.queued,
@@ -106,10 +106,11 @@ impl Listing {
             resting: v.r,
             counter: v.c,
         };
-        let measurers = self.ring.iter().filter(|v| v.program.measures());
+        let measurers = self.ring.iter().enumerate();
+        let measurers = measurers.filter(|(_, v)| v.program.measures());
         Configuration {
             processes: self.ring.iter().map(process).collect(),
-            measuring: measurers.map(|v| v.measuring).collect(),
+            measuring: measurers.map(|(i, v)| (i, v.measuring)).collect(),
         }
     }
 

@@ -73,7 +73,7 @@ fn becomes_legitimate(programs: &[Program], measuring: &mut [Measuring], expecte
         if check(&processes, measuring).is_ok() != (round >= expected) {
             return false;
         }
-        ring::round(separation, programs, &mut processes, measuring);
+        ring::round(separation, programs, &mut processes, measuring.iter_mut());
     }
     true
 }

@@ -48,17 +48,12 @@ impl Guarded for Copying {
         self.processes
     }
 
-    fn enabled(&self, state: &u64) -> u64 {
-        let before = |process: usize| self.bit(*state, process + self.processes - 1);
-        let differs = |process: &usize| self.bit(*state, *process) != before(*process);
-        let first = usize::from(self.leader);
-        let processes = (first..self.processes).filter(differs);
-        processes.fold(0, |set, process| set | 1 << process)
-    }
-
-    fn fire(&self, state: &u64, selected: u64) -> u64 {
-        // Who differs from its predecessor and copies it, flips its bit.
-        state ^ selected
+    fn step(&self, state: &u64, process: usize) -> Option<u64> {
+        let leads = self.leader && process == 0;
+        let before = self.bit(*state, process + self.processes - 1);
+        let differs = self.bit(*state, process) != before;
+        // A process that differs from its predecessor and copies it flips its bit.
+        (differs && !leads).then_some(state ^ 1 << process)
     }
 }
 

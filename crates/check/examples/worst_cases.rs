@@ -4,8 +4,8 @@
 //! `cargo run --release -p headway-check --example worst_cases -- 9` takes seconds,
 //! 13 some minutes.
 
-use headway_check::model::delay_relay::all_placements;
-use headway_check::{Control, Figure, Limits};
+use headway_check::model::delay_relay::{AllPlacements, check_all};
+use headway_check::{Control, Figure, Limits, Search};
 
 fn main() {
     let largest = match std::env::args().nth(1).as_deref().map(str::parse) {
@@ -22,7 +22,13 @@ fn main() {
         for m in 1..=5_usize {
             for d in (1..=8_u32).filter(|&d| m * d as usize <= n) {
                 let (limits, control) = (Limits::default(), Control::default());
-                let report = match all_placements(n, m, d, false, limits, &control) {
+                let settings = AllPlacements {
+                    processes: n,
+                    tokens: m,
+                    separation: d,
+                    search: Search::Reduced,
+                };
+                let report = match check_all(&settings, limits, &control) {
                     Ok(report) => report,
                     Err(error) => {
                         eprintln!("error: {error}");

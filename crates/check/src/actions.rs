@@ -12,11 +12,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rayon::prelude::*;
 
-use crate::control::{CheckError, Control, Limits};
-use crate::function::Lasso;
-use crate::report::{Property, Report, Trace};
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result, TooLarge};
+use crate::report::{Lasso, Property, Report};
 use crate::schedule::bits;
 use crate::traits::{Actions, Step};
 
@@ -42,15 +45,12 @@ pub struct ActionsAnswer {
 ///
 /// [`CheckError::TooLarge`] before it starts, [`CheckError::Interrupted`] when
 /// stopped.
-pub fn explore<M: Actions>(
-    model: &M,
-    limits: Limits,
-    control: &Control,
-) -> Result<ActionsAnswer, CheckError> {
+pub fn explore<M: Actions>(model: &M, limits: Limits, control: &Control) -> Result<ActionsAnswer> {
     let states = model.states();
-    // An edge of 16 bytes per action and state, at most.
-    let bytes = 16 + 16 * model.actions().len() as u64;
-    limits.admit(u128::from(states), bytes)?;
+    let actions = model.actions();
+    // Edges are there twice while the graph is built: 8 and 20 bytes each.
+    limits.admit(states, 96 + 28 * actions.len() as u64)?;
+    TooLarge::bound("states", states, u32::MAX.into())?;
     control.begin(2 * states);
     let nodes: Vec<Node> = (0..states)
         .into_par_iter()
@@ -58,7 +58,7 @@ pub fn explore<M: Actions>(
         .collect();
     control.advance(states);
     if control.stopped() {
-        return Err(CheckError::interrupted(control, "closure is not settled"));
+        return Err(CheckError::interrupted(control, "nothing is settled yet"));
     }
     let mut answer = ActionsAnswer {
         states,
@@ -67,35 +67,71 @@ pub fn explore<M: Actions>(
         violations: BTreeMap::new(),
         divergence: None,
     };
-    for (rank, node) in nodes.iter().enumerate().filter(|(_, node)| node.legitimate) {
-        for &(_, to) in &node.edges {
-            if !nodes[to as usize].legitimate && answer.closure_violation.is_none() {
-                answer.closure_violation = Some((rank as u64, to));
-            }
+    for (rank, node) in (0..).zip(&nodes).filter(|(_, node)| node.legitimate) {
+        let mut leaves = node.edges.iter().map(|edge| edge.1);
+        let leaves = leaves.find(|&to| !nodes[to as usize].legitimate);
+        if answer.closure_violation.is_none() {
+            answer.closure_violation = leaves.map(|to| (rank, to.into()));
         }
         for &(property, to) in &node.violations {
             answer
                 .violations
                 .entry(property)
-                .or_insert((rank as u64, to));
+                .or_insert((rank, to.into()));
         }
     }
-    let graph = Graph {
-        nodes: &nodes,
-        fair: model.fair(),
-    };
-    answer.divergence = graph.divergence();
+    let fair = (0..).zip(&actions).filter(|(_, action)| action.fair);
+    let fair = fair.fold(0, |set, (index, _)| set | 1 << index);
+    answer.divergence = Illegitimate::new(nodes, fair).divergence();
     control.advance(states);
     Ok(answer)
+}
+
+/// Explores a model and reports on it, also on the properties of steps given by name and
+/// meaning.
+pub(crate) fn report<M: Actions>(
+    model: &M,
+    name: &'static str,
+    instance: String,
+    step_properties: &[(&'static str, &'static str)],
+    limits: Limits,
+    control: &Control,
+) -> Result<Report> {
+    let answer = explore(model, limits, control)?;
+    let step = |(from, to): (u64, u64)| Lasso::path(vec![from, to]).trace(model);
+    let mut properties = vec![
+        Property::unless(
+            "closure",
+            "every step from a legitimate state leads to a legitimate state",
+            answer.closure_violation.map(step),
+        ),
+        Property::unless(
+            "convergence",
+            "every run reaches a legitimate state, if the parties do again and again what they \
+             can do again and again",
+            answer.divergence.as_ref().map(|lasso| lasso.trace(model)),
+        ),
+    ];
+    properties.extend(step_properties.iter().map(|&(property, says)| {
+        let violation = answer.violations.get(property).copied();
+        Property::unless(property, says, violation.map(step))
+    }));
+    Ok(Report {
+        model: name,
+        instance,
+        states: answer.states.into(),
+        legitimate: answer.legitimate.into(),
+        properties,
+        // No worst case: under fairness alone there is no bound on the number of steps.
+        ..Report::default()
+    })
 }
 
 struct Node {
     legitimate: bool,
     /// Action and state led to.
-    edges: Vec<(usize, u64)>,
-    /// Actions enabled.
-    enabled: u64,
-    violations: Vec<(&'static str, u64)>,
+    edges: Vec<(u8, u32)>,
+    violations: Vec<(&'static str, u32)>,
 }
 
 impl Node {
@@ -106,14 +142,12 @@ impl Node {
         model.steps(&state, &mut steps);
         let mut node = Node {
             legitimate,
-            edges: Vec::new(),
-            enabled: 0,
+            edges: Vec::with_capacity(steps.len()),
             violations: Vec::new(),
         };
         for step in &steps {
-            let to = model.rank(&step.state);
-            node.enabled |= 1 << step.action;
-            node.edges.push((step.action, to));
+            let to = model.rank(&step.state) as u32;
+            node.edges.push((step.action as u8, to));
             if let Some(property) = legitimate.then(|| model.violates(&state, step)).flatten() {
                 node.violations.push((property, to));
             }
@@ -122,243 +156,131 @@ impl Node {
     }
 }
 
-struct Graph<'a> {
-    nodes: &'a [Node],
+/// The illegitimate states as a graph. A node is a state's rank; a legitimate one keeps
+/// its node, without edges.
+struct Illegitimate {
+    /// Nodes have the set of actions enabled, edges the action.
+    graph: DiGraph<u64, u8>,
+    /// The part of the graph that a state belongs to; 0 when it is out of the question.
+    part: Vec<u32>,
     fair: u64,
 }
 
-impl Graph<'_> {
-    fn divergence(&self) -> Option<Lasso> {
-        let illegitimate: Vec<u64> = (0..self.nodes.len() as u64)
-            .filter(|&rank| !self.nodes[rank as usize].legitimate)
-            .collect();
-        let stops = illegitimate
+impl Illegitimate {
+    fn new(nodes: Vec<Node>, fair: u64) -> Illegitimate {
+        let edges = nodes.iter().map(|node| node.edges.len()).sum();
+        let mut graph = DiGraph::with_capacity(nodes.len(), edges);
+        for node in &nodes {
+            let enabled = node
+                .edges
+                .iter()
+                .fold(0, |set, (action, _)| set | 1 << action);
+            graph.add_node(enabled);
+        }
+        let part = nodes
             .iter()
-            .find(|&&rank| self.nodes[rank as usize].edges.is_empty());
-        if let Some(&rank) = stops {
-            return Some(Lasso {
-                stem: vec![rank],
-                cycle: Vec::new(),
-            });
-        }
-        // Sets of states still to be looked at; `set` numbers the set of a state.
-        let mut set = vec![0_u32; self.nodes.len()];
-        let mut sets = 0;
-        let mut work = vec![illegitimate];
-        while let Some(states) = work.pop() {
-            sets += 1;
-            for &rank in &states {
-                set[rank as usize] = sets;
-            }
-            for component in self.components(&states, &set, sets) {
-                sets += 1;
-                for &rank in &component {
-                    set[rank as usize] = sets;
-                }
-                let inside = |to: u64| set[to as usize] == sets;
-                let (mut enabled, mut taken) = (0, 0);
-                for &rank in &component {
-                    let node = &self.nodes[rank as usize];
-                    enabled |= node.enabled;
-                    for &(action, to) in &node.edges {
-                        taken |= u64::from(inside(to)) << action;
-                    }
-                }
-                if taken == 0 {
-                    continue;
-                }
-                let starved = enabled & self.fair & !taken;
-                if starved == 0 {
-                    return Some(self.tour(&component, taken & self.fair, &set, sets));
-                }
-                let rest: Vec<u64> = component
-                    .into_iter()
-                    .filter(|&rank| self.nodes[rank as usize].enabled & starved == 0)
-                    .collect();
-                if !rest.is_empty() {
-                    work.push(rest);
-                }
+            .map(|node| u32::from(!node.legitimate))
+            .collect();
+        for (rank, node) in (0..).zip(nodes).filter(|(_, node)| !node.legitimate) {
+            // The graph lists the edge added last first.
+            for (action, to) in node.edges.into_iter().rev() {
+                graph.add_edge(NodeIndex::new(rank), NodeIndex::new(to as usize), action);
             }
         }
-        None
+        Illegitimate { graph, part, fair }
     }
 
-    /// Strongly connected components inside one set (Tarjan, with its own stack).
-    fn components(&self, states: &[u64], set: &[u32], number: u32) -> Vec<Vec<u64>> {
-        // By place in `states`, which ascend: when found, and the low link.
-        let mut found: Vec<Option<(u32, u32)>> = vec![None; states.len()];
-        let mut on_stack = vec![false; states.len()];
-        let place = |rank: u64| states.binary_search(&rank).expect("a state of the set");
-        let (mut stack, mut components, mut next) = (Vec::new(), Vec::new(), 0);
-        for (root_place, &root) in states.iter().enumerate() {
-            if found[root_place].is_some() {
-                continue;
-            }
-            let mut calls = vec![(root, 0_usize)];
-            while let Some((rank, edge)) = calls.pop() {
-                let here = place(rank);
-                if edge == 0 {
-                    found[here] = Some((next, next));
-                    next += 1;
-                    stack.push(rank);
-                    on_stack[here] = true;
-                }
-                let edges = &self.nodes[rank as usize].edges;
-                let mut descended = false;
-                for (offset, &(_, to)) in edges[edge..].iter().enumerate() {
-                    if set[to as usize] != number {
-                        continue;
-                    }
-                    let at = edge + offset;
-                    let there = place(to);
-                    match found[there] {
-                        None => {
-                            calls.push((rank, at + 1));
-                            calls.push((to, 0));
-                            // Coming back, the child's low link is read below.
-                            descended = true;
-                            break;
-                        }
-                        Some((when, _)) if on_stack[there] => lower(&mut found[here], when),
-                        Some(_) => {}
-                    }
-                }
-                if descended {
-                    continue;
-                }
-                let Some((when, low)) = found[here] else {
-                    continue;
-                };
-                if low == when {
-                    let mut component = Vec::new();
-                    while let Some(member) = stack.pop() {
-                        on_stack[place(member)] = false;
-                        component.push(member);
-                        if member == rank {
-                            break;
-                        }
-                    }
-                    component.sort_unstable();
-                    components.push(component);
-                }
-                if let Some(&(parent, _)) = calls.last() {
-                    lower(&mut found[place(parent)], low);
-                }
-            }
+    fn divergence(&mut self) -> Option<Lasso> {
+        let mut left = self
+            .graph
+            .node_indices()
+            .filter(|node| self.part[node.index()] > 0);
+        if let Some(end) = left.find(|&node| self.graph[node] == 0) {
+            return Some(Lasso::path(vec![end.index() as u64]));
         }
-        components
+        let mut parts = 1;
+        loop {
+            let part = &self.part;
+            let inside = EdgeFiltered::from_fn(&self.graph, |edge| {
+                let from = part[edge.source().index()];
+                from > 0 && from == part[edge.target().index()]
+            });
+            let mut components = kosaraju_scc(&inside);
+            components.retain(|states| part[states[0].index()] > 0);
+            let mut next = vec![0; self.part.len()];
+            let mut any = false;
+            for component in &components {
+                parts += 1;
+                for state in component {
+                    next[state.index()] = parts;
+                }
+                let (mut enabled, mut taken) = (0, 0);
+                for &state in component {
+                    enabled |= self.graph[state];
+                    for edge in self.graph.edges(state) {
+                        taken |= u64::from(next[edge.target().index()] == parts) << edge.weight();
+                    }
+                }
+                let starved = enabled & self.fair & !taken;
+                if taken != 0 && starved == 0 {
+                    self.part = next;
+                    return Some(self.tour(component, taken & self.fair));
+                }
+                for state in component {
+                    let stays = taken != 0 && self.graph[*state] & starved == 0;
+                    any |= stays;
+                    next[state.index()] *= u32::from(stays);
+                }
+            }
+            if !any {
+                return None;
+            }
+            self.part = next;
+        }
     }
 
     /// A cycle inside a component that takes every action of a set.
-    fn tour(&self, component: &[u64], actions: u64, set: &[u32], number: u32) -> Lasso {
-        let start = component[0];
+    fn tour(&self, component: &[NodeIndex], actions: u64) -> Lasso {
+        let start = *component.iter().min().expect("never empty");
         let mut cycle = vec![start];
-        let inside = |to: u64| set[to as usize] == number;
+        let mut at = start;
         for action in bits(actions) {
-            let at = *cycle.last().expect("never empty");
-            cycle.extend(self.path(at, &inside, |found, to| found == action && inside(to)));
+            cycle.extend(self.path(at, |found, _| usize::from(found) == action));
+            at = cycle[cycle.len() - 1];
         }
-        if cycle.len() == 1 || *cycle.last().expect("never empty") != start {
-            let at = *cycle.last().expect("never empty");
-            cycle.extend(self.path(at, &inside, |_, to| to == start));
+        if cycle.len() == 1 || at != start {
+            cycle.extend(self.path(at, |_, to| to == start));
         }
         // The last state is the first again.
         cycle.pop();
-        Lasso {
-            stem: Vec::new(),
-            cycle,
-        }
+        Lasso::closed(cycle.iter().map(|state| state.index() as u64).collect(), 0)
     }
 
-    /// The states after `from` on a shortest path whose last edge is wanted.
-    fn path(
-        &self,
-        from: u64,
-        inside: &impl Fn(u64) -> bool,
-        wanted: impl Fn(usize, u64) -> bool,
-    ) -> Vec<u64> {
-        let mut parent: BTreeMap<u64, u64> = BTreeMap::new();
+    /// The states after `from` on a shortest path inside its part whose last edge, by
+    /// action and target, is wanted.
+    fn path(&self, from: NodeIndex, wanted: impl Fn(u8, NodeIndex) -> bool) -> Vec<NodeIndex> {
+        let part = self.part[from.index()];
+        let mut parent: BTreeMap<NodeIndex, NodeIndex> = BTreeMap::new();
         let mut queue = VecDeque::from([from]);
-        while let Some(rank) = queue.pop_front() {
-            for &(action, to) in &self.nodes[rank as usize].edges {
-                if wanted(action, to) {
+        while let Some(state) = queue.pop_front() {
+            for edge in self.graph.edges(state) {
+                let to = edge.target();
+                if self.part[to.index()] != part {
+                    continue;
+                }
+                if wanted(*edge.weight(), to) {
                     let mut path = vec![to];
-                    let mut at = rank;
-                    while at != from {
-                        path.push(at);
-                        at = parent[&at];
-                    }
+                    let back = std::iter::successors(Some(state), |at| parent.get(at).copied());
+                    path.extend(back.take_while(|&at| at != from));
                     path.reverse();
                     return path;
                 }
-                if inside(to) && to != from && !parent.contains_key(&to) {
-                    parent.insert(to, rank);
+                if to != from && !parent.contains_key(&to) {
+                    parent.insert(to, state);
                     queue.push_back(to);
                 }
             }
         }
         Vec::new()
     }
-}
-
-/// Lowers a low link.
-fn lower(found: &mut Option<(u32, u32)>, to: u32) {
-    if let Some((_, low)) = found {
-        *low = to.min(*low);
-    }
-}
-
-/// Explores a model and reports on it.
-pub(crate) fn report<M: Actions>(
-    model: &M,
-    name: &'static str,
-    instance: String,
-    step_properties: &[(&'static str, &'static str)],
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let answer = explore(model, limits, control)?;
-    let step = |(from, to): (u64, u64)| {
-        let stem = vec![from, to];
-        Trace::of_ranks(
-            model,
-            &Lasso {
-                stem,
-                cycle: Vec::new(),
-            },
-        )
-    };
-    let divergence = answer.divergence.as_ref();
-    let mut properties = vec![
-        Property::unless(
-            "closure",
-            "every step from a legitimate state leads to a legitimate state",
-            answer.closure_violation.map(step),
-        ),
-        Property::unless(
-            "convergence",
-            "every run reaches a legitimate state, if what the parties can do again and again \
-             they do",
-            divergence.map(|lasso| Trace::of_ranks(model, lasso)),
-        ),
-    ];
-    for &(property, says) in step_properties {
-        let violation = answer.violations.get(property).copied();
-        properties.push(Property::unless(property, says, violation.map(step)));
-    }
-    Ok(Report {
-        model: name,
-        instance,
-        scheduler: None,
-        states: u128::from(answer.states),
-        legitimate: u128::from(answer.legitimate),
-        closure: answer.closure_violation.is_none(),
-        convergence: answer.divergence.is_none(),
-        properties,
-        // Under fairness alone there is no bound on the number of steps.
-        worst: None,
-        witness: None,
-        figures: Vec::new(),
-        reductions: Vec::new(),
-    })
 }

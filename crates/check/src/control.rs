@@ -2,6 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use num_bigint::BigUint;
+
+use crate::error::TooLarge;
+
 /// Watches an exploration from another thread, and stops it.
 ///
 /// ```
@@ -19,7 +23,8 @@ pub struct Control {
 
 impl Control {
     /// Asks the exploration to stop soon. It then returns
-    /// [`CheckError::Interrupted`] with what is known so far.
+    /// [`CheckError::Interrupted`](crate::CheckError::Interrupted) with what is known so
+    /// far.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -69,70 +74,24 @@ impl Default for Limits {
 
 impl Limits {
     /// Refuses an instance of `states` states that needs `bytes_per_state`.
-    pub(crate) fn admit(&self, states: u128, bytes_per_state: u64) -> Result<(), CheckError> {
-        let bytes = states.saturating_mul(u128::from(bytes_per_state));
-        if bytes > u128::from(self.memory_bytes) {
-            return Err(CheckError::TooLarge {
-                what: format!("{states} states"),
-                need: format!("{bytes} bytes at {bytes_per_state} bytes a state"),
-                fits: format!("{} states", self.memory_bytes / bytes_per_state.max(1)),
+    pub(crate) fn admit(&self, states: u64, bytes_per_state: u64) -> Result<(), TooLarge> {
+        let fits = self.memory_bytes / bytes_per_state.max(1);
+        if states > fits {
+            return Err(TooLarge::Memory {
+                states: states.into(),
+                bytes_per_state,
+                fits,
             });
         }
         self.admit_work(states)
     }
 
-    /// Refuses an instance that takes so much work.
-    pub(crate) fn admit_work(&self, work: u128) -> Result<(), CheckError> {
-        if work > u128::from(self.work) {
-            return Err(CheckError::TooLarge {
-                what: format!("{work} steps to follow"),
-                need: format!("up to {} hours on one core", work / 1_000_000 / 3600 + 1),
-                fits: format!("{} steps", self.work),
-            });
+    /// Refuses an instance that takes so many steps.
+    pub(crate) fn admit_work(&self, steps: impl Into<BigUint>) -> Result<(), TooLarge> {
+        let (steps, limit) = (steps.into(), self.work);
+        if steps > BigUint::from(limit) {
+            return Err(TooLarge::Work { steps, limit });
         }
         Ok(())
-    }
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CheckError {
-    /// The instance makes no sense.
-    #[error("{0}")]
-    Instance(String),
-    /// Refused before it started.
-    #[error("too large: {what} need {need}; what fits is {fits}")]
-    TooLarge {
-        /// The size.
-        what: String,
-        /// What it would take.
-        need: String,
-        /// What would fit.
-        fits: String,
-    },
-    /// Stopped through [`Control::stop`].
-    #[error("stopped after {done} of {total}: {known}")]
-    Interrupted {
-        /// Units of work done.
-        done: u64,
-        /// Units of work in all.
-        total: u64,
-        /// What is known so far, as a sentence.
-        known: String,
-    },
-}
-
-impl CheckError {
-    pub(crate) fn instance(message: impl Into<String>) -> CheckError {
-        CheckError::Instance(message.into())
-    }
-
-    pub(crate) fn interrupted(control: &Control, known: impl Into<String>) -> CheckError {
-        let (done, total) = control.progress();
-        CheckError::Interrupted {
-            done,
-            total,
-            known: known.into(),
-        }
     }
 }

@@ -13,9 +13,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, Ordering};
 
+use headway_core::{Configuration, Ring};
 use rayon::prelude::*;
 
-use crate::control::{CheckError, Control, Limits};
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
+use crate::report::{Lasso, Property, Report, Trace, Worst, distribution};
 use crate::traits::Deterministic;
 
 /// The answer about a deterministic model. States are given by rank.
@@ -39,23 +42,6 @@ pub struct FunctionAnswer {
     pub lassos: BTreeMap<&'static str, Lasso>,
 }
 
-/// A path from a state into a cycle, by rank.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lasso {
-    /// The states before the cycle, the initial one first.
-    pub stem: Vec<u64>,
-    /// The states of the cycle, in order. Empty when the path ends for want of a
-    /// successor.
-    pub cycle: Vec<u64>,
-}
-
-impl Lasso {
-    /// With its length before it: shorter ones are less.
-    fn measured(self) -> (usize, Lasso) {
-        (self.stem.len() + self.cycle.len(), self)
-    }
-}
-
 /// Explores every state of a deterministic model.
 ///
 /// # Errors
@@ -66,18 +52,18 @@ pub fn explore<M: Deterministic>(
     model: &M,
     limits: Limits,
     control: &Control,
-) -> Result<FunctionAnswer, CheckError> {
-    limits.admit(u128::from(model.states()), 1)?;
+) -> Result<FunctionAnswer> {
+    limits.admit(model.states(), 1)?;
     if let Some(answer) = Exploration::<M, AtomicU8>::run(model, control)? {
         return Ok(answer);
     }
-    limits.admit(u128::from(model.states()), 2)?;
+    limits.admit(model.states(), 2)?;
     if let Some(answer) = Exploration::<M, AtomicU16>::run(model, control)? {
         return Ok(answer);
     }
-    limits.admit(u128::from(model.states()), 4)?;
+    limits.admit(model.states(), 4)?;
     Exploration::<M, AtomicU32>::run(model, control)?
-        .ok_or_else(|| CheckError::instance("a path is longer than 2^32 rounds"))
+        .ok_or_else(|| CheckError::settings("a path is longer than 2^32 rounds"))
 }
 
 /// The rounds from a state to the first legitimate one or back to a state on the
@@ -91,16 +77,66 @@ pub fn trace<M: Deterministic>(model: &M, rank: u64) -> Lasso {
         state = model.next(&state);
         let rank = model.rank(&state);
         if let Some(&from) = place.get(&rank) {
-            let cycle = path.split_off(from);
-            return Lasso { stem: path, cycle };
+            return Lasso::closed(path, from);
         }
         place.insert(rank, path.len());
         path.push(rank);
     }
-    Lasso {
-        stem: path,
-        cycle: Vec::new(),
+    Lasso::path(path)
+}
+
+/// Explores a model and reports on it. `start` is the state of a rank in a form that can
+/// be replayed.
+pub(crate) fn report<M: Deterministic>(
+    model: &M,
+    name: &'static str,
+    instance: String,
+    limits: Limits,
+    control: &Control,
+    start: impl Fn(u64) -> Option<(Ring, Configuration)>,
+) -> Result<Report> {
+    let answer = explore(model, limits, control)?;
+    let traced = |lasso: &Lasso| Trace {
+        start: lasso.first().and_then(&start),
+        ..lasso.trace(model)
+    };
+    let closure = answer.closure_violation.map(|rank| {
+        let next = model.rank(&model.next(&model.state(rank)));
+        traced(&Lasso::path(vec![rank, next]))
+    });
+    let mut properties = vec![
+        Property::unless(
+            "closure",
+            "a round leads from every legitimate state to a legitimate state",
+            closure,
+        ),
+        Property::new(
+            "convergence",
+            "every run reaches a legitimate state",
+            answer.never == 0,
+        ),
+    ];
+    for (&property, lasso) in &answer.lassos {
+        let run = Some(traced(lasso));
+        if property == "convergence" {
+            properties[1].counterexample = run;
+        } else {
+            let says = "violated by a cycle without a legitimate state; the shortest run into one";
+            properties.push(Property::unless(property, says, run));
+        }
     }
+    let counts = answer.distances.iter().map(|&n| n.into()).collect();
+    Ok(Report {
+        model: name,
+        instance,
+        states: answer.states.into(),
+        legitimate: answer.legitimate.into(),
+        properties,
+        worst: answer.worst.map(|(_, rounds)| Worst::in_rounds(rounds)),
+        witness: answer.worst.map(|(rank, _)| traced(&trace(model, rank))),
+        figures: distribution(counts, answer.never.into()).collect(),
+        ..Report::default()
+    })
 }
 
 /// A distance that several threads may write, always the same value.
@@ -149,7 +185,7 @@ struct Tally {
 
 impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
     /// `None` when a distance does not fit the cell.
-    fn run(model: &M, control: &Control) -> Result<Option<FunctionAnswer>, CheckError> {
+    fn run(model: &M, control: &Control) -> Result<Option<FunctionAnswer>> {
         let states = model.states();
         let mut cells = Vec::new();
         cells.resize_with(states as usize, C::default);
@@ -191,7 +227,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         }))
     }
 
-    fn check_stopped(&self, tally: &Tally) -> Result<(), CheckError> {
+    fn check_stopped(&self, tally: &Tally) -> Result<()> {
         if self.control.stopped() {
             let settled = self.cells.iter().filter(|cell| cell.get() != UNKNOWN);
             let furthest = settled
@@ -204,7 +240,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
             return Err(CheckError::interrupted(
                 self.control,
                 format!(
-                    "of {} states settled, {} are legitimate, {} never get there, and the \
+                    "of {} states settled, {} are legitimate, {} never become so, and the \
                      furthest is {furthest} rounds away",
                     settled.clone().count(),
                     tally.legitimate,
@@ -339,7 +375,7 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
     }
 
     /// The shortest counterexample of each property, over all initial states that
-    /// never get anywhere.
+    /// never become legitimate.
     fn lassos(&self) -> BTreeMap<&'static str, Lasso> {
         let best = (0..self.cells.len() as u64)
             .into_par_iter()
@@ -352,7 +388,8 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
                     .iter()
                     .map(|&rank| self.model.state(rank))
                     .collect();
-                keep_shortest(&mut best, self.model.blame(&cycle), lasso.measured());
+                let length = lasso.stem.len() + lasso.cycle.len();
+                keep_shortest(&mut best, self.model.blame(&cycle), (length, lasso));
                 best
             })
             .reduce(BTreeMap::new, |mut best, others| {
@@ -372,11 +409,11 @@ fn keep_shortest(
     property: &'static str,
     lasso: (usize, Lasso),
 ) {
-    let shortest = match best.remove(property) {
-        Some(old) => old.min(lasso),
-        None => lasso,
-    };
-    best.insert(property, shortest);
+    match best.get_mut(property) {
+        Some(old) if *old <= lasso => {}
+        Some(old) => *old = lasso,
+        None => drop(best.insert(property, lasso)),
+    }
 }
 
 impl Tally {

@@ -7,7 +7,7 @@
 //! more than the longest of theirs. Until then it watches one successor that is
 //! not settled, so that a sweep over the unsettled states costs one look each.
 //! When a sweep settles nothing, every state left has a successor that is left:
-//! from each of them a run can avoid the legitimate states for ever, and
+//! from each of them a run can avoid the legitimate states forever, and
 //! following such successors closes the lasso that is reported. Sweeps run in
 //! parallel; a settled value is final and the same whatever the order, so the
 //! answer does not depend on the number of threads.
@@ -21,13 +21,14 @@
 //! (s, U), in the order that the longest ways in steps give. A round that is
 //! under way when the first legitimate state appears counts as one.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use crate::control::{CheckError, Control, Limits};
-use crate::function::Lasso;
-use crate::schedule::Scheduler;
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result, TooLarge};
+use crate::report::Lasso;
+use crate::schedule::{Scheduler, bits};
 use crate::traits::Guarded;
 
 mod report;
@@ -72,8 +73,8 @@ pub struct GuardedWorst {
 
 const UNSETTLED: u32 = u32::MAX;
 const NOBODY: u32 = u32::MAX;
-/// Steps, moves and the watched successor.
-const BYTES_PER_STATE: u64 = 12;
+/// Steps, moves, the watched successor, and the list of unsettled states.
+const BYTES_PER_STATE: u64 = 16;
 
 /// Explores every state of a model under a scheduler.
 ///
@@ -86,18 +87,11 @@ pub fn explore<M: Guarded>(
     scheduler: Scheduler,
     limits: Limits,
     control: &Control,
-) -> Result<GuardedAnswer, CheckError> {
+) -> Result<GuardedAnswer> {
     let states = model.states();
-    limits.admit(u128::from(states), BYTES_PER_STATE)?;
-    let steps = u128::from(states).saturating_mul(most_selections(model, scheduler));
-    limits.admit_work(steps)?;
-    if states >= u64::from(u32::MAX) {
-        return Err(CheckError::TooLarge {
-            what: format!("{states} states"),
-            need: "numbers above 32 bits".into(),
-            fits: format!("{} states", u32::MAX - 1),
-        });
-    }
+    limits.admit(states, BYTES_PER_STATE)?;
+    limits.admit_work(u128::from(states).saturating_mul(max_selections(model, scheduler)))?;
+    TooLarge::bound("states", states, u64::from(u32::MAX) - 1)?;
     let table =
         |value: u32| -> Vec<AtomicU32> { (0..states).map(|_| AtomicU32::new(value)).collect() };
     let exploration = Exploration {
@@ -107,13 +101,12 @@ pub fn explore<M: Guarded>(
         steps: table(UNSETTLED),
         moves: table(0),
         watched: table(NOBODY),
-        progress: AtomicBool::new(false),
     };
     exploration.run()
 }
 
 /// How many steps a state can have: sets of processes that may be selected.
-fn most_selections<M: Guarded>(model: &M, scheduler: Scheduler) -> u128 {
+fn max_selections<M: Guarded>(model: &M, scheduler: Scheduler) -> u128 {
     let n = model.processes() as u32;
     match scheduler {
         Scheduler::Synchronous => 1,
@@ -130,86 +123,103 @@ struct Exploration<'a, M> {
     steps: Vec<AtomicU32>,
     moves: Vec<AtomicU32>,
     watched: Vec<AtomicU32>,
-    progress: AtomicBool,
 }
 
-#[derive(Default)]
-struct First {
-    legitimate: u64,
-    closure_violation: Option<(u64, u64)>,
-    deadlock: Option<u64>,
+/// The enabled processes of a state, and what each adds to its rank, modulo 2^64.
+struct Assignments {
+    rank: u64,
+    enabled: u64,
+    differences: [u64; 64],
+}
+
+impl Assignments {
+    fn new<M: Guarded>(model: &M, rank: u64) -> Assignments {
+        let state = model.state(rank);
+        let mut all = Assignments {
+            rank,
+            enabled: 0,
+            differences: [0; 64],
+        };
+        for process in 0..model.processes() {
+            if let Some(after) = model.step(&state, process) {
+                all.enabled |= 1 << process;
+                all.differences[process] = model.rank(&after).wrapping_sub(rank);
+            }
+        }
+        all
+    }
+
+    /// The rank of the state after the assignments of some enabled processes.
+    fn after(&self, selected: u64) -> u64 {
+        bits(selected).fold(self.rank, |rank, process| {
+            rank.wrapping_add(self.differences[process])
+        })
+    }
 }
 
 fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
+    a.into_iter().chain(b).min()
 }
 
 impl<M: Guarded> Exploration<'_, M> {
-    fn run(&self) -> Result<GuardedAnswer, CheckError> {
+    fn run(&self) -> Result<GuardedAnswer> {
         let states = self.model.states();
-        self.control.begin(2 * states);
-        let first = (0..states)
+        self.control.begin(states);
+        (0..states)
             .into_par_iter()
-            .map(|rank| self.legitimate_state(rank))
-            .reduce(First::default, |a, b| First {
-                legitimate: a.legitimate + b.legitimate,
-                closure_violation: least(a.closure_violation, b.closure_violation),
-                deadlock: least(a.deadlock, b.deadlock),
-            });
-        self.control.advance(states);
-        let mut left: Vec<u64> = (0..states)
-            .filter(|&rank| self.settled(rank).is_none())
+            .filter(|&rank| self.model.legitimate(&self.model.state(rank)))
+            .for_each(|rank| self.steps[rank as usize].store(0, Ordering::Relaxed));
+        let legitimate = (0..states)
+            .into_par_iter()
+            .filter(|&rank| self.settled(rank).is_some());
+        let (closure_violation, legitimate_deadlock) = legitimate
+            .clone()
+            .map(|rank| self.leaves(rank))
+            .reduce(|| (None, None), |a, b| (least(a.0, b.0), least(a.1, b.1)));
+        let legitimate = legitimate.count() as u64;
+        self.control.advance(legitimate);
+        let mut left: Vec<u32> = (0..states as u32)
+            .filter(|&rank| self.settled(rank.into()).is_none())
             .collect();
-        self.control.advance(states - left.len() as u64);
         loop {
             if self.control.stopped() {
-                return Err(self.interrupted(&first, left.len()));
+                return Err(self.interrupted(legitimate, left.len()));
             }
-            self.progress.store(false, Ordering::Relaxed);
-            left.par_iter().for_each(|&rank| self.settle(rank));
-            if self.control.stopped() {
-                continue;
-            }
-            if !self.progress.load(Ordering::Relaxed) {
+            let settled = left.par_chunks(1 << 12).map(|ranks| {
+                let settled = ranks.iter().filter(|&&rank| self.settle(rank.into()));
+                let settled = settled.count() as u64;
+                self.control.advance(settled);
+                settled
+            });
+            if settled.sum::<u64>() == 0 && !self.control.stopped() {
                 break;
             }
-            let before = left.len();
-            left.retain(|&rank| self.settled(rank).is_none());
-            self.control.advance((before - left.len()) as u64);
+            left.retain(|&rank| self.settled(rank.into()).is_none());
         }
-        let divergence = left.first().map(|&rank| self.lasso(rank));
-        let worst = if left.is_empty() {
-            Some(self.worst()?)
-        } else {
-            None
+        let worst = match left.first() {
+            None => Some(self.worst()?),
+            Some(_) => None,
         };
-        let slowest = worst.map_or(Vec::new(), |worst| self.slowest_run(worst.from));
         Ok(GuardedAnswer {
             states,
-            legitimate: first.legitimate,
-            closure_violation: first.closure_violation,
-            legitimate_deadlock: first.deadlock,
-            divergence,
+            legitimate,
+            closure_violation,
+            legitimate_deadlock,
+            divergence: left.first().map(|&rank| self.lasso(rank.into())),
             diverging: left.len() as u64,
             worst,
-            slowest,
+            slowest: worst.map_or(Vec::new(), |worst| self.slowest_run(worst.from)),
         })
     }
 
-    fn interrupted(&self, first: &First, left: usize) -> CheckError {
-        let furthest = (0..self.model.states())
-            .filter_map(|rank| self.settled(rank))
-            .max();
+    fn interrupted(&self, legitimate: u64, left: usize) -> CheckError {
+        let furthest = (0..self.model.states()).filter_map(|rank| self.settled(rank));
         CheckError::interrupted(
             self.control,
             format!(
-                "{} states are legitimate, {left} are not settled, and the longest way found \
-                 takes {} steps",
-                first.legitimate,
-                furthest.unwrap_or(0)
+                "{legitimate} states are legitimate, {left} are not settled, and the longest way \
+                 found takes {} steps",
+                furthest.max().unwrap_or(0)
             ),
         )
     }
@@ -219,71 +229,57 @@ impl<M: Guarded> Exploration<'_, M> {
         (steps != UNSETTLED).then_some(steps)
     }
 
-    /// Calls `f` with the selection and the state of every step, in a fixed order.
-    fn each_step(&self, state: &M::State, mut f: impl FnMut(u64, M::State)) {
-        let enabled = self.model.enabled(state);
-        self.scheduler.selections(
-            enabled,
-            |process| self.model.neighbours(process),
-            |selected| f(selected, self.model.fire(state, selected)),
-        );
+    /// The set selected and the state led to of every step, in a fixed order.
+    fn all_steps(&self, all: &Assignments) -> impl Iterator<Item = (u64, u64)> {
+        self.scheduler
+            .selections(all.enabled, |process| self.model.neighbours(process))
+            .map(|selected| (selected, all.after(selected)))
     }
 
-    fn legitimate_state(&self, rank: u64) -> First {
-        let mut first = First::default();
-        let state = self.model.state(rank);
-        if !self.model.legitimate(&state) {
-            return first;
-        }
-        self.steps[rank as usize].store(0, Ordering::Release);
-        first.legitimate = 1;
-        if self.model.enabled(&state) == 0 {
-            first.deadlock = Some(rank);
-        }
-        self.each_step(&state, |_, after| {
-            if first.closure_violation.is_none() && !self.model.legitimate(&after) {
-                first.closure_violation = Some((rank, self.model.rank(&after)));
-            }
-        });
-        first
+    /// The first successor of which something holds.
+    fn successor(&self, rank: u64, wanted: impl Fn(u64) -> bool) -> Option<u64> {
+        let all = Assignments::new(self.model, rank);
+        let mut after = self.all_steps(&all).map(|(_, after)| after);
+        after.find(|&after| wanted(after))
     }
 
-    fn settle(&self, rank: u64) {
-        if self.control.stopped() {
-            return;
-        }
+    /// Of a legitimate state: a step to an illegitimate one, and itself if it has no
+    /// step.
+    fn leaves(&self, rank: u64) -> (Option<(u64, u64)>, Option<u64>) {
+        let all = Assignments::new(self.model, rank);
+        let mut after = self.all_steps(&all).map(|(_, after)| after);
+        let illegitimate = after.find(|&after| self.settled(after).is_none());
+        (
+            illegitimate.map(|after| (rank, after)),
+            (all.enabled == 0).then_some(rank),
+        )
+    }
+
+    /// Settles a state if all its successors are; whether it did.
+    fn settle(&self, rank: u64) -> bool {
         let watched = self.watched[rank as usize].load(Ordering::Relaxed);
-        if watched != NOBODY && self.settled(u64::from(watched)).is_none() {
-            return;
+        let waits = watched != NOBODY && self.settled(u64::from(watched)).is_none();
+        if waits || self.control.stopped() {
+            return false;
         }
-        let state = self.model.state(rank);
-        let (mut steps, mut moves, mut blocked, mut any) = (0, 0, None, false);
-        self.each_step(&state, |selected, after| {
-            any = true;
-            if blocked.is_some() {
-                return;
-            }
-            let after = self.model.rank(&after);
-            match self.settled(after) {
-                Some(further) => {
-                    steps = steps.max(further + 1);
-                    let further = self.moves[after as usize].load(Ordering::Relaxed);
-                    moves = moves.max(further + selected.count_ones());
-                }
-                None => blocked = Some(after),
-            }
-        });
-        match blocked {
-            Some(after) => self.watched[rank as usize].store(after as u32, Ordering::Relaxed),
-            // A dead end is never settled.
-            None if !any => {}
-            None => {
-                self.moves[rank as usize].store(moves, Ordering::Relaxed);
-                // Released last: who sees the steps sees the moves.
-                self.steps[rank as usize].store(steps, Ordering::Release);
-                self.progress.store(true, Ordering::Relaxed);
-            }
+        let all = Assignments::new(self.model, rank);
+        let (mut steps, mut moves) = (0, 0);
+        for (selected, after) in self.all_steps(&all) {
+            let Some(further) = self.settled(after) else {
+                self.watched[rank as usize].store(after as u32, Ordering::Relaxed);
+                return false;
+            };
+            steps = steps.max(further + 1);
+            let further = self.moves[after as usize].load(Ordering::Relaxed);
+            moves = moves.max(further + selected.count_ones());
         }
+        // A dead end is never settled.
+        if all.enabled != 0 {
+            self.moves[rank as usize].store(moves, Ordering::Relaxed);
+            // Released last: who sees the steps sees the moves.
+            self.steps[rank as usize].store(steps, Ordering::Release);
+        }
+        all.enabled != 0
     }
 
     /// From an unsettled state, first unsettled successors until one repeats or
@@ -291,34 +287,19 @@ impl<M: Guarded> Exploration<'_, M> {
     fn lasso(&self, from: u64) -> Lasso {
         let mut place = std::collections::BTreeMap::new();
         let mut path = Vec::new();
-        let mut rank = from;
-        loop {
+        let mut next = Some(from);
+        while let Some(rank) = next {
             if let Some(&at) = place.get(&rank) {
-                let cycle = path.split_off(at);
-                return Lasso { stem: path, cycle };
+                return Lasso::closed(path, at);
             }
             place.insert(rank, path.len());
             path.push(rank);
-            let mut next = None;
-            self.each_step(&self.model.state(rank), |_, after| {
-                let after = self.model.rank(&after);
-                if next.is_none() && self.settled(after).is_none() {
-                    next = Some(after);
-                }
-            });
-            match next {
-                Some(after) => rank = after,
-                None => {
-                    return Lasso {
-                        stem: path,
-                        cycle: Vec::new(),
-                    };
-                }
-            }
+            next = self.successor(rank, |after| self.settled(after).is_none());
         }
+        Lasso::path(path)
     }
 
-    fn worst(&self) -> Result<GuardedWorst, CheckError> {
+    fn worst(&self) -> Result<GuardedWorst> {
         let (mut from, mut steps, mut moves) = (0, 0, 0);
         for rank in 0..self.model.states() {
             let here = self.settled(rank).unwrap_or(0);
@@ -337,20 +318,10 @@ impl<M: Guarded> Exploration<'_, M> {
 
     /// From a settled state, always a successor with the longest way left.
     fn slowest_run(&self, from: u64) -> Vec<u64> {
-        let mut run = vec![from];
-        let mut rank = from;
-        while let Some(steps) = self.settled(rank).filter(|&steps| steps > 0) {
-            let mut next = None;
-            self.each_step(&self.model.state(rank), |_, after| {
-                let after = self.model.rank(&after);
-                if next.is_none() && self.settled(after) == Some(steps - 1) {
-                    next = Some(after);
-                }
-            });
-            let Some(after) = next else { break };
-            run.push(after);
-            rank = after;
-        }
-        run
+        std::iter::successors(Some(from), |&rank| {
+            let left = self.settled(rank)?.checked_sub(1)?;
+            self.successor(rank, |after| self.settled(after) == Some(left))
+        })
+        .collect()
     }
 }

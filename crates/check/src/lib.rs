@@ -2,18 +2,24 @@
 #![forbid(unsafe_code)]
 
 pub mod actions;
-pub mod control;
+mod control;
+mod domains;
+mod error;
 pub mod export;
 pub mod function;
 pub mod guarded;
 pub mod model;
-pub mod ranking;
+mod placements;
 pub mod reach;
-pub mod report;
-pub mod schedule;
-pub mod traits;
+mod report;
+mod schedule;
+mod traits;
 
-pub use control::{CheckError, Control, Limits};
-pub use report::{Figure, Property, Report, Trace, Worst};
-pub use schedule::Scheduler;
-pub use traits::{Actions, Deterministic, Guarded, Model, Step};
+pub use control::{Control, Limits};
+pub use domains::Domains;
+pub use error::{CheckError, Result, TooLarge};
+pub use model::Search;
+pub use num_bigint::BigUint;
+pub use report::{Figure, Lasso, Property, Report, Trace, Worst};
+pub use schedule::{Scheduler, UnknownScheduler};
+pub use traits::{Action, Actions, Deterministic, Guarded, Model, Step};

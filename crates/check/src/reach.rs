@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::control::{CheckError, Control, Limits};
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
 
 /// A model explored from its initial states.
 pub trait Reachable {
@@ -20,7 +21,7 @@ pub trait Reachable {
     /// The name of a property that the state violates, if any.
     fn violates(&self, state: &Self::State) -> Option<&'static str>;
 
-    /// A number whose smallest value over all states is wanted.
+    /// A number; its smallest value over all states is reported.
     fn measure(&self, state: &Self::State) -> u64;
 }
 
@@ -49,14 +50,13 @@ pub fn explore<M: Reachable>(
     model: &M,
     limits: Limits,
     control: &Control,
-) -> Result<ReachAnswer<M::State>, CheckError> {
+) -> Result<ReachAnswer<M::State>> {
     let mut exploration = Exploration {
         places: HashMap::new(),
         states: Vec::new(),
         parents: Vec::new(),
     };
     let bytes = 2 * size_of::<M::State>() as u64 + 32;
-    let most = limits.work.min(limits.memory_bytes / bytes);
     for start in model.starts() {
         exploration.add(start, None);
     }
@@ -73,13 +73,7 @@ pub fn explore<M: Reachable>(
                     format!("{place} states explored without a violation"),
                 ));
             }
-            if exploration.states.len() as u64 > most {
-                return Err(CheckError::TooLarge {
-                    what: format!("more than {most} reachable states"),
-                    need: format!("{bytes} bytes each"),
-                    fits: format!("{most} states"),
-                });
-            }
+            limits.admit(exploration.states.len() as u64, bytes)?;
         }
         let state = exploration.states[place].clone();
         if let Some(property) = model.violates(&state) {

@@ -1,13 +1,13 @@
 //! The answer in a form that does not depend on the model.
 
 use headway_core::{Configuration, Ring};
+use num_bigint::BigUint;
 
 use crate::Scheduler;
-use crate::function::{FunctionAnswer, Lasso};
 use crate::traits::Model;
 
 /// What was checked and what holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The model's name on the command line.
     pub model: &'static str,
@@ -16,13 +16,9 @@ pub struct Report {
     /// Who chooses the next step; `None` for lock-step models.
     pub scheduler: Option<Scheduler>,
     /// All states (those reached, for a model that is explored from its starts).
-    pub states: u128,
+    pub states: BigUint,
     /// Legitimate states.
-    pub legitimate: u128,
-    /// Every step from a legitimate state leads to a legitimate one.
-    pub closure: bool,
-    /// Every run from an initial state reaches a legitimate state.
-    pub convergence: bool,
+    pub legitimate: BigUint,
     /// The model's named properties, closure and convergence first.
     pub properties: Vec<Property>,
     /// The exact worst case; `None` without convergence.
@@ -39,6 +35,17 @@ impl Report {
     /// Whether every property holds.
     pub fn all_hold(&self) -> bool {
         self.properties.iter().all(|property| property.holds)
+    }
+
+    /// Whether every step from a legitimate state leads to a legitimate one.
+    pub fn closure(&self) -> bool {
+        self.property("closure").is_some_and(|found| found.holds)
+    }
+
+    /// Whether every run from an initial state reaches a legitimate state.
+    pub fn convergence(&self) -> bool {
+        self.property("convergence")
+            .is_some_and(|found| found.holds)
     }
 
     /// The property of that name.
@@ -110,17 +117,91 @@ pub struct Worst {
     pub rounds: Option<u64>,
 }
 
+impl Worst {
+    /// Of a lock-step model.
+    pub(crate) fn in_rounds(rounds: u64) -> Worst {
+        Worst {
+            steps: rounds,
+            moves: None,
+            rounds: None,
+        }
+    }
+}
+
 /// A further figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
-    /// A number.
-    Number(u128),
-    /// A mean or another number that need not be whole.
+    /// A number that stays small.
+    Number(u64),
+    /// A number of states, of any size.
+    Count(BigUint),
+    /// Numbers of states, by index.
+    Counts(Vec<BigUint>),
+    /// A mean.
     Real(f64),
-    /// Numbers, by index.
-    List(Vec<u128>),
-    /// Words.
-    Text(String),
+}
+
+/// The figures of a distribution: how many states take 0, 1, 2, … rounds, their mean, and
+/// how many never become legitimate.
+pub(crate) fn distribution(
+    counts: Vec<BigUint>,
+    never: BigUint,
+) -> impl Iterator<Item = (&'static str, Figure)> {
+    let mean = mean(&counts).map(|mean| ("mean", Figure::Real(mean)));
+    let never = (never > BigUint::ZERO).then_some(("never", Figure::Count(never)));
+    let counts = ("distribution", Figure::Counts(counts));
+    [Some(counts), mean, never].into_iter().flatten()
+}
+
+/// The mean of a distribution over 0, 1, 2, …, rounded once; `None` when it is empty.
+fn mean(counts: &[BigUint]) -> Option<f64> {
+    let total: BigUint = counts.iter().sum();
+    if total == BigUint::ZERO {
+        return None;
+    }
+    let sum: BigUint = counts.iter().zip(0_u64..).map(|(n, at)| n * at).sum();
+    // 64 binary places are more than an f64 keeps of a number above 2^-11.
+    let scaled = u128::try_from((sum << 64_u32) / total).ok()?;
+    Some(scaled as f64 / 2_f64.powi(64))
+}
+
+/// A path from a state into a cycle, by rank.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lasso {
+    /// The states before the cycle, the initial one first.
+    pub stem: Vec<u64>,
+    /// The states of the cycle, in order. Empty when the path ends.
+    pub cycle: Vec<u64>,
+}
+
+impl Lasso {
+    /// A path that ends.
+    pub(crate) fn path(stem: Vec<u64>) -> Lasso {
+        Lasso {
+            stem,
+            cycle: Vec::new(),
+        }
+    }
+
+    /// A path whose last state is followed by the one at `repeats_from` again.
+    pub(crate) fn closed(mut path: Vec<u64>, repeats_from: usize) -> Lasso {
+        let cycle = path.split_off(repeats_from);
+        Lasso { stem: path, cycle }
+    }
+
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.stem.first().or(self.cycle.first()).copied()
+    }
+
+    /// The run of a model that this is.
+    pub(crate) fn trace<M: Model>(&self, model: &M) -> Trace {
+        let ranks = self.stem.iter().chain(&self.cycle);
+        Trace {
+            states: ranks.map(|&rank| model.show(&model.state(rank))).collect(),
+            repeats_from: (!self.cycle.is_empty()).then_some(self.stem.len()),
+            start: None,
+        }
+    }
 }
 
 /// A run as a list of states.
@@ -136,115 +217,18 @@ pub struct Trace {
     pub start: Option<(Ring, Configuration)>,
 }
 
-impl Trace {
-    /// A run of a model, by ranks.
-    pub(crate) fn of_ranks<M: Model>(model: &M, lasso: &Lasso) -> Trace {
-        let states: Vec<String> = lasso
-            .stem
-            .iter()
-            .chain(&lasso.cycle)
-            .map(|&rank| model.show(&model.state(rank)))
-            .collect();
-        let repeats_from = (!lasso.cycle.is_empty()).then_some(lasso.stem.len());
-        Trace {
-            states,
-            repeats_from,
-            start: None,
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// The same run with a first state that can be replayed.
-    #[must_use]
-    pub fn starting(mut self, ring: Ring, configuration: Configuration) -> Trace {
-        self.start = Some((ring, configuration));
-        self
+    #[test]
+    fn a_mean_is_of_exact_sums() {
+        assert_eq!(mean(&[]), None);
+        assert_eq!(mean(&[0_u32.into(), 0_u32.into()]), None);
+        assert_eq!(mean(&[1_u32.into(), 0_u32.into(), 1_u32.into()]), Some(1.0));
+        // Far beyond what a float or 128 bits hold.
+        let many = BigUint::from(10_u32).pow(400);
+        assert_eq!(mean(&[many.clone(), many.clone() * 3_u32]), Some(0.75));
+        assert_eq!(mean(&[many, 1_u32.into()]), Some(0.0));
     }
-}
-
-/// The parts of a report that follow from a [`FunctionAnswer`].
-pub(crate) fn of_function<M: crate::Deterministic>(
-    model: &M,
-    name: &'static str,
-    instance: String,
-    answer: &FunctionAnswer,
-    start: impl Fn(u64) -> Option<(Ring, Configuration)>,
-) -> Report {
-    let traced = |lasso: &Lasso| {
-        let mut trace = Trace::of_ranks(model, lasso);
-        trace.start = lasso
-            .stem
-            .first()
-            .or(lasso.cycle.first())
-            .and_then(|&rank| start(rank));
-        trace
-    };
-    let closure = answer.closure_violation.map(|rank| {
-        let next = model.rank(&model.next(&model.state(rank)));
-        traced(&Lasso {
-            stem: vec![rank, next],
-            cycle: Vec::new(),
-        })
-    });
-    let mut properties = vec![Property::unless(
-        "closure",
-        "a round leads from every legitimate state to a legitimate state",
-        closure,
-    )];
-    let convergence = answer.lassos.get("convergence").map(&traced);
-    properties.push(Property {
-        name: "convergence",
-        says: "every run reaches a legitimate state".to_owned(),
-        holds: answer.never == 0,
-        counterexample: convergence,
-    });
-    for (&property, lasso) in answer
-        .lassos
-        .iter()
-        .filter(|(name, _)| **name != "convergence")
-    {
-        properties.push(Property::unless(
-            property,
-            "violated by a cycle without a legitimate state; the shortest run into one",
-            Some(traced(lasso)),
-        ));
-    }
-    let mut figures = vec![(
-        "distribution",
-        Figure::List(answer.distances.iter().map(|&n| u128::from(n)).collect()),
-    )];
-    let mean = mean(answer.distances.iter().map(|&n| n as f64));
-    figures.extend(mean.map(|mean| ("mean", Figure::Real(mean))));
-    if answer.never > 0 {
-        figures.push(("never", Figure::Number(u128::from(answer.never))));
-    }
-    Report {
-        model: name,
-        instance,
-        scheduler: None,
-        states: u128::from(answer.states),
-        legitimate: u128::from(answer.legitimate),
-        closure: answer.closure_violation.is_none(),
-        convergence: answer.never == 0,
-        properties,
-        worst: answer.worst.map(|(_, rounds)| Worst {
-            steps: rounds,
-            moves: None,
-            rounds: None,
-        }),
-        witness: answer
-            .worst
-            .map(|(rank, _)| traced(&crate::function::trace(model, rank))),
-        figures,
-        reductions: Vec::new(),
-    }
-}
-
-/// The mean of a distribution over 0, 1, 2, …, if there is anything in it.
-pub(crate) fn mean(counts: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let total: f64 = counts.clone().sum();
-    let sum: f64 = counts
-        .enumerate()
-        .map(|(rounds, n)| rounds as f64 * n)
-        .sum();
-    (total > 0.0).then(|| sum / total)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Which sets of enabled processes may make their assignment in one step. All are
-/// unfair: a process may be passed over for ever.
+/// unfair: a process may never be selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scheduler {
     /// All enabled processes.
@@ -36,33 +36,31 @@ impl Scheduler {
         }
     }
 
-    /// Calls `f` with every set that may be selected from the enabled ones, in a
-    /// fixed order. `neighbours` gives the neighbours of a process.
+    /// Every set that may be selected from the enabled ones, in a fixed order.
+    /// `neighbours` gives the neighbours of a process.
     pub fn selections(
         self,
         enabled: u64,
         neighbours: impl Fn(usize) -> u64,
-        mut f: impl FnMut(u64),
-    ) {
-        if enabled == 0 {
-            return;
-        }
-        match self {
-            Scheduler::Synchronous => f(enabled),
-            Scheduler::Central => bits(enabled).for_each(|process| f(1 << process)),
-            Scheduler::LocallyCentral | Scheduler::Distributed => {
-                // All non-empty subsets, descending: s - 1 restricted to `enabled`.
-                let mut selected = enabled;
-                while selected != 0 {
-                    let apart = self == Scheduler::Distributed
-                        || bits(selected).all(|process| neighbours(process) & selected == 0);
-                    if apart {
-                        f(selected);
-                    }
-                    selected = (selected - 1) & enabled;
-                }
-            }
-        }
+    ) -> impl Iterator<Item = u64> {
+        let mut rest = enabled;
+        let sets = std::iter::from_fn(move || {
+            let set = match self {
+                Scheduler::Central => rest & rest.wrapping_neg(),
+                _ => rest,
+            };
+            rest = match self {
+                Scheduler::Synchronous => 0,
+                Scheduler::Central => rest ^ set,
+                // All subsets, descending: s - 1 restricted to `enabled`.
+                _ => set.wrapping_sub(1) & enabled,
+            };
+            (set != 0).then_some(set)
+        });
+        sets.filter(move |&set| {
+            self != Scheduler::LocallyCentral
+                || bits(set).all(|process| neighbours(process) & set == 0)
+        })
     }
 }
 

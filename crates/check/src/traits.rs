@@ -1,8 +1,9 @@
-//! What a model has to say about itself, and nothing more.
+//! What a model says about itself.
 //!
 //! A model is a finite set of states, numbered from 0 without gaps; the number
-//! is the state's *rank*. It says which states are legitimate and how one state
-//! leads to the next, in one of three ways:
+//! is the state's *rank*, which [`Domains`](crate::Domains) computes for variables with
+//! finite domains. A model says which states are legitimate and how one state leads to
+//! the next, in one of three ways:
 //!
 //! * [`Deterministic`]: lock-step protocols, whose round is a function;
 //! * [`Guarded`]: processes with guarded assignments, of which a
@@ -60,22 +61,34 @@ pub trait Deterministic: Model {
 }
 
 /// A model of processes that each have at most one enabled assignment.
+///
+/// A process changes only variables of its own, and a rank is a sum to which every
+/// variable contributes separately, as that of [`Domains`](crate::Domains) is. So when
+/// several processes make their assignments at once, the differences that each of them
+/// makes to the rank add up.
 pub trait Guarded: Model {
     /// How many processes there are, at most 64.
     fn processes(&self) -> usize;
 
-    /// The processes whose guard holds: bit i for process i.
-    fn enabled(&self, state: &Self::State) -> u64;
+    /// The state after a process alone has made its assignment; `None` unless its guard
+    /// holds.
+    fn step(&self, state: &Self::State, process: usize) -> Option<Self::State>;
 
-    /// The state after all processes of a set of enabled ones have made their
-    /// assignment at once, each from the old state.
-    fn fire(&self, state: &Self::State, selected: u64) -> Self::State;
-
-    /// The neighbours of a process as a set: a locally central scheduler never
-    /// selects two neighbours at once. A ring, unless said otherwise.
+    /// The neighbours of a process as a set, bit i for process i: a locally central
+    /// scheduler never selects two neighbours at once. A ring, unless said otherwise.
     fn neighbours(&self, process: usize) -> u64 {
         ring_neighbours(process, self.processes())
     }
+}
+
+/// An action of an [`Actions`] model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it happens again and again if it can happen again and again (strong
+    /// fairness). Others, such as the loss of a message, may or may not happen.
+    pub fair: bool,
 }
 
 /// One step of an [`Actions`] model.
@@ -89,19 +102,13 @@ pub struct Step<S> {
 
 /// A model whose steps are named actions, any of which may be next.
 pub trait Actions: Model {
-    /// The names of the actions, at most 64.
-    fn actions(&self) -> Vec<&'static str>;
-
-    /// The actions that happen again and again if they can happen again and
-    /// again (strong fairness): bit k for action k. All others, such as the loss
-    /// of a message, may or may not happen.
-    fn fair(&self) -> u64;
+    /// The actions, at most 64.
+    fn actions(&self) -> Vec<Action>;
 
     /// Adds every step that the state allows.
     fn steps(&self, state: &Self::State, steps: &mut Vec<Step<Self::State>>);
 
-    /// What no step from a legitimate state may do: the name of the property that
-    /// this one violates, if any.
+    /// The name of the property that a step from a legitimate state violates, if any.
     fn violates(&self, _before: &Self::State, _step: &Step<Self::State>) -> Option<&'static str> {
         None
     }

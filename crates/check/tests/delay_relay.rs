@@ -2,8 +2,8 @@
 //! and the closed forms.
 
 use headway_check::function;
-use headway_check::model::delay_relay::{self, Explicit, Instance, reduced};
-use headway_check::{Control, Limits, Model};
+use headway_check::model::delay_relay::{self, AllPlacements, Explicit, Instance, reduced};
+use headway_check::{BigUint, Control, Limits, Model, Search};
 
 fn reduced_answer(instance: &Instance) -> reduced::ReducedAnswer {
     reduced::explore(instance, Limits::default(), &Control::default()).unwrap()
@@ -17,10 +17,7 @@ fn explicit_answer(instance: &Instance) -> function::FunctionAnswer {
 /// Rounds until legitimate and the last rest, by running the ring.
 fn run(instance: &Instance, start: &[headway_core::Process]) -> (u64, Option<u64>) {
     let ring = instance.ring();
-    let mut state = headway_core::Configuration {
-        processes: start.to_vec(),
-        measuring: Vec::new(),
-    };
+    let mut state = headway_core::Configuration::from(start.to_vec());
     let mut last_rest = None;
     for round in 0.. {
         if state.resting() > 0 {
@@ -35,16 +32,16 @@ fn run(instance: &Instance, start: &[headway_core::Process]) -> (u64, Option<u64
 }
 
 fn agree(instance: &Instance) {
-    let what = instance.describe();
+    let what = instance.to_string();
     let (reduced, explicit) = (reduced_answer(instance), explicit_answer(instance));
-    assert_eq!(reduced.states, u128::from(explicit.states), "{what}");
+    assert_eq!(reduced.states, BigUint::from(explicit.states), "{what}");
     assert_eq!(
         reduced.legitimate,
-        u128::from(explicit.legitimate),
+        BigUint::from(explicit.legitimate),
         "{what}"
     );
-    assert_eq!(reduced.never, u128::from(explicit.never), "{what}");
-    let distances: Vec<u128> = explicit.distances.iter().map(|&n| u128::from(n)).collect();
+    assert_eq!(reduced.never, BigUint::from(explicit.never), "{what}");
+    let distances: Vec<BigUint> = explicit.distances.iter().map(|&n| n.into()).collect();
     assert_eq!(reduced.distances, distances, "{what}");
     assert_eq!(
         reduced.closure_violation.is_none(),
@@ -70,11 +67,16 @@ fn agree(instance: &Instance) {
             "{what}: it rests as late"
         );
         assert!(
-            delay_relay::check(instance, false, Limits::default(), &Control::default())
-                .unwrap()
-                .property("worst-last-rest")
-                .unwrap()
-                .holds,
+            delay_relay::check(
+                instance,
+                Search::Reduced,
+                Limits::default(),
+                &Control::default()
+            )
+            .unwrap()
+            .property("worst-last-rest")
+            .unwrap()
+            .holds,
             "{what}"
         );
     }
@@ -88,7 +90,7 @@ fn reductions_agree_with_every_state_visited() {
                 for set in 1..1_u32 << n {
                     let delays = (0..n).filter(|i| set >> i & 1 == 1);
                     let instance = Instance::with_delays(n, m, d, delays).unwrap();
-                    if instance.states() <= 6_000 {
+                    if instance.states() <= 6_000_u32.into() {
                         agree(&instance);
                     }
                 }
@@ -119,18 +121,19 @@ fn ranks_are_a_bijection() {
 #[test]
 fn pinned_counts() {
     for (n, m, d, states, legitimate, worst, last_rest) in [
-        (9, 3, 3, 1_140 * 19_683, 24, 9, 8),
-        (12, 3, 4, 2_600 * 16_777_216_u128, 256, 13, 11),
+        (9, 3, 3, 1_140 * 19_683, 24_u32, 9, 8),
+        (12, 3, 4, 2_600 * 16_777_216_u64, 256, 13, 11),
     ] {
         let answer = reduced_answer(&Instance::uniform(n, m, d).unwrap());
-        assert_eq!((answer.states, answer.legitimate), (states, legitimate));
+        assert_eq!(answer.states, states.into());
+        assert_eq!(answer.legitimate, legitimate.into());
         assert_eq!(answer.worst.map(|(rounds, _)| rounds), Some(worst));
         assert_eq!(
             answer.worst_last_rest.map(|(rounds, _)| rounds),
             Some(last_rest)
         );
-        assert_eq!(answer.never, 0);
-        assert_eq!(answer.distances.iter().sum::<u128>(), states);
+        assert_eq!(answer.never, BigUint::ZERO);
+        assert_eq!(answer.distances.iter().sum::<BigUint>(), states.into());
     }
     // Legitimate states in a second way, for m·d = n: d turns of the evenly spaced
     // tokens; the process h hops before a token may count d-1-h, or be at 0, if
@@ -161,15 +164,14 @@ fn worst_cases_follow_the_closed_forms() {
     for n in 1..=8_usize {
         for m in 1..=4 {
             for d in (1..=8_u32).filter(|&d| m * d as usize <= n) {
-                let report = delay_relay::all_placements(
-                    n,
-                    m,
-                    d,
-                    false,
-                    Limits::default(),
-                    &Control::default(),
-                )
-                .unwrap();
+                let settings = AllPlacements {
+                    processes: n,
+                    tokens: m,
+                    separation: d,
+                    search: Search::Reduced,
+                };
+                let (limits, control) = (Limits::default(), Control::default());
+                let report = delay_relay::check_all(&settings, limits, &control).unwrap();
                 assert!(report.all_hold(), "{report:?}");
                 assert!(report.property("worst-last-rest").is_some());
                 assert!(report.property("worst-legitimate-at").is_some());
@@ -185,7 +187,7 @@ fn worst_cases_follow_the_closed_forms() {
     let necklaces = [1_usize, 2, 3, 5, 7, 13, 19, 35];
     let fitting = |n: usize| (1..=4).map(|m| n / m).sum::<usize>();
     let expected: usize = (1..=8).map(|n| necklaces[n - 1] * fitting(n)).sum();
-    assert_eq!(checked, expected as u128);
+    assert_eq!(checked, expected as u64);
 }
 
 /// The state that attains the closed form in docs/check.md does.
@@ -206,7 +208,7 @@ fn the_slow_counter_is_attained() {
                     run(&instance, &start),
                     (last_rest + late, Some(last_rest)),
                     "{} gap {gap}",
-                    instance.describe()
+                    instance.to_string()
                 );
             }
         }

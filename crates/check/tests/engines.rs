@@ -8,7 +8,9 @@ use headway_check::actions;
 use headway_check::function::{self, FunctionAnswer};
 use headway_check::guarded::{self, GuardedAnswer};
 use headway_check::model::delay_relay::{self, Explicit, Instance};
-use headway_check::{CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler};
+use headway_check::{
+    CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler, Search,
+};
 use proptest::prelude::*;
 
 fn plain_distance(table: &Table, from: u64) -> Option<u64> {
@@ -83,12 +85,8 @@ fn plain_longest(
         return None;
     }
     let enabled = rules.enabled(&state);
-    let mut sets = Vec::new();
-    scheduler.selections(
-        enabled,
-        |process| rules.neighbours(process),
-        |set| sets.push(set),
-    );
+    let neighbours = |process| rules.neighbours(process);
+    let sets: Vec<u64> = scheduler.selections(enabled, neighbours).collect();
     if sets.is_empty() {
         return None;
     }
@@ -226,10 +224,10 @@ fn a_broken_delay_is_caught() {
 #[test]
 fn the_infeasible_ring_is_rejected_with_a_lasso() {
     let ring = Instance::uniform(5, 2, 3).unwrap();
-    for unreduced in [false, true] {
+    for search in [Search::Reduced, Search::EveryState] {
         let report =
-            delay_relay::check(&ring, unreduced, Limits::default(), &Control::default()).unwrap();
-        assert!(!report.convergence);
+            delay_relay::check(&ring, search, Limits::default(), &Control::default()).unwrap();
+        assert!(!report.convergence());
         let run = report.counterexample("convergence").cloned().unwrap();
         let (ring, mut state) = run.start.clone().unwrap();
         // Replayed by the core, it returns where it says.
@@ -250,7 +248,7 @@ fn too_large_is_refused_before_it_starts_and_says_what_fits() {
     };
     let control = Control::default();
     let ring = Instance::uniform(9, 3, 3).unwrap();
-    let refused = delay_relay::check(&ring, true, small, &control).unwrap_err();
+    let refused = delay_relay::check(&ring, Search::EveryState, small, &control).unwrap_err();
     assert!(matches!(refused, CheckError::TooLarge { .. }), "{refused}");
     let message = refused.to_string();
     assert!(
@@ -259,7 +257,8 @@ fn too_large_is_refused_before_it_starts_and_says_what_fits() {
     );
     assert_eq!(control.progress(), (0, 0), "nothing was begun");
     let huge = Instance::uniform(40, 8, 5).unwrap();
-    let refused = delay_relay::check(&huge, false, Limits::default(), &control).unwrap_err();
+    let refused =
+        delay_relay::check(&huge, Search::Reduced, Limits::default(), &control).unwrap_err();
     assert!(matches!(refused, CheckError::TooLarge { .. }), "{refused}");
 }
 
@@ -268,8 +267,8 @@ fn stopping_says_what_is_known() {
     let control = Control::default();
     control.stop();
     let ring = Instance::uniform(6, 2, 3).unwrap();
-    for unreduced in [false, true] {
-        let stopped = delay_relay::check(&ring, unreduced, Limits::default(), &control);
+    for search in [Search::Reduced, Search::EveryState] {
+        let stopped = delay_relay::check(&ring, search, Limits::default(), &control);
         let Err(CheckError::Interrupted { known, .. }) = stopped else {
             panic!("{stopped:?}");
         };

@@ -1,15 +1,17 @@
 //! What instances say of themselves, and which are refused: the last that is accepted
 //! and the first that is not, on every side.
 
-use headway_check::model::asynchronous::{self, Clocking};
-use headway_check::model::definitional::Definitional;
-use headway_check::model::delay_relay::{self, Explicit, Instance};
-use headway_check::model::handover::Handover;
-use headway_check::model::k_state::KState;
-use headway_check::model::measure::MeasureRing;
-use headway_check::model::monitor::MonitoredRing;
-use headway_check::model::phase_clock::ClockRing;
-use headway_check::{Actions, CheckError, Control, Deterministic, Limits, Model, Scheduler, Step};
+use headway_check::model::asynchronous;
+use headway_check::model::definitional::{self, Definitional};
+use headway_check::model::delay_relay::{self, AllPlacements, Explicit, Instance};
+use headway_check::model::handover::{self, Handover};
+use headway_check::model::k_state::{self, KState};
+use headway_check::model::measure::{self, MeasureRing, Variant};
+use headway_check::model::monitor::{self, MonitoredRing};
+use headway_check::model::phase_clock::{self, ClockRing};
+use headway_check::{
+    Actions, CheckError, Control, Deterministic, Limits, Model, Search, Step, TooLarge,
+};
 use headway_core::phase_clock::PhaseClock;
 use headway_core::{Program, Ring, Separation};
 
@@ -20,7 +22,7 @@ fn ring(n: usize, d: u32, program: Program) -> Ring {
 fn describe(n: usize, delays: &[usize]) -> (String, bool, Option<u64>) {
     let instance = Instance::with_delays(n, 2, 2, delays.iter().copied()).unwrap();
     (
-        instance.describe(),
+        instance.to_string(),
         instance.feasible(),
         instance.widest_gap(),
     )
@@ -65,34 +67,40 @@ fn all_placements_are_checked_of_up_to_24_processes() {
             work: 0,
             ..Limits::default()
         };
-        let control = Control::default();
-        match delay_relay::all_placements(n, 1, 2, false, limits, &control) {
-            Err(CheckError::TooLarge { what, .. }) => what,
+        let settings = AllPlacements {
+            processes: n,
+            tokens: 1,
+            separation: 2,
+            search: Search::Reduced,
+        };
+        match delay_relay::check_all(&settings, limits, &Control::default()) {
+            Err(CheckError::TooLarge(refused)) => refused,
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(refused(25), format!("about {} placements", (1 << 25) / 25));
-    assert_eq!(
-        refused(24),
-        "96 states",
-        "of the first placement, one delay"
-    );
+    assert!(matches!(refused(25), TooLarge::Bound { limit: 24, .. }));
+    let TooLarge::Cases { states, .. } = refused(24) else {
+        panic!("24 are not too many");
+    };
+    assert_eq!(states, 96_u32.into(), "of the first placement, one delay");
+}
+
+fn clocking(n: usize, separation: u32, pace: u32) -> asynchronous::Settings {
+    asynchronous::Settings::new(Instance::uniform(n, 1, separation).unwrap(), pace)
 }
 
 #[test]
 fn clocks_have_a_range() {
     let check = |n, modulus, pace| {
-        let instance = Instance::uniform(n, 1, 2).unwrap();
-        let clocking = Clocking {
+        let settings = asynchronous::Settings {
             modulus,
             pace,
-            ..Clocking::for_ring(n, 1)
+            ..clocking(n, 2, 1)
         };
         let control = Control::default();
         // Stopped at once where it is accepted.
         control.stop();
-        let limits = Limits::default();
-        asynchronous::check(&instance, clocking, Scheduler::Central, limits, &control)
+        asynchronous::check(&settings, Limits::default(), &control)
     };
     for (n, modulus, pace, accepted) in [
         (3, 250, 1, true),
@@ -106,27 +114,22 @@ fn clocks_have_a_range() {
         (2, 24, 1, false),
         (13, 26, 1, false),
     ] {
-        let refused = matches!(check(n, modulus, pace), Err(CheckError::Instance(_)));
+        let refused = matches!(check(n, modulus, pace), Err(CheckError::Settings(_)));
         assert_eq!(refused, !accepted, "{n} {modulus} {pace}");
     }
-    assert_eq!(Clocking::for_ring(6, 4).modulus, 12);
-    assert_eq!(Clocking::for_ring(6, 1).modulus, 12);
-    assert_eq!(Clocking::for_ring(6, 5).modulus, 30);
+    assert_eq!(clocking(6, 6, 4).modulus, 12);
+    assert_eq!(clocking(6, 6, 1).modulus, 12);
+    assert_eq!(clocking(6, 6, 5).modulus, 30);
     // g - ⌊(g+p)/(p+1)⌋.
-    assert_eq!(Clocking::for_ring(6, 1).true_distance(6), 3);
-    assert_eq!(Clocking::for_ring(6, 2).true_distance(6), 4);
+    assert_eq!(clocking(6, 6, 1).true_distance(), 3);
+    assert_eq!(clocking(6, 6, 2).true_distance(), 4);
 }
 
 #[test]
 fn lock_step_states_have_numbers_of_32_bits() {
     // 24 placements of a token, 5^12 counters.
-    let instance = Instance::uniform(12, 1, 5).unwrap();
-    let (clocking, limits, control) = (
-        Clocking::for_ring(12, 1),
-        Limits::default(),
-        Control::default(),
-    );
-    let refused = asynchronous::check(&instance, clocking, Scheduler::Central, limits, &control);
+    let (limits, control) = (Limits::default(), Control::default());
+    let refused = asynchronous::check(&clocking(12, 5, 1), limits, &control);
     let refused = refused.unwrap_err().to_string();
     let states = 24 * 5_u64.pow(12);
     assert!(
@@ -138,18 +141,28 @@ fn lock_step_states_have_numbers_of_32_bits() {
 #[test]
 fn tokens_by_definition_have_room_for_so_many_values() {
     let new = |n, tokens, values| {
-        Definitional::new(ring(n, 2, Program::Delay), tokens, values, true).is_ok()
+        let instance = Instance::new(ring(n, 2, Program::Delay), tokens).unwrap();
+        let settings = definitional::Settings {
+            values,
+            ..definitional::Settings::new(instance)
+        };
+        Definitional::new(&settings).is_ok()
     };
     assert!(new(2, 1, 2) && new(16, 2, 2) && new(2, 16, 2));
     assert!(!new(1, 1, 2) && !new(17, 1, 2), "processes");
     assert!(!new(2, 0, 2) && !new(2, 17, 2), "tokens");
     assert!(!new(2, 1, 1), "values");
-    assert!(Definitional::new(ring(3, 2, Program::Measure), 1, 3, true).is_err());
 }
 
 #[test]
 fn measuring_rings_have_a_size_and_a_limit() {
-    let new = |n, m, limit| MeasureRing::new(n, m, limit, false).is_ok();
+    let new = |processes, tokens, limit| {
+        let settings = measure::Settings {
+            limit,
+            ..measure::Settings::new(processes, tokens)
+        };
+        MeasureRing::new(&settings).is_ok()
+    };
     assert!(new(1, 1, 1) && new(16, 1, 16) && new(3, 3, 10_000));
     assert!(!new(2, 0, 4) && !new(2, 3, 4) && !new(17, 1, 20));
     assert!(!new(4, 1, 3) && !new(3, 3, 10_001), "limits");
@@ -158,8 +171,15 @@ fn measuring_rings_have_a_size_and_a_limit() {
 /// Only the program as printed makes states that no fault needs to.
 #[test]
 fn a_measuring_ring_starts_anywhere_unless_as_printed() {
-    let new = |printed| MeasureRing::new(3, 1, 6, printed).unwrap();
-    assert!(new(false).starts_anywhere() && !new(true).starts_anywhere());
+    let new = |variant| {
+        let settings = measure::Settings {
+            variant,
+            ..measure::Settings::new(3, 1)
+        };
+        MeasureRing::new(&settings).unwrap()
+    };
+    assert!(new(Variant::Corrected).starts_anywhere());
+    assert!(!new(Variant::AsPrinted).starts_anywhere());
 }
 
 /// The numbers behind a word in a state as it is shown.
@@ -174,7 +194,7 @@ fn shown(state: &str, word: &str) -> Vec<usize> {
 #[test]
 fn what_a_measuring_ring_is_blamed_for() {
     for (n, m) in [(4, 2), (6, 2), (5, 3)] {
-        let model = MeasureRing::new(n, m, 2 * n as u32, false).unwrap();
+        let model = MeasureRing::new(&measure::Settings::new(n, m)).unwrap();
         let placements = (1..=m).fold(1, |product, i| product * (2 * n + m - i) / i);
         let each = model.states() / placements as u64;
         for state in (0..placements as u64).map(|placement| model.state(placement * each)) {
@@ -200,8 +220,14 @@ fn what_a_measuring_ring_is_blamed_for() {
 
 #[test]
 fn monitored_rings_have_places_for_monitors() {
-    let new =
-        |n, m, d, supply, monitors: &[usize]| MonitoredRing::new(n, m, d, supply, monitors).is_ok();
+    let new = |processes, tokens, separation, supply, monitors: &[usize]| {
+        let settings = monitor::Settings {
+            supply,
+            monitors: monitors.to_vec(),
+            ..monitor::Settings::new(processes, tokens, separation)
+        };
+        MonitoredRing::new(&settings).is_ok()
+    };
     assert!(new(2, 1, 1, 1, &[1]) && new(16, 1, 2, 1, &[0, 15]) && new(3, 1, 2, 16, &[0]));
     assert!(!new(1, 1, 1, 1, &[0]) && !new(17, 1, 1, 1, &[0]));
     assert!(!new(3, 0, 2, 1, &[0]) && !new(3, 2, 2, 1, &[0]) && !new(3, 1, 2, 17, &[0]));
@@ -213,24 +239,40 @@ fn monitored_rings_have_places_for_monitors() {
 
 #[test]
 fn guarded_models_have_a_size() {
-    let k_state = |n, values| KState::new(n, values).is_ok();
+    let k_state = |processes, values| {
+        let settings = k_state::Settings {
+            values,
+            ..k_state::Settings::new(processes)
+        };
+        KState::new(&settings).is_ok()
+    };
     assert!(k_state(2, 2) && k_state(7, 255) && k_state(16, 2));
     assert!(!k_state(1, 2) && !k_state(17, 2) && !k_state(2, 1) && !k_state(2, 256));
-    let clock = |n, modulus, tail| ClockRing::new(n, PhaseClock { modulus, tail }).is_ok();
+    let clock = |processes, modulus, tail| {
+        let settings = phase_clock::Settings {
+            clock: PhaseClock { modulus, tail },
+            ..phase_clock::Settings::new(processes)
+        };
+        ClockRing::new(&settings).is_ok()
+    };
     assert!(clock(3, 3, 0) && clock(3, 60, 40) && clock(16, 3, 0));
     assert!(!clock(2, 3, 0) && !clock(17, 3, 0), "processes");
     assert!(!clock(3, 2, 0) && !clock(3, 3, -1) && !clock(3, 61, 40));
 }
 
 /// In the order of the digits of a rank: number, sending, taken, channels.
-fn handover(number: u64, sending: u64, taken: u64) -> u64 {
+fn handover_rank(number: u64, sending: u64, taken: u64) -> u64 {
     number + 3 * (sending + 2 * taken)
+}
+
+fn handover(values: u32, capacity: usize) -> Result<Handover, CheckError> {
+    Handover::new(&handover::Settings { values, capacity })
 }
 
 #[test]
 fn a_handover_names_its_actions() {
-    let model = Handover::new(3, 1).unwrap();
-    let names = model.actions();
+    let model = handover(3, 1).unwrap();
+    let names: Vec<&str> = model.actions().iter().map(|action| action.name).collect();
     assert_eq!(names.len(), 8);
     assert!(names.contains(&"lose an acknowledgement"));
     let actions = |rank: u64| {
@@ -241,10 +283,10 @@ fn a_handover_names_its_actions() {
     let message = 3 * 2 * 3;
     let acknowledgement = message * 4;
     for (rank, expected) in [
-        (handover(1, 0, 1), vec![0]),
-        (handover(1, 1, 0), vec![1]),
-        (handover(1, 1, 0) + message, vec![2, 4, 6]),
-        (handover(1, 1, 1) + acknowledgement, vec![1, 3, 5, 7]),
+        (handover_rank(1, 0, 1), vec![0]),
+        (handover_rank(1, 1, 0), vec![1]),
+        (handover_rank(1, 1, 0) + message, vec![2, 4, 6]),
+        (handover_rank(1, 1, 1) + acknowledgement, vec![1, 3, 5, 7]),
     ] {
         assert_eq!(
             actions(rank),
@@ -261,7 +303,7 @@ fn a_handover_names_its_actions() {
         (2, 0, false),
         (2, 5, false),
     ] {
-        assert_eq!(Handover::new(values, capacity).is_ok(), accepted);
+        assert_eq!(handover(values, capacity).is_ok(), accepted);
     }
 }
 
@@ -269,18 +311,18 @@ fn a_handover_names_its_actions() {
 /// somebody takes what the sender keeps.
 #[test]
 fn a_token_lost_or_doubled_is_a_violation() {
-    let model = Handover::new(3, 1).unwrap();
+    let model = handover(3, 1).unwrap();
     let violates = |before, action, after| {
         let state = model.state(after);
         model.violates(&model.state(before), &Step { action, state })
     };
-    let (sent, taken) = (handover(1, 1, 0), handover(1, 1, 1));
-    let (idle, next) = (handover(1, 0, 1), handover(2, 1, 1));
+    let (sent, taken) = (handover_rank(1, 1, 0), handover_rank(1, 1, 1));
+    let (idle, next) = (handover_rank(1, 0, 1), handover_rank(2, 1, 1));
     assert_eq!(violates(sent, 2, taken), None);
     assert_eq!(violates(idle, 0, next), None);
     assert_eq!(violates(taken, 3, idle), None);
-    let lost = violates(sent, 3, handover(1, 0, 0));
-    let doubled = violates(idle, 2, handover(1, 0, 2));
+    let lost = violates(sent, 3, handover_rank(1, 0, 0));
+    let doubled = violates(idle, 2, handover_rank(1, 0, 2));
     let arrived_and_gone = violates(idle, 0, idle);
     for violation in [lost, doubled, arrived_and_gone] {
         assert_eq!(violation, Some("conserved"));

@@ -6,12 +6,15 @@
 
 use std::fmt::Write;
 
-use headway_check::model::asynchronous::{self, Clocking};
-use headway_check::model::delay_relay::{self, Instance};
-use headway_check::model::{definitional, handover, k_state, measure, monitor, phase_clock};
-use headway_check::{CheckError, Control, Figure, Limits, Report, Scheduler, Trace};
+use headway_check::model::delay_relay::{self, AllPlacements, Instance};
+use headway_check::model::measure::Variant;
+use headway_check::model::{
+    asynchronous, definitional, handover, k_state, measure, monitor, phase_clock,
+};
+use headway_check::{
+    BigUint, CheckError, Control, Figure, Limits, Report, Scheduler, Search, Trace,
+};
 use headway_core::phase_clock::PhaseClock;
-use headway_core::{Ring, Separation};
 
 const UPDATE: &str = "HEADWAY_UPDATE";
 
@@ -50,29 +53,32 @@ fn reductions_change_no_number() {
         (3, 2, 2, vec![1]),
     ] {
         let instance = Instance::with_delays(n, m, d, delays).unwrap();
-        let check = |unreduced| {
-            delay_relay::check(&instance, unreduced, Limits::default(), &control).unwrap()
-        };
-        same(&check(false), &check(true));
+        let check =
+            |search| delay_relay::check(&instance, search, Limits::default(), &control).unwrap();
+        same(&check(Search::Reduced), &check(Search::EveryState));
     }
     for (n, m, values) in [(3, 1, 3), (3, 1, 2), (4, 2, 2), (3, 2, 2)] {
-        let ring = ring(n, 2, &[0]);
-        let check = |reduced| {
-            let limits = Limits::default();
-            definitional::check(ring.clone(), m, values, reduced, limits, &control).unwrap()
+        let check = |search| {
+            let settings = tokens(n, m, &[0], values, search);
+            definitional::check(&settings, Limits::default(), &control).unwrap()
         };
-        same(&check(true), &check(false));
+        same(&check(Search::Reduced), &check(Search::EveryState));
     }
 }
 
 fn same(one: &Report, other: &Report) {
     assert_eq!(
-        (one.states, one.legitimate, one.closure, one.convergence),
         (
-            other.states,
-            other.legitimate,
-            other.closure,
-            other.convergence
+            &one.states,
+            &one.legitimate,
+            one.closure(),
+            one.convergence()
+        ),
+        (
+            &other.states,
+            &other.legitimate,
+            other.closure(),
+            other.convergence()
         ),
         "{}",
         one.instance
@@ -96,7 +102,7 @@ fn same(one: &Report, other: &Report) {
 fn all_placements_are_the_sum_of_each() {
     let control = Control::default();
     for (n, m, d) in [(4, 2, 2), (4, 1, 3), (3, 2, 2), (4, 2, 3)] {
-        let all = delay_relay::all_placements(n, m, d, false, Limits::default(), &control).unwrap();
+        let all = delay_relay::check_all(&all(n, m, d), Limits::default(), &control).unwrap();
         let turns = |set: u32| {
             (0..n as u32).map(move |turn| (set >> turn | set << (n as u32 - turn)) & ((1 << n) - 1))
         };
@@ -105,25 +111,21 @@ fn all_placements_are_the_sum_of_each() {
             .map(|set| {
                 let delays = (0..n).filter(|&at| set >> at & 1 == 1);
                 let instance = Instance::with_delays(n, m, d, delays).unwrap();
-                delay_relay::check(&instance, false, Limits::default(), &control).unwrap()
+                delay_relay::check(&instance, Search::Reduced, Limits::default(), &control).unwrap()
             })
             .collect();
         let number = |report: &Report, name: &str| match report.figure(name) {
-            Some(Figure::Number(number)) => *number,
-            _ => 0,
+            Some(Figure::Number(number)) => BigUint::from(*number),
+            Some(Figure::Count(count)) => count.clone(),
+            _ => BigUint::ZERO,
         };
-        assert_eq!(number(&all, "placements"), each.len() as u128);
-        assert_eq!(all.states, each.iter().map(|one| one.states).sum::<u128>());
-        assert_eq!(
-            all.legitimate,
-            each.iter().map(|one| one.legitimate).sum::<u128>()
-        );
-        assert_eq!(all.closure, each.iter().all(|one| one.closure));
-        assert_eq!(all.convergence, each.iter().all(|one| one.convergence));
-        assert_eq!(
-            number(&all, "never"),
-            each.iter().map(|one| number(one, "never")).sum::<u128>()
-        );
+        assert_eq!(number(&all, "placements"), each.len().into());
+        let sum = |of: &dyn Fn(&Report) -> BigUint| each.iter().map(of).sum::<BigUint>();
+        assert_eq!(all.states, sum(&|one| one.states.clone()));
+        assert_eq!(all.legitimate, sum(&|one| one.legitimate.clone()));
+        assert_eq!(all.closure(), each.iter().all(Report::closure));
+        assert_eq!(all.convergence(), each.iter().all(Report::convergence));
+        assert_eq!(number(&all, "never"), sum(&|one| number(one, "never")));
         assert_eq!(
             number(&all, "worst_last_rest"),
             each.iter()
@@ -161,89 +163,116 @@ fn reports() -> Vec<Result<Report, CheckError>> {
         (4, 1, 2, vec![]),
     ] {
         let instance = Instance::with_delays(n, m, d, delays).unwrap();
-        for unreduced in [false, true] {
-            reports.push(delay_relay::check(&instance, unreduced, limits, control));
+        for search in [Search::Reduced, Search::EveryState] {
+            reports.push(delay_relay::check(&instance, search, limits, control));
         }
     }
     for (n, m, d) in [(4, 2, 2), (3, 2, 2)] {
-        reports.push(delay_relay::all_placements(n, m, d, false, limits, control));
+        reports.push(delay_relay::check_all(&all(n, m, d), limits, control));
     }
-    for (values, reduced) in [(3, true), (2, false)] {
-        let ring = ring(3, 2, &[0]);
-        reports.push(definitional::check(
-            ring, 1, values, reduced, limits, control,
-        ));
+    for settings in [
+        tokens(3, 1, &[0], 3, Search::Reduced),
+        tokens(3, 1, &[0], 2, Search::EveryState),
+        tokens(4, 2, &[1], 3, Search::Reduced),
+    ] {
+        reports.push(definitional::check(&settings, limits, control));
     }
-    reports.push(definitional::check(
-        ring(4, 2, &[1]),
-        2,
-        3,
-        true,
-        limits,
-        control,
-    ));
+    let mut clocked = |settings| reports.push(asynchronous::check(&settings, limits, control));
     let instance = Instance::with_delays(3, 1, 2, [0]).unwrap();
     for pace in [1, 2, 3] {
         for scheduler in Scheduler::ALL {
-            let clocking = Clocking::for_ring(3, pace);
-            reports.push(asynchronous::check(
-                &instance, clocking, scheduler, limits, control,
-            ));
+            clocked(asynchronous::Settings {
+                scheduler,
+                ..asynchronous::Settings::new(instance.clone(), pace)
+            });
         }
     }
-    let instance = Instance::uniform(4, 2, 2).unwrap();
-    let clocking = Clocking::for_ring(4, 1);
-    for clocking in [
-        Clocking {
-            every_start: true,
-            ..clocking
-        },
-        Clocking {
-            previous: false,
-            ..clocking
-        },
-        Clocking {
-            modulus: 3,
-            ..clocking
-        },
-        Clocking {
-            modulus: 4,
-            ..clocking
-        },
-    ] {
-        let scheduler = Scheduler::Distributed;
-        reports.push(asynchronous::check(
-            &instance, clocking, scheduler, limits, control,
-        ));
+    let settings = || asynchronous::Settings {
+        scheduler: Scheduler::Distributed,
+        ..asynchronous::Settings::new(Instance::uniform(4, 2, 2).unwrap(), 1)
+    };
+    clocked(asynchronous::Settings {
+        every_start: true,
+        ..settings()
+    });
+    clocked(asynchronous::Settings {
+        previous: false,
+        ..settings()
+    });
+    for modulus in [3, 4] {
+        clocked(asynchronous::Settings {
+            modulus,
+            ..settings()
+        });
     }
     for (values, capacity) in [(3, 1), (2, 1), (3, 2)] {
-        reports.push(handover::check(values, capacity, limits, control));
+        let settings = handover::Settings { values, capacity };
+        reports.push(handover::check(&settings, limits, control));
     }
     for scheduler in Scheduler::ALL {
         for values in [2, 3] {
-            reports.push(k_state::check(3, values, scheduler, limits, control));
+            let settings = k_state::Settings {
+                processes: 3,
+                values,
+                scheduler,
+            };
+            reports.push(k_state::check(&settings, limits, control));
         }
-        let clock = PhaseClock::for_ring(3);
-        reports.push(phase_clock::check(3, clock, scheduler, limits, control));
         let short = PhaseClock {
             modulus: 3,
             tail: 0,
         };
-        reports.push(phase_clock::check(3, short, scheduler, limits, control));
+        for clock in [PhaseClock::for_ring(3), short] {
+            let settings = phase_clock::Settings {
+                processes: 3,
+                clock,
+                scheduler,
+            };
+            reports.push(phase_clock::check(&settings, limits, control));
+        }
     }
-    for (n, m, limit) in [(2, 1, 4), (3, 2, 6)] {
-        for printed in [false, true] {
-            reports.push(measure::check(n, m, limit, printed, limits, control));
+    for (n, m) in [(2, 1), (3, 2)] {
+        for variant in [Variant::Corrected, Variant::AsPrinted] {
+            let settings = measure::Settings {
+                limit: 2 * n as u32,
+                variant,
+                ..measure::Settings::new(n, m)
+            };
+            reports.push(measure::check(&settings, limits, control));
         }
     }
     for (n, monitors) in [(3, vec![0]), (4, vec![1]), (3, vec![0, 1])] {
-        reports.push(monitor::check(n, 1, 2, 2, &monitors, limits, control));
+        let settings = monitor::Settings {
+            supply: 2,
+            monitors,
+            ..monitor::Settings::new(n, 1, 2)
+        };
+        reports.push(monitor::check(&settings, limits, control));
     }
     reports
 }
 
-fn ring(n: usize, d: u32, delays: &[usize]) -> Ring {
-    Ring::with_delays(Separation::new(d).unwrap(), n, delays.iter().copied()).unwrap()
+fn all(processes: usize, tokens: usize, separation: u32) -> AllPlacements {
+    AllPlacements {
+        processes,
+        tokens,
+        separation,
+        search: Search::Reduced,
+    }
+}
+
+fn tokens(
+    n: usize,
+    m: usize,
+    delays: &[usize],
+    values: u32,
+    search: Search,
+) -> definitional::Settings {
+    definitional::Settings {
+        instance: Instance::with_delays(n, m, 2, delays.iter().copied()).unwrap(),
+        values,
+        search,
+    }
 }
 
 fn tell(report: &Report) -> String {
@@ -252,7 +281,10 @@ fn tell(report: &Report) -> String {
     let _ = writeln!(
         told,
         "  scheduler {scheduler}, states {}, legitimate {}, closure {}, convergence {}",
-        report.states, report.legitimate, report.closure, report.convergence
+        report.states,
+        report.legitimate,
+        report.closure(),
+        report.convergence()
     );
     for property in &report.properties {
         let holds = if property.holds { "holds" } else { "fails" };
@@ -264,7 +296,12 @@ fn tell(report: &Report) -> String {
     for (name, figure) in &report.figures {
         let _ = match figure {
             Figure::Real(number) => writeln!(told, "  {name} {number:.9}"),
-            other => writeln!(told, "  {name} {other:?}"),
+            Figure::Number(number) => writeln!(told, "  {name} {number}"),
+            Figure::Count(count) => writeln!(told, "  {name} {count}"),
+            Figure::Counts(counts) => {
+                let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+                writeln!(told, "  {name} {}", counts.join(" "))
+            }
         };
     }
     for reduction in &report.reductions {

@@ -32,7 +32,7 @@ impl From<Answer> for ExitCode {
     }
 }
 
-/// The command or its input is wrong: exit code 2.
+/// The command or its input is wrong (exit code 2), or it was stopped (130).
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -41,6 +41,7 @@ pub(crate) struct Failure {
     snippet: Option<(usize, usize, String)>,
     /// The reader of our output has gone away; there is nobody to tell.
     silent: bool,
+    exit_code: u8,
 }
 
 impl Failure {
@@ -51,6 +52,15 @@ impl Failure {
             help: None,
             snippet: None,
             silent: false,
+            exit_code: 2,
+        }
+    }
+
+    /// Says what is known although Ctrl-C stopped the command: exit code 130.
+    pub(crate) fn interrupted(message: impl Display) -> Failure {
+        Failure {
+            exit_code: 130,
+            ..Failure::new(message)
         }
     }
 
@@ -75,17 +85,18 @@ impl Failure {
         failure
     }
 
-    /// A file could not be read or written.
-    pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Failure {
+    /// A file could not be read.
+    pub(crate) fn reading(path: &Path, error: &io::Error) -> Failure {
+        Failure::new(format!("cannot read {}: {error}", path.display())).help(file_help(error))
+    }
+
+    /// A file could not be written.
+    pub(crate) fn writing(path: &Path, error: &io::Error) -> Failure {
         let help = match error.kind() {
-            io::ErrorKind::NotFound if doing == "read" => "check the path",
             io::ErrorKind::NotFound => "create the folder first",
-            io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
-            io::ErrorKind::StorageFull => "free some space; what was there before is unchanged",
-            io::ErrorKind::IsADirectory => "give a file, not a folder",
-            _ => "check the path and try again",
+            _ => file_help(error),
         };
-        Failure::new(format!("cannot {doing} {}: {error}", path.display())).help(help)
+        Failure::new(format!("cannot write {}: {error}", path.display())).help(help)
     }
 
     /// Prints the failure on standard error.
@@ -106,8 +117,34 @@ impl Failure {
         if let Some(help) = self.help {
             let _ = writeln!(out, "{cyan}help:{cyan:#} {help}");
         }
-        ExitCode::from(2)
+        ExitCode::from(self.exit_code)
     }
+}
+
+/// What to do about a file that cannot be used.
+pub(crate) fn file_help(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
+        io::ErrorKind::StorageFull => "free some space; what was there before is unchanged",
+        io::ErrorKind::IsADirectory => "give a file, not a folder",
+        _ => "check the path and try again",
+    }
+}
+
+/// Reads a file as text.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))
+}
+
+/// Reads a file.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| Failure::reading(path, &error))
+}
+
+/// Writes a whole file.
+pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
+    std::fs::write(path, contents).map_err(|error| Failure::writing(path, &error))
 }
 
 impl Display for Failure {

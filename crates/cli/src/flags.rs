@@ -10,7 +10,7 @@ use headway_sim::StateFile;
 use headway_sim::placement::{Delays, DelaysError};
 use headway_sim::settings::{DelayProgram, Setting, Settings, SettingsError};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, read_text};
 use crate::memory::available_memory_bytes;
 
 mod instance;
@@ -158,7 +158,11 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
 }
 
 fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
-    check_memory(settings.processes())?;
+    // Larger numbers are refused for what they are.
+    if settings.processes().max(settings.tokens()) <= 1 << 32 {
+        check_memory("processes", settings.processes(), BYTES_PER_PROCESS)?;
+        check_memory("tokens", settings.tokens(), BYTES_PER_TOKEN)?;
+    }
     let (ring, start) = settings
         .build()
         .map_err(|error| wrong_flag(settings, &error))?;
@@ -171,22 +175,20 @@ fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
 }
 
 /// A run holds the ring, its state twice over, release times and visits.
-const BYTES_PER_PROCESS: u64 = 48;
+pub(crate) const BYTES_PER_PROCESS: u64 = 48;
+/// And the place of every token; a forecast holds its waits as well.
+const BYTES_PER_TOKEN: u64 = 80;
 
-fn check_memory(processes: u64) -> Result<(), Failure> {
-    let needed = processes.saturating_mul(BYTES_PER_PROCESS);
+/// Refuses a number that needs more memory than there is.
+pub(crate) fn check_memory(flag: &str, number: u64, bytes_each: u64) -> Result<(), Failure> {
+    let needed = number.saturating_mul(bytes_each);
     match available_memory_bytes() {
-        Some(available) if processes <= 1 << 32 && needed > available => {
-            Err(Failure::new(format!(
-                "--processes {processes} needs about {} MB of memory, and {} MB are free",
-                needed >> 20,
-                available >> 20
-            ))
-            .help(format!(
-                "give at most --processes {}",
-                available / BYTES_PER_PROCESS
-            )))
-        }
+        Some(available) if needed > available => Err(Failure::new(format!(
+            "--{flag} {number} needs about {} MB of memory, and {} MB are free",
+            needed >> 20,
+            available >> 20
+        ))
+        .help(format!("give at most --{flag} {}", available / bytes_each))),
         _ => Ok(()),
     }
 }
@@ -243,8 +245,7 @@ fn no_tokens() -> Failure {
 
 /// Reads a state file, with errors that show the place.
 pub(crate) fn read_state_file(path: &Path) -> Result<StateFile, Failure> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    let text = read_text(path)?;
     StateFile::parse(&text).map_err(|error| {
         let message = if error.field.is_empty() {
             error.problem.clone()

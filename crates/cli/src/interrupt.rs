@@ -13,7 +13,7 @@ pub(crate) fn stopped() -> &'static AtomicBool {
                 && stopped.swap(true, Ordering::Relaxed)
             {
                 // Asked twice: now.
-                std::process::exit(1);
+                std::process::exit(130);
             }
         });
         AtomicBool::new(false)

@@ -50,7 +50,7 @@ struct Cli {
 enum Command {
     /// Run a ring in lock-step and show what happens (this is the default)
     Run(Box<command::run::Args>),
-    /// Tell the whole future of a ring without running it
+    /// Forecast the whole future of a ring without running it
     Forecast(Box<command::forecast::Args>),
     /// The slowest start of all, and how long it takes
     Worst(Box<command::worst::Args>),

@@ -62,15 +62,11 @@ pub const fn true_separation(separation: u64, pace: u64) -> u64 {
 /// assert_eq!(widest_gap([0, 5, 9], 12), Some(5));
 /// assert_eq!(widest_gap([7], 12), Some(12));
 /// ```
-pub fn widest_gap(delays: impl IntoIterator<Item = u64>, processes: u64) -> Option<u64> {
-    let mut delays = delays.into_iter();
-    let first = delays.next()?;
-    let (mut last, mut widest) = (first, 0);
-    for delay in delays {
-        widest = widest.max(delay - last);
-        last = delay;
-    }
-    Some(widest.max(first + processes - last))
+pub fn widest_gap(
+    delays: impl IntoIterator<Item = u64, IntoIter: Clone>,
+    processes: u64,
+) -> Option<u64> {
+    gaps(delays, processes).max()
 }
 
 /// The most rounds until a state is legitimate, over all initial states of a
@@ -120,16 +116,9 @@ pub fn gaps(
 ) -> impl Iterator<Item = u64> {
     let delays = delays.into_iter();
     let last = delays.clone().last();
-    let mut previous = last;
-    let mut first = true;
-    delays.map(move |delay| {
-        let before = previous.replace(delay).unwrap_or(delay);
-        let gap = if first {
-            delay + processes - before
-        } else {
-            delay - before
-        };
-        first = false;
-        gap
+    let mut previous = None;
+    delays.map(move |delay| match previous.replace(delay) {
+        Some(before) => delay - before,
+        None => delay + processes - last.unwrap_or(delay),
     })
 }

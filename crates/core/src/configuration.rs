@@ -1,5 +1,6 @@
 //! A global state.
 
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -12,8 +13,8 @@ use crate::{Measuring, Process, ProcessIndex, Ring};
 pub struct Configuration {
     /// One local state per process.
     pub processes: Vec<Process>,
-    /// The further variables of the measuring processes, in ring order.
-    pub measuring: Vec<Measuring>,
+    /// The further variables of every process that measures.
+    pub measuring: BTreeMap<ProcessIndex, Measuring>,
 }
 
 impl Configuration {
@@ -22,7 +23,10 @@ impl Configuration {
     pub fn empty(ring: &Ring, tokens: u32, limit: u32) -> Configuration {
         Configuration {
             processes: vec![Process::default(); ring.len()],
-            measuring: vec![Measuring::new(tokens, limit); ring.measurers().len()],
+            measuring: ring
+                .measurers()
+                .map(|process| (process, Measuring::new(tokens, limit)))
+                .collect(),
         }
     }
 
@@ -49,5 +53,15 @@ impl Configuration {
             .iter()
             .map(|process| u64::from(process.resting))
             .sum()
+    }
+}
+
+impl From<Vec<Process>> for Configuration {
+    /// A state of a ring where no process measures.
+    fn from(processes: Vec<Process>) -> Configuration {
+        Configuration {
+            processes,
+            measuring: BTreeMap::new(),
+        }
     }
 }

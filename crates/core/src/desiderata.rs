@@ -28,31 +28,52 @@ use crate::units::{Round, Separation};
 ///     tokens.follow(&state);
 ///     monitor.observe(round, &tokens, || ring.legitimate(&state, 2).is_ok());
 /// }
-/// assert_eq!(monitor.legitimate_at(), Some(4));
-/// assert_eq!(monitor.last_rest(), Some(3));
-/// assert!(monitor.desiderata().iter().all(|d| d.holds));
+/// let outcome = monitor.outcome();
+/// assert_eq!((outcome.last_rest, outcome.legitimate_at), (Some(3), Some(4)));
+/// assert!(outcome.desiderata.iter().all(|verdict| verdict.holds));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Monitor {
     separation: Separation,
     expected: u64,
-    round: Round,
-    legitimate: bool,
-    legitimate_at: Option<Round>,
-    last_rest: Option<Round>,
     conserved: bool,
-    min_distance_before: Option<u64>,
     settled: Option<Settled>,
-    recoveries: Vec<Recovery>,
+    /// Of every process, since the state last became legitimate.
     visits: Vec<u64>,
+    /// All but the visits and the verdicts, which are worked out when asked for.
+    seen: Outcome,
 }
 
-/// What is counted since the state last became legitimate.
+/// What is known since the state last became legitimate.
 #[derive(Clone, Copy, Debug)]
 struct Settled {
     since: Round,
-    min_distance: Option<u64>,
     all_moved: bool,
+}
+
+/// What a run has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Rounds done.
+    pub rounds: Round,
+    /// The first round at whose end the state was legitimate, 0 if the initial
+    /// state was; `None` if none was.
+    pub legitimate_at: Option<Round>,
+    /// The last round after which some token rested.
+    pub last_rest: Option<Round>,
+    /// The smallest distance between successive tokens while not legitimate.
+    pub min_distance_before: Option<u64>,
+    /// The smallest distance since the state last became legitimate.
+    pub min_distance_after: Option<u64>,
+    /// Fewest and most visits of a process in the rounds since the state last
+    /// became legitimate; a visit is a round at whose end a token is there.
+    pub visits: Option<(u64, u64)>,
+    /// D1 to D5.
+    pub desiderata: [Verdict; 5],
+    /// The start and every fault that struck, with the recovery from it.
+    pub recoveries: Vec<Recovery>,
+    /// Whether the last state is legitimate.
+    pub legitimate: bool,
 }
 
 /// A fault (the initial state counts as one) and what became of it.
@@ -130,18 +151,23 @@ impl Monitor {
         Monitor {
             separation,
             expected: tokens.places().len() as u64,
-            round: 0,
-            legitimate: false,
-            legitimate_at: None,
-            last_rest: None,
             conserved: true,
-            min_distance_before: None,
             settled: None,
-            recoveries: vec![Recovery {
-                fault_at: 0,
-                legitimate_at: None,
-            }],
             visits: vec![0; tokens.ring_len() as usize],
+            seen: Outcome {
+                rounds: 0,
+                legitimate_at: None,
+                last_rest: None,
+                min_distance_before: None,
+                min_distance_after: None,
+                visits: None,
+                desiderata: verdicts([false; 5]),
+                recoveries: vec![Recovery {
+                    fault_at: 0,
+                    legitimate_at: None,
+                }],
+                legitimate: false,
+            },
         }
     }
 
@@ -151,69 +177,55 @@ impl Monitor {
     /// is open: a token that rests or is too close says no, and legitimacy is closed
     /// (paper, lemma 1), so a state that follows a legitimate one says yes.
     pub fn observe(&mut self, round: Round, tokens: &Tokens, predicate: impl FnOnce() -> bool) {
-        self.round = round;
+        let seen = &mut self.seen;
+        seen.rounds = round;
         self.conserved &= tokens.places().len() as u64 == self.expected;
         let resting = tokens.any_resting();
         if resting {
-            self.last_rest = Some(round);
+            seen.last_rest = Some(round);
         }
         let distance = tokens.min_distance();
         let required = u64::from(self.separation.hops());
         let likely = !resting && distance.is_none_or(|hops| hops >= required);
-        self.legitimate = likely && (self.settled.is_some() || predicate());
+        seen.legitimate = likely && (self.settled.is_some() || predicate());
         if let Some(settled) = &mut self.settled {
-            settled.min_distance = settled.min_distance.min(distance);
+            seen.min_distance_after = seen.min_distance_after.min(distance);
             settled.all_moved &= !resting;
             for &place in tokens.places() {
                 self.visits[place.process()] += 1;
             }
-        } else if self.legitimate {
-            self.become_settled(round, distance);
+        } else if seen.legitimate {
+            seen.legitimate_at.get_or_insert(round);
+            if let Some(latest) = seen.recoveries.last_mut() {
+                latest.legitimate_at = Some(round);
+            }
+            seen.min_distance_after = distance;
+            self.settled = Some(Settled {
+                since: round,
+                all_moved: true,
+            });
         } else {
-            self.note_before(distance);
+            let smallest = seen.min_distance_before.into_iter().chain(distance);
+            seen.min_distance_before = smallest.min();
         }
     }
 
     /// A fault has changed the state that the latest round had led to; these are
     /// the tokens now, and `predicate` is as for [`Monitor::observe`].
     pub fn fault(&mut self, tokens: &Tokens, predicate: impl FnOnce() -> bool) {
-        self.recoveries.push(Recovery {
-            fault_at: self.round,
+        self.seen.recoveries.push(Recovery {
+            fault_at: self.seen.rounds,
             legitimate_at: None,
         });
+        self.seen.min_distance_after = None;
         self.settled = None;
         self.visits.fill(0);
-        self.observe(self.round, tokens, predicate);
-    }
-
-    fn become_settled(&mut self, round: Round, min_distance: Option<u64>) {
-        self.legitimate_at.get_or_insert(round);
-        if let Some(latest) = self.recoveries.last_mut() {
-            latest.legitimate_at = Some(round);
-        }
-        self.settled = Some(Settled {
-            since: round,
-            min_distance,
-            all_moved: true,
-        });
-    }
-
-    fn note_before(&mut self, distance: Option<u64>) {
-        self.min_distance_before = match (self.min_distance_before, distance) {
-            (Some(old), Some(new)) => Some(old.min(new)),
-            (old, new) => old.or(new),
-        };
+        self.observe(self.seen.rounds, tokens, predicate);
     }
 
     /// Whether the latest state is legitimate.
     pub fn legitimate(&self) -> bool {
-        self.legitimate
-    }
-
-    /// The first round at whose end the state was legitimate; 0 if the initial
-    /// state was.
-    pub fn legitimate_at(&self) -> Option<Round> {
-        self.legitimate_at
+        self.seen.legitimate
     }
 
     /// Since when the state has been legitimate without a fault in between.
@@ -221,65 +233,43 @@ impl Monitor {
         self.settled.map(|settled| settled.since)
     }
 
-    /// The last round after which some token rested.
-    pub fn last_rest(&self) -> Option<Round> {
-        self.last_rest
-    }
-
-    /// The smallest distance seen while the state was not yet legitimate.
-    pub fn min_distance_before(&self) -> Option<u64> {
-        self.min_distance_before
-    }
-
-    /// The smallest distance since the state last became legitimate.
-    pub fn min_distance_after(&self) -> Option<u64> {
-        self.settled.and_then(|settled| settled.min_distance)
-    }
-
-    /// Fewest and most visits of a process in the rounds since the state last
-    /// became legitimate; a visit is a round at whose end a token is there.
-    pub fn visits(&self) -> Option<(u64, u64)> {
-        self.settled?;
-        let fewest = self.visits.iter().min()?;
-        let most = self.visits.iter().max()?;
-        Some((*fewest, *most))
-    }
-
-    /// The start and every fault, in order.
-    pub fn recoveries(&self) -> &[Recovery] {
-        &self.recoveries
-    }
-
-    /// The five verdicts.
-    pub fn desiderata(&self) -> [Verdict; 5] {
-        let settled = self.settled;
-        let distance_kept = settled.is_some_and(|settled| {
-            let required = u64::from(self.separation.hops());
-            settled.min_distance.is_none_or(|kept| kept >= required)
+    /// What has been seen so far. O(n).
+    pub fn outcome(&self) -> Outcome {
+        let visits = self.settled.and_then(|_| {
+            let fewest = self.visits.iter().min()?;
+            Some((*fewest, *self.visits.iter().max()?))
         });
-        let all_moved = settled.is_some_and(|settled| settled.all_moved);
-        let recovered = self.recoveries.iter().enumerate().all(|(index, recovery)| {
-            match recovery.legitimate_at {
-                Some(_) => true,
-                // Cut short by the next fault: that one is asked instead.
-                None => index + 1 < self.recoveries.len(),
+        Outcome {
+            visits,
+            desiderata: self.desiderata(visits),
+            ..self.seen.clone()
+        }
+    }
+
+    fn desiderata(&self, visits: Option<(u64, u64)>) -> [Verdict; 5] {
+        let required = u64::from(self.separation.hops());
+        let distance = self.seen.min_distance_after;
+        let recoveries = &self.seen.recoveries;
+        // A recovery cut short by the next fault: that one is asked instead.
+        let recovered = recoveries
+            .last()
+            .is_some_and(|last| last.legitimate_at.is_some());
+        let (moved, equally) = match (self.settled, visits) {
+            (Some(settled), Some(visits)) => {
+                let rounds = self.seen.rounds - settled.since;
+                let n = self.visits.len() as u64;
+                let equally = visited_equally(visits, rounds, n, self.separation);
+                (settled.all_moved, equally)
             }
-        });
+            _ => (false, false),
+        };
         verdicts([
             self.conserved,
-            distance_kept,
-            all_moved,
-            self.visited_equally(),
+            self.settled.is_some() && distance.is_none_or(|kept| kept >= required),
+            moved,
+            equally,
             recovered,
         ])
-    }
-
-    fn visited_equally(&self) -> bool {
-        let (Some(settled), Some(visits)) = (self.settled, self.visits()) else {
-            return false;
-        };
-        let rounds = self.round - settled.since;
-        visited_equally(visits, rounds, self.visits.len() as u64, self.separation)
     }
 }
 

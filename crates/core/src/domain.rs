@@ -17,26 +17,27 @@ impl Ring {
                 found: configuration.processes.len(),
             });
         }
-        if configuration.measuring.len() != self.measurers().len() {
+        let measuring = &configuration.measuring;
+        if !self.measurers().eq(measuring.keys().copied()) {
             return Err(Misfit::Measuring {
-                expected: self.measurers().len(),
-                found: configuration.measuring.len(),
+                expected: self.measurers().count(),
+                found: measuring.len(),
             });
         }
-        let mut measuring = configuration.measuring.iter();
         for (index, process) in configuration.processes.iter().enumerate() {
             let program = self.programs()[index];
-            let largest = match program {
-                Program::Relay => 0,
-                Program::Delay => self.separation().top(),
-                Program::Measure | Program::MeasureAsPrinted => {
-                    let variables = measuring.next().expect("counted above");
-                    admits_measuring(index, program, variables)?;
+            let largest = match measuring.get(&index) {
+                Some(variables) => {
+                    if let Some(variable) = out_of_domain(program, variables) {
+                        let process = index;
+                        return Err(Misfit::Variable { process, variable });
+                    }
                     variables.largest_base()
                 }
+                None if program.delays() => self.separation().top(),
+                None => 0,
             };
-            let smallest = smallest_value(program);
-            if !(smallest..=largest).contains(&process.counter) {
+            if !(smallest_value(program)..=largest).contains(&process.counter) {
                 return Err(Misfit::Counter {
                     process: index,
                     counter: process.counter,
@@ -44,49 +45,66 @@ impl Ring {
                 });
             }
         }
-        if configuration.tokens() > u64::from(u32::MAX) {
-            return Err(Misfit::TooManyTokens {
-                found: configuration.tokens(),
-            });
+        match configuration.tokens() {
+            found if found > u64::from(u32::MAX) => Err(Misfit::TooManyTokens { found }),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
 /// The printed program reaches -1 by itself; no other program can.
 fn smallest_value(program: Program) -> i32 {
-    if program == Program::MeasureAsPrinted {
-        -1
-    } else {
-        0
-    }
+    -i32::from(program == Program::MeasureAsPrinted)
 }
 
-fn admits_measuring(
-    process: ProcessIndex,
-    program: Program,
-    variables: &Measuring,
-) -> Result<(), Misfit> {
-    let misfit = |field| Err(Misfit::Variable { process, field });
-    if variables.tokens == 0 {
-        return misfit("tokens");
-    }
-    if variables.limit == 0 || variables.limit > i32::MAX as u32 {
-        return misfit("limit");
-    }
-    if variables.elapsed > variables.limit {
-        return misfit("elapsed");
-    }
+/// The first variable of a measuring process that is outside its domain.
+fn out_of_domain(program: Program, variables: &Measuring) -> Option<Variable> {
+    let &Measuring {
+        tokens,
+        limit,
+        elapsed,
+        ignore,
+        base,
+        ..
+    } = variables;
     let printed = program == Program::MeasureAsPrinted;
-    if i64::from(variables.ignore) >= i64::from(variables.tokens)
-        || (variables.ignore < 0 && !printed)
-    {
-        return misfit("ignore");
+    let bases = smallest_value(program)..=variables.largest_base();
+    [
+        (Variable::Tokens, tokens > 0),
+        (Variable::Limit, limit > 0 && limit <= i32::MAX as u32),
+        (Variable::Elapsed, elapsed <= limit),
+        (
+            Variable::Ignore,
+            i64::from(ignore) < i64::from(tokens) && (ignore >= 0 || printed),
+        ),
+        (Variable::Base, bases.contains(&base)),
+    ]
+    .into_iter()
+    .find_map(|(variable, fits)| (!fits).then_some(variable))
+}
+
+/// A variable or parameter of a measuring process ([`Measuring`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "documented as fields of Measuring")]
+pub enum Variable {
+    Tokens,
+    Limit,
+    Elapsed,
+    Ignore,
+    Base,
+}
+
+impl Variable {
+    /// The name in the state file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Variable::Tokens => "tokens",
+            Variable::Limit => "limit",
+            Variable::Elapsed => "elapsed",
+            Variable::Ignore => "ignore",
+            Variable::Base => "base",
+        }
     }
-    if !(smallest_value(program)..=variables.largest_base()).contains(&variables.base) {
-        return misfit("base");
-    }
-    Ok(())
 }
 
 /// How a configuration does not fit a ring. Nothing was changed.
@@ -119,8 +137,8 @@ pub enum Misfit {
     Variable {
         /// Where.
         process: ProcessIndex,
-        /// Which: the name in the state file.
-        field: &'static str,
+        /// Which.
+        variable: Variable,
     },
     /// More tokens than 2^32 - 1.
     TooManyTokens {
@@ -147,8 +165,9 @@ impl fmt::Display for Misfit {
                 f,
                 "process {process}: counter is {counter}, expected 0 to {largest}"
             ),
-            Misfit::Variable { process, field } => {
-                write!(f, "process {process}: {field} is outside its domain")
+            Misfit::Variable { process, variable } => {
+                let name = variable.name();
+                write!(f, "process {process}: {name} is outside its domain")
             }
             Misfit::TooManyTokens { found } => {
                 write!(f, "{found} tokens, at most 2^32-1 can be represented")

@@ -25,11 +25,11 @@ use crate::{Measuring, Process, ProcessIndex, Program, Separation};
 ///
 /// The first clause that fails, in the order of [`Clause`], at the first process
 /// at which it does.
-pub fn check(
+pub fn check<'a>(
     separation: Separation,
     programs: &[Program],
     processes: &[Process],
-    measuring: &[Measuring],
+    measuring: impl IntoIterator<Item = &'a Measuring>,
     tokens: u64,
 ) -> Result<(), Illegitimate> {
     let found = processes.iter().map(|process| process.tokens()).sum();
@@ -126,43 +126,31 @@ impl View<'_> {
             if !self.programs[process].delays() {
                 continue;
             }
-            let counter = self.processes[process].counter;
-            let top = self.top;
-            if lifted == behind {
-                if counter != top {
-                    keep_first(
-                        first,
-                        Illegitimate::NotSet {
-                            process,
-                            counter,
-                            top,
-                        },
-                    );
-                }
-                continue;
-            }
+            let (counter, top) = (self.processes[process].counter, self.top);
             let (to_next, to_previous) = (ahead - lifted, lifted - behind);
             let due = i64::from(top) - i64::from(counter);
+            let fails = if lifted == behind {
+                (counter != top).then_some(Illegitimate::NotSet {
+                    process,
+                    counter,
+                    top,
+                })
             // A negative counter (as printed) never runs down: no token sets it.
-            if counter < 0 || (counter > 0 && to_next as i64 != due) {
-                keep_first(
-                    first,
-                    Illegitimate::Astray {
-                        process,
-                        counter,
-                        ahead: to_next,
-                    },
-                );
-            }
-            if to_previous as i64 <= i64::from(counter) {
-                keep_first(
-                    first,
-                    Illegitimate::TooSoon {
-                        process,
-                        counter,
-                        behind: to_previous,
-                    },
-                );
+            } else if counter < 0 || (counter > 0 && to_next as i64 != due) {
+                Some(Illegitimate::Astray {
+                    process,
+                    counter,
+                    ahead: to_next,
+                })
+            } else {
+                (to_previous as i64 <= i64::from(counter)).then_some(Illegitimate::TooSoon {
+                    process,
+                    counter,
+                    behind: to_previous,
+                })
+            };
+            if let Some(illegitimate) = fails {
+                keep_first(first, illegitimate);
             }
         }
     }

@@ -62,7 +62,7 @@ pub mod units;
 #[cfg(feature = "alloc")]
 pub use configuration::Configuration;
 #[cfg(feature = "alloc")]
-pub use domain::Misfit;
+pub use domain::{Misfit, Variable};
 pub use legitimate::{Clause, Illegitimate};
 pub use process::Process;
 pub use program::{Measuring, Program};

@@ -2,7 +2,7 @@
 //!
 //! [`round`] works on slices and needs no heap; [`Ring`] owns what it is made of.
 
-use crate::program::{delay, measure, measure_as_printed};
+use crate::program::delay;
 use crate::{Measuring, Process, Program, Separation};
 
 #[cfg(feature = "alloc")]
@@ -19,8 +19,8 @@ pub use owned::{Ring, RingError};
 ///
 /// # Panics
 ///
-/// When `programs` and `processes` differ in length, or `measuring` is shorter
-/// than the number of measuring programs.
+/// When `programs` and `processes` differ in length, or `measuring` yields fewer
+/// than there are measuring programs.
 ///
 /// ```
 /// use headway_core::{ring, Process, Program, Separation};
@@ -30,23 +30,23 @@ pub use owned::{Ring, RingError};
 /// ring::round(Separation::new(2).unwrap(), &programs, &mut processes, &mut []);
 /// assert_eq!(processes[0], Process { queued: 1, resting: 0, counter: 1 });
 /// ```
-pub fn round(
+pub fn round<'a>(
     separation: Separation,
     programs: &[Program],
     processes: &mut [Process],
-    measuring: &mut [Measuring],
+    measuring: impl IntoIterator<Item = &'a mut Measuring>,
 ) {
     assert_eq!(programs.len(), processes.len(), "one program per process");
     let Some(last) = processes.last() else { return };
     let top = separation.top();
     let mut arriving = last.queued;
-    let mut measuring = measuring.iter_mut();
+    let mut measuring = measuring.into_iter();
     for (process, &program) in processes.iter_mut().zip(programs) {
         let leaving = process.queued;
-        *process = match program {
+        *process = match program.measuring_round() {
             // A relay is a delay whose counter starts again from 0; written so,
             // the loop has no branch that random placements could mispredict.
-            Program::Delay | Program::Relay => {
+            None => {
                 let top = if matches!(program, Program::Delay) {
                     top
                 } else {
@@ -54,14 +54,9 @@ pub fn round(
                 };
                 delay::round(*process, arriving, top)
             }
-            Program::Measure | Program::MeasureAsPrinted => {
+            Some(measuring_round) => {
                 let variables = measuring.next().expect("variables for every measurer");
-                let step = if matches!(program, Program::Measure) {
-                    measure::round
-                } else {
-                    measure_as_printed::round
-                };
-                let (after, measured) = step(*process, *variables, arriving);
+                let (after, measured) = measuring_round(*process, *variables, arriving);
                 *variables = measured;
                 after
             }

@@ -4,7 +4,9 @@
 mod common;
 
 use common::{any_ring, config};
-use headway_core::{Configuration, Misfit, Program, Ring, RingError, Separation};
+use headway_core::{
+    Configuration, Measuring, Misfit, Program, Ring, RingError, Separation, Variable,
+};
 use proptest::prelude::*;
 
 fn ring(first: Program) -> Ring {
@@ -39,45 +41,53 @@ fn every_reason() {
         };
         assert_eq!(why, Some(expected));
     }
-    let variable = |field| Some(Misfit::Variable { process: 0, field });
+    let variable = |variable| {
+        Some(Misfit::Variable {
+            process: 0,
+            variable,
+        })
+    };
+    let set = |s: &mut Configuration, change: fn(&mut Measuring)| {
+        change(s.measuring.get_mut(&0).unwrap());
+    };
     assert_eq!(
-        misfit(Measure, |s| s.measuring[0].tokens = 0),
-        variable("tokens")
+        misfit(Measure, |s| set(s, |v| v.tokens = 0)),
+        variable(Variable::Tokens)
     );
     assert_eq!(
-        misfit(Measure, |s| s.measuring[0].limit = 0),
-        variable("limit")
+        misfit(Measure, |s| set(s, |v| v.limit = 0)),
+        variable(Variable::Limit)
     );
     assert_eq!(
-        misfit(Measure, |s| s.measuring[0].limit = 1 << 31),
-        variable("limit")
+        misfit(Measure, |s| set(s, |v| v.limit = 1 << 31)),
+        variable(Variable::Limit)
     );
     assert_eq!(
-        misfit(Measure, |s| s.measuring[0].elapsed = 9),
-        variable("elapsed")
+        misfit(Measure, |s| set(s, |v| v.elapsed = 9)),
+        variable(Variable::Elapsed)
     );
     assert_eq!(
-        misfit(Measure, |s| s.measuring[0].ignore = 2),
-        variable("ignore")
+        misfit(Measure, |s| set(s, |v| v.ignore = 2)),
+        variable(Variable::Ignore)
     );
     assert_eq!(
-        misfit(Measure, |s| s.measuring[0].ignore = -1),
-        variable("ignore")
+        misfit(Measure, |s| set(s, |v| v.ignore = -1)),
+        variable(Variable::Ignore)
     );
     assert_eq!(
-        misfit(Measure, |s| s.measuring[0].base = 4),
-        variable("base")
+        misfit(Measure, |s| set(s, |v| v.base = 4)),
+        variable(Variable::Base)
     );
     assert_eq!(
-        misfit(Measure, |s| s.measuring[0].base = -1),
-        variable("base")
+        misfit(Measure, |s| set(s, |v| v.base = -1)),
+        variable(Variable::Base)
     );
     // The printed program gets itself below zero.
     assert_eq!(
-        misfit(MeasureAsPrinted, |s| s.measuring[0].ignore = -1),
+        misfit(MeasureAsPrinted, |s| set(s, |v| v.ignore = -1)),
         None
     );
-    assert_eq!(misfit(MeasureAsPrinted, |s| s.measuring[0].base = -1), None);
+    assert_eq!(misfit(MeasureAsPrinted, |s| set(s, |v| v.base = -1)), None);
     assert_eq!(
         misfit(MeasureAsPrinted, |s| s.processes[0].counter = -1),
         None
@@ -129,8 +139,9 @@ proptest! {
         for (process, (queued, resting)) in state.processes.iter_mut().zip(queued.iter().zip(&resting)) {
             (process.queued, process.resting) = (*queued, *resting);
         }
-        (state.measuring[0].timing, state.measuring[0].elapsed) = (timing, elapsed);
-        state.processes[2].counter = counter.min(state.measuring[0].largest_base());
+        let variables = state.measuring.get_mut(&2).unwrap();
+        (variables.timing, variables.elapsed) = (timing, elapsed);
+        state.processes[2].counter = counter.min(variables.largest_base());
         for _ in 0..100 {
             prop_assert_eq!(ring.admits(&state), Ok(()));
             ring.round(&mut state);

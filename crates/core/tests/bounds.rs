@@ -21,10 +21,7 @@ fn each_state(ring: &Ring, m: u32, visit: &mut dyn FnMut(&Configuration)) {
             resting: tokens(index).1,
             counter: 0,
         });
-        let mut state = Configuration {
-            processes: processes.collect(),
-            measuring: Vec::new(),
-        };
+        let mut state = Configuration::from(processes.collect::<Vec<_>>());
         let delays: Vec<usize> = ring.delays().collect();
         each_counter(&mut state, &delays, top, visit);
     });

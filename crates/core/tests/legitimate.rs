@@ -123,7 +123,7 @@ fn measuring(change: impl FnOnce(&mut Measuring)) -> Result<(), Illegitimate> {
     }
     // Released one round ago and being timed.
     state.processes[0].counter = 1;
-    let variables = &mut state.measuring[0];
+    let variables = state.measuring.get_mut(&0).unwrap();
     (variables.base, variables.timing) = (2, true);
     (variables.elapsed, variables.ignore) = (1, 1);
     change(variables);

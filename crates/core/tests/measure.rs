@@ -36,7 +36,7 @@ fn any_state(
     measuring.base = base % (measuring.largest_base() + 1);
     Configuration {
         processes,
-        measuring: vec![measuring],
+        measuring: [(0, measuring)].into(),
     }
 }
 
@@ -62,7 +62,7 @@ proptest! {
             prop_assert!(rounds < 40 * n, "not legitimate in {} rounds: {:?}", rounds, state);
         }
         for _ in 0..4 * n {
-            prop_assert_eq!(state.measuring[0].base, d as i32 - 1);
+            prop_assert_eq!(state.measuring[&0].base, d as i32 - 1);
             ring.round(&mut state);
             prop_assert_eq!(ring.legitimate(&state, u64::from(m)), Ok(()));
         }
@@ -89,7 +89,7 @@ proptest! {
             state.processes[place % n].queued = 1;
         }
         state.processes[0].counter = counter.min(d as i32 - 1);
-        let variables = &mut state.measuring[0];
+        let variables = state.measuring.get_mut(&0).unwrap();
         (variables.timing, variables.elapsed) = (timing, elapsed);
         (variables.ignore, variables.base) = (ignore, d as i32 - 1);
         let m = state.tokens();
@@ -116,11 +116,11 @@ fn there_are_such_legitimate_states() {
     // Who believes in 4 tokens where 2 are lets the second go by twice.
     let wrong = ring(8, 4, Program::Measure);
     let mut state = Configuration::piled(&wrong, 2, 0);
-    state.measuring[0].tokens = 4;
+    state.measuring.get_mut(&0).unwrap().tokens = 4;
     for _ in 0..200 {
         wrong.round(&mut state);
     }
-    let base = state.measuring[0].base;
+    let base = state.measuring[&0].base;
     let found = ring(8, base as u32 + 1, Program::Measure);
     assert_eq!(found.legitimate(&state, 2), Ok(()), "base {base}");
 }

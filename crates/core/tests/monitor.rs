@@ -45,25 +45,25 @@ proptest! {
         let seen = history(&ring, &initial, 80);
         let monitor = watch(ring.separation(), &seen);
         let legitimate_at = seen.iter().position(|seen| seen.legitimate);
-        prop_assert_eq!(monitor.legitimate_at(), legitimate_at.map(|at| at as u64));
-        prop_assert_eq!(monitor.settled_since(), monitor.legitimate_at());
+        prop_assert_eq!(monitor.outcome().legitimate_at, legitimate_at.map(|at| at as u64));
+        prop_assert_eq!(monitor.settled_since(), monitor.outcome().legitimate_at);
         let last_rest = seen.iter().rposition(|seen| seen.tokens.any_resting());
-        prop_assert_eq!(monitor.last_rest(), last_rest.map(|at| at as u64));
+        prop_assert_eq!(monitor.outcome().last_rest, last_rest.map(|at| at as u64));
         let split = legitimate_at.unwrap_or(seen.len());
         let least = |seen: &[Seen]| seen.iter().filter_map(|s| s.tokens.min_distance()).min();
-        prop_assert_eq!(monitor.min_distance_before(), least(&seen[..split]));
-        prop_assert_eq!(monitor.min_distance_after(), least(&seen[split..]));
+        prop_assert_eq!(monitor.outcome().min_distance_before, least(&seen[..split]));
+        prop_assert_eq!(monitor.outcome().min_distance_after, least(&seen[split..]));
         if split < seen.len() {
             let mut visits = vec![0_u64; ring.len()];
             for place in seen[split + 1..].iter().flat_map(|seen| seen.tokens.places()) {
                 visits[place.process()] += 1;
             }
             let range = (*visits.iter().min().unwrap(), *visits.iter().max().unwrap());
-            prop_assert_eq!(monitor.visits(), Some(range));
-            prop_assert!(monitor.desiderata().iter().all(|verdict| verdict.holds));
+            prop_assert_eq!(monitor.outcome().visits, Some(range));
+            prop_assert!(monitor.outcome().desiderata.iter().all(|verdict| verdict.holds));
         } else {
-            prop_assert_eq!(monitor.visits(), None);
-            prop_assert!(!monitor.desiderata()[4].holds);
+            prop_assert_eq!(monitor.outcome().visits, None);
+            prop_assert!(!monitor.outcome().desiderata[4].holds);
         }
     }
 }
@@ -80,8 +80,8 @@ fn a_fault_starts_a_new_recovery() {
     let first = history(&ring, &state, 10);
     let mut monitor = watch(ring.separation(), &first);
     monitor.fault(&first[0].tokens, || false);
-    assert_eq!(monitor.visits(), None);
-    assert!(!monitor.desiderata()[4].holds, "not recovered yet");
+    assert_eq!(monitor.outcome().visits, None);
+    assert!(!monitor.outcome().desiderata[4].holds, "not recovered yet");
     for (round, seen) in first.iter().enumerate().skip(1) {
         monitor.observe(10 + round as u64, &seen.tokens, || seen.legitimate);
     }
@@ -89,10 +89,19 @@ fn a_fault_starts_a_new_recovery() {
         fault_at,
         legitimate_at: Some(legitimate_at),
     };
-    assert_eq!(monitor.recoveries(), [recovery(0, 4), recovery(10, 14)]);
-    assert_eq!(monitor.recoveries()[1].rounds(), Some(4));
-    assert_eq!(monitor.last_rest(), Some(13));
-    assert!(monitor.desiderata().iter().all(|verdict| verdict.holds));
+    assert_eq!(
+        monitor.outcome().recoveries,
+        [recovery(0, 4), recovery(10, 14)]
+    );
+    assert_eq!(monitor.outcome().recoveries[1].rounds(), Some(4));
+    assert_eq!(monitor.outcome().last_rest, Some(13));
+    assert!(
+        monitor
+            .outcome()
+            .desiderata
+            .iter()
+            .all(|verdict| verdict.holds)
+    );
 }
 
 /// Two faults at once are one to recover from.
@@ -106,8 +115,8 @@ fn a_fault_cut_short_by_another_is_not_held_against_the_ring() {
     for (round, seen) in first.iter().enumerate().skip(1) {
         monitor.observe(10 + round as u64, &seen.tokens, || seen.legitimate);
     }
-    assert_eq!(monitor.recoveries()[1].legitimate_at, None);
-    assert!(monitor.desiderata()[4].holds);
+    assert_eq!(monitor.outcome().recoveries[1].legitimate_at, None);
+    assert!(monitor.outcome().desiderata[4].holds);
 }
 
 /// Visits are counted since the state became legitimate, whenever that was.
@@ -120,7 +129,7 @@ fn one_visit_too_many_after_a_whole_turn_is_unequal() {
     for (round, seen) in (2..).zip(&settled[..8]) {
         monitor.observe(round, &seen.tokens, || true);
     }
-    let verdict = |monitor: &Monitor| monitor.desiderata()[3].holds;
+    let verdict = |monitor: &Monitor| monitor.outcome().desiderata[3].holds;
     let mut equal = monitor.clone();
     equal.observe(10, &settled[8].tokens, || true);
     assert!(verdict(&equal));
@@ -134,7 +143,7 @@ fn each_verdict_can_fail() {
     let (ring, state) = piled();
     let seen = history(&ring, &state, 20);
     let failed = |monitor: &Monitor| {
-        let verdicts = monitor.desiderata();
+        let verdicts = monitor.outcome().desiderata;
         let failed = verdicts.iter().filter(|verdict| !verdict.holds);
         failed.map(|verdict| verdict.of.name()).collect::<Vec<_>>()
     };

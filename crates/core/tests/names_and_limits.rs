@@ -4,7 +4,7 @@ use headway_core::chain::Chain;
 use headway_core::program::relay;
 use headway_core::{
     Clause, Configuration, Illegitimate, Measuring, Misfit, Process, Program, Ring, RingError,
-    Separation,
+    Separation, Variable,
 };
 
 #[test]
@@ -125,7 +125,7 @@ fn reasons_say_where_and_how_much() {
         (
             Misfit::Variable {
                 process: 41,
-                field: "elapsed",
+                variable: Variable::Elapsed,
             },
             &["41", "elapsed"],
         ),
@@ -160,7 +160,7 @@ fn the_last_value_that_is_admitted() {
     let programs = vec![Program::Measure, Program::Relay, Program::Measure];
     let ring = Ring::new(Separation::new(2).unwrap(), programs.clone()).unwrap();
     assert_eq!(ring.programs(), programs);
-    assert_eq!(ring.measurers(), [0, 2]);
+    assert!(ring.measurers().eq([0, 2]) && ring.measures());
     let mut state = Configuration::empty(&ring, 2, i32::MAX as u32);
     assert_eq!(ring.admits(&state), Ok(()), "the largest limit");
     state.processes[1].resting = u32::MAX;
@@ -184,7 +184,7 @@ fn a_measuring_process_looks_for_twice_the_ring() {
     assert_eq!(Measuring::default_limit(usize::MAX), i32::MAX as u32);
     let programs = vec![Program::Measure, Program::Relay];
     let ring = Ring::new(Separation::new(1).unwrap(), programs).unwrap();
-    assert_eq!(Configuration::piled(&ring, 1, 1).measuring[0].limit, 4);
+    assert_eq!(Configuration::piled(&ring, 1, 1).measuring[&0].limit, 4);
 }
 
 #[test]

@@ -11,12 +11,12 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
     /// What went wrong.
-    pub error: Problem,
+    pub error: ErrorDetail,
 }
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Problem {
+pub struct ErrorDetail {
     /// For programs: one of a fixed list of words.
     pub code: String,
     /// For people: what was found, what was expected.
@@ -89,7 +89,7 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let body = ErrorBody {
-            error: Problem {
+            error: ErrorDetail {
                 code: self.code.to_owned(),
                 message: self.message,
                 field: self.field,

@@ -91,7 +91,7 @@ struct Bucket {
 }
 
 /// More addresses than this are not remembered one by one.
-const MOST_ADDRESSES: usize = 4_096;
+const MAX_ADDRESSES: usize = 4_096;
 
 impl Rates {
     pub(crate) fn new(limits: &Limits) -> Rates {
@@ -114,7 +114,7 @@ impl Rates {
         now: Instant,
     ) -> Result<(), Duration> {
         let address = household(address);
-        if self.buckets.len() >= MOST_ADDRESSES && !self.buckets.contains_key(&address) {
+        if self.buckets.len() >= MAX_ADDRESSES && !self.buckets.contains_key(&address) {
             self.forget(now);
         }
         let (per_second, burst) = (self.per_second, self.burst);
@@ -141,7 +141,7 @@ impl Rates {
             let passed = now.saturating_duration_since(bucket.at).as_secs_f64();
             bucket.left + passed * per_second < burst
         });
-        if self.buckets.len() >= MOST_ADDRESSES {
+        if self.buckets.len() >= MAX_ADDRESSES {
             let oldest = self.buckets.iter().min_by_key(|(_, bucket)| bucket.at);
             if let Some(address) = oldest.map(|(&address, _)| address) {
                 self.buckets.remove(&address);
@@ -208,6 +208,6 @@ mod tests {
         for number in 0..20_000_u32 {
             let _ = rates.take(IpAddr::from(number.to_be_bytes()), 1.0, now);
         }
-        assert!(rates.buckets.len() <= MOST_ADDRESSES);
+        assert!(rates.buckets.len() <= MAX_ADDRESSES);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::Problem;
+use crate::model::CellError;
 
 /// The value of an axis.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,10 +55,10 @@ impl Cell {
     pub(crate) fn parsed<T: FromStr<Err: fmt::Display>>(
         &self,
         axis: &'static str,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, CellError> {
         let text = self.text(axis);
         text.parse()
-            .map_err(|error| Problem::new(axis, format_args!("'{text}': {error}")))
+            .map_err(|error| CellError::new(axis, format_args!("'{text}': {error}")))
     }
 
     /// The value on an axis as text; empty if there is no such axis.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use headway_draw::{DARK, LIGHT, Palette};
 use kuva::backend::png::PngBackend;
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::{BandPlot, ColorMap, Heatmap, LinePlot};
@@ -32,15 +33,6 @@ pub struct Rendered {
     pub png: Vec<u8>,
 }
 
-/// Colours that people with colour-blindness can tell apart (Okabe and Ito), and
-/// the same, lighter, for dark pages.
-const LIGHT: [&str; 7] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00", "#56b4e9", "#4d4d4d",
-];
-const DARK: [&str; 7] = [
-    "#56b4e9", "#ff9955", "#33cc99", "#e8a0c8", "#f0e442", "#7fa8ff", "#cccccc",
-];
-
 /// Draws a figure.
 ///
 /// # Errors
@@ -52,10 +44,10 @@ pub fn draw(sweep: &Sweep, figure: &Figure, results: &[CellResult]) -> Result<Pi
         .map(|result| (&sweep.cells[result.index as usize], result))
         .filter(|(cell, _)| figure.grids.is_empty() || figure.grids.contains(&cell.grid))
         .collect();
-    let rendered = |dark: bool| -> Result<Rendered, String> {
+    let rendered = |palette: &Palette| -> Result<Rendered, String> {
         let scene = match figure.kind {
-            FigureKind::Lines => lines(sweep, figure, &points, dark)?,
-            FigureKind::HeatMap => heat_map(sweep, figure, &points, dark)?,
+            FigureKind::Lines => lines(sweep, figure, &points, palette)?,
+            FigureKind::HeatMap => heat_map(sweep, figure, &points, palette)?,
         };
         Ok(Rendered {
             svg: SvgBackend::default().render_scene(&scene),
@@ -63,8 +55,8 @@ pub fn draw(sweep: &Sweep, figure: &Figure, results: &[CellResult]) -> Result<Pi
         })
     };
     Ok(Picture {
-        light: rendered(false)?,
-        dark: rendered(true)?,
+        light: rendered(&LIGHT)?,
+        dark: rendered(&DARK)?,
     })
 }
 
@@ -82,7 +74,7 @@ fn lines(
     sweep: &Sweep,
     figure: &Figure,
     cells: &[(&Cell, &CellResult)],
-    dark: bool,
+    palette: &Palette,
 ) -> Result<Scene, String> {
     let mut drawn: Vec<Line> = Vec::new();
     let statistics = &figure.statistics;
@@ -133,11 +125,10 @@ fn lines(
     if drawn.is_empty() {
         return Err(format!("figure {}: there is nothing to draw", figure.name));
     }
-    let palette = if dark { DARK } else { LIGHT };
     let mut plots: Vec<Plot> = Vec::new();
     for (index, line) in drawn.iter_mut().enumerate() {
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let colour = palette[index % palette.len()];
+        let colour = palette.token(index);
         let banded: Vec<(f64, f64, f64)> = line
             .points
             .iter()
@@ -156,7 +147,7 @@ fn lines(
             .with_data(line.points.iter().map(|&(x, y, _)| (x, y)))
             .with_color(colour)
             .with_stroke_width(2.0);
-        if index >= palette.len() {
+        if index >= palette.tokens.len() {
             plot = plot.with_dashed();
         }
         if !line.label.is_empty() {
@@ -164,7 +155,7 @@ fn lines(
         }
         plots.push(plot.into());
     }
-    let mut layout = layout(figure, &plots, dark);
+    let mut layout = layout(figure, &plots, palette);
     let lowest = drawn
         .iter()
         .flat_map(|line| &line.points)
@@ -201,7 +192,7 @@ fn heat_map(
     sweep: &Sweep,
     figure: &Figure,
     cells: &[(&Cell, &CellResult)],
-    dark: bool,
+    palette: &Palette,
 ) -> Result<Scene, String> {
     let first = figure
         .statistics
@@ -243,40 +234,53 @@ fn heat_map(
         .collect();
     let mut map = Heatmap::new()
         .with_data(data)
-        .with_color_map(ColorMap::Custom(shades(dark)));
+        .with_color_map(ColorMap::Custom(shades(palette)));
     if xs.len() * ys.len() <= 120 {
         map = map.with_values();
     }
     let plots: Vec<Plot> = vec![Plot::Heatmap(map)];
     let names = |values: &[Value]| values.iter().map(ToString::to_string).collect();
-    let layout = layout(figure, &plots, dark)
+    let layout = layout(figure, &plots, palette)
         .with_x_categories(names(&xs))
         .with_y_categories(names(&ys));
     Ok(render_multiple(plots, layout))
 }
 
-/// From the page's own colour to a blue on which its text can still be read.
-fn shades(dark: bool) -> Arc<dyn Fn(f64) -> String + Send + Sync> {
-    let (from, to) = if dark {
-        ([38.0, 38.0, 38.0], [0.0, 105.0, 165.0])
-    } else {
-        ([250.0, 250.0, 250.0], [105.0, 180.0, 235.0])
-    };
+/// From the ground to a colour on which text can still be read.
+fn shades(palette: &Palette) -> Arc<dyn Fn(f64) -> String + Send + Sync> {
+    let (from, to) = (rgb(palette.ground), rgb(palette.shade));
     Arc::new(move |share| {
-        let part = |index: usize| {
-            let (from, to): (f64, f64) = (from[index], to[index]);
-            (from + (to - from) * share.clamp(0.0, 1.0)) as u8
-        };
+        let part =
+            |index: usize| (from[index] + (to[index] - from[index]) * share.clamp(0.0, 1.0)) as u8;
         format!("#{:02x}{:02x}{:02x}", part(0), part(1), part(2))
     })
 }
 
-fn layout(figure: &Figure, plots: &[Plot], dark: bool) -> Layout {
+/// Red, green and blue of `#rrggbb`.
+fn rgb(colour: &str) -> [f64; 3] {
+    [1, 3, 5].map(|at| {
+        let part = u8::from_str_radix(&colour[at..at + 2], 16);
+        f64::from(part.unwrap_or_default())
+    })
+}
+
+fn layout(figure: &Figure, plots: &[Plot], palette: &Palette) -> Layout {
+    let theme = Theme {
+        background: palette.ground.to_owned(),
+        axis_color: palette.muted.to_owned(),
+        grid_color: palette.line.to_owned(),
+        tick_color: palette.muted.to_owned(),
+        text_color: palette.ink.to_owned(),
+        legend_bg: palette.raised.to_owned(),
+        legend_border: palette.line.to_owned(),
+        colorbar_border: palette.line.to_owned(),
+        ..Theme::light()
+    };
     Layout::auto_from_plots(plots)
         .with_title(figure.title.clone())
         .with_x_label(figure.x_label.clone())
         .with_y_label(figure.y_label.clone())
-        .with_theme(if dark { Theme::dark() } else { Theme::light() })
+        .with_theme(theme)
         .with_width(720.0)
         .with_height(440.0)
 }

@@ -1,21 +1,9 @@
 //! Whole-number formulas such as `n/3` or `2*d + 1`, for axes that depend on
 //! others. Division rounds down, as in the paper's ⌊n/3⌋.
 
-/// The value of a formula, or why it has none. `lookup` knows the names.
-///
-/// ```
-/// use headway_lab::formula::value;
-/// let lookup = |name: &str| (name == "n").then_some(50);
-/// assert_eq!(value("n/3", lookup), Ok(16));
-/// assert_eq!(value("2*(n - 1)/7", lookup), Ok(14));
-/// assert!(value("n/0", lookup).is_err());
-/// assert!(value("x + 1", lookup).unwrap_err().contains("'x'"));
-/// ```
-///
-/// # Errors
-///
-/// A sentence: what was expected and what was found.
-pub fn value(text: &str, lookup: impl Fn(&str) -> Option<i64>) -> Result<i64, String> {
+/// The value of a formula, or a sentence that says why it has none. `lookup` knows the
+/// names.
+pub(crate) fn value(text: &str, lookup: impl Fn(&str) -> Option<i64>) -> Result<i64, String> {
     let mut parser = Parser {
         rest: text.trim(),
         lookup: &lookup,
@@ -39,7 +27,7 @@ struct Parser<'a> {
 }
 
 /// Parentheses deeper than this are refused rather than followed.
-const DEEPEST: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 
 impl<'a> Parser<'a> {
     fn sum(&mut self) -> Result<i64, String> {
@@ -75,7 +63,7 @@ impl<'a> Parser<'a> {
     fn factor(&mut self) -> Result<i64, String> {
         if self.take('(') {
             self.depth += 1;
-            if self.depth > DEEPEST {
+            if self.depth > MAX_DEPTH {
                 return Err("the parentheses are too deep".to_owned());
             }
             let value = self.sum()?;
@@ -116,5 +104,19 @@ impl<'a> Parser<'a> {
             }
             None => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value;
+
+    #[test]
+    fn formulas() {
+        let lookup = |name: &str| (name == "n").then_some(50);
+        assert_eq!(value("n/3", lookup), Ok(16));
+        assert_eq!(value("2*(n - 1)/7", lookup), Ok(14));
+        assert!(value("n/0", lookup).is_err());
+        assert!(value("x + 1", lookup).unwrap_err().contains("'x'"));
     }
 }

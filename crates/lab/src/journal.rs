@@ -20,11 +20,11 @@ use crate::tally::Summary;
 
 mod header;
 mod merge;
-mod part;
+mod results;
 
 pub use header::{Header, Shard};
 pub use merge::merge;
-pub use part::Part;
+pub use results::ResultsFolder;
 
 /// The file with the finished cells.
 pub const CELLS: &str = "cells.jsonl";
@@ -139,7 +139,7 @@ impl Journal {
     /// # Errors
     ///
     /// When a file cannot be written.
-    pub fn resume(part: &Part, sweep: &Sweep) -> Result<Journal, JournalError> {
+    pub fn resume(part: &ResultsFolder, sweep: &Sweep) -> Result<Journal, JournalError> {
         let path = part.folder.join(CELLS);
         let open = |path: &Path, end: u64| -> io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(path)?;

@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::VERSION;
 use crate::spec::Sweep;
 use crate::sweep::CellResult;
-use crate::table::{self, Columns, Datum, Kind};
+use crate::table::{self, ColumnKind, Columns, Datum};
 
 /// The file could not be written.
 #[derive(Debug, Error)]
@@ -62,12 +62,12 @@ pub fn write_samples(sweep: &Sweep, csv: &Path, path: &Path) -> Result<(), Parqu
 }
 
 /// What [`table::write_row`] wrote.
-fn datum(kind: Kind, text: &str) -> Datum {
+fn datum(kind: ColumnKind, text: &str) -> Datum {
     let number = match kind {
         _ if text.is_empty() => Some(Datum::Empty),
-        Kind::Text => None,
-        Kind::Whole => text.parse().ok().map(Datum::Whole),
-        Kind::Decimal => text.parse().ok().map(Datum::Decimal),
+        ColumnKind::Text => None,
+        ColumnKind::Whole => text.parse().ok().map(Datum::Whole),
+        ColumnKind::Decimal => text.parse().ok().map(Datum::Decimal),
     };
     number.unwrap_or_else(|| Datum::Text(text.to_owned()))
 }
@@ -114,9 +114,9 @@ fn write(
 fn schema(columns: &Columns) -> Arc<Schema> {
     let fields = columns.iter().map(|(name, kind)| {
         let kind = match kind {
-            Kind::Text => DataType::Utf8,
-            Kind::Whole => DataType::Int64,
-            Kind::Decimal => DataType::Float64,
+            ColumnKind::Text => DataType::Utf8,
+            ColumnKind::Whole => DataType::Int64,
+            ColumnKind::Decimal => DataType::Float64,
         };
         Field::new(name, kind, true)
     });
@@ -143,19 +143,19 @@ fn metadata(sweep: &Sweep) -> Vec<KeyValue> {
     entries.into_iter().chain(measures).collect()
 }
 
-fn array<'a>(kind: Kind, data: impl Iterator<Item = &'a Datum>) -> ArrayRef {
+fn array<'a>(kind: ColumnKind, data: impl Iterator<Item = &'a Datum>) -> ArrayRef {
     match kind {
-        Kind::Text => Arc::new(StringArray::from_iter(data.map(|datum| match datum {
+        ColumnKind::Text => Arc::new(StringArray::from_iter(data.map(|datum| match datum {
             Datum::Text(text) => Some(text.clone()),
             Datum::Whole(number) => Some(number.to_string()),
             Datum::Decimal(number) => Some(number.to_string()),
             Datum::Empty => None,
         }))),
-        Kind::Whole => Arc::new(Int64Array::from_iter(data.map(|datum| match datum {
+        ColumnKind::Whole => Arc::new(Int64Array::from_iter(data.map(|datum| match datum {
             Datum::Whole(number) => Some(*number),
             _ => None,
         }))),
-        Kind::Decimal => Arc::new(Float64Array::from_iter(data.map(|datum| match datum {
+        ColumnKind::Decimal => Arc::new(Float64Array::from_iter(data.map(|datum| match datum {
             Datum::Decimal(number) => Some(*number),
             Datum::Whole(number) => Some(*number as f64),
             _ => None,

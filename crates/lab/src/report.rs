@@ -1,9 +1,11 @@
-//! One HTML page with everything in it: figures, statements, verdicts.
+//! One HTML page with everything in it: figures, statements, findings.
 
 use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use headway_draw::Theme;
+use headway_draw::escape::xml;
 
 use crate::figure::{Picture, confidence, statistic};
 use crate::spec::{Figure, Statistic, Sweep};
@@ -12,7 +14,7 @@ use crate::{Cell, VERSION};
 
 /// A statement of the paper and what the data say about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct Finding {
     /// What the paper says, and where.
     pub statement: String,
     /// What decides, before looking at the data.
@@ -23,20 +25,20 @@ pub struct Verdict {
     pub holds: Option<bool>,
 }
 
-/// The verdicts on the paper's statements; none for other sweeps.
-pub fn verdicts(sweep: &Sweep, results: &[CellResult]) -> Vec<Verdict> {
+/// The findings on the paper's statements; none for other sweeps.
+pub fn findings(sweep: &Sweep, results: &[CellResult]) -> Vec<Finding> {
     if sweep.name != "paper" {
         return Vec::new();
     }
     let data = Data { sweep, results };
     let graphs = [("graph-1", 2), ("graph-2", 5), ("graph-3", 10)];
-    let mut verdicts: Vec<Verdict> = graphs
+    let mut findings: Vec<Finding> = graphs
         .iter()
         .filter_map(|&(grid, tokens)| data.few_delays_help(grid, tokens))
         .collect();
-    verdicts.extend(data.linear());
-    verdicts.extend(data.cubic_is_loose());
-    verdicts
+    findings.extend(data.linear());
+    findings.extend(data.cubic_is_loose());
+    findings
 }
 
 struct Data<'a> {
@@ -60,7 +62,7 @@ impl Data<'_> {
 
     /// "The results suggest that having at least a few delay processes is
     /// beneficial."
-    fn few_delays_help(&self, grid: &str, tokens: i64) -> Option<Verdict> {
+    fn few_delays_help(&self, grid: &str, tokens: i64) -> Option<Finding> {
         let widest = self
             .cells(grid)
             .map(|(cell, _)| cell.number("separation"))
@@ -86,7 +88,7 @@ impl Data<'_> {
              token passed before its last wait counts wrongly for up to d - 1 rounds, and there \
              are more such delays"
         };
-        Some(Verdict {
+        Some(Finding {
             statement: format!(
                 "“Having at least a few delay processes is beneficial” (section 5.3), for {tokens} \
                  tokens on a ring of 50 with d = {widest}"
@@ -104,7 +106,7 @@ impl Data<'_> {
     }
 
     /// "The results suggest that expected convergence time is linear in n."
-    fn linear(&self) -> Option<Verdict> {
+    fn linear(&self) -> Option<Finding> {
         let points: Vec<(f64, f64)> = self
             .cells("graph-4")
             .filter_map(|(cell, result)| {
@@ -113,7 +115,7 @@ impl Data<'_> {
             .collect();
         let (slope, intercept, fit) = least_squares(&points)?;
         let bend = bend(&points)?;
-        Some(Verdict {
+        Some(Finding {
             statement: "“Expected convergence time is linear in n” (section 5.3), for m = 2, \
                         d = ⌊n/3⌋, n/2 delays"
                 .to_owned(),
@@ -134,7 +136,7 @@ impl Data<'_> {
 
     /// "These simulations suggest that a bound O(n³) may be loose for the average
     /// case." It is loose for the worst case too.
-    fn cubic_is_loose(&self) -> Option<Verdict> {
+    fn cubic_is_loose(&self) -> Option<Finding> {
         let mut largest: Option<(f64, i64)> = None;
         let mut beyond_bound = 0;
         for result in self.results {
@@ -151,7 +153,7 @@ impl Data<'_> {
         }
         let (rounds, n) = largest?;
         let ratio = rounds / n as f64;
-        Some(Verdict {
+        Some(Finding {
             statement: "“A bound O(n³) may be loose for the average case” (section 5.3)".to_owned(),
             criterion:
                 "no sample takes more than 2n rounds, and in no cell does the last rest come \
@@ -205,18 +207,19 @@ fn bend(points: &[(f64, f64)]) -> Option<f64> {
 pub fn html(
     sweep: &Sweep,
     pictures: &[(&Figure, Picture)],
-    verdicts: &[Verdict],
+    findings: &[Finding],
     command: &str,
 ) -> String {
     let mut page = String::new();
-    let title = escape(&sweep.title);
+    let title = xml(&sweep.title);
     let _ = write!(
         page,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>{title}</title>\n<style>{STYLE}</style></head>\n<body><main>\n<h1>{title}</h1>\n"
+         <title>{title}</title>\n<style>\n{}</style></head>\n<body><main>\n<h1>{title}</h1>\n",
+        Theme::Auto.style(STYLE)
     );
-    let _ = writeln!(page, "<p>{}</p>", escape(sweep.about.trim()));
+    let _ = writeln!(page, "<p>{}</p>", xml(sweep.about.trim()));
     let _ = writeln!(
         page,
         "<p class=\"made\">{} cells of {} samples each, seed {}, headway {VERSION}. Made by \
@@ -224,23 +227,23 @@ pub fn html(
         sweep.cells.len(),
         sweep.samples,
         sweep.seed,
-        escape(command)
+        xml(command)
     );
-    if !verdicts.is_empty() {
+    if !findings.is_empty() {
         page.push_str("<h2>The paper's statements</h2>\n");
-        for verdict in verdicts {
-            let (class, word) = match verdict.holds {
+        for finding in findings {
+            let (class, word) = match finding.holds {
                 Some(true) => ("yes", "borne out"),
                 Some(false) => ("no", "not borne out"),
                 None => ("open", "too few samples to tell"),
             };
             let _ = writeln!(
                 page,
-                "<section class=\"verdict\"><h3>{} <span class=\"{class}\">{word}</span></h3>\
+                "<section class=\"finding\"><h3>{} <span class=\"{class}\">{word}</span></h3>\
                  <p>{}</p><p class=\"made\">Criterion: {}.</p></section>",
-                escape(&verdict.statement),
-                escape(&verdict.evidence),
-                escape(&verdict.criterion)
+                xml(&finding.statement),
+                xml(&finding.evidence),
+                xml(&finding.criterion)
             );
         }
         page.push_str("<h2>The graphs</h2>\n");
@@ -254,7 +257,7 @@ pub fn html(
              srcset=\"data:image/svg+xml;base64,{}\"><img alt=\"{}\" \
              src=\"data:image/svg+xml;base64,{}\"></picture></figure>",
             data(&picture.dark.svg),
-            escape(&format!(
+            xml(&format!(
                 "{}: {} against {}",
                 figure.title, figure.y_label, figure.x_label
             )),
@@ -268,29 +271,24 @@ pub fn html(
     page
 }
 
-const STYLE: &str = "
-:root { color-scheme: light dark; --text: #1a1a1a; --page: #fff; --dim: #595959; --line: #ddd;
-        --yes: #0b6b3a; --no: #a8201a; }
-@media (prefers-color-scheme: dark) { :root { --text: #e0e0e0; --page: #1e1e1e; --dim: #a0a0a0;
-        --line: #444; --yes: #5fd38d; --no: #ff8a80; } }
-body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 96rem; margin: 0 auto; padding: 1.5rem; }
-h1 { margin-top: 0; } h3 { margin: 0 0 .3rem; font-size: 1rem; }
-p { max-width: 75ch; margin: .3rem 0 .8rem; }
-.made { color: var(--dim); font-size: .875rem; }
-.verdict { border-top: 1px solid var(--line); padding: .8rem 0 .2rem; }
-.yes, .no, .open { font-weight: 700; white-space: nowrap; } .yes { color: var(--yes); } .no { color: var(--no); }
-.yes::before { content: '✓ '; } .no::before { content: '✗ '; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(32rem, 100%), 1fr)); gap: 1rem; }
-figure { margin: 0; } img { width: 100%; height: auto; }
+const STYLE: &str = "\
+:root { color-scheme: light dark }
+body { color: $ink; background: $ground }
+.made { color: $muted }
+.finding { border-top: 1px solid $line }
+.yes { color: $good }
+.no { color: $bad }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif }
+main { max-width: 96rem; margin: 0 auto; padding: 1.5rem }
+h1 { margin-top: 0 } h3 { margin: 0 0 .3rem; font-size: 1rem }
+p { max-width: 75ch; margin: .3rem 0 .8rem }
+.made { font-size: .875rem }
+.finding { padding: .8rem 0 .2rem }
+.yes, .no, .open { font-weight: 700; white-space: nowrap }
+.yes::before { content: '✓ ' } .no::before { content: '✗ ' }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(32rem, 100%), 1fr)); gap: 1rem }
+figure { margin: 0 } img { width: 100%; height: auto }
 ";
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
 
 #[cfg(test)]
 mod tests {

@@ -7,12 +7,12 @@ use thiserror::Error;
 
 use crate::cell::{Cell, Value};
 use crate::formula;
-use crate::model::{Axis, AxisKind, Engine, Model, Problem};
+use crate::model::{Axis, AxisKind, CellError, Engine, Model};
 
 mod reader;
 
 /// Above this a sweep is refused: nobody means it.
-const MOST_CELLS: usize = 1_000_000;
+const MAX_CELLS: usize = 1_000_000;
 
 /// A sweep, ready to be run.
 pub struct Sweep {
@@ -44,22 +44,22 @@ pub struct Sweep {
 
 /// The values of an axis as written: numbers, formulas, ranges, words.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// As written.
-    pub text: String,
+    pub(crate) text: String,
     /// Where in the sweep file.
-    pub at: usize,
+    pub(crate) at: usize,
 }
 
 /// A grid as written.
 #[derive(Clone, Debug, Default)]
-pub struct Grid {
+pub(crate) struct Grid {
     /// Its name; figures refer to it.
-    pub name: String,
+    pub(crate) name: String,
     /// Axis by axis. An axis that is not here has its default.
-    pub axes: Vec<(String, Vec<Entry>)>,
+    pub(crate) axes: Vec<(String, Vec<Entry>)>,
     /// Where in the sweep file.
-    pub at: usize,
+    pub(crate) at: usize,
 }
 
 /// A figure to draw.
@@ -149,10 +149,7 @@ impl SpecError {
 
     /// Line and column of the place in `text`, from 1.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
-        let before = text.get(..self.at).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (line, before[start..].chars().count() + 1)
+        headway_sim::line_and_column(text, self.at)
     }
 }
 
@@ -182,10 +179,6 @@ impl Sweep {
     }
 
     /// Adds the cells of a grid.
-    ///
-    /// # Errors
-    ///
-    /// When an axis is unknown, or a value does not belong on it.
     pub(crate) fn add_grid(&mut self, grid: &Grid) -> Result<(), SpecError> {
         for (index, (name, entries)) in grid.axes.iter().enumerate() {
             let at = entries.first().map_or(grid.at, |entry| entry.at);
@@ -250,11 +243,11 @@ impl Sweep {
         grid: &Grid,
         values: Vec<(&'static str, Value)>,
     ) -> Result<(), SpecError> {
-        if self.cells.len() >= MOST_CELLS {
+        if self.cells.len() >= MAX_CELLS {
             return Err(SpecError::new(
                 "grid",
                 grid.at,
-                format!("the sweep has more than {MOST_CELLS} cells; give fewer values"),
+                format!("the sweep has more than {MAX_CELLS} cells; give fewer values"),
             ));
         }
         let cell = Cell {
@@ -264,7 +257,7 @@ impl Sweep {
         };
         self.model
             .sampler(&cell, &self.measures, Engine::Auto)
-            .map_err(|Problem { axis, message }| {
+            .map_err(|CellError { axis, message }| {
                 let given = grid.axes.iter().find(|(name, _)| name == axis);
                 let at = given.and_then(|(_, entries)| entries.first());
                 SpecError::new(
@@ -285,10 +278,6 @@ impl Sweep {
     }
 
     /// Sets what is measured.
-    ///
-    /// # Errors
-    ///
-    /// When the model has no such measure.
     pub(crate) fn set_measures(&mut self, names: &[Entry]) -> Result<(), SpecError> {
         let known = self.model.measures();
         self.measures.clear();
@@ -395,7 +384,7 @@ fn values_of(
                 let form = "expected FIRST..LAST or FIRST..LAST:STEP, ascending";
                 return Err(wrong(format!("'{}': {form}", entry.text)));
             }
-            if (last - first) / step >= MOST_CELLS as i64 {
+            if (last - first) / step >= MAX_CELLS as i64 {
                 return Err(wrong(format!("'{}' has too many values", entry.text)));
             }
             (first..=last).step_by(step as usize).collect()

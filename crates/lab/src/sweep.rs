@@ -1,9 +1,10 @@
 //! Running a sweep on all cores.
 //!
-//! The work is cut into units of samples of one cell. Threads take units in order; one collector joins their exact tallies and hands out
-//! finished cells in order. Neither the number of threads nor the size of a unit
-//! can change a result, and memory does not grow with the number of samples: rows
-//! for every sample are handed out as they come.
+//! The work is cut into units: successive samples of one cell. Threads take units in
+//! order; one collector joins their exact tallies and hands out finished cells in
+//! order. Neither the number of threads nor the size of a unit can change a result,
+//! and memory does not grow with the number of samples: rows for every sample are
+//! handed out as they come.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -20,13 +21,11 @@ use crate::spec::Sweep;
 use crate::tally::{Summary, Tally};
 
 /// The most samples that a thread takes at a time.
-const MOST: u64 = 8192;
+const MAX_UNIT: u64 = 8192;
 /// The same where each leaves a row, of which some dozen units may wait.
-const MOST_WITH_ROWS: u64 = 1024;
-
-/// Samples that are asked for at once; units are a multiple of it. Between two of
-/// these, a thread sees that it is to stop.
-const BLOCK: u64 = 64;
+const MAX_UNIT_WITH_ROWS: u64 = 1024;
+/// The fewest.
+const MIN_UNIT: u64 = 64;
 
 /// A finished cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,10 +66,10 @@ pub enum SweepError {
     Receiver(String),
 }
 
-/// What a running sweep tells.
+/// What a running sweep reports.
 #[derive(Debug)]
-pub enum Event {
-    /// So many samples more are done.
+pub enum SweepEvent {
+    /// This many more samples are done.
     Samples(u64),
     /// Samples of the next cell, if the sweep wants rows for them; they come in
     /// order, all of them before their cell.
@@ -102,7 +101,7 @@ pub fn run_all(sweep: &Sweep, threads: usize) -> Result<Vec<CellResult>, SweepEr
     };
     let mut cells = Vec::new();
     run(sweep, &options, &AtomicBool::new(false), |event| {
-        if let Event::Cell(cell) = event {
+        if let SweepEvent::Cell(cell) = event {
             cells.push(cell);
         }
         Ok(())
@@ -120,7 +119,7 @@ pub fn run(
     sweep: &Sweep,
     options: &Options,
     stop: &AtomicBool,
-    mut tell: impl FnMut(Event) -> Result<(), String>,
+    mut tell: impl FnMut(SweepEvent) -> Result<(), String>,
 ) -> Result<bool, SweepError> {
     let cells: Vec<u32> = match &options.cells {
         Some(cells) => cells.clone(),
@@ -151,7 +150,6 @@ pub fn run(
                     sweep,
                     engine: options.engine,
                     sampler: None,
-                    columns: Vec::new(),
                 };
                 while !stop.load(Ordering::Relaxed) && !halt.load(Ordering::Relaxed) {
                     let unit = next.fetch_add(1, Ordering::Relaxed);
@@ -198,16 +196,16 @@ pub fn run(
     })
 }
 
-/// Large units have less to be told about; but there are to be many for each thread,
-/// so that all of them are at work to the end.
+/// Large units cost less to hand over, but every thread needs many of them, so that
+/// all threads have work to the end.
 fn unit_samples(sweep: &Sweep, cells: usize, threads: usize) -> u64 {
     let fair = sweep.samples.saturating_mul(cells as u64) / (64 * threads as u64);
-    let most = if sweep.sample_rows {
-        MOST_WITH_ROWS
+    let largest = if sweep.sample_rows {
+        MAX_UNIT_WITH_ROWS
     } else {
-        MOST
+        MAX_UNIT
     };
-    (fair / BLOCK * BLOCK).clamp(BLOCK, most)
+    fair.clamp(MIN_UNIT, largest)
 }
 
 /// The ring and the initial state of a sample; `None` if the sweep has no such
@@ -218,7 +216,8 @@ pub fn state(sweep: &Sweep, cell: u32, sample: u64) -> Option<(Ring, Configurati
         return None;
     }
     let sampler = sweep.model.sampler(cell, &sweep.measures, Engine::Auto);
-    sampler.ok()?.state(sweep.cell_seed(cell), sample)
+    let seed = sweep.cell_seed(cell).wrapping_add(sample);
+    sampler.ok()?.state(seed)
 }
 
 /// The samples of one unit.
@@ -234,8 +233,6 @@ struct Worker<'a> {
     engine: Engine,
     /// That of the cell worked on last.
     sampler: Option<(u32, Box<dyn Sampler>)>,
-    /// What was measured, a column for each measure.
-    columns: Vec<Vec<Option<i64>>>,
 }
 
 impl Worker<'_> {
@@ -259,32 +256,26 @@ impl Worker<'_> {
                 let sampler = sweep
                     .model
                     .sampler(cell, &sweep.measures, self.engine)
-                    .map_err(|problem| failed(samples.start, problem.message))?;
+                    .map_err(|error| failed(samples.start, error.message))?;
                 &mut other.insert((index, sampler)).1
             }
         };
         let seed = sweep.cell_seed(cell);
-        self.columns.resize(sweep.measures.len(), Vec::new());
         let mut unit = new_unit(sweep);
-        let mut next = samples.start;
-        while next < samples.end {
+        let mut measured = vec![None; sweep.measures.len()];
+        for number in samples.clone() {
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let end = samples.end.min(next + BLOCK);
-            self.columns.iter_mut().for_each(Vec::clear);
             sampler
-                .samples(seed, next..end, &mut self.columns)
-                .map_err(|(sample, message)| failed(sample, message))?;
-            for (tally, column) in unit.tallies.iter_mut().zip(&self.columns) {
-                tally.add_all(column);
+                .sample(seed.wrapping_add(number), &mut measured)
+                .map_err(|message| failed(number, message))?;
+            for (tally, &value) in unit.tallies.iter_mut().zip(&measured) {
+                tally.add(value);
             }
             if sweep.sample_rows {
-                let columns = &self.columns;
-                let row = |number: usize| columns.iter().map(|column| column[number]).collect();
-                unit.rows.extend((0..(end - next) as usize).map(row));
+                unit.rows.push(measured.clone());
             }
-            next = end;
         }
         unit.first = samples.start;
         unit.count = samples.end - samples.start;
@@ -317,9 +308,9 @@ impl Collector<'_> {
         &mut self,
         unit: usize,
         done: Unit,
-        tell: &mut impl FnMut(Event) -> Result<(), String>,
+        tell: &mut impl FnMut(SweepEvent) -> Result<(), String>,
     ) -> Result<(), SweepError> {
-        tell(Event::Samples(done.count)).map_err(SweepError::Receiver)?;
+        tell(SweepEvent::Samples(done.count)).map_err(SweepError::Receiver)?;
         self.waiting.insert(unit, done);
         while let Some(done) = self.waiting.remove(&self.next) {
             let cell = self.cells[self.next / self.units_per_cell];
@@ -329,7 +320,7 @@ impl Collector<'_> {
                     first: done.first,
                     rows: done.rows,
                 };
-                tell(Event::Rows(rows)).map_err(SweepError::Receiver)?;
+                tell(SweepEvent::Rows(rows)).map_err(SweepError::Receiver)?;
             }
             let current = self.current.get_or_insert_with(|| new_unit(self.sweep));
             for (tally, more) in current.tallies.iter_mut().zip(&done.tallies) {
@@ -341,7 +332,7 @@ impl Collector<'_> {
             {
                 let summaries = finished.tallies.iter();
                 let percentiles = &self.sweep.percentiles;
-                tell(Event::Cell(CellResult {
+                tell(SweepEvent::Cell(CellResult {
                     index: cell,
                     summaries: summaries.map(|t| t.summary(percentiles)).collect(),
                 }))

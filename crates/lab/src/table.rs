@@ -5,6 +5,8 @@
 
 use std::io::{self, Write};
 
+use headway_draw::escape;
+
 use crate::cell::Value;
 use crate::model::Measure;
 use crate::spec::Sweep;
@@ -26,7 +28,7 @@ pub enum Datum {
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// [`Datum::Text`].
     Text,
     /// [`Datum::Whole`].
@@ -36,27 +38,27 @@ pub enum Kind {
 }
 
 /// The columns of a table: names and types.
-pub type Columns = Vec<(String, Kind)>;
+pub type Columns = Vec<(String, ColumnKind)>;
 
 /// The columns of the table of cells.
 pub fn cell_columns(sweep: &Sweep) -> Columns {
     let mut columns = leading_columns(sweep);
-    columns.push(("seed".to_owned(), Kind::Text));
-    columns.push(("samples".to_owned(), Kind::Whole));
+    columns.push(("seed".to_owned(), ColumnKind::Text));
+    columns.push(("samples".to_owned(), ColumnKind::Whole));
     for measure in sweep.measure_names() {
         for (suffix, kind) in [
-            ("mean", Kind::Decimal),
-            ("low95", Kind::Decimal),
-            ("high95", Kind::Decimal),
-            ("sd", Kind::Decimal),
-            ("min", Kind::Decimal),
-            ("max", Kind::Decimal),
-            ("missing", Kind::Whole),
+            ("mean", ColumnKind::Decimal),
+            ("low95", ColumnKind::Decimal),
+            ("high95", ColumnKind::Decimal),
+            ("sd", ColumnKind::Decimal),
+            ("min", ColumnKind::Decimal),
+            ("max", ColumnKind::Decimal),
+            ("missing", ColumnKind::Whole),
         ] {
             columns.push((format!("{measure}_{suffix}"), kind));
         }
         for percentile in &sweep.percentiles {
-            columns.push((format!("{measure}_p{percentile}"), Kind::Decimal));
+            columns.push((format!("{measure}_p{percentile}"), ColumnKind::Decimal));
         }
     }
     columns
@@ -91,14 +93,14 @@ pub fn cell_row(sweep: &Sweep, result: &CellResult) -> Vec<Datum> {
 /// The columns of the table of samples.
 pub(crate) fn sample_columns(sweep: &Sweep) -> Columns {
     let mut columns = leading_columns(sweep);
-    columns.push(("seed".to_owned(), Kind::Text));
-    columns.push(("sample".to_owned(), Kind::Whole));
+    columns.push(("seed".to_owned(), ColumnKind::Text));
+    columns.push(("sample".to_owned(), ColumnKind::Whole));
     for &measure in &sweep.measures {
         let Measure { name, scale, .. } = sweep.model.measures()[measure];
         let kind = if scale == 1 {
-            Kind::Whole
+            ColumnKind::Whole
         } else {
-            Kind::Decimal
+            ColumnKind::Decimal
         };
         columns.push((name.to_owned(), kind));
     }
@@ -131,17 +133,21 @@ pub fn sample_rows<'a>(
 
 fn leading_columns(sweep: &Sweep) -> Columns {
     let mut columns: Columns = vec![
-        ("sweep".to_owned(), Kind::Text),
-        ("headway".to_owned(), Kind::Text),
-        ("cell".to_owned(), Kind::Whole),
-        ("grid".to_owned(), Kind::Text),
+        ("sweep".to_owned(), ColumnKind::Text),
+        ("headway".to_owned(), ColumnKind::Text),
+        ("cell".to_owned(), ColumnKind::Whole),
+        ("grid".to_owned(), ColumnKind::Text),
     ];
     for axis in sweep.model.axes() {
         let numbers = sweep
             .cells
             .iter()
             .all(|cell| matches!(cell.get(axis.name), Some(Value::Number(_))));
-        let kind = if numbers { Kind::Whole } else { Kind::Text };
+        let kind = if numbers {
+            ColumnKind::Whole
+        } else {
+            ColumnKind::Text
+        };
         columns.push((axis.name.to_owned(), kind));
     }
     columns
@@ -182,10 +188,7 @@ pub fn write_row(out: &mut impl Write, row: &[Datum]) -> io::Result<()> {
             out.write_all(b",")?;
         }
         match datum {
-            Datum::Text(text) if text.contains([',', '"', '\n']) => {
-                write!(out, "\"{}\"", text.replace('"', "\"\""))?;
-            }
-            Datum::Text(text) => out.write_all(text.as_bytes())?,
+            Datum::Text(text) => out.write_all(escape::csv(text).as_bytes())?,
             Datum::Whole(number) => write!(out, "{number}")?,
             Datum::Decimal(number) => write!(out, "{number}")?,
             Datum::Empty => {}

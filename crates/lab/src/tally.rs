@@ -55,38 +55,6 @@ impl Tally {
         }
     }
 
-    /// As [`Tally::add`] for each.
-    pub(crate) fn add_all(&mut self, samples: &[Option<i64>]) {
-        if self.histogram.is_some() {
-            samples.iter().for_each(|&sample| self.add(sample));
-            return;
-        }
-        for samples in samples.chunks(1024) {
-            // In 64 bits, which is enough for 1024 squares of numbers below 2^26.
-            let (mut count, mut sum, mut squares, mut bits) = (0, 0i64, 0u64, 0u64);
-            let (mut min, mut max) = (i64::MAX, i64::MIN);
-            for sample in samples.iter().flatten() {
-                count += 1;
-                sum = sum.wrapping_add(*sample);
-                let absolute = sample.unsigned_abs();
-                squares = squares.wrapping_add(absolute.wrapping_mul(absolute));
-                bits |= absolute;
-                min = min.min(*sample);
-                max = max.max(*sample);
-            }
-            if bits >= 1 << 26 {
-                samples.iter().for_each(|&sample| self.add(sample));
-                continue;
-            }
-            self.count += count;
-            self.missing += samples.len() as u64 - count;
-            self.sum += i128::from(sum);
-            self.squares += u128::from(squares);
-            self.min = self.min.min(min);
-            self.max = self.max.max(max);
-        }
-    }
-
     /// Joins two tallies of the same measure.
     pub fn join(&mut self, other: &Tally) {
         self.count += other.count;
@@ -214,20 +182,6 @@ mod tests {
         joined.join(&tally(&samples[..300]));
         joined.join(&tally(&samples[300..700]));
         assert_eq!(joined.summary(&[50.0, 99.0]), whole);
-    }
-
-    #[test]
-    fn many_at_once_are_as_one_by_one() {
-        // Below, at and above what fits into 64 bits a thousand times, and missing.
-        for large in [0, 1000, (1 << 26) - 1, 1 << 26, i64::MAX, i64::MIN] {
-            let samples: Vec<Option<i64>> = (0..3000i64)
-                .map(|k| (k % 7 != 0).then_some(if k % 5 == 0 { large } else { k - 1000 }))
-                .collect();
-            let (mut singly, mut together) = (Tally::new(false), Tally::new(false));
-            samples.iter().for_each(|&sample| singly.add(sample));
-            together.add_all(&samples);
-            assert_eq!(singly.summary(&[]), together.summary(&[]), "{large}");
-        }
     }
 
     #[test]

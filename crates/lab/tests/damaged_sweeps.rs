@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use headway_lab::journal::{CELLS, Journal, Part, Shard};
+use headway_lab::journal::{CELLS, Journal, ResultsFolder, Shard};
 use headway_lab::{Sweep, shipped, sweep};
 use headway_sim::seed::{Purpose, Random};
 use headway_testkit::damage;
@@ -54,14 +54,14 @@ fn a_damaged_journal_is_refused_or_read() {
     drop(journal);
     let path = folder.path().join(CELLS);
     let whole = fs::read(&path).unwrap();
-    let part = Part::read(folder.path()).unwrap().unwrap();
+    let part = ResultsFolder::read(folder.path()).unwrap().unwrap();
     assert!(part.complete() && part.sweep().is_ok());
     let (mut read, mut refused) = (0, 0);
     for seed in 0..JOURNALS {
         let mut random = Random::new(seed, Purpose::Start);
         let bytes = damage::damaged(&whole, &mut |bound| random.index(bound));
         fs::write(&path, &bytes).unwrap();
-        let part = match Part::read(folder.path()) {
+        let part = match ResultsFolder::read(folder.path()) {
             Ok(part) => part.expect("there is a file"),
             Err(error) => {
                 refused += 1;

@@ -1,8 +1,8 @@
 //! What the experiments find, at a size that a test can afford; and that the
-//! verdicts can say no.
+//! findings can say no.
 
+use headway_lab::Tally;
 use headway_lab::sweep::{self, CellResult};
-use headway_lab::tally::Tally;
 use headway_lab::{Sweep, report, shipped};
 
 fn run(text: &str) -> (Sweep, Vec<CellResult>) {
@@ -17,7 +17,7 @@ fn the_papers_statements_hold_and_doctored_data_are_noticed() {
         .unwrap()
         .replace("samples = 300", "samples = 1500");
     let (sweep, mut results) = run(&text);
-    let hold: Vec<Option<bool>> = report::verdicts(&sweep, &results)
+    let hold: Vec<Option<bool>> = report::findings(&sweep, &results)
         .iter()
         .map(|v| v.holds)
         .collect();
@@ -37,7 +37,7 @@ fn the_papers_statements_hold_and_doctored_data_are_noticed() {
             _ => doctored(100 + cell.number("delays") * 10),
         };
     }
-    let hold: Vec<Option<bool>> = report::verdicts(&sweep, &results)
+    let hold: Vec<Option<bool>> = report::findings(&sweep, &results)
         .iter()
         .map(|v| v.holds)
         .collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use headway_lab::journal::{Journal, SAMPLES, Shard};
-use headway_lab::sweep::{self, CellResult, Event, Options};
+use headway_lab::sweep::{self, CellResult, Options, SweepEvent};
 use headway_lab::{Sweep, VERSION, parquet as columns, table};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -31,9 +31,9 @@ fn run_into(sweep: &Sweep, folder: &Path) -> Vec<CellResult> {
     let never = AtomicBool::new(false);
     let done = sweep::run(sweep, &Options::default(), &never, |event| {
         match event {
-            Event::Samples(_) => {}
-            Event::Rows(rows) => journal.append_rows(sweep, &rows).unwrap(),
-            Event::Cell(cell) => {
+            SweepEvent::Samples(_) => {}
+            SweepEvent::Rows(rows) => journal.append_rows(sweep, &rows).unwrap(),
+            SweepEvent::Cell(cell) => {
                 journal.append(&cell).unwrap();
                 cells.push(cell);
             }

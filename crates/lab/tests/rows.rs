@@ -5,9 +5,9 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use headway_lab::journal::{self, CELLS, Journal, Part, SAMPLES, Shard};
+use headway_lab::journal::{self, CELLS, Journal, ResultsFolder, SAMPLES, Shard};
 use headway_lab::model::Engine;
-use headway_lab::sweep::{self, CellResult, Event, Options};
+use headway_lab::sweep::{self, CellResult, Options, SweepEvent};
 use headway_lab::{Sweep, table};
 use proptest::prelude::*;
 
@@ -27,13 +27,13 @@ fn run_with(sweep: &Sweep, engine: Engine, threads: usize) -> Results {
     let (mut cells, mut samples) = (Vec::new(), Vec::new());
     let done = sweep::run(sweep, &options, &AtomicBool::new(false), |event| {
         match event {
-            Event::Samples(_) => {}
-            Event::Rows(more) => {
+            SweepEvent::Samples(_) => {}
+            SweepEvent::Rows(more) => {
                 let before = samples.iter().filter(|(cell, _)| *cell == more.cell);
                 assert_eq!(more.first, before.count() as u64, "rows come in order");
                 samples.extend(more.rows.into_iter().map(|row| (more.cell, row)));
             }
-            Event::Cell(cell) => cells.push(cell),
+            SweepEvent::Cell(cell) => cells.push(cell),
         }
         Ok(())
     });
@@ -173,10 +173,10 @@ fn run_into(sweep: &Sweep, journal: &mut Journal, cells: Vec<u32>, stop_after: u
     let mut finished = 0;
     sweep::run(sweep, &options, &stop, |event| {
         match event {
-            Event::Rows(rows) if finished < stop_after => {
+            SweepEvent::Rows(rows) if finished < stop_after => {
                 journal.append_rows(sweep, &rows).unwrap();
             }
-            Event::Cell(cell) if finished < stop_after => {
+            SweepEvent::Cell(cell) if finished < stop_after => {
                 journal.append(&cell).unwrap();
                 finished += 1;
                 stop.store(finished == stop_after, Ordering::Relaxed);
@@ -217,7 +217,7 @@ fn interrupted_and_resumed_is_as_if_nothing_had_happened() {
     append(CELLS, "{\"cell\":3,\"summ");
     append(SAMPLES, "uneven,0.1.0,3,grid,5,2");
 
-    let part = Part::read(broken.path()).unwrap().unwrap();
+    let part = ResultsFolder::read(broken.path()).unwrap().unwrap();
     assert_eq!(part.cells.len(), 3);
     assert!(!part.complete());
     let rest = (0..8)
@@ -243,8 +243,8 @@ fn shard(sweep: &Sweep, part: u32, parts: u32) -> tempfile::TempDir {
     folder
 }
 
-fn read(folders: &[&tempfile::TempDir]) -> Vec<Part> {
-    let read = |folder: &&tempfile::TempDir| Part::read(folder.path()).unwrap().unwrap();
+fn read(folders: &[&tempfile::TempDir]) -> Vec<ResultsFolder> {
+    let read = |folder: &&tempfile::TempDir| ResultsFolder::read(folder.path()).unwrap().unwrap();
     folders.iter().map(read).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Sweep files: what is wrong with them is said with its key and its place.
 
+use headway_lab::SpecError;
 use headway_lab::model::MODELS;
-use headway_lab::spec::SpecError;
 use headway_lab::{Sweep, figure, report, shipped, sweep};
 
 fn mistake(text: &str) -> (SpecError, (usize, usize)) {
@@ -129,7 +129,7 @@ fn every_shipped_experiment_runs_and_is_drawn() {
         let mut results = Vec::new();
         let never = std::sync::atomic::AtomicBool::new(false);
         sweep::run(&sweep, &options, &never, |event| {
-            if let sweep::Event::Cell(cell) = event {
+            if let sweep::SweepEvent::Cell(cell) = event {
                 results.push(cell);
             }
             Ok(())
@@ -144,8 +144,8 @@ fn every_shipped_experiment_runs_and_is_drawn() {
                 Err(error) => assert!(keep == 40, "{name}: {error}"),
             }
         }
-        let verdicts = report::verdicts(&sweep, &results);
-        assert_eq!(verdicts.is_empty(), *name != "paper");
+        let findings = report::findings(&sweep, &results);
+        assert_eq!(findings.is_empty(), *name != "paper");
     }
 }
 

@@ -1,10 +1,12 @@
 //! Circuits of any net: named by a user, or listed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use petgraph::algo::maximum_matching;
+use petgraph::graph::UnGraph;
 use thiserror::Error;
 
-use crate::graph::{ArcsByNode, Components};
+use crate::graph::{ArcsByNode, Components, arcs_by_node};
 use crate::net::{Marking, Net, PlaceIndex, TransitionIndex};
 
 /// A circuit: place k feeds transition k, which feeds place k+1, and the last
@@ -51,12 +53,22 @@ pub enum NoCircuit {
         /// to here.
         to: String,
     },
+    /// Every transition that leads on is needed for another step.
+    #[error(
+        "every transition from place {from:?} to place {to:?} is needed elsewhere on the circuit"
+    )]
+    Taken {
+        /// From here,
+        from: String,
+        /// to here.
+        to: String,
+    },
 }
 
 impl Circuit {
     /// The circuit through the places with these ids or names, in this order.
     /// Where several transitions lead from one place to the next, the first in
-    /// the file that is not yet taken.
+    /// the file that is not yet taken, unless that leaves none for a later step.
     ///
     /// # Errors
     ///
@@ -76,24 +88,29 @@ impl Circuit {
             places.push(place);
         }
         let adjacency = net.adjacency();
-        let mut transitions: Vec<usize> = Vec::with_capacity(places.len());
+        let mut ways: Vec<Vec<TransitionIndex>> = Vec::with_capacity(places.len());
         for (step, &place) in places.iter().enumerate() {
             let next = places[(step + 1) % places.len()];
             let leads_on = |transition: &usize| {
                 let outputs = adjacency.outputs(*transition);
                 outputs.iter().any(|&(place, _)| place as usize == next)
             };
-            let transition = adjacency
-                .consumers(place)
-                .iter()
-                .map(|&(transition, _)| transition as usize)
-                .find(|transition| leads_on(transition) && !transitions.contains(transition))
-                .ok_or_else(|| NoCircuit::Gap {
-                    from: net.place_id(place).to_owned(),
-                    to: net.place_id(next).to_owned(),
-                })?;
-            transitions.push(transition);
+            let consumers = adjacency.consumers(place).iter();
+            let found = consumers.map(|&(transition, _)| transition as usize);
+            ways.push(found.filter(leads_on).collect());
         }
+        let ends = |step: usize| {
+            let next = places[(step + 1) % places.len()];
+            [places[step], next].map(|place| net.place_id(place).to_owned())
+        };
+        if let Some(step) = ways.iter().position(Vec::is_empty) {
+            let [from, to] = ends(step);
+            return Err(NoCircuit::Gap { from, to });
+        }
+        let transitions = distinct(&ways).map_err(|step| {
+            let [from, to] = ends(step);
+            NoCircuit::Taken { from, to }
+        })?;
         Ok(Circuit {
             places,
             transitions,
@@ -138,6 +155,33 @@ impl Circuit {
     }
 }
 
+/// A different transition for each step, or the first step that has none left:
+/// greedily where that is enough, else by a maximum matching.
+fn distinct(ways: &[Vec<TransitionIndex>]) -> Result<Vec<TransitionIndex>, usize> {
+    let mut taken = HashSet::new();
+    let greedy: Option<Vec<_>> = ways
+        .iter()
+        .map(|ways| ways.iter().copied().find(|&way| taken.insert(way)))
+        .collect();
+    if let Some(greedy) = greedy {
+        return Ok(greedy);
+    }
+    let steps = ways.len();
+    let nodes = steps + ways.iter().flatten().max().map_or(0, |&last| last + 1);
+    let mut graph = UnGraph::<(), (), usize>::with_capacity(nodes, 0);
+    for _ in 0..nodes {
+        graph.add_node(());
+    }
+    for (step, ways) in ways.iter().enumerate() {
+        graph.extend_with_edges(ways.iter().map(|way| (step, steps + way)));
+    }
+    let matching = maximum_matching(&graph);
+    let mate = |step: usize| matching.mate(step.into()).ok_or(step);
+    (0..steps)
+        .map(|step| Ok(mate(step)?.index() - steps))
+        .collect()
+}
+
 fn find(net: &Net, name: &str) -> Result<PlaceIndex, NoCircuit> {
     if let Some(place) = net.find_place(name) {
         return Ok(place);
@@ -180,8 +224,8 @@ pub fn list(net: &Net, limit: usize) -> (Vec<Circuit>, bool) {
 /// Nodes are the places, then the transitions.
 struct Johnson {
     places: usize,
+    arcs: Vec<(u32, u32)>,
     leaving: ArcsByNode,
-    targets: Vec<u32>,
     blocked: Vec<bool>,
     /// Nodes to unblock when a node is unblocked.
     waiting: HashMap<u32, Vec<u32>>,
@@ -190,7 +234,7 @@ struct Johnson {
 impl Johnson {
     fn new(net: &Net) -> Johnson {
         let places = net.places();
-        let ends = net.arcs().iter().map(|arc| {
+        let arcs = net.arcs().iter().map(|arc| {
             let transition = places as u32 + arc.transition;
             match arc.direction {
                 crate::net::Direction::PlaceToTransition => (arc.place, transition),
@@ -200,8 +244,8 @@ impl Johnson {
         let nodes = places + net.transitions();
         Johnson {
             places,
-            leaving: ArcsByNode::new(nodes, ends.clone().map(|(from, _)| from)),
-            targets: ends.map(|(_, to)| to).collect(),
+            leaving: arcs_by_node(nodes, arcs.clone().map(|(from, _)| from)),
+            arcs: arcs.collect(),
             blocked: vec![false; nodes],
             waiting: HashMap::new(),
         }
@@ -214,15 +258,11 @@ impl Johnson {
         for start in 0..self.places {
             let allowed = |node: u32| node as usize >= start;
             // Components of what is left; only that of the start matters.
-            let component = {
-                let target = |arc: usize| {
-                    let to = self.targets[arc];
-                    if allowed(to) { to as usize } else { start }
-                };
-                // Arcs into earlier places are bent to the start; circuits that
-                // this adds are refused below, where targets are real.
-                Components::of(nodes, &self.leaving, target)
-            };
+            let left = self
+                .arcs
+                .iter()
+                .filter(|(from, to)| allowed(*from) && allowed(*to));
+            let component = Components::of(nodes, left.copied());
             self.blocked.fill(false);
             self.waiting.clear();
             let inside = |node: u32| {
@@ -249,7 +289,7 @@ impl Johnson {
         while let Some(&mut (node, ref mut next, ref mut closed)) = way.last_mut() {
             if let Some(&arc) = self.leaving.of(node as usize).get(*next) {
                 *next += 1;
-                let to = self.targets[arc as usize];
+                let to = self.arcs[arc as usize].1;
                 if to == start {
                     *closed = true;
                     if found.len() == limit {
@@ -268,7 +308,7 @@ impl Johnson {
                 self.unblock(node);
             } else {
                 for index in 0..self.leaving.of(node as usize).len() {
-                    let to = self.targets[self.leaving.of(node as usize)[index] as usize];
+                    let to = self.arcs[self.leaving.of(node as usize)[index] as usize].1;
                     if inside(to) {
                         let waiting = self.waiting.entry(to).or_default();
                         if !waiting.contains(&node) {

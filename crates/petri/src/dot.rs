@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use headway_draw::escape::dot;
+
 use crate::net::{Direction, Marking, Net};
 
 /// A net and its marking as a DOT graph: places are circles with their tokens,
@@ -17,7 +19,7 @@ use crate::net::{Direction, Marking, Net};
 /// ```
 pub fn to_string(net: &Net, marking: &Marking) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "digraph {} {{", quote(&net.id));
+    let _ = writeln!(text, "digraph {} {{", dot(&net.id));
     text.push_str("  node [fontname=\"Helvetica\", fontsize=10];\n  edge [arrowsize=0.6];\n");
     let at = |position: Option<crate::net::Position>| {
         // DOT counts y upwards.
@@ -44,9 +46,9 @@ pub fn to_string(net: &Net, marking: &Marking) -> String {
         let _ = writeln!(
             text,
             "  {} [shape=circle, fixedsize=true, width=0.35, label={}, xlabel={}{}];",
-            quote(id),
-            quote(&tokens),
-            quote(&format!("{}{holding}", label(id, net.place_name(place)))),
+            dot(id),
+            dot(&tokens),
+            dot(&format!("{}{holding}", label(id, net.place_name(place)))),
             at(net.place_position(place))
         );
     }
@@ -56,14 +58,14 @@ pub fn to_string(net: &Net, marking: &Marking) -> String {
             text,
             "  {} [shape=box, style=filled, fillcolor=black, fixedsize=true, width=0.28, \
              height=0.08, label=\"\", xlabel={}{}];",
-            quote(&as_transition(net, id)),
-            quote(&label(id, net.transition_name(transition))),
+            dot(&as_transition(net, id)),
+            dot(&label(id, net.transition_name(transition))),
             at(net.transition_position(transition))
         );
     }
     for arc in net.arcs() {
-        let place = quote(net.place_id(arc.place as usize));
-        let transition = quote(&as_transition(
+        let place = dot(net.place_id(arc.place as usize));
+        let transition = dot(&as_transition(
             net,
             net.transition_id(arc.transition as usize),
         ));
@@ -88,8 +90,4 @@ fn as_transition(net: &Net, id: &str) -> String {
     } else {
         id.to_owned()
     }
-}
-
-fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

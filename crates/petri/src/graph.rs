@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use crate::net::{Adjacency, Direction, Marking, Net, PlaceIndex};
+use crate::net::{Adjacency, Arc, Direction, Marking, Net, PlaceIndex, Rows};
 
 mod components;
 
@@ -75,9 +75,7 @@ impl EventGraph {
         let mut to = vec![NONE; net.places()];
         let degree = |place: PlaceIndex| {
             let count = |direction| {
-                let at = |arc: &&crate::net::Arc| {
-                    arc.place as usize == place && arc.direction == direction
-                };
+                let at = |arc: &&Arc| arc.place as usize == place && arc.direction == direction;
                 net.arcs().iter().filter(at).count() as u64
             };
             let inputs = count(Direction::TransitionToPlace);
@@ -164,11 +162,6 @@ impl EventGraph {
         self.arcs[place]
     }
 
-    /// All holding times together.
-    pub(crate) fn total_time(&self) -> u64 {
-        self.arcs.iter().map(|arc| arc.time).sum()
-    }
-
     /// All tokens together.
     pub fn total_tokens(&self) -> u64 {
         self.arcs.iter().map(|arc| arc.tokens).sum()
@@ -176,56 +169,41 @@ impl EventGraph {
 
     /// The arcs that leave each node.
     pub(crate) fn leaving(&self) -> ArcsByNode {
-        ArcsByNode::new(self.nodes, self.arcs.iter().map(|arc| arc.from))
+        arcs_by_node(self.nodes, self.arcs.iter().map(|arc| arc.from))
     }
 
     /// The arcs that enter each node.
     pub(crate) fn entering(&self) -> ArcsByNode {
-        ArcsByNode::new(self.nodes, self.arcs.iter().map(|arc| arc.to))
+        arcs_by_node(self.nodes, self.arcs.iter().map(|arc| arc.to))
     }
 
     /// Who is connected to whom, in the form that [`crate::play`] takes.
     pub fn adjacency(&self) -> Adjacency {
-        Adjacency::of_places(self.nodes, self.arcs.iter().map(|arc| (arc.from, arc.to)))
+        let arc = |place, transition, direction| Arc {
+            place,
+            transition,
+            direction,
+            weight: 1,
+        };
+        let arcs = (0..).zip(&self.arcs).flat_map(move |(place, ends)| {
+            [
+                arc(place, ends.to, Direction::PlaceToTransition),
+                arc(place, ends.from, Direction::TransitionToPlace),
+            ]
+        });
+        Adjacency::new(self.arcs.len(), self.nodes, arcs)
     }
 
     /// The strongly connected components.
     pub(crate) fn components(&self) -> Components {
-        Components::of(self.nodes, &self.leaving(), |arc| {
-            self.arcs[arc].to as usize
-        })
+        Components::of(self.nodes, self.arcs.iter().map(|arc| (arc.from, arc.to)))
     }
 }
 
 /// Arc numbers grouped by node, ascending within a node.
-#[derive(Clone, Debug)]
-pub(crate) struct ArcsByNode {
-    starts: Vec<u32>,
-    arcs: Vec<u32>,
-}
+pub(crate) type ArcsByNode = Rows<u32>;
 
-impl ArcsByNode {
-    /// Groups arcs 0, 1, … by the nodes given for them.
-    pub(crate) fn new(nodes: usize, of: impl Iterator<Item = u32> + Clone) -> ArcsByNode {
-        let mut starts = vec![0_u32; nodes + 1];
-        for node in of.clone() {
-            starts[node as usize + 1] += 1;
-        }
-        for node in 0..nodes {
-            starts[node + 1] += starts[node];
-        }
-        let mut next = starts.clone();
-        let mut arcs = vec![0; starts[nodes] as usize];
-        for (arc, node) in of.enumerate() {
-            let slot = &mut next[node as usize];
-            arcs[*slot as usize] = arc as u32;
-            *slot += 1;
-        }
-        ArcsByNode { starts, arcs }
-    }
-
-    /// The arcs of a node.
-    pub(crate) fn of(&self, node: usize) -> &[u32] {
-        &self.arcs[self.starts[node] as usize..self.starts[node + 1] as usize]
-    }
+/// Groups arcs 0, 1, … by the nodes given for them.
+pub(crate) fn arcs_by_node(nodes: usize, of: impl Iterator<Item = u32> + Clone) -> ArcsByNode {
+    Rows::new(nodes, of.zip(0..))
 }

@@ -35,10 +35,7 @@ pub struct Invariant {
 /// ```
 pub fn generators(graph: &EventGraph) -> Vec<Invariant> {
     let components = graph.components();
-    let inside = |place: usize| {
-        let arc = graph.arc(place);
-        components.component(arc.from as usize) == components.component(arc.to as usize)
-    };
+    let inside = |place: usize| components.joins(graph.arc(place).from, graph.arc(place).to);
     let mut ears = Ears {
         graph,
         leaving: graph.leaving(),

@@ -7,11 +7,13 @@
 mod adjacency;
 mod extras;
 mod names;
+mod rows;
 
 pub use adjacency::Adjacency;
 pub use extras::{Owner, RingNote, ToolSpecific};
 
 use names::Names;
+pub(crate) use rows::Rows;
 
 /// The number of a place, from 0, in the order of the file.
 pub type PlaceIndex = usize;
@@ -274,6 +276,6 @@ impl Net {
 
     /// Who is connected to whom, for quick look-up.
     pub fn adjacency(&self) -> Adjacency {
-        Adjacency::new(self)
+        Adjacency::new(self.places(), self.transitions(), self.arcs.iter().copied())
     }
 }

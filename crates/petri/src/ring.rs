@@ -168,7 +168,7 @@ pub(crate) fn add_minor_ring(net: &mut Net, transition: usize, hops: usize, pref
 }
 
 fn check(ring: &Ring) -> Result<(), NoNet> {
-    if let Some(&process) = ring.measurers().first() {
+    if let Some(process) = ring.measurers().next() {
         return Err(NoNet::Measures {
             process,
             program: ring.programs()[process],

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::graph::{ArcsByNode, Components, EventGraph};
+use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
 use crate::net::PlaceIndex;
 
 /// A circuit without tokens, in order; `None` exactly if the graph is live.
@@ -28,16 +28,13 @@ pub fn unmarked_circuit(graph: &EventGraph) -> Option<Vec<PlaceIndex>> {
         .filter(|&place| graph.arc(place as usize).tokens == 0)
         .collect();
     let arc = |empty_arc: u32| graph.arc(empty[empty_arc as usize] as usize);
-    let leaving = ArcsByNode::new(
+    let leaving = arcs_by_node(
         graph.nodes(),
         empty.iter().map(|&place| graph.arc(place as usize).from),
     );
-    let target = |empty_arc: usize| arc(empty_arc as u32).to as usize;
-    let components = Components::of(graph.nodes(), &leaving, target);
-    let inside = |&empty_arc: &u32| {
-        let arc = arc(empty_arc);
-        components.component(arc.from as usize) == components.component(arc.to as usize)
-    };
+    let ends = |empty_arc: u32| (arc(empty_arc).from, arc(empty_arc).to);
+    let components = Components::of(graph.nodes(), (0..empty.len() as u32).map(ends));
+    let inside = |&empty_arc: &u32| components.joins(arc(empty_arc).from, arc(empty_arc).to);
     let first = (0..empty.len() as u32).find(inside)?;
     // Within a component there is always a way on, so a walk meets itself.
     let mut met_at = vec![usize::MAX; graph.nodes()];
@@ -67,9 +64,8 @@ pub fn strongly_connected(graph: &EventGraph) -> bool {
 /// limit; `None` exactly if the graph is bounded. Linear time.
 pub fn unbounded_place(graph: &EventGraph) -> Option<PlaceIndex> {
     let components = graph.components();
-    graph.arcs().iter().position(|arc| {
-        components.component(arc.from as usize) != components.component(arc.to as usize)
-    })
+    let mut arcs = graph.arcs().iter();
+    arcs.position(|arc| !components.joins(arc.from, arc.to))
 }
 
 /// The most tokens that each place can ever have in a live event graph (in any

@@ -5,9 +5,8 @@
 //! follows the viewer's light or dark setting.
 
 use std::f64::consts::TAU;
-use std::fmt::Write as _;
 
-use quick_xml::escape::escape;
+use headway_draw::{Path, Point, Svg, Theme};
 
 use crate::net::{Direction, Marking, Net, Position};
 
@@ -28,6 +27,30 @@ const LABELLED: usize = 160;
 const PLACE_RADIUS: f64 = 13.0;
 const BAR: (f64, f64) = (20.0, 7.0);
 
+const RULES: &str = "\
+text { font-size: 9px; dominant-baseline: central }
+.count { font-size: 11px; font-weight: 600 }
+.caption { font-size: 13px }
+.label { fill: $muted }
+.place { fill: $raised; stroke: $ink; stroke-width: 1.4 }
+.bar, .token { fill: $ink }
+.arc { stroke: $relay; stroke-width: 1.1; fill: none; marker-end: url(#head) }
+.head { fill: $relay }
+.critical { stroke: $bad; stroke-width: 2.2 }
+.arc.critical { marker-end: url(#hot) }
+.hot { fill: $bad }
+.added { stroke: $good }
+.place.added { stroke-width: 2; stroke-dasharray: 4 2 }
+";
+
+/// Heads of arrows.
+const HEADS: &str = "\
+<defs>
+<marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path class=\"head\" d=\"M0 0.8 8 4 0 7.2z\"/></marker>
+<marker id=\"hot\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"5\" markerHeight=\"5\" orient=\"auto\"><path class=\"hot\" d=\"M0 0.8 8 4 0 7.2z\"/></marker>
+</defs>
+";
+
 /// A net and its marking as an SVG file.
 ///
 /// ```
@@ -40,27 +63,18 @@ const BAR: (f64, f64) = (20.0, 7.0);
 /// ```
 pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
     let at = Layout::of(net);
-    let (left, top, width, height) = at.frame();
-    let caption_room = if highlight.caption.is_empty() {
-        0.0
-    } else {
-        30.0
+    let name = match net.name.as_str() {
+        "" => &net.id,
+        name => name,
     };
-    let title = if net.name.is_empty() {
-        &net.id
-    } else {
-        &net.name
-    };
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{left:.1} {top:.1} {width:.1} {:.1}\" \
-         width=\"{:.0}\" role=\"img\" aria-label=\"Petri net: {}\">",
-        height + caption_room,
-        width.clamp(240.0, 1400.0),
-        escape(title.as_str())
-    );
-    text.push_str(STYLE);
+    let (corner, mut size) = at.frame();
+    let below = (corner.0 + size.0 / 2.0, corner.1 + size.1 + 14.0);
+    if !highlight.caption.is_empty() {
+        size.1 += 30.0;
+    }
+    let title = format!("Petri net: {name}");
+    let mut picture = Svg::new(corner, size, &title, Theme::Auto, RULES);
+    picture.raw(HEADS);
     let mut class = vec![""; net.places()];
     for &place in &highlight.added {
         class[place] = "added";
@@ -68,24 +82,17 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
     for &place in &highlight.places {
         class[place] = "critical";
     }
-    arcs(&mut text, net, &at, &class);
+    arcs(&mut picture, net, &at, &class);
     let labelled = net.places() + net.transitions() <= LABELLED;
-    let inner = inner_transitions(net, &class);
-    for (transition, &inner) in inner.iter().enumerate() {
+    for (transition, inner) in inner_transitions(net, &class).into_iter().enumerate() {
         let Position { x, y } = at.transitions[transition];
-        let angle = at.bar_angle(net, transition);
-        let _ = writeln!(
-            text,
-            "<rect class=\"bar\" x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"{}\" rx=\"1.5\" \
-             transform=\"rotate({angle:.0} {x:.1} {y:.1})\"/>",
-            x - BAR.0 / 2.0,
-            y - BAR.1 / 2.0,
-            BAR.0,
-            BAR.1
-        );
+        let turn = format!("rotate({:.0} {x:.1} {y:.1})", at.bar_angle(net, transition));
+        let corner = (x - BAR.0 / 2.0, y - BAR.1 / 2.0);
+        let bar = picture.rect("bar", corner, BAR).number("rx", 1.5);
+        bar.set("transform", &turn);
         if labelled && !inner {
             label(
-                &mut text,
+                &mut picture,
                 at.transitions[transition],
                 net.transition_id(transition),
             );
@@ -93,31 +100,21 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
     }
     for (place, &class) in class.iter().enumerate() {
         let Position { x, y } = at.places[place];
-        let _ = writeln!(
-            text,
-            "<circle class=\"place {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{PLACE_RADIUS}\"/>"
-        );
-        tokens(&mut text, at.places[place], marking.0[place]);
+        picture.circle(&format!("place {class}"), (x, y), PLACE_RADIUS);
+        tokens(&mut picture, at.places[place], marking.0[place]);
         if labelled && class != "added" {
             let id = net.place_id(place);
             let name = match net.holding(place) {
                 1 => id.to_owned(),
                 rounds => format!("{id} ({rounds})"),
             };
-            label(&mut text, at.places[place], &name);
+            label(&mut picture, at.places[place], &name);
         }
     }
     if !highlight.caption.is_empty() {
-        let _ = writeln!(
-            text,
-            "<text class=\"caption\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            left + width / 2.0,
-            top + height + 14.0,
-            escape(highlight.caption.as_str())
-        );
+        picture.text("caption middle", below, &highlight.caption);
     }
-    text.push_str("</svg>\n");
-    text
+    picture.finish()
 }
 
 /// Transitions between added places only; like those they go without a label.
@@ -128,35 +125,6 @@ fn inner_transitions(net: &Net, class: &[&str]) -> Vec<bool> {
     }
     inner
 }
-
-const STYLE: &str = "<style>
-svg { background: #fff; font-family: system-ui, sans-serif; }
-.place { fill: #fff; stroke: #334; stroke-width: 1.4; }
-.place.critical { stroke: #c2410c; stroke-width: 2.4; }
-.place.added { stroke: #0f766e; stroke-width: 2; stroke-dasharray: 4 2; }
-.bar { fill: #334; }
-.arc { stroke: #778; stroke-width: 1.1; fill: none; marker-end: url(#head); }
-.arc.critical { stroke: #c2410c; stroke-width: 1.8; marker-end: url(#hot); }
-.arc.added { stroke: #0f766e; }
-.head { fill: #778; } .hot { fill: #c2410c; }
-.token { fill: #111; }
-text { font-size: 9px; fill: #445; text-anchor: middle; dominant-baseline: central; }
-text.count { font-size: 11px; font-weight: 600; fill: #111; }
-text.caption { font-size: 13px; fill: #223; }
-@media (prefers-color-scheme: dark) {
-svg { background: #14161a; }
-.place { fill: #1d2026; stroke: #c8ccd6; }
-.place.critical { stroke: #fb923c; } .place.added { stroke: #5eead4; }
-.bar { fill: #c8ccd6; } .arc { stroke: #8a90a0; } .arc.critical { stroke: #fb923c; }
-.arc.added { stroke: #5eead4; } .head { fill: #8a90a0; } .hot { fill: #fb923c; }
-.token { fill: #f4f5f7; } text { fill: #b6bcc8; } text.count { fill: #f4f5f7; } text.caption { fill: #e4e7ec; }
-}
-</style>
-<defs>
-<marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path class=\"head\" d=\"M0 0.8 8 4 0 7.2z\"/></marker>
-<marker id=\"hot\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"5\" markerHeight=\"5\" orient=\"auto\"><path class=\"hot\" d=\"M0 0.8 8 4 0 7.2z\"/></marker>
-</defs>
-";
 
 struct Layout {
     places: Vec<Position>,
@@ -215,21 +183,17 @@ impl Layout {
         }
     }
 
-    /// Left, top, width and height with a margin.
-    fn frame(&self) -> (f64, f64, f64, f64) {
+    /// Corner and size of everything, with a margin.
+    fn frame(&self) -> (Point, Point) {
         let all = || self.places.iter().chain(&self.transitions);
-        let least = |of: fn(&Position) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
-        let most = |of: fn(&Position) -> f64| all().map(of).fold(f64::NEG_INFINITY, f64::max);
-        if self.places.is_empty() && self.transitions.is_empty() {
-            return (0.0, 0.0, 240.0, 60.0);
+        if all().next().is_none() {
+            return ((0.0, 0.0), (240.0, 60.0));
         }
-        let (left, top) = (least(|p| p.x) - 45.0, least(|p| p.y) - 35.0);
-        (
-            left,
-            top,
-            most(|p| p.x) + 45.0 - left,
-            most(|p| p.y) + 40.0 - top,
-        )
+        let min = |of: fn(&Position) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
+        let max = |of: fn(&Position) -> f64| all().map(of).fold(f64::NEG_INFINITY, f64::max);
+        let (left, top) = (min(|p| p.x) - 45.0, min(|p| p.y) - 35.0);
+        let (right, bottom) = (max(|p| p.x) + 45.0, max(|p| p.y) + 40.0);
+        ((left, top), (right - left, bottom - top))
     }
 
     /// A bar lies across the way from its input places to its output places.
@@ -256,7 +220,7 @@ impl Layout {
     }
 }
 
-fn arcs(text: &mut String, net: &Net, at: &Layout, class: &[&str]) {
+fn arcs(picture: &mut Svg, net: &Net, at: &Layout, class: &[&str]) {
     for arc in net.arcs() {
         let place = at.places[arc.place as usize];
         let transition = at.transitions[arc.transition as usize];
@@ -280,24 +244,19 @@ fn arcs(text: &mut String, net: &Net, at: &Layout, class: &[&str]) {
             (start.0 + end.0) / 2.0 - uy * bend,
             (start.1 + end.1) / 2.0 + ux * bend,
         );
-        let _ = writeln!(
-            text,
-            "<path class=\"arc {}\" d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\"/>",
-            class[arc.place as usize], start.0, start.1, middle.0, middle.1, end.0, end.1
-        );
+        let class = format!("arc {}", class[arc.place as usize]);
+        let mut path = Path::default();
+        path.to('M', &[start]).to('Q', &[middle, end]);
+        picture.path(&class, &path);
         if arc.weight > 1 {
-            let _ = writeln!(
-                text,
-                "<text class=\"count\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                middle.0 - uy * 8.0,
-                middle.1 + ux * 8.0,
-                arc.weight
-            );
+            let beside = (middle.0 - uy * 8.0, middle.1 + ux * 8.0);
+            let weight = arc.weight.to_string();
+            picture.text("count middle", beside, &weight);
         }
     }
 }
 
-fn tokens(text: &mut String, at: Position, count: u64) {
+fn tokens(picture: &mut Svg, at: Position, count: u64) {
     let spots: &[(f64, f64)] = match count {
         0 => return,
         1 => &[(0.0, 0.0)],
@@ -305,30 +264,16 @@ fn tokens(text: &mut String, at: Position, count: u64) {
         3 => &[(0.0, -4.5), (-4.5, 3.5), (4.5, 3.5)],
         4 => &[(-4.0, -4.0), (4.0, -4.0), (-4.0, 4.0), (4.0, 4.0)],
         _ => {
-            let _ = writeln!(
-                text,
-                "<text class=\"count\" x=\"{:.1}\" y=\"{:.1}\">{count}</text>",
-                at.x, at.y
-            );
+            picture.text("count middle", (at.x, at.y), &count.to_string());
             return;
         }
     };
     for (dx, dy) in spots {
-        let _ = writeln!(
-            text,
-            "<circle class=\"token\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"/>",
-            at.x + dx,
-            at.y + dy
-        );
+        picture.circle("token", (at.x + dx, at.y + dy), 3.0);
     }
 }
 
-fn label(text: &mut String, at: Position, name: &str) {
-    let _ = writeln!(
-        text,
-        "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-        at.x,
-        at.y + PLACE_RADIUS + 8.0,
-        escape(name)
-    );
+fn label(picture: &mut Svg, at: Position, name: &str) {
+    let below = (at.x, at.y + PLACE_RADIUS + 8.0);
+    picture.text("label middle", below, name);
 }

@@ -46,9 +46,9 @@ pub enum NoTransient {
     /// The net cannot be played.
     #[error(transparent)]
     NotPlayable(#[from] NotPlayable),
-    /// A place fills up for ever.
+    /// A place fills up forever.
     #[error(
-        "place number {place} fills up for ever: it is fed every {fed} rounds but emptied only \
+        "place number {place} fills up forever: it is fed every {fed} rounds but emptied only \
          every {emptied}"
     )]
     FillsUp {

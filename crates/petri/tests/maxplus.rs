@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{live_graph, live_graph_in_parts};
+use common::{bisect, live_graph, live_graph_in_parts};
 use headway_core::{Configuration, Ring, Separation};
 use headway_petri::graph::{EventGraph, TimedArc};
-use headway_petri::maxplus::{self, Fraction, NoSpectrum, Refuted, bisect, howard};
+use headway_petri::maxplus::{self, Fraction, NoSpectrum, Refuted, howard};
 use headway_petri::ring;
 use proptest::prelude::*;
 

@@ -5,6 +5,7 @@ use headway_petri::circuit::{self, Circuit};
 use headway_petri::net::{Direction, Marking, Net};
 use headway_petri::separate::{Method, NoBound, NotSeparable, Request, add, observe};
 use headway_petri::{EventGraph, maxplus};
+use proptest::prelude::*;
 
 /// A circle of places; with loops every transition fires at most once a round.
 fn circle(places: usize, loops: bool) -> Net {
@@ -143,7 +144,7 @@ fn from_a_bad_start_monitors_stay_illegal_and_minor_rings_recover() {
     assert_eq!(monitor.illegal.len(), 4, "the four rows that contain p0");
     assert_eq!(monitor.bound, Err(NoBound::Monitor));
     let seen = observe(&monitor.net, &monitor.marking, &around(12), 4, 10_000).unwrap();
-    assert_eq!(seen.separated_from, None, "illegal for ever: {seen:?}");
+    assert_eq!(seen.separated_from, None, "illegal forever: {seen:?}");
 }
 
 /// A fault moves one token; the control is untouched, as the paper has it.
@@ -305,4 +306,59 @@ fn circuits_are_named_or_listed() {
         "there is no place \"P0\" in the net; did you mean \"p0\"?"
     );
     assert_eq!(told(&["p0", "p0"]), "place \"p0\" is named twice");
+}
+
+/// From a to b there are two transitions, and the first is the only way back.
+#[test]
+fn a_step_leaves_a_transition_to_the_one_that_needs_it() {
+    let mut net = Net::new("two ways");
+    let (a, b) = (net.add_place("a", 1), net.add_place("b", 1));
+    let (first, second) = (net.add_transition("t1"), net.add_transition("t2"));
+    for (from, transition, to) in [(a, first, b), (a, second, b), (b, first, a)] {
+        net.add_arc(from, transition, Direction::PlaceToTransition, 1);
+        net.add_arc(to, transition, Direction::TransitionToPlace, 1);
+    }
+    let (listed, _) = circuit::list(&net, 10);
+    let both = |circuit: &&Circuit| circuit.places == [a, b];
+    let listed = listed.iter().find(both).unwrap();
+    assert_eq!(&Circuit::named(&net, &["a", "b"]).unwrap(), listed);
+    assert_eq!(listed.transitions, [second, first]);
+    // With the second way blocked, the first is needed twice.
+    let mut one_way = Net::new("one way");
+    let (a, b) = (one_way.add_place("a", 1), one_way.add_place("b", 1));
+    let only = one_way.add_transition("t");
+    for place in [a, b] {
+        one_way.add_arc(place, only, Direction::PlaceToTransition, 1);
+        one_way.add_arc(place, only, Direction::TransitionToPlace, 1);
+    }
+    let told = Circuit::named(&one_way, &["a", "b"]).unwrap_err();
+    assert!(told.to_string().contains("is needed elsewhere"), "{told}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_circuit_that_is_listed_can_be_named(
+        arcs in prop::collection::vec((0_usize..5, 0_usize..6, any::<bool>()), 1..24),
+    ) {
+        let mut net = Net::new("any");
+        for node in 0..6 {
+            net.add_place(&format!("p{node}"), 1);
+            net.add_transition(&format!("t{node}"));
+        }
+        for (place, transition, into) in arcs {
+            let into = if into { Direction::PlaceToTransition } else { Direction::TransitionToPlace };
+            net.add_arc(place, transition, into, 1);
+        }
+        for circuit in circuit::list(&net, 200).0 {
+            let names: Vec<&str> = circuit.places.iter().map(|&place| net.place_id(place)).collect();
+            let named = Circuit::named(&net, &names).unwrap();
+            prop_assert_eq!(&named.places, &circuit.places);
+            let mut transitions = named.transitions.clone();
+            transitions.sort_unstable();
+            transitions.dedup();
+            prop_assert_eq!(transitions.len(), named.places.len(), "each transition once");
+        }
+    }
 }

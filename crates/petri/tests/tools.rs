@@ -2,9 +2,9 @@
 //! against the PNML grammar, pm4py and SNAKES read the same net.
 //!
 //! This test has its own `main`, because a test that is skipped must not be
-//! counted as passed. scripts/install-tools installs the tools. The grammar is not part of this project: the environment
-//! variable HEADWAY_PNML_GRAMMAR names its entry file, `ptnet.pntd`, or the
-//! folder with it.
+//! counted as passed. scripts/install-tools installs the tools. The grammar is
+//! not part of this project: the environment variable HEADWAY_PNML_GRAMMAR names
+//! its entry file, `ptnet.pntd`, or the folder with it.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -17,7 +17,11 @@ use headway_petri::net::{Direction, Marking, Net};
 use headway_petri::separate::{Method, Request, add};
 use headway_petri::{EventGraph, invariant, pnml, ring};
 use headway_testkit::tools;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+#[path = "pnml/spoilt.rs"]
+mod spoilt;
 
 enum Outcome {
     Passed,
@@ -30,6 +34,7 @@ const TESTS: &[Test] = &[
     ("jing_accepts_what_is_written", jing),
     ("xmllint_accepts_what_is_written", xmllint),
     ("pm4py_and_snakes_read_the_same_net", pm4py_and_snakes),
+    ("python_reads_the_same_dialects_and_xml", python),
 ];
 
 fn main() -> ExitCode {
@@ -266,25 +271,7 @@ fn pm4py_and_snakes() -> Result<Outcome, String> {
     let mut false_task = tasks[3].clone();
     false_task["invariants"][0].as_array_mut().map(Vec::pop);
     tasks.push(false_task);
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/read.py");
-    let mut child = Command::new(python)
-        .arg(script)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let input = child.stdin.take();
-    let sent = input.map(|mut input| input.write_all(json!(tasks).to_string().as_bytes()));
-    let output = child
-        .wait_with_output()
-        .map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() || !matches!(sent, Some(Ok(()))) {
-        return Err(format!("the Python script failed: {said}"));
-    }
-    let answers: Vec<Value> =
-        serde_json::from_slice(&output.stdout).map_err(|error| format!("{error}: {said}"))?;
+    let answers: Vec<Value> = ask(&python, "read.py", &json!(tasks))?;
     for ((net, marking), (answer, task)) in nets.iter().zip(answers.iter().zip(&tasks)) {
         for tool in ["pm4py", "SNAKES"] {
             compare(net, marking, &answer[tool])
@@ -304,6 +291,73 @@ fn pm4py_and_snakes() -> Result<Outcome, String> {
     changed.0[0] += 1;
     if !noticed || compare(net, &changed, &answers[3]["pm4py"]).is_ok() {
         return Err("a false invariant or marking goes unnoticed".to_owned());
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Gives a script some JSON and reads its answer.
+fn ask<T: DeserializeOwned>(python: &Path, script: &str, task: &Value) -> Result<T, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools");
+    let mut child = Command::new(python)
+        .arg(folder.join(script))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let input = child.stdin.take();
+    let sent = input.map(|mut input| input.write_all(task.to_string().as_bytes()));
+    let output = child
+        .wait_with_output()
+        .map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || !matches!(sent, Some(Ok(()))) {
+        return Err(format!("the Python script failed: {said}"));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("{error}: {said}"))
+}
+
+/// Python's own XML reader finds the same nets in all dialects, and refuses
+/// nothing as XML that is read here.
+fn python() -> Result<Outcome, String> {
+    let python = match tools::python(&["xml.etree.ElementTree"], "python3") {
+        Ok(python) => python,
+        Err(why) => return Ok(Outcome::Skipped(why)),
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pnml/dialects");
+    let files = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
+    let files: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
+    let read = |text: &[u8]| pnml::read(text).map_err(|error| error.to_string());
+    let mut texts: Vec<String> = spoilt::variants().collect();
+    // The parser takes `:xmlns` for `xmlns` and `</:net>` for `</net>`; it is too kind
+    // about nothing else.
+    let kindness = |text: &str| text.contains(" :xmlns") || text.contains("</:");
+    texts.retain(|text| pnml::read(text.as_bytes()).is_ok() && !kindness(text));
+    let accepted = texts.len();
+    texts.push("<pnml>]]></pnml>".to_owned());
+    let answer: Value = ask(
+        &python,
+        "second.py",
+        &json!({"files": files, "texts": texts}),
+    )?;
+    if answer["not_well_formed"] != json!([accepted]) {
+        let first = answer["not_well_formed"][0].as_u64().unwrap_or(0) as usize;
+        return Err(format!("read, although not well-formed: {}", texts[first]));
+    }
+    for (path, seen) in files
+        .iter()
+        .zip(answer["files"].as_array().into_iter().flatten())
+    {
+        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+        let imported = read(&bytes)?.remove(0);
+        let mut seen = seen.clone();
+        seen["invariants_hold"] = json!(true);
+        seen["invariants_span"] = json!(true);
+        compare(&imported.net, &imported.marking, &seen)
+            .map_err(|why| format!("{}: {why}", path.display()))?;
+    }
+    if files.len() < 6 {
+        return Err(format!("only {} files of dialects", files.len()));
     }
     Ok(Outcome::Passed)
 }

@@ -529,7 +529,8 @@ impl Agent {
         let mut local = self.permits.permits();
         let local = local.any(|permit| !permit.holder.is_fleetlock());
         let longest = self.settings.timing.grace + PASS_ON;
-        !(passes && passed < PASS_ON) && !(local && passed < longest)
+        let waits = passes && passed < PASS_ON || local && passed < longest;
+        !waits
     }
 }
 

@@ -23,11 +23,11 @@ use crate::start;
     Default,
     PartialEq,
     Eq,
+    Serialize,
+    Deserialize,
     Display,
     EnumString,
     VariantNames,
-    Serialize,
-    Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]

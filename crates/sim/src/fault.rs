@@ -245,9 +245,9 @@ fn set_counter(
     if !ring.programs()[process].delays() {
         return Err(FaultError::NoCounter { process });
     }
-    let largest = match ring.measurers().binary_search(&process) {
-        Ok(measurer) => state.measuring[measurer].largest_base(),
-        Err(_) => ring.separation().top(),
+    let largest = match state.measuring.get(&process) {
+        Some(variables) => variables.largest_base(),
+        None => ring.separation().top(),
     };
     match i32::try_from(value) {
         Ok(counter) if counter <= largest => {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use headway_core::bound;
-use headway_core::desiderata::{Monitor, Recovery, Verdict};
+use headway_core::desiderata::{Monitor, Outcome};
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Illegitimate, Ring, Round};
 use strum::{Display, EnumMessage, EnumString, VariantArray};
@@ -73,31 +73,6 @@ impl Frame<'_> {
     }
 }
 
-/// What a run found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Rounds done.
-    pub rounds: Round,
-    /// The first round at whose end the state was legitimate, 0 if the initial
-    /// state was; `None` if none was.
-    pub legitimate_at: Option<Round>,
-    /// The last round after which some token rested.
-    pub last_rest: Option<Round>,
-    /// The smallest distance between successive tokens while not legitimate.
-    pub min_distance_before: Option<u64>,
-    /// The smallest distance since the state last became legitimate.
-    pub min_distance_after: Option<u64>,
-    /// Fewest and most visits of a process since the state last became
-    /// legitimate.
-    pub visits: Option<(u64, u64)>,
-    /// D1 to D5.
-    pub desiderata: [Verdict; 5],
-    /// The start and every fault that struck, with the recovery from it.
-    pub recoveries: Vec<Recovery>,
-    /// Whether the last state is legitimate.
-    pub legitimate: bool,
-}
-
 /// Why a run could not go on.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -137,7 +112,7 @@ impl Run {
         if !self.ring.fits(tokens) {
             return n.saturating_mul(4);
         }
-        let longest = self.start.measuring.iter().map(|v| v.limit).max();
+        let longest = self.start.measuring.values().map(|v| v.limit).max();
         if let Some(limit) = longest {
             return (n + u64::from(limit)).saturating_mul(20);
         }
@@ -181,7 +156,7 @@ pub fn run(
             stopped |= running.show(Some(fault), &mut watch).is_break();
         }
         if stopped || running.done(faults.peek().is_some()) {
-            return Ok(running.outcome());
+            return Ok(running.monitor.outcome());
         }
         running.round();
         stopped = running.show(None, &mut watch).is_break();
@@ -269,20 +244,6 @@ impl<'a> Running<'a> {
         match self.monitor.settled_since() {
             Some(since) => now - since >= self.run.ring.len() as u64,
             None => now - self.disturbed_at >= self.horizon,
-        }
-    }
-
-    fn outcome(&self) -> Outcome {
-        Outcome {
-            rounds: self.engine.rounds(),
-            legitimate_at: self.monitor.legitimate_at(),
-            last_rest: self.monitor.last_rest(),
-            min_distance_before: self.monitor.min_distance_before(),
-            min_distance_after: self.monitor.min_distance_after(),
-            visits: self.monitor.visits(),
-            desiderata: self.monitor.desiderata(),
-            recoveries: self.monitor.recoveries().to_vec(),
-            legitimate: self.monitor.legitimate(),
         }
     }
 }

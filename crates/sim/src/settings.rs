@@ -61,13 +61,13 @@ pub struct Settings {
     Default,
     PartialEq,
     Eq,
+    Serialize,
+    Deserialize,
     Display,
     EnumMessage,
     EnumString,
     VariantArray,
     VariantNames,
-    Serialize,
-    Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -89,13 +89,13 @@ pub enum DelayProgram {
     Default,
     PartialEq,
     Eq,
+    Serialize,
+    Deserialize,
     Display,
     EnumMessage,
     EnumString,
     VariantArray,
     VariantNames,
-    Serialize,
-    Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -348,7 +348,7 @@ impl Settings {
         let mut state = start.state(&ring, tokens, seed)?;
         let default_limit = || Measuring::default_limit(processes);
         let limit = self.limit.unwrap_or_else(default_limit);
-        for (&at, variables) in ring.measurers().iter().zip(&mut state.measuring) {
+        for (&at, variables) in &mut state.measuring {
             variables.limit = limit;
             variables.elapsed = variables.elapsed.min(limit);
             let largest = variables.largest_base();

@@ -1,6 +1,6 @@
 //! Initial states.
 
-use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring};
+use headway_core::{Configuration, Measuring, Process, ProcessIndex, Ring};
 
 use crate::seed::{Purpose, Random};
 
@@ -37,20 +37,18 @@ pub(crate) fn scramble_variables(
     chosen: impl Fn(ProcessIndex) -> bool,
     random: &mut Random,
 ) {
-    let mut measuring = state.measuring.iter_mut();
     for (index, process) in state.processes.iter_mut().enumerate() {
-        let program = ring.programs()[index];
-        let variables = program.measures().then(|| measuring.next()).flatten();
         if !chosen(index) {
             continue;
         }
-        let largest = match (program, variables) {
-            (Program::Relay, _) => 0,
-            (_, None) => ring.separation().top(),
-            (_, Some(variables)) => {
+        let program = ring.programs()[index];
+        let largest = match state.measuring.get_mut(&index) {
+            Some(variables) => {
                 *variables = any_measuring(variables, random);
                 variables.largest_base()
             }
+            None if program.delays() => ring.separation().top(),
+            None => 0,
         };
         process.counter = up_to(largest, random);
     }
@@ -86,7 +84,7 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
         let at = u128::from(token) * n as u128 / u128::from(tokens);
         start.processes[at as usize].queued += 1;
     }
-    for variables in &mut start.measuring {
+    for variables in start.measuring.values_mut() {
         variables.base = top.min(variables.largest_base());
     }
     // From the last token backwards: each delay has counted since the nearest

@@ -15,7 +15,7 @@
 
 use std::fmt::Write as _;
 
-use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
+use headway_core::{Configuration, Measuring, Process, Program, Ring};
 use thiserror::Error;
 
 mod reader;
@@ -75,12 +75,10 @@ pub fn render(ring: &Ring, state: &Configuration) -> String {
         "{{ \"separation\": {},\n  \"processes\": [\n",
         ring.separation()
     );
-    let mut measuring = state.measuring.iter();
     for (index, process) in state.processes.iter().enumerate() {
         let program = ring.programs()[index];
-        let variables = program.measures().then(|| measuring.next()).flatten();
         text.push_str("    ");
-        write_process(&mut text, program, process, variables);
+        write_process(&mut text, program, process, state.measuring.get(&index));
         let last = index + 1 == state.processes.len();
         text.push_str(if last { "\n" } else { ",\n" });
     }
@@ -113,34 +111,10 @@ fn write_process(
     text.push('}');
 }
 
-/// What the reader finds before it knows the ring: a process's fields.
-struct Entry {
-    program: Program,
-    process: Process,
-    variables: Option<Measuring>,
-}
-
-impl StateFile {
-    fn assemble(separation: Separation, entries: &[Entry]) -> Option<StateFile> {
-        let programs = entries.iter().map(|entry| entry.program).collect();
-        let ring = Ring::new(separation, programs).ok()?;
-        let limit = Measuring::default_limit(ring.len());
-        let with_limit = |mut variables: Measuring| {
-            if variables.limit == 0 {
-                variables.limit = limit.max(variables.elapsed);
-            }
-            variables
-        };
-        let configuration = Configuration {
-            processes: entries.iter().map(|entry| entry.process).collect(),
-            measuring: entries
-                .iter()
-                .filter_map(|entry| entry.variables.map(with_limit))
-                .collect(),
-        };
-        Some(StateFile {
-            ring,
-            configuration,
-        })
-    }
+/// Line and column, in characters and from 1, of a byte offset into a text.
+pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+    (line, before[line_start..].chars().count() + 1)
 }

@@ -15,8 +15,8 @@ fn samples() -> [String; 3] {
     let mut state = Configuration::empty(&ring, 2, 12);
     state.processes[0].resting = 2;
     state.processes[0].counter = 1;
-    state.measuring[0].timing = true;
-    state.measuring[0].elapsed = 7;
+    let variables = state.measuring.get_mut(&2).unwrap();
+    (variables.timing, variables.elapsed) = (true, 7);
     let long = Ring::with_delays(Separation::new(5).unwrap(), 20, [0, 7]).unwrap();
     let few = "{\"separation\": 1, \"processes\": [{\"program\": \"delay\"},\n\
                {\"program\": \"measure\", \"tokens\": 3}]}";

@@ -62,10 +62,10 @@ impl fmt::Display for Reason {
 }
 
 /// As many formations, and steps from them, are looked at for a bound.
-const MOST_FORMATIONS: usize = 1_500_000;
-const MOST_STEPS: usize = 100_000_000;
+const MAX_FORMATIONS: usize = 1_500_000;
+const MAX_STEPS: usize = 100_000_000;
 /// Up to this many nodes, the surroundings of each are counted for a bound.
-const MOST_SURROUNDINGS: usize = 20_000;
+const MAX_SURROUNDINGS: usize = 20_000;
 
 /// The best bound known for m tokens; `None` when there are no two.
 ///
@@ -88,7 +88,7 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
         },
     };
     if tokens > 2 && network.is_symmetric() {
-        if network.len() <= MOST_SURROUNDINGS {
+        if network.len() <= MAX_SURROUNDINGS {
             crowd(network, tokens, &mut bound);
         }
         room(network, centre, tokens, &mut bound);
@@ -101,13 +101,13 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
         let formations = network.len().checked_pow(looked_at as u32);
         // All steps from all formations: every token takes every link.
         let steps = links.checked_pow(looked_at as u32);
-        formations.is_some_and(|formations| formations <= MOST_FORMATIONS)
-            && steps.is_some_and(|steps| steps <= MOST_STEPS)
+        formations.is_some_and(|formations| formations <= MAX_FORMATIONS)
+            && steps.is_some_and(|steps| steps <= MAX_STEPS)
     });
     if let Some(looked_at) = looked_at {
         // The largest conceivable distance, by bisection: less is always easier.
         let conceivable = |distance| {
-            formation::conceivable(network, looked_at, distance, MOST_FORMATIONS) != Some(false)
+            formation::conceivable(network, looked_at, distance, MAX_FORMATIONS) != Some(false)
         };
         let (mut can, mut beyond) = (0, bound.distance + 1);
         while can + 1 < beyond {
@@ -135,7 +135,7 @@ fn radius(network: &Network) -> (Node, u32) {
         let reversed = network.reversed();
         return network
             .nodes()
-            .take(MOST_SURROUNDINGS)
+            .take(MAX_SURROUNDINGS)
             .map(|node| {
                 let there = hops_from(network, node);
                 let back = hops_from(&reversed, node);

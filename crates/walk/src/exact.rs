@@ -15,7 +15,7 @@ use crate::network::{Network, Node};
 use crate::walk::Walk;
 
 /// Networks of more nodes are not tried.
-pub const MOST_NODES: usize = 64;
+pub const MAX_NODES: usize = 64;
 
 /// The best closed walk of at most a given length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Best {
 
 /// What an exact search came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ExactSearch {
     /// The best walk.
     Best(Best),
     /// No closed walk of that length visits all nodes.
@@ -49,9 +49,9 @@ pub enum Outcome {
 /// shortest walk that keeps it is the best.
 ///
 /// ```
-/// use headway_walk::{exact::{self, Outcome}, generators::Generator};
+/// use headway_walk::{exact::{self, ExactSearch}, generators::Generator};
 /// let network = Generator::Figure7.network(0).unwrap();
-/// let Outcome::Best(best) = exact::best(&network, 3, None, 16, 1_000_000) else { panic!() };
+/// let ExactSearch::Best(best) = exact::best(&network, 3, None, 16, 1_000_000) else { panic!() };
 /// assert_eq!((best.distance, best.walk.len()), (2, 12));
 /// ```
 pub fn best(
@@ -60,9 +60,9 @@ pub fn best(
     enough: Option<u32>,
     longest: usize,
     steps: usize,
-) -> Outcome {
-    if network.len() > MOST_NODES || longest > 250 {
-        return Outcome::GaveUp;
+) -> ExactSearch {
+    if network.len() > MAX_NODES || longest > 250 {
+        return ExactSearch::GaveUp;
     }
     let bound = bound::upper(network, tokens).map_or(0, |bound| bound.distance);
     let apart = Apart::new(network);
@@ -73,7 +73,7 @@ pub fn best(
         for length in network.len()..=longest {
             let mut filling = Filling::new(network, &apart, &walks, length, tokens, distance);
             match filling.run(None, &mut left) {
-                None => return Outcome::GaveUp,
+                None => return ExactSearch::GaveUp,
                 Some(false) => continue,
                 Some(true) => {}
             }
@@ -83,12 +83,12 @@ pub fn best(
                 let unfairness = unfairness(network, &positions);
                 let mut fairer = Filling::new(network, &apart, &walks, length, tokens, distance);
                 match fairer.run(Some(unfairness - 1), &mut left) {
-                    None => return Outcome::GaveUp,
+                    None => return ExactSearch::GaveUp,
                     Some(true) => positions.clone_from(&fairer.positions),
                     Some(false) => break,
                 }
             }
-            return Outcome::Best(Best {
+            return ExactSearch::Best(Best {
                 walk: Walk::new(network, positions).expect("filled along links"),
                 distance,
                 proved_up_to: (distance < most || most == bound).then_some(longest),
@@ -96,7 +96,7 @@ pub fn best(
             });
         }
     }
-    Outcome::TooShort { longest }
+    ExactSearch::TooShort { longest }
 }
 
 fn unfairness(network: &Network, positions: &[Node]) -> u64 {

@@ -24,7 +24,7 @@ pub enum EqualVisits {
         /// All nodes to which links lead from them.
         to: Vec<Node>,
     },
-    /// Equal visits would confine a token for ever to one of these groups.
+    /// Equal visits would confine a token forever to one of these groups.
     Confined {
         /// The groups.
         groups: Vec<Vec<Node>>,

@@ -1,14 +1,12 @@
 //! The walk file: a walk with its network and all that was found out about it, as
 //! JSON. Other commands take it as a ring to run on.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::fairness;
 use crate::formats::{ReadError, node_link};
-use crate::hamiltonian::Verdict;
+use crate::hamiltonian::Cycle;
 use crate::kept;
 use crate::network::Network;
 use crate::search::{Found, Request};
@@ -33,9 +31,18 @@ pub struct WalkFile {
 /// How many tokens up to this are tabled.
 const TABLED_TOKENS: usize = 12;
 
-/// The file's content. `capacity` says whether to table which separation each
-/// distance takes, which on large networks needs all distances.
-pub fn write(network: &Network, request: &Request, found: &Found, capacity: bool) -> Value {
+/// Which tables a walk file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tables {
+    /// Which separation each distance takes, and what each number of tokens keeps.
+    /// They take all distances, which on large networks are many.
+    All,
+    /// Neither.
+    None,
+}
+
+/// The file's content.
+pub fn write(network: &Network, request: &Request, found: &Found, tables: Tables) -> Value {
     let walk = &found.walk;
     let names =
         |nodes: &[u32]| -> Vec<&str> { nodes.iter().map(|&node| network.name(node)).collect() };
@@ -82,13 +89,13 @@ pub fn write(network: &Network, request: &Request, found: &Found, capacity: bool
         "rounds_between_visits": by_name(&|index| json!([between[index].0, between[index].1])),
         "equal_visits": { "possible": unfair.is_none(), "because": unfair },
         "hamiltonian_cycle": match &found.hamiltonian {
-            Some(Verdict::Found(_)) => json!("yes"),
-            Some(Verdict::None(reason)) => json!(format!("no: {reason}")),
-            Some(Verdict::Unknown) => json!("not found"),
+            Some(Cycle::Found(_)) => json!("yes"),
+            Some(Cycle::Impossible(reason)) => json!(format!("no: {reason}")),
+            Some(Cycle::NotFound) => json!("not found"),
             None => Value::Null,
         },
     });
-    if capacity {
+    if tables == Tables::All {
         file["capacity"] = kept::separations(network, walk)
             .iter()
             .enumerate()
@@ -148,12 +155,7 @@ pub fn read(text: &str) -> Result<WalkFile, FileError> {
     let network = node_link::read_value(network)
         .and_then(|builder| Ok(builder.finish()?))
         .map_err(FileError::Network)?;
-    let nodes: HashMap<&str, u32> = network
-        .names()
-        .iter()
-        .zip(0..)
-        .map(|(name, node)| (name.as_str(), node))
-        .collect();
+    let nodes = network.by_name();
     let positions = file
         .get("walk")
         .and_then(Value::as_array)

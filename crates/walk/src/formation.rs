@@ -5,7 +5,7 @@
 //! from a formation to the same one turned by one (every token where the next one
 //! was), and the tokens between them have visited every node, then their paths
 //! laid end to end are a closed walk of m·L positions on which m tokens, L apart,
-//! keep distance d for ever. And every walk with m·g = W is made so. The search for
+//! keep distance d forever. And every walk with m·g = W is made so. The search for
 //! a walk is thereby a search for a path among formations.
 
 use std::collections::{BinaryHeap, HashMap};
@@ -43,7 +43,7 @@ pub struct Formations<'a> {
 type Formation = Box<[Node]>;
 
 /// With many tokens the steps from a formation are too many to try them all.
-const MOST_STEPS: usize = 512;
+const MAX_STEPS: usize = 512;
 
 impl<'a> Formations<'a> {
     /// For `tokens` tokens that are to keep `distance`; V² bits.
@@ -124,8 +124,8 @@ impl<'a> Formations<'a> {
             steps.checked_mul(self.network.neighbours(node).len())
         });
         let mut next = Vec::with_capacity(self.tokens);
-        let mut left = MOST_STEPS;
-        if all.is_some_and(|all| all <= MOST_STEPS) {
+        let mut left = MAX_STEPS;
+        if all.is_some_and(|all| all <= MAX_STEPS) {
             let choices: Vec<&[Node]> = formation
                 .iter()
                 .map(|&node| self.network.neighbours(node))
@@ -133,7 +133,7 @@ impl<'a> Formations<'a> {
             self.step_rest(&choices, &mut next, &mut left, found);
         } else {
             let few = (2..)
-                .take_while(|few: &usize| few.pow(self.tokens.min(9) as u32) <= MOST_STEPS)
+                .take_while(|few: &usize| few.pow(self.tokens.min(9) as u32) <= MAX_STEPS)
                 .last()
                 .unwrap_or(2);
             let choices: Vec<Vec<Node>> = formation
@@ -159,7 +159,7 @@ impl<'a> Formations<'a> {
             let choices: Vec<&[Node]> = choices.iter().map(Vec::as_slice).collect();
             self.step_rest(&choices, &mut next, &mut left, found);
         }
-        *effort = effort.checked_sub(1 + MOST_STEPS - left)?;
+        *effort = effort.checked_sub(1 + MAX_STEPS - left)?;
         Some(())
     }
 

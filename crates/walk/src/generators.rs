@@ -37,7 +37,7 @@ pub enum Generator {
 }
 
 /// Larger networks are not made: a slip of the finger should not fill the memory.
-const MOST_NODES: u64 = 1_000_000;
+const MAX_NODES: u64 = 1_000_000;
 
 impl Generator {
     /// The forms that [`Generator::from_str`] takes.
@@ -57,6 +57,7 @@ impl Generator {
     /// assert_eq!(generator.network(0).unwrap().len(), 20);
     /// ```
     pub fn network(self, seed: u64) -> Result<Network, NetworkError> {
+        let number = |node: Node| node.to_string();
         match self {
             Generator::Grid(rows, columns) => lattice(rows, columns, false).finish(),
             Generator::Torus(rows, columns) => lattice(rows, columns, true).finish(),
@@ -65,11 +66,7 @@ impl Generator {
                     0 => "centre".to_owned(),
                     leaf => format!("leaf{leaf}"),
                 };
-                linked(
-                    nodes,
-                    names,
-                    |node| if node == 0 { vec![] } else { vec![0] },
-                )
+                linked(nodes, names, |node| Vec::from_iter((node > 0).then_some(0)))
             }
             Generator::Line(nodes) => {
                 let mut line = numbered(nodes);
@@ -81,22 +78,11 @@ impl Generator {
                 }
                 line.finish()
             }
-            Generator::Ring(nodes) => linked(
-                nodes,
-                |node| node.to_string(),
-                |node| vec![(node + 1) % nodes],
-            ),
-            Generator::Tree(nodes) => linked(
-                nodes,
-                |node| node.to_string(),
-                |node| {
-                    if node == 0 {
-                        vec![]
-                    } else {
-                        vec![(node - 1) / 2]
-                    }
-                },
-            ),
+            Generator::Ring(nodes) => linked(nodes, number, |node| vec![(node + 1) % nodes]),
+            Generator::Tree(nodes) => {
+                let parent = |node: Node| Some(node.checked_sub(1)? / 2);
+                linked(nodes, number, |node| parent(node).into_iter().collect())
+            }
             Generator::Hypercube(dimensions) => linked(
                 1 << dimensions,
                 |node| format!("{node:0width$b}", width = dimensions as usize),
@@ -107,9 +93,7 @@ impl Generator {
                         .collect()
                 },
             ),
-            Generator::Complete(nodes) => {
-                linked(nodes, |node| node.to_string(), |node| (0..node).collect())
-            }
+            Generator::Complete(nodes) => linked(nodes, number, |node| (0..node).collect()),
             Generator::Geometric(nodes, radius) => geometric(nodes, radius, seed),
             Generator::Figure7 => figure7().finish(),
         }
@@ -305,7 +289,7 @@ impl FromStr for Generator {
         };
         match generator.size() {
             ..2 => Err(wrong("a network has at least 2 nodes")),
-            2..=MOST_NODES => Ok(generator),
+            2..=MAX_NODES => Ok(generator),
             _ => Err(wrong("too many nodes")),
         }
     }

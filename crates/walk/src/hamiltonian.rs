@@ -9,30 +9,30 @@ use crate::walk::Walk;
 
 /// Whether there is a walk that visits every node once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Cycle {
     /// There is.
     Found(Walk),
-    /// There is none, because.
-    None(String),
+    /// There is none, for this reason.
+    Impossible(String),
     /// None was found, and none was excluded.
-    Unknown,
+    NotFound,
 }
 
 /// Looks for a cycle: reasons against one first, then backtracking for up to
 /// `steps` steps on networks of up to 64 nodes, then a tour by 2-opt.
 ///
 /// ```
-/// use headway_walk::{generators::Generator, hamiltonian::{self, Verdict}};
-/// let verdict = |generator: Generator| hamiltonian::cycle(&generator.network(0).unwrap(), 0, 100_000);
-/// assert!(matches!(verdict(Generator::Grid(4, 5)), Verdict::Found(_)));
-/// assert!(matches!(verdict(Generator::Grid(3, 5)), Verdict::None(_)));
+/// use headway_walk::{generators::Generator, hamiltonian::{self, Cycle}};
+/// let cycle = |generator: Generator| hamiltonian::cycle(&generator.network(0).unwrap(), 0, 100_000);
+/// assert!(matches!(cycle(Generator::Grid(4, 5)), Cycle::Found(_)));
+/// assert!(matches!(cycle(Generator::Grid(3, 5)), Cycle::Impossible(_)));
 /// ```
-pub fn cycle(network: &Network, seed: u64, steps: usize) -> Verdict {
+pub fn cycle(network: &Network, seed: u64, steps: usize) -> Cycle {
     if let Some(reason) = obstacle(network) {
-        return Verdict::None(reason);
+        return Cycle::Impossible(reason);
     }
     if network.len() == 2 {
-        return Verdict::Found(Walk::new(network, vec![0, 1]).expect("two nodes, one link"));
+        return Cycle::Found(Walk::new(network, vec![0, 1]).expect("two nodes, one link"));
     }
     if network.len() <= 64 {
         let mut search = Backtracking {
@@ -44,19 +44,19 @@ pub fn cycle(network: &Network, seed: u64, steps: usize) -> Verdict {
         match search.extend() {
             Some(true) => {
                 let walk = Walk::new(network, search.path).expect("closed and complete");
-                return Verdict::Found(walk);
+                return Cycle::Found(walk);
             }
             Some(false) => {
-                return Verdict::None("an exhaustive search found no cycle".to_owned());
+                return Cycle::Impossible("an exhaustive search found no cycle".to_owned());
             }
             None => {}
         }
     }
     let walk = tour::short(network, seed, steps);
     if walk.len() == network.len() {
-        Verdict::Found(walk)
+        Cycle::Found(walk)
     } else {
-        Verdict::Unknown
+        Cycle::NotFound
     }
 }
 

@@ -1,7 +1,7 @@
 //! The distance that tokens keep in the network while they circulate on a walk.
 //!
 //! On a walk of W positions every token advances one position each round, so two
-//! tokens j positions apart stay j apart for ever, and come as near in the network
+//! tokens j positions apart stay j apart forever, and come as near in the network
 //! as the nearest pair w(i), w(i+j). Which j can occur is an [`Offsets`]; the
 //! distance kept is the minimum over all i and all those j.
 //!
@@ -146,7 +146,7 @@ pub struct Nearest {
     pub positions: (u32, u32),
 }
 
-/// The distance that tokens apart by `offsets` keep for ever; `None` when there
+/// The distance that tokens apart by `offsets` keep forever; `None` when there
 /// are no two tokens.
 ///
 /// ```

@@ -55,6 +55,11 @@ impl Network {
             .map(|index| index as Node)
     }
 
+    /// All nodes by name, for looking up many.
+    pub fn by_name(&self) -> HashMap<&str, Node> {
+        self.names.iter().map(String::as_str).zip(0..).collect()
+    }
+
     /// Where a token at `node` can go, ascending.
     pub fn neighbours(&self, node: Node) -> &[Node] {
         let node = node as usize;

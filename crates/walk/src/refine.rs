@@ -9,7 +9,7 @@ use crate::tour::trim;
 use crate::walk::Walk;
 
 /// All distances are kept in memory, so only networks up to this size.
-pub(crate) const MOST_NODES: usize = 1000;
+pub(crate) const MAX_NODES: usize = 1000;
 
 /// The walk, or a better one reached from it by turning stretches round, adding
 /// and dropping detours.

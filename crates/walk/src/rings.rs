@@ -22,7 +22,7 @@ pub use cover::best;
 use tables::Tables;
 
 /// All distances are kept in memory, so only networks up to this size.
-pub const MOST_NODES: usize = 1000;
+pub const MAX_NODES: usize = 1000;
 
 /// Cycles that together visit every node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub enum RingsError {
         nodes: Vec<String>,
     },
     /// All distances of so large a network do not fit.
-    #[error("rings are timed on networks of up to {MOST_NODES} nodes, this one has {nodes}")]
+    #[error("rings are timed on networks of up to {MAX_NODES} nodes, this one has {nodes}")]
     TooLarge {
         /// Its nodes.
         nodes: usize,
@@ -69,7 +69,7 @@ pub enum RingsError {
 /// Tokens on rings, timed as well as can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// The distance that any two tokens keep for ever.
+    /// The distance that any two tokens keep forever.
     pub distance: u32,
     /// For each ring, how many rounds a token rests at every node; 1 is full speed.
     pub paces: Vec<u32>,
@@ -101,7 +101,7 @@ impl Rings {
     ///
     /// The first thing that is wrong.
     pub fn new(network: &Network, rings: Vec<Vec<Node>>) -> Result<Rings, RingsError> {
-        if network.len() > MOST_NODES {
+        if network.len() > MAX_NODES {
             return Err(RingsError::TooLarge {
                 nodes: network.len(),
             });
@@ -206,7 +206,7 @@ impl Rings {
         let mut paces = vec![1; self.rings.len()];
         loop {
             // Halving or thirding all speeds alike changes nothing.
-            if paces.iter().copied().fold(0, gcd) == 1 {
+            if paces.iter().copied().fold(0, num_integer::gcd) == 1 {
                 let timing = Tables::new(&self.rings, &paces, apart).time(&owners);
                 if best
                     .as_ref()
@@ -236,7 +236,7 @@ impl Timing {
 
     /// What came out, in words.
     pub fn in_words(&self, network: &Network, rings: &Rings) -> String {
-        let mut text = format!("tokens keep distance {} for ever", self.distance);
+        let mut text = format!("tokens keep distance {} forever", self.distance);
         if let Some(clash) = &self.clash {
             let (one, other) = clash.rings;
             let _ = write!(
@@ -264,13 +264,5 @@ impl Timing {
             );
         }
         text
-    }
-}
-
-fn gcd(one: u32, other: u32) -> u32 {
-    if other == 0 {
-        one
-    } else {
-        gcd(other, one % other)
     }
 }

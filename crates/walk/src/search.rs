@@ -1,13 +1,13 @@
-//! The best walk that can be found: the most distance kept by m tokens for ever,
+//! The best walk that can be found: the most distance kept by m tokens forever,
 //! then the shortest walk, then the fairest visits.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::bound::{self, Bound};
-use crate::exact::{self, Outcome};
+use crate::exact::{self, ExactSearch};
 use crate::formation::Formations;
-use crate::hamiltonian::{self, Verdict};
+use crate::hamiltonian::{self, Cycle};
 use crate::kept::{self, Nearest, Offsets};
 use crate::network::Network;
 use crate::refine;
@@ -123,7 +123,7 @@ pub struct Found {
     /// No closed walk up to this length keeps more.
     pub proved_up_to: Option<usize>,
     /// Whether a walk can visit every node exactly once, when that was asked.
-    pub hamiltonian: Option<Verdict>,
+    pub hamiltonian: Option<Cycle>,
 }
 
 impl Found {
@@ -195,13 +195,13 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
     }
     if wants(Method::Hamiltonian) {
         progress("looking for a Hamiltonian cycle");
-        let verdict = hamiltonian::cycle(network, request.seed, moves);
-        if let Verdict::Found(walk) = &verdict {
+        let cycle = hamiltonian::cycle(network, request.seed, moves);
+        if let Cycle::Found(walk) = &cycle {
             search.offer(walk.clone(), Method::Hamiltonian);
         }
-        search.hamiltonian = Some(verdict);
+        search.hamiltonian = Some(cycle);
     }
-    let refinable = network.len() <= refine::MOST_NODES && request.tokens > 1;
+    let refinable = network.len() <= refine::MAX_NODES && request.tokens > 1;
     if wants(Method::Refine) && refinable && !search.reached() {
         progress("refining the best tour");
         search.refine();
@@ -239,7 +239,7 @@ struct Search<'a> {
     request: &'a Request,
     best: Option<Found>,
     bound: Option<Bound>,
-    hamiltonian: Option<Verdict>,
+    hamiltonian: Option<Cycle>,
     proved_up_to: Option<usize>,
 }
 
@@ -351,7 +351,7 @@ impl Search<'_> {
         });
         let steps = 20_000_000 * self.request.effort.max(1) as usize;
         let Request { tokens, wanted, .. } = *self.request;
-        if let Outcome::Best(best) = exact::best(self.network, tokens, wanted, longest, steps) {
+        if let ExactSearch::Best(best) = exact::best(self.network, tokens, wanted, longest, steps) {
             self.proved_up_to = best.proved_up_to;
             self.offer(best.walk, Method::Exact);
         }

@@ -65,7 +65,10 @@ fn a_damaged_walk_is_refused_or_read() {
     let network = Generator::Figure7.network(0).unwrap();
     let request = Request::new(2);
     let found = search::walk(&network, &request, &mut |_| {}).unwrap();
-    let sample = format!("{:#}", file::write(&network, &request, &found, true));
+    let sample = format!(
+        "{:#}",
+        file::write(&network, &request, &found, file::Tables::All)
+    );
     let (mut read, mut refused) = (0, 0);
     for seed in 0..FILES {
         let bytes = damage::damaged(sample.as_bytes(), &mut below(seed));

@@ -3,7 +3,7 @@
 
 mod support;
 
-use headway_walk::exact::{self, Outcome};
+use headway_walk::exact::{self, ExactSearch};
 use headway_walk::{Network, Node, Walk, bound};
 use support::{all_distances, connected_networks, simulate_all};
 
@@ -83,7 +83,8 @@ fn confirm(nodes: usize, tokens: usize) -> usize {
             .last()
             .unwrap_or(nodes);
         let links: Vec<_> = network.links().collect();
-        let Outcome::Best(found) = exact::best(network, tokens, None, longest, 50_000_000) else {
+        let ExactSearch::Best(found) = exact::best(network, tokens, None, longest, 50_000_000)
+        else {
             assert_eq!(best_of_all(network, tokens, longest), None, "{links:?}");
             continue;
         };
@@ -127,9 +128,9 @@ fn a_length_that_is_too_short_is_said_to_be() {
     let star = support::network(5, &[(0, 1), (0, 2), (0, 3), (0, 4)]).unwrap();
     assert_eq!(
         exact::best(&star, 2, None, 7, 1_000_000),
-        Outcome::TooShort { longest: 7 }
+        ExactSearch::TooShort { longest: 7 }
     );
-    assert_eq!(exact::best(&star, 2, None, 8, 10), Outcome::GaveUp);
+    assert_eq!(exact::best(&star, 2, None, 8, 10), ExactSearch::GaveUp);
 }
 
 /// When less is enough, nothing is claimed about more.
@@ -138,7 +139,7 @@ fn enough_is_enough() {
     let ring =
         support::network(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)]).unwrap();
     let best = |enough| match exact::best(&ring, 2, enough, 12, 10_000_000) {
-        Outcome::Best(best) => best,
+        ExactSearch::Best(best) => best,
         other => panic!("{other:?}"),
     };
     assert_eq!(

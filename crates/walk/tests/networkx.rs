@@ -83,7 +83,7 @@ fn networkx_reads_what_is_written() {
             let request = Request::new(tokens);
             let found = search::walk(&network, &request, &mut |_| {}).unwrap();
             if found.walk.len() >= tokens {
-                let file = file::write(&network, &request, &found, true);
+                let file = file::write(&network, &request, &found, file::Tables::All);
                 write(&format!("walk{tokens}.json"), &file.to_string());
                 files += 1;
                 let again = file::read(&file.to_string()).unwrap();

@@ -6,7 +6,8 @@
 //! layer are ordered by the mean of their neighbours, so that few arrows cross.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+
+use headway_draw::{Path, Svg, Theme};
 
 use crate::crates::Dependencies;
 
@@ -15,6 +16,15 @@ const BOX_HEIGHT: i64 = 34;
 const GAP: i64 = 28;
 const LAYER: i64 = 84;
 const MARGIN: i64 = 12;
+
+const RULES: &str = "\
+.crate { fill: $raised; stroke: $accent }
+.name { font-size: 14px }
+.arrow { fill: none; stroke: $relay; stroke-width: 1.5; marker-end: url(#tip) }
+.tip { fill: $relay }
+";
+
+const TIP: &str = "<marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8z\"/></marker>\n";
 
 /// A place in a layer: a crate, or where an arrow passes by.
 struct Place {
@@ -243,25 +253,10 @@ impl Drawing {
             self.places.iter().map(|place| place.x).max().unwrap_or(0) + BOX_WIDTH / 2 + MARGIN;
         let layers = self.layers.len() as i64;
         let height = (layers - 1) * LAYER + BOX_HEIGHT + 2 * MARGIN;
-        let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-             width=\"{width}\" height=\"{height}\" role=\"img\">\n\
-             <title>The crates of Headway: an arrow leads to what a crate is built from</title>\n\
-             <style>\n\
-             rect {{ fill: #eef3fb; stroke: #3f6fb5; }}\n\
-             text {{ fill: #1b2b44; font: 14px system-ui, sans-serif; text-anchor: middle; }}\n\
-             path {{ fill: none; stroke: #6b7a90; stroke-width: 1.5; }}\n\
-             marker path {{ fill: #6b7a90; stroke: none; }}\n\
-             @media (prefers-color-scheme: dark) {{\n  \
-             rect {{ fill: #1c2636; stroke: #7fa8e6; }}\n  \
-             text {{ fill: #e6edf7; }}\n  \
-             path {{ stroke: #93a3ba; }}\n  \
-             marker path {{ fill: #93a3ba; }}\n\
-             }}\n\
-             </style>\n\
-             <marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" \
-             markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker>\n"
-        );
+        let title = "The crates of Headway: an arrow leads to what a crate is built from";
+        let size = (width as f64, height as f64);
+        let mut out = Svg::new((0.0, 0.0), size, title, Theme::Auto, RULES);
+        out.raw(TIP);
         let mut tops = vec![0; self.places.len()];
         for (layer, y) in self
             .layers
@@ -272,37 +267,36 @@ impl Drawing {
         }
         for &(from, to) in &self.arrows {
             if self.places[from].name.is_some() {
-                let _ = writeln!(out, "{}", self.arrow(from, to, &tops));
+                out.path("arrow", &self.arrow(from, to, &tops));
             }
         }
         for (place, top) in self.places.iter().zip(&tops) {
             let Some(name) = &place.name else { continue };
-            let _ = writeln!(
-                out,
-                "<rect x=\"{}\" y=\"{top}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" \
-                 rx=\"7\"/><text x=\"{}\" y=\"{}\">{name}</text>",
-                place.x - BOX_WIDTH / 2,
-                place.x,
-                top + BOX_HEIGHT / 2 + 5,
-            );
+            let corner = ((place.x - BOX_WIDTH / 2) as f64, *top as f64);
+            let size = (BOX_WIDTH as f64, BOX_HEIGHT as f64);
+            out.rect("crate", corner, size).number("rx", 7.0);
+            let middle = (place.x as f64, (top + BOX_HEIGHT / 2 + 5) as f64);
+            out.text("name middle", middle, name);
         }
-        out + "</svg>\n"
+        out.finish()
     }
 
     /// From a crate, past the layers between, to a crate.
-    fn arrow(&self, from: usize, mut to: usize, tops: &[i64]) -> String {
+    fn arrow(&self, from: usize, mut to: usize, tops: &[i64]) -> Path {
+        let at = |x: i64, y: i64| (x as f64, y as f64);
         let (mut x, mut y) = (self.places[from].x, tops[from] + BOX_HEIGHT);
-        let mut path = format!("<path marker-end=\"url(#tip)\" d=\"M{x} {y}");
+        let mut path = Path::default();
+        path.to('M', &[at(x, y)]);
         loop {
             let passed = self.places[to].name.is_none();
             let (next, end) = (self.places[to].x, tops[to]);
             let half = (y + end) / 2;
-            let _ = write!(path, "C{x} {half} {next} {half} {next} {end}");
+            path.to('C', &[at(x, half), at(next, half), at(next, end)]);
             if !passed {
-                return path + "\"/>";
+                return path;
             }
             (x, y) = (next, end + BOX_HEIGHT);
-            let _ = write!(path, "V{y}");
+            path.to('L', &[at(x, y)]);
             let onwards = self.arrows.iter().find(|(from, _)| *from == to);
             to = onwards.expect("an arrow that goes on").1;
         }

@@ -19,7 +19,7 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
     let delays = |index: usize| programs[index].delays();
     let mut text = format!(
         "// delay/relay: {}.\n//\n{QUESTIONS}\nmdp\n\nconst int top = {top};\n\n",
-        instance.describe()
+        instance.to_string()
     );
     for index in 0..n {
         let before = (index + n - 1) % n;

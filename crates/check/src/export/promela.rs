@@ -28,7 +28,7 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
          bool legitimate;\n\
          /* Not part of the state: */\n\
          hidden byte i, ahead, behind, held, arriving, leaving, before;\n\n",
-        instance.describe()
+        instance.to_string()
     );
     text.push_str(&delay_macro(&delays));
     text.push_str(LEGITIMATE);

@@ -1,9 +1,9 @@
 //! The report on a guarded model.
 
 use super::explore;
-use crate::control::{CheckError, Control, Limits};
-use crate::function::Lasso;
-use crate::report::{Property, Report, Trace, Worst};
+use crate::control::{Control, Limits};
+use crate::error::Result;
+use crate::report::{Figure, Lasso, Property, Report, Worst};
 use crate::schedule::Scheduler;
 use crate::traits::Guarded;
 
@@ -15,34 +15,17 @@ pub(crate) fn report<M: Guarded>(
     scheduler: Scheduler,
     limits: Limits,
     control: &Control,
-) -> Result<Report, CheckError> {
+) -> Result<Report> {
     let answer = explore(model, scheduler, limits, control)?;
-    let closure = answer.closure_violation.map(|(from, to)| {
-        let stem = vec![from, to];
-        Trace::of_ranks(
-            model,
-            &Lasso {
-                stem,
-                cycle: Vec::new(),
-            },
-        )
-    });
-    let alive = answer.legitimate_deadlock.map(|rank| {
-        let stem = vec![rank];
-        Trace::of_ranks(
-            model,
-            &Lasso {
-                stem,
-                cycle: Vec::new(),
-            },
-        )
-    });
+    let path = |ranks: Vec<u64>| Lasso::path(ranks).trace(model);
     let divergence = answer.divergence.as_ref();
     let properties = vec![
         Property::unless(
             "closure",
             "every step from a legitimate state leads to a legitimate state",
-            closure,
+            answer
+                .closure_violation
+                .map(|(from, to)| path(vec![from, to])),
         ),
         Property::unless(
             "convergence",
@@ -52,46 +35,32 @@ pub(crate) fn report<M: Guarded>(
                 }
                 _ => "every run reaches a legitimate state, however unfair the scheduler",
             },
-            divergence.map(|lasso| Trace::of_ranks(model, lasso)),
+            divergence.map(|lasso| lasso.trace(model)),
         ),
         Property::unless(
             "no-deadlock",
             "in every legitimate state some process is enabled",
-            alive,
+            answer.legitimate_deadlock.map(|rank| path(vec![rank])),
         ),
     ];
+    let diverging = (answer.diverging > 0).then_some(Figure::Number(answer.diverging));
     Ok(Report {
         model: name,
         instance,
         scheduler: Some(scheduler),
-        states: u128::from(answer.states),
-        legitimate: u128::from(answer.legitimate),
-        closure: answer.closure_violation.is_none(),
-        convergence: answer.divergence.is_none(),
+        states: answer.states.into(),
+        legitimate: answer.legitimate.into(),
         properties,
         worst: answer.worst.map(|worst| Worst {
             steps: worst.steps,
             moves: Some(worst.moves),
             rounds: worst.rounds,
         }),
-        witness: answer.worst.map(|_| {
-            let stem = answer.slowest.clone();
-            Trace::of_ranks(
-                model,
-                &Lasso {
-                    stem,
-                    cycle: Vec::new(),
-                },
-            )
-        }),
-        figures: if answer.diverging > 0 {
-            vec![(
-                "diverging",
-                crate::Figure::Number(u128::from(answer.diverging)),
-            )]
-        } else {
-            Vec::new()
-        },
-        reductions: Vec::new(),
+        witness: answer.worst.map(|_| path(answer.slowest)),
+        figures: diverging
+            .map(|figure| ("diverging", figure))
+            .into_iter()
+            .collect(),
+        ..Report::default()
     })
 }

@@ -4,20 +4,22 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::Exploration;
-use crate::control::CheckError;
+use super::{Assignments, Exploration};
+use crate::error::{CheckError, Result};
 use crate::traits::Guarded;
 
 /// Pairs (state, set of processes) for which rounds are computed.
-const MOST_PAIRS: u64 = 1 << 28;
+const MAX_PAIRS: u64 = 1 << 28;
 
 impl<M: Guarded> Exploration<'_, M> {
     /// The longest path over pairs (state, processes waited for).
-    pub(super) fn rounds(&self, longest: u32) -> Result<Option<u64>, CheckError> {
+    pub(super) fn rounds(&self, longest: u32) -> Result<Option<u64>> {
         let (states, n) = (self.model.states(), self.model.processes());
         let pairs = states
             .checked_shl(n as u32)
-            .filter(|pairs| pairs >> n == states && (..=MOST_PAIRS).contains(pairs));
+            .filter(|pairs| pairs >> n == states && (..=MAX_PAIRS).contains(pairs))
+            // There are no more rounds than steps, and a round's number has 16 bits.
+            .filter(|_| longest < u16::MAX.into());
         let Some(pairs) = pairs else {
             return Ok(None);
         };
@@ -30,7 +32,7 @@ impl<M: Guarded> Exploration<'_, M> {
         let rounds: Vec<AtomicU16> = (0..pairs).map(|_| AtomicU16::new(0)).collect();
         let worst = AtomicU64::new(0);
         let stopped = || {
-            let known = format!("every run gets there in at most {longest} steps; rounds unknown");
+            let known = format!("every run takes at most {longest} steps; rounds not computed");
             CheckError::interrupted(self.control, known)
         };
         for level in by_steps.iter().skip(1) {
@@ -41,14 +43,20 @@ impl<M: Guarded> Exploration<'_, M> {
                 if self.control.stopped() {
                     return;
                 }
-                let state = self.model.state(rank);
-                let enabled = self.model.enabled(&state);
-                let mut steps = Vec::new();
-                self.each_step(&state, |selected, after| {
-                    let legitimate = self.model.legitimate(&after);
-                    let enabled = self.model.enabled(&after);
-                    steps.push((selected, self.model.rank(&after), enabled, legitimate));
-                });
+                let all = Assignments::new(self.model, rank);
+                let enabled = all.enabled;
+                // Nothing is watched any more: its table has the enabled processes of the
+                // states passed. There are at most 28.
+                let enabled_at = |rank: u64| &self.watched[rank as usize];
+                enabled_at(rank).store(enabled as u32, Ordering::Relaxed);
+                let steps: Vec<_> = self
+                    .all_steps(&all)
+                    .map(|(selected, after)| {
+                        let enabled = enabled_at(after).load(Ordering::Relaxed);
+                        let legitimate = self.settled(after) == Some(0);
+                        (selected, after, u64::from(enabled), legitimate)
+                    })
+                    .collect();
                 let mut waited = enabled;
                 while waited != 0 {
                     let most = steps.iter().map(|&(selected, after, enabled, legitimate)| {

@@ -10,8 +10,8 @@
 //! state or every state of delay/relay. Every process carries a ghost: the state
 //! of the lock-step run that it believes to be in. The property `logical-rounds`
 //! says that its variables are those of its ghost, always; a process that reads
-//! the wrong state of its predecessor departs from it. Where a token truly is
-//! follows from the variables alone: a token counts as with its last holder until
+//! the wrong state of its predecessor departs from it. Where a token is in real time
+//! follows from the variables alone: it counts as with its last holder until
 //! the next process has taken it.
 //!
 //! With a modulus of at most n the clocks can also be wound round the ring, each
@@ -19,57 +19,104 @@
 //! process sees tells it from a good one.
 
 use headway_core::bound::true_separation;
-use headway_core::phase_clock::PhaseClock;
+use num_bigint::BigUint;
 
-use super::delay_relay::{Explicit, Instance, reduced};
+use super::delay_relay::{Instance, reduced};
 use crate::Scheduler;
-use crate::control::{CheckError, Control, Limits};
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result, TooLarge};
 use crate::reach;
 use crate::report::{Figure, Property, Report, Trace};
 
 mod model;
 
-use model::{Asynchronous, LARGEST, State};
+use model::{Asynchronous, MAX_PROCESSES, State};
 
-/// The parameters beyond the ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clocking {
-    /// The clock's modulus; a multiple of the pace. At least 2, and more than n
+/// A ring, its clocks and its scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The ring, of 3 to 12 processes.
+    pub instance: Instance,
+    /// The clock's modulus; a multiple of the pace. From 2 to 250, and more than n
     /// unless the failure is to be seen.
     pub modulus: u32,
-    /// p: a round every p-th tick.
+    /// p: a round every p-th tick, at least 1.
     pub pace: u32,
     /// Whether the previous state is published too. Without it, the protocol is
     /// wrong.
     pub previous: bool,
     /// Start from every state, not only from the legitimate ones.
     pub every_start: bool,
+    /// Who ticks in a step.
+    pub scheduler: Scheduler,
 }
 
-impl Clocking {
-    /// For a ring of n processes and a pace: the smallest multiple of both n and p
-    /// above n, starts legitimate.
+impl Settings {
+    /// The smallest multiple of both n and p above n as the modulus, legitimate starts,
+    /// and the central scheduler: steps of several processes reach no further states.
     ///
     /// ```
-    /// use headway_check::model::asynchronous::Clocking;
-    /// assert_eq!(Clocking::for_ring(6, 4).modulus, 12);
+    /// use headway_check::model::asynchronous::Settings;
+    /// use headway_check::model::delay_relay::Instance;
+    /// let ring = Instance::uniform(6, 2, 3).unwrap();
+    /// assert_eq!(Settings::new(ring, 4).modulus, 12);
     /// ```
-    pub fn for_ring(processes: usize, pace: u32) -> Clocking {
-        let n = processes as u32;
-        let mut multiples = (2..).map(|k| k * n);
-        Clocking {
-            modulus: multiples
-                .find(|k| k % pace.max(1) == 0)
-                .expect("n·p is one of them"),
+    pub fn new(instance: Instance, pace: u32) -> Settings {
+        let n = instance.processes() as u32;
+        let mut multiples = (2..=pace.max(2)).map(|k| k.saturating_mul(n));
+        Settings {
+            instance,
+            // n·p is one of them, unless that is more than any modulus.
+            modulus: multiples.find(|k| k % pace.max(1) == 0).unwrap_or(u32::MAX),
             pace,
             previous: true,
             every_start: false,
+            scheduler: Scheduler::Central,
         }
     }
 
-    /// What the true distance of tokens at separation g is at least.
-    pub fn true_distance(&self, separation: u32) -> u32 {
-        true_separation(separation.into(), self.pace.into()) as u32
+    /// The least true distance of tokens at the ring's separation.
+    pub fn true_distance(&self) -> u32 {
+        true_separation(self.instance.separation().into(), self.pace.into()) as u32
+    }
+
+    fn validate(&self) -> Result<()> {
+        let (n, modulus, pace) = (self.instance.processes(), self.modulus, self.pace);
+        if !(3..=MAX_PROCESSES).contains(&n) {
+            return Err(CheckError::settings(format!(
+                "asynchronous: 3 to {MAX_PROCESSES} processes, not {n}"
+            )));
+        }
+        if pace == 0 || !(2..=250).contains(&modulus) || modulus % pace != 0 {
+            return Err(CheckError::settings(format!(
+                "asynchronous: a pace of at least 1 and a modulus from 2 to 250 that is a \
+                 multiple of it, not pace {pace} and modulus {modulus}"
+            )));
+        }
+        let states = self.instance.states();
+        Ok(TooLarge::bound(
+            "lock-step states",
+            states,
+            u64::from(u32::MAX) - 1,
+        )?)
+    }
+
+    fn describe(&self) -> String {
+        let (modulus, pace) = (self.modulus, self.pace);
+        let previous = if self.previous {
+            ""
+        } else {
+            ", previous state not published"
+        };
+        let starts = if self.every_start {
+            "every start"
+        } else {
+            "legitimate starts"
+        };
+        format!(
+            "{}, modulus {modulus}, pace {pace}{previous}, {starts}",
+            self.instance
+        )
     }
 }
 
@@ -77,72 +124,33 @@ impl Clocking {
 ///
 /// # Errors
 ///
-/// When the parameters do not fit, too many states turn up, or when stopped.
-pub fn check(
-    instance: &Instance,
-    clocking: Clocking,
-    scheduler: Scheduler,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let n = instance.processes();
-    if !(3..=LARGEST).contains(&n) {
-        return Err(CheckError::instance(format!(
-            "asynchronous: 3 to {LARGEST} processes, not {n}"
-        )));
-    }
-    let (modulus, pace) = (clocking.modulus, clocking.pace);
-    if pace == 0 || !(2..=250).contains(&modulus) || modulus % pace != 0 {
-        return Err(CheckError::instance(format!(
-            "asynchronous: a pace of at least 1 and a modulus from 2 to 250 that is a multiple \
-             of it, not pace {pace} and modulus {modulus}"
-        )));
-    }
-    if instance.states() >= u128::from(u32::MAX) {
-        return Err(CheckError::TooLarge {
-            what: format!("{} lock-step states", instance.states()),
-            need: "a number for each".into(),
-            fits: format!("{} states", u32::MAX),
-        });
-    }
-    let model = Asynchronous {
-        lock_step: Explicit::new(instance.clone())?,
-        clock: PhaseClock {
-            modulus: modulus as i32,
-            tail: 0,
-        },
-        clocking,
-        scheduler,
-    };
+/// When the settings do not fit together, too many states turn up, or when stopped.
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+    settings.validate()?;
+    let model = Asynchronous::new(settings)?;
     let answer = reach::explore(&model, limits, control)?;
     let run = |states: &Vec<State>| Trace {
         states: states.iter().map(|state| model.show(state)).collect(),
         repeats_from: None,
         start: None,
     };
-    let counterexample = |name| {
-        let found = answer
-            .violation
-            .as_ref()
-            .filter(|(property, _)| *property == name);
+    let broken = |name| {
+        let found = answer.violation.as_ref();
+        let found = found.filter(|(property, _)| *property == name);
         found.map(|(_, states)| run(states))
     };
-    let (found, bound) = (
-        answer.least.as_ref().map(|(least, _)| *least),
-        clocking.true_distance(instance.separation()),
-    );
-    let holds = clocking.every_start || found.is_some_and(|found| found >= u64::from(bound));
-    let logical = counterexample("logical-rounds");
-    let properties = vec![
+    let (least, bound) = (answer.least.as_ref(), settings.true_distance());
+    let kept = settings.every_start || least.is_some_and(|least| least.0 >= bound.into());
+    let mut properties = vec![
         Property::unless(
             "logical-rounds",
             "every process goes through the states of the lock-step run, whatever the schedule",
-            logical,
+            broken("logical-rounds"),
         ),
         Property::unless(
             "conserved",
-            "the tokens are m at every moment, counted at their last holders",
-            counterexample("conserved"),
+            "there are m tokens at every moment, counted at their last holders",
+            broken("conserved"),
         ),
         Property::unless(
             "no-deadlock",
@@ -151,66 +159,53 @@ pub fn check(
         ),
         Property {
             name: "true-distance",
-            says: if clocking.every_start {
+            says: if settings.every_start {
                 "asked of legitimate starts only".to_owned()
             } else {
                 format!(
-                    "tokens are truly at least g - ⌊(g+p)/(p+1)⌋ = {bound} apart; the least seen \
-                     is {}",
-                    found.map_or("none".to_owned(), |found| found.to_string())
+                    "tokens are at least g - ⌊(g+p)/(p+1)⌋ = {bound} apart in real time; the \
+                     least seen is {}",
+                    least.map_or("none".to_owned(), |least| least.0.to_string())
                 )
             },
-            holds,
-            counterexample: answer
-                .least
-                .as_ref()
-                .filter(|_| !holds)
-                .map(|(_, states)| run(states)),
+            holds: kept,
+            counterexample: least.filter(|_| !kept).map(|(_, states)| run(states)),
         },
     ];
     let all = properties.iter().all(|property| property.holds);
-    // Logical rounds being lock-step rounds, what holds of those holds here.
-    let lock_step = reduced::explore(instance, limits, control)?;
-    let legitimate = answer.states - u64::from(answer.violation.is_some());
+    let lock_step = reduced::explore(&settings.instance, limits, control)?;
+    let inherited = |name, says, holds| Property::new(name, says, all && holds);
+    properties.splice(
+        0..0,
+        [
+            inherited(
+                "closure",
+                "logical rounds are lock-step rounds, which lead from legitimate states to \
+                 legitimate states",
+                lock_step.closure_violation.is_none(),
+            ),
+            inherited(
+                "convergence",
+                "logical rounds are lock-step rounds, of which every run reaches a legitimate \
+                 state",
+                lock_step.never == BigUint::ZERO,
+            ),
+        ],
+    );
+    let found = least.map_or(0, |least| least.0);
     Ok(Report {
         model: "asynchronous",
-        instance: format!(
-            "{}, modulus {modulus}, pace {pace}{}{}",
-            instance.describe(),
-            if clocking.previous {
-                ""
-            } else {
-                ", previous state not published"
-            },
-            if clocking.every_start {
-                ", every start"
-            } else {
-                ", legitimate starts"
-            },
-        ),
-        scheduler: Some(scheduler),
-        states: u128::from(answer.states),
-        legitimate: u128::from(legitimate),
-        closure: all && lock_step.closure_violation.is_none(),
-        convergence: all && lock_step.never == 0,
+        instance: settings.describe(),
+        scheduler: Some(settings.scheduler),
+        states: answer.states.into(),
+        legitimate: (answer.states - u64::from(answer.violation.is_some())).into(),
         properties,
-        worst: None,
-        witness: answer
-            .least
-            .as_ref()
-            .filter(|_| all)
-            .map(|(_, states)| run(states)),
+        witness: least.filter(|_| all).map(|(_, states)| run(states)),
         figures: vec![
-            (
-                "steps_between_states",
-                Figure::Number(u128::from(answer.steps)),
-            ),
-            (
-                "least_true_distance",
-                Figure::Number(u128::from(found.unwrap_or(0))),
-            ),
-            ("true_distance_bound", Figure::Number(u128::from(bound))),
+            ("steps_between_states", Figure::Number(answer.steps)),
+            ("least_true_distance", Figure::Number(found)),
+            ("true_distance_bound", Figure::Number(bound.into())),
         ],
-        reductions: Vec::new(),
+        ..Report::default()
     })
 }

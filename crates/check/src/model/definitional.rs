@@ -9,98 +9,138 @@
 
 use headway_core::token_ring::{self, Gate, holds};
 use headway_core::{Process, Program, Ring, legitimate};
+use num_bigint::BigUint;
 
-use crate::control::{CheckError, Control, Limits};
-use crate::ranking::{count_states, digit};
+use super::Search;
+use super::delay_relay::Instance;
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
 use crate::report::{Figure, Report};
 use crate::traits::{Deterministic, Model};
-use crate::{function, report};
+use crate::{Domains, function};
 
-const MOST_VALUES: usize = 32;
-const LARGEST: usize = 16;
+/// Values of all processes and tokens together.
+const MAX_VALUES: usize = 32;
+const MAX_PROCESSES: usize = 16;
+
+/// A ring of delays and relays whose m tokens are those of m K-state rings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The delays and relays, and m: 2 to 16 processes, and at most 32 processes times
+    /// tokens.
+    pub instance: Instance,
+    /// K of every K-state ring, at least 2.
+    pub values: u32,
+    /// Up to value shift, or every state.
+    pub search: Search,
+}
+
+impl Settings {
+    /// One value more than processes.
+    pub fn new(instance: Instance) -> Settings {
+        Settings {
+            values: instance.processes() as u32 + 1,
+            instance,
+            search: Search::Reduced,
+        }
+    }
+}
+
+/// Checks tokens by definition on a ring of delays and relays.
+///
+/// # Errors
+///
+/// As [`Definitional::new`]; when too large, or when stopped.
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+    let model = Definitional::new(settings)?;
+    let instance = format!("{}, {} values", settings.instance, settings.values);
+    let mut report = function::report(&model, "definitional", instance, limits, control, |_| None)?;
+    if settings.search == Search::EveryState {
+        return Ok(report);
+    }
+    // Each state explored stands for so many.
+    let class = BigUint::from(settings.values).pow(model.tokens as u32);
+    report.states *= &class;
+    report.legitimate *= &class;
+    for (_, figure) in &mut report.figures {
+        match figure {
+            Figure::Count(count) => *count *= &class,
+            Figure::Counts(counts) => counts.iter_mut().for_each(|count| *count *= &class),
+            Figure::Number(_) | Figure::Real(_) => {}
+        }
+    }
+    report.reductions.push(format!(
+        "value shift: one state for the {class} that differ by constants added to a ring's values"
+    ));
+    Ok(report)
+}
 
 /// Values by process, then ring, and the gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    values: [u32; MOST_VALUES],
-    gates: [Gate; LARGEST],
+    values: [u32; MAX_VALUES],
+    gates: [Gate; MAX_PROCESSES],
 }
 
-/// A ring of delays and relays whose m tokens are those of m K-state rings.
-/// Legitimate: one token per ring, and the state legitimate as a delay/relay
+/// The model. Legitimate: one token per ring, and the state legitimate as a delay/relay
 /// state in which each held token has just been queued by the predecessor.
 #[derive(Clone, Debug)]
 pub struct Definitional {
     ring: Ring,
     tokens: usize,
-    values: u64,
-    reduced: bool,
-    states: u64,
+    values: u32,
+    search: Search,
+    /// The values that are free, then turn and counter (of one value at a relay) of
+    /// every process.
+    domains: Domains,
 }
 
 impl Definitional {
-    /// With `values` values in every ring; explored up to value shift, or every
-    /// state when not `reduced`.
+    /// The ring of the settings.
     ///
     /// # Errors
     ///
-    /// With fewer than 2 processes or more than 16, no tokens, more than 32 values
-    /// in all, fewer than 2 values, or 2^63 states and more.
-    pub fn new(
-        ring: Ring,
-        tokens: usize,
-        values: u32,
-        reduced: bool,
-    ) -> Result<Definitional, CheckError> {
-        let n = ring.len();
-        let cells = n * tokens;
-        if !(2..=LARGEST).contains(&n) || tokens == 0 || cells > MOST_VALUES || values < 2 {
-            return Err(CheckError::instance(format!(
-                "definitional: 2 to {LARGEST} processes, at least 1 token, at most {MOST_VALUES} \
-                 values of processes and tokens together, and at least 2 values for each"
+    /// When a setting is out of its range, or there are 2^63 states or more.
+    pub fn new(settings: &Settings) -> Result<Definitional> {
+        let (instance, values) = (&settings.instance, settings.values);
+        let (ring, tokens) = (instance.ring(), instance.tokens());
+        let (n, cells) = (ring.len(), ring.len() * tokens);
+        if !(2..=MAX_PROCESSES).contains(&n) || tokens == 0 || cells > MAX_VALUES || values < 2 {
+            return Err(CheckError::settings(format!(
+                "definitional: 2 to {MAX_PROCESSES} processes, at least 1 token, at most \
+                 {MAX_VALUES} values of processes and tokens together, and at least 2 values for \
+                 each"
             )));
         }
-        if ring.programs().iter().any(|program| program.measures()) {
-            return Err(CheckError::instance("definitional: no process may measure"));
-        }
-        let mut model = Definitional {
-            ring,
-            tokens,
-            values: u64::from(values),
-            reduced,
-            states: 0,
+        let free = match settings.search {
+            Search::Reduced => cells - tokens,
+            Search::EveryState => cells,
         };
-        let power = |base: u64, exponent: usize| u128::from(base).saturating_pow(exponent as u32);
-        let states = power(model.values, model.free_values())
-            .saturating_mul(power(tokens as u64, n))
-            .saturating_mul(power(
-                model.ring.separation().hops().into(),
-                model.ring.delays().count(),
-            ));
-        model.states = count_states(states)?;
-        Ok(model)
+        let gates = ring.programs().iter().flat_map(|program| {
+            let counters = if program.delays() {
+                ring.separation().hops()
+            } else {
+                1
+            };
+            [tokens as u64, counters.into()]
+        });
+        let values_domain = std::iter::repeat_n(u64::from(values), free);
+        Ok(Definitional {
+            ring: ring.clone(),
+            tokens,
+            values,
+            search: settings.search,
+            domains: Domains::new(values_domain.chain(gates))?,
+        })
     }
 
-    fn free_values(&self) -> usize {
-        let processes = self.ring.len() - usize::from(self.reduced);
-        processes * self.tokens
-    }
-
-    fn first_free(&self) -> usize {
-        if self.reduced { self.tokens } else { 0 }
-    }
-
-    fn cells(&self) -> usize {
-        self.ring.len() * self.tokens
-    }
-
-    /// How many states each explored one stands for.
-    fn class(&self) -> u128 {
-        if self.reduced {
-            u128::from(self.values).pow(self.tokens as u32)
-        } else {
-            1
-        }
+    /// The cells of values that are not 0 by the reduction.
+    fn free(&self) -> std::ops::Range<usize> {
+        let first = match self.search {
+            Search::Reduced => self.tokens,
+            Search::EveryState => 0,
+        };
+        first..self.ring.len() * self.tokens
     }
 
     fn of<'a>(&self, state: &'a State, process: usize) -> &'a [u32] {
@@ -127,93 +167,48 @@ impl Definitional {
     }
 }
 
-/// Checks tokens by definition on a ring of delays and relays.
-///
-/// # Errors
-///
-/// As [`Definitional::new`]; when too large, or when stopped.
-pub fn check(
-    ring: Ring,
-    tokens: usize,
-    values: u32,
-    reduced: bool,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let instance = super::delay_relay::Instance::new(ring.clone(), tokens)?.describe();
-    let instance = format!("{instance}, {values} values");
-    let model = Definitional::new(ring, tokens, values, reduced)?;
-    let answer = function::explore(&model, limits, control)?;
-    let mut report = report::of_function(&model, "definitional", instance, &answer, |_| None);
-    let class = model.class();
-    report.states *= class;
-    report.legitimate *= class;
-    for (_, figure) in &mut report.figures {
-        match figure {
-            Figure::Number(count) => *count *= class,
-            Figure::List(counts) => counts.iter_mut().for_each(|count| *count *= class),
-            _ => {}
-        }
-    }
-    if reduced {
-        report.reductions.push(format!(
-            "value shift: one state for the {class} that differ by constants added to a ring's values"
-        ));
-    }
-    Ok(report)
-}
-
 impl Model for Definitional {
     type State = State;
 
     fn states(&self) -> u64 {
-        self.states
+        self.domains.states()
     }
 
-    fn state(&self, mut rank: u64) -> State {
+    fn state(&self, rank: u64) -> State {
         let mut state = State {
-            values: [0; MOST_VALUES],
-            gates: [Gate::default(); LARGEST],
+            values: [0; MAX_VALUES],
+            gates: [Gate::default(); MAX_PROCESSES],
         };
-        for value in &mut state.values[self.first_free()..self.cells()] {
-            *value = digit(&mut rank, self.values) as u32;
+        let mut values = self.domains.values(rank);
+        let mut next = || values.next().expect("as many as there are domains") as u32;
+        for value in &mut state.values[self.free()] {
+            *value = next();
         }
-        let d = u64::from(self.ring.separation().hops());
-        for (process, program) in self.ring.programs().iter().enumerate() {
-            state.gates[process].turn = digit(&mut rank, self.tokens as u64) as u32;
-            if program.delays() {
-                state.gates[process].counter = digit(&mut rank, d) as i32;
-            }
+        for gate in &mut state.gates[..self.ring.len()] {
+            gate.turn = next();
+            gate.counter = next() as i32;
         }
         state
     }
 
     fn rank(&self, state: &State) -> u64 {
-        let d = u64::from(self.ring.separation().hops());
-        let mut rank = 0;
-        for (process, program) in self.ring.programs().iter().enumerate().rev() {
-            if program.delays() {
-                rank = rank * d + state.gates[process].counter as u64;
-            }
-            rank = rank * self.tokens as u64 + u64::from(state.gates[process].turn);
-        }
-        let k = self.values as u32;
-        for cell in (self.first_free()..self.cells()).rev() {
+        let values = self.free().map(|cell| {
             // Shifted so that process 0 has the value 0.
-            let shift = if self.reduced {
-                state.values[cell % self.tokens]
-            } else {
-                0
+            let shift = match self.search {
+                Search::Reduced => state.values[cell % self.tokens],
+                Search::EveryState => 0,
             };
-            let value = (state.values[cell] + k - shift) % k;
-            rank = rank * self.values + u64::from(value);
-        }
-        rank
+            let values = u64::from(self.values);
+            (u64::from(state.values[cell]) + values - u64::from(shift)) % values
+        });
+        let gates = state.gates[..self.ring.len()].iter();
+        let gates = gates.flat_map(|gate| [gate.turn.into(), gate.counter as u64]);
+        self.domains.rank(values.chain(gates))
     }
 
     fn legitimate(&self, state: &State) -> bool {
         let n = self.ring.len();
-        let mut processes = [Process::default(); LARGEST];
+        let mut processes = [Process::default(); MAX_PROCESSES];
         for process in 0..n {
             processes[process].counter = state.gates[process].counter;
             processes[(process + n - 1) % n].queued = self.held(state, process).len() as u32;
@@ -250,7 +245,7 @@ impl Deterministic for Definitional {
             let before = self.of(state, (process + n - 1) % n);
             let own = &mut next.values[process * self.tokens..][..self.tokens];
             let gate = &mut next.gates[process];
-            let (k, top) = (self.values as u32, self.top(process));
+            let (k, top) = (self.values, self.top(process));
             token_ring::round(own, before, process == 0, k, gate, top);
         }
         next

@@ -8,46 +8,54 @@
 //! its number. The initial state may hold any numbers anywhere: stale messages can
 //! then be taken for a token, and stale acknowledgements for its receipt.
 
-use crate::control::{CheckError, Control, Limits};
-use crate::ranking::digit;
-use crate::traits::{Actions, Model, Step};
-use crate::{Report, actions};
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
+use crate::traits::{Action, Actions, Model, Step};
+use crate::{Domains, Report, actions};
 
-const MOST: usize = 4;
+const MAX_CAPACITY: usize = 4;
 
-/// A channel's messages, the oldest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Channel {
-    messages: [u8; MOST],
-    len: u8,
+/// How messages are numbered and how many a channel holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Numbers are below, 2 to 64.
+    pub values: u32,
+    /// Messages that a channel holds, 1 to 4.
+    pub capacity: usize,
 }
 
-impl Channel {
-    fn messages(&self) -> &[u8] {
-        &self.messages[..usize::from(self.len)]
-    }
-
-    fn head(&self) -> Option<u8> {
-        self.messages().first().copied()
-    }
-
-    fn pop(&mut self) {
-        self.messages.copy_within(1.., 0);
-        self.messages[MOST - 1] = 0;
-        self.len -= 1;
-    }
-
-    /// A message sent into a full channel is lost.
-    fn push(&mut self, message: u8, capacity: usize) {
-        if usize::from(self.len) < capacity {
-            self.messages[usize::from(self.len)] = message;
-            self.len += 1;
+impl Settings {
+    /// As few numbers as are enough: twice as many as a channel holds messages.
+    pub fn new(capacity: usize) -> Settings {
+        Settings {
+            values: u32::try_from(capacity).map_or(u32::MAX, |capacity| capacity.saturating_mul(2)),
+            capacity,
         }
     }
 }
 
+/// Checks the handover.
+///
+/// # Errors
+///
+/// As [`Handover::new`]; when too large, or when stopped.
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+    let model = Handover::new(settings)?;
+    let Settings { values, capacity } = settings;
+    let instance = format!("numbers modulo {values}, channels for {capacity} messages");
+    let conserved = (
+        "conserved",
+        "after stabilization no token is lost or doubled: the receiver takes one exactly when \
+         the sender ceases to have one",
+    );
+    actions::report(&model, "handover", instance, &[conserved], limits, control)
+}
+
+/// A channel's messages, the oldest first.
+type Channel = Vec<u8>;
+
 /// Both parties and both channels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// The number of the sender's current or last handover.
     number: u8,
@@ -60,85 +68,86 @@ pub struct State {
 }
 
 /// A sender and a receiver.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Handover {
     values: u64,
     capacity: usize,
+    domains: Domains,
 }
 
 impl Handover {
-    /// Numbers below `values`, and channels for `capacity` messages.
+    /// The sender and the receiver of the settings.
     ///
     /// # Errors
     ///
-    /// With fewer than 2 or more than 64 values, or a capacity of 0 or above 4.
-    pub fn new(values: u32, capacity: usize) -> Result<Handover, CheckError> {
-        if !(2..=64).contains(&values) || !(1..=MOST).contains(&capacity) {
-            return Err(CheckError::instance(format!(
-                "handover: 2 to 64 values and a capacity of 1 to {MOST}"
+    /// When a setting is out of its range.
+    pub fn new(settings: &Settings) -> Result<Handover> {
+        let Settings { values, capacity } = *settings;
+        if !(2..=64).contains(&values) || !(1..=MAX_CAPACITY).contains(&capacity) {
+            return Err(CheckError::settings(format!(
+                "handover: 2 to 64 values and a capacity of 1 to {MAX_CAPACITY}"
             )));
         }
         let values = u64::from(values);
-        Ok(Handover { values, capacity })
-    }
-
-    /// Contents of one channel: 1 + M + M² + …
-    fn contents(&self) -> u64 {
-        (0..=self.capacity as u32)
-            .map(|len| self.values.pow(len))
-            .sum()
+        // Contents of one channel: 1 + M + M² + …
+        let contents = (0..=capacity as u32).map(|len| values.pow(len)).sum();
+        Ok(Handover {
+            values,
+            capacity,
+            domains: Domains::new([values, 2, values, contents, contents])?,
+        })
     }
 
     fn channel(&self, mut rank: u64) -> Channel {
-        let mut channel = Channel::default();
-        let mut ways = 1;
+        let (mut length, mut ways) = (0, 1);
         while rank >= ways {
             rank -= ways;
             ways *= self.values;
-            channel.len += 1;
+            length += 1;
         }
-        for message in &mut channel.messages[..usize::from(channel.len)] {
-            *message = digit(&mut rank, self.values) as u8;
-        }
-        channel
+        let digits = std::iter::successors(Some(rank), |rest| Some(rest / self.values));
+        let messages = digits.take(length).map(|rest| (rest % self.values) as u8);
+        messages.collect()
     }
 
     fn channel_rank(&self, channel: &Channel) -> u64 {
-        let shorter: u64 = (0..u32::from(channel.len))
-            .map(|len| self.values.pow(len))
+        let shorter: u64 = (0..channel.len() as u32)
+            .map(|length| self.values.pow(length))
             .sum();
-        let messages = channel.messages().iter().rev();
+        let messages = channel.iter().rev();
         shorter + messages.fold(0, |rank, &message| rank * self.values + u64::from(message))
     }
 
     fn receive(&self, state: &State, repeated: bool) -> Option<State> {
-        let number = state.messages.head()?;
-        let mut after = *state;
-        if !repeated {
-            after.messages.pop();
+        let mut after = state.clone();
+        after.taken = take(&mut after.messages, repeated)?;
+        // A message sent into a full channel is lost.
+        if after.acknowledgements.len() < self.capacity {
+            after.acknowledgements.push(after.taken);
         }
-        after.taken = number;
-        after.acknowledgements.push(number, self.capacity);
         Some(after)
     }
 
     fn acknowledge(state: &State, repeated: bool) -> Option<State> {
-        let number = state.acknowledgements.head()?;
-        let mut after = *state;
-        if !repeated {
-            after.acknowledgements.pop();
-        }
+        let mut after = state.clone();
+        let number = take(&mut after.acknowledgements, repeated)?;
         after.sending &= number != state.number;
         Some(after)
     }
 }
 
+/// The oldest message, which stays if the channel is to repeat it.
+fn take(channel: &mut Channel, repeated: bool) -> Option<u8> {
+    let message = *channel.first()?;
+    if !repeated {
+        channel.remove(0);
+    }
+    Some(message)
+}
+
 /// Whether the messages are some of `old`, then some of `new`.
 fn old_then_new(channel: &Channel, old: u8, new: u8) -> bool {
-    let mut rest = channel
-        .messages()
-        .iter()
-        .skip_while(|&&number| number == old);
+    let mut rest = channel.iter().skip_while(|&&number| number == old);
     rest.all(|&number| number == new)
 }
 
@@ -148,27 +157,7 @@ fn sender_has_it(state: &State) -> bool {
     state.sending && state.taken != state.number
 }
 
-/// Checks the handover.
-///
-/// # Errors
-///
-/// As [`Handover::new`]; when too large, or when stopped.
-pub fn check(
-    values: u32,
-    capacity: usize,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let model = Handover::new(values, capacity)?;
-    let instance = format!("numbers modulo {values}, channels for {capacity} messages");
-    let conserved = (
-        "conserved",
-        "after stabilization no token is lost or doubled: the receiver takes one exactly when \
-         the sender ceases to have one",
-    );
-    actions::report(&model, "handover", instance, &[conserved], limits, control)
-}
-
+/// The first four are fair.
 const NAMES: [&str; 8] = [
     "a token arrives at the sender",
     "send",
@@ -184,31 +173,35 @@ impl Model for Handover {
     type State = State;
 
     fn states(&self) -> u64 {
-        self.values * 2 * self.values * self.contents() * self.contents()
+        self.domains.states()
     }
 
-    fn state(&self, mut rank: u64) -> State {
+    fn state(&self, rank: u64) -> State {
+        let mut values = self.domains.values(rank);
+        let mut next = || values.next().expect("five variables");
         State {
-            number: digit(&mut rank, self.values) as u8,
-            sending: digit(&mut rank, 2) == 1,
-            taken: digit(&mut rank, self.values) as u8,
-            messages: self.channel(digit(&mut rank, self.contents())),
-            acknowledgements: self.channel(rank),
+            number: next() as u8,
+            sending: next() == 1,
+            taken: next() as u8,
+            messages: self.channel(next()),
+            acknowledgements: self.channel(next()),
         }
     }
 
     fn rank(&self, state: &State) -> u64 {
-        let mut rank = self.channel_rank(&state.acknowledgements);
-        rank = rank * self.contents() + self.channel_rank(&state.messages);
-        rank = rank * self.values + u64::from(state.taken);
-        rank = rank * 2 + u64::from(state.sending);
-        rank * self.values + u64::from(state.number)
+        self.domains.rank([
+            state.number.into(),
+            state.sending.into(),
+            state.taken.into(),
+            self.channel_rank(&state.messages),
+            self.channel_rank(&state.acknowledgements),
+        ])
     }
 
     fn legitimate(&self, state: &State) -> bool {
         let new = state.number;
         let old = ((u64::from(new) + self.values - 1) % self.values) as u8;
-        let all = |channel: &Channel, number| channel.messages().iter().all(|&m| m == number);
+        let all = |channel: &Channel, number| channel.iter().all(|&message| message == number);
         if !state.sending {
             return state.taken == new
                 && all(&state.messages, new)
@@ -225,7 +218,7 @@ impl Model for Handover {
 
     fn show(&self, state: &State) -> String {
         let list = |channel: &Channel| {
-            let numbers = channel.messages().iter().map(ToString::to_string);
+            let numbers = channel.iter().map(ToString::to_string);
             format!("[{}]", numbers.collect::<Vec<_>>().join(" "))
         };
         format!(
@@ -244,12 +237,14 @@ impl Model for Handover {
 }
 
 impl Actions for Handover {
-    fn actions(&self) -> Vec<&'static str> {
-        NAMES.to_vec()
-    }
-
-    fn fair(&self) -> u64 {
-        0b1111
+    fn actions(&self) -> Vec<Action> {
+        let actions = NAMES.iter().enumerate();
+        actions
+            .map(|(index, name)| Action {
+                name,
+                fair: index < 4,
+            })
+            .collect()
     }
 
     fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {
@@ -261,32 +256,22 @@ impl Actions for Handover {
             (!state.sending).then(|| State {
                 number: ((u64::from(state.number) + 1) % self.values) as u8,
                 sending: true,
-                ..*state
+                ..state.clone()
             }),
         );
-        let room = usize::from(state.messages.len) < self.capacity;
-        add(
-            1,
-            (state.sending && room).then(|| {
-                let mut after = *state;
-                after.messages.push(state.number, self.capacity);
-                after
-            }),
-        );
+        if state.sending && state.messages.len() < self.capacity {
+            let mut after = state.clone();
+            after.messages.push(state.number);
+            add(1, Some(after));
+        }
         add(2, self.receive(state, false));
         add(3, Handover::acknowledge(state, false));
         add(4, self.receive(state, true));
         add(5, Handover::acknowledge(state, true));
-        let without = |lost: fn(&mut State) -> &mut Channel| {
-            let mut after = *state;
-            let channel = lost(&mut after);
-            (channel.len > 0).then(|| {
-                lost(&mut after).pop();
-                after
-            })
-        };
-        add(6, without(|state| &mut state.messages));
-        add(7, without(|state| &mut state.acknowledgements));
+        let mut lost = state.clone();
+        add(6, take(&mut lost.messages, false).map(|_| lost));
+        let mut lost = state.clone();
+        add(7, take(&mut lost.acknowledgements, false).map(|_| lost));
     }
 
     fn violates(&self, before: &State, step: &Step<State>) -> Option<&'static str> {

@@ -2,109 +2,131 @@
 
 use headway_core::token_ring::{holds, released};
 
-use crate::control::{CheckError, Control, Limits};
-use crate::ranking::{count_states, digit};
-use crate::schedule::bits;
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
 use crate::traits::{Guarded, Model};
-use crate::{Report, Scheduler, guarded};
+use crate::{Domains, Report, Scheduler, guarded};
 
-const LARGEST: usize = 16;
+const MAX_PROCESSES: usize = 16;
 
-/// One value per process; unused places stay 0.
-pub type Values = [u8; LARGEST];
-
-/// N processes with K values each. Legitimate: exactly one process holds the
-/// token.
-#[derive(Clone, Copy, Debug)]
-pub struct KState {
-    processes: usize,
-    values: u64,
+/// A K-state ring and its scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// N, 2 to 16.
+    pub processes: usize,
+    /// K, 2 to 255.
+    pub values: u32,
+    /// Who moves in a step.
+    pub scheduler: Scheduler,
 }
 
-impl KState {
-    /// A ring of `processes` with `values` values.
-    ///
-    /// # Errors
-    ///
-    /// With fewer than 2 or more than 16 processes, fewer than 2 or more than 255
-    /// values, or 2^63 states and more.
-    pub fn new(processes: usize, values: u32) -> Result<KState, CheckError> {
-        if !(2..=LARGEST).contains(&processes) {
-            return Err(CheckError::instance(format!(
-                "k-state: 2 to {LARGEST} processes, not {processes}"
-            )));
+impl Settings {
+    /// As many values as processes, and the distributed scheduler.
+    pub fn new(processes: usize) -> Settings {
+        Settings {
+            processes,
+            values: u32::try_from(processes).unwrap_or(u32::MAX),
+            scheduler: Scheduler::Distributed,
         }
-        if !(2..=255).contains(&values) {
-            return Err(CheckError::instance(format!(
-                "k-state: 2 to 255 values, not {values}"
-            )));
-        }
-        let values = u64::from(values);
-        count_states(u128::from(values).saturating_pow(processes as u32))?;
-        Ok(KState { processes, values })
-    }
-
-    fn predecessor(&self, process: usize) -> usize {
-        (process + self.processes - 1) % self.processes
     }
 }
 
-/// Checks a K-state ring under a scheduler.
+/// Checks a K-state ring.
 ///
 /// ```
-/// use headway_check::{Control, Limits, Scheduler, model::k_state};
-/// let report = k_state::check(4, 4, Scheduler::Distributed, Limits::default(), &Control::default()).unwrap();
+/// use headway_check::{Control, Limits, model::k_state::{self, Settings}};
+/// let report = k_state::check(&Settings::new(4), Limits::default(), &Control::default()).unwrap();
 /// assert_eq!(report.worst.unwrap().steps, 13);
 /// ```
 ///
 /// # Errors
 ///
 /// As [`KState::new`]; when too large, or when stopped.
-pub fn check(
-    processes: usize,
-    values: u32,
-    scheduler: Scheduler,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let model = KState::new(processes, values)?;
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+    let model = KState::new(settings)?;
+    let Settings {
+        processes,
+        values,
+        scheduler,
+    } = *settings;
     let instance = format!("{processes} processes, {values} values");
     guarded::report(&model, "k-state", instance, scheduler, limits, control)
+}
+
+/// One value per process; unused places stay 0.
+pub type Values = [u8; MAX_PROCESSES];
+
+/// N processes with K values each. Legitimate: exactly one process holds the
+/// token.
+#[derive(Clone, Debug)]
+pub struct KState {
+    processes: usize,
+    values: u32,
+    domains: Domains,
+}
+
+impl KState {
+    /// The ring of the settings.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is out of its range, or there are 2^63 states or more.
+    pub fn new(settings: &Settings) -> Result<KState> {
+        let (processes, values) = (settings.processes, settings.values);
+        if !(2..=MAX_PROCESSES).contains(&processes) {
+            return Err(CheckError::settings(format!(
+                "k-state: 2 to {MAX_PROCESSES} processes, not {processes}"
+            )));
+        }
+        if !(2..=255).contains(&values) {
+            return Err(CheckError::settings(format!(
+                "k-state: 2 to 255 values, not {values}"
+            )));
+        }
+        Ok(KState {
+            processes,
+            values,
+            domains: Domains::new(vec![u64::from(values); processes])?,
+        })
+    }
+
+    /// A process's own value and its predecessor's, if it holds the token.
+    fn token(&self, state: &Values, process: usize) -> Option<(u32, u32)> {
+        let before = state[(process + self.processes - 1) % self.processes];
+        let (own, before) = (state[process].into(), before.into());
+        holds(own, before, process == 0).then_some((own, before))
+    }
 }
 
 impl Model for KState {
     type State = Values;
 
     fn states(&self) -> u64 {
-        self.values.pow(self.processes as u32)
+        self.domains.states()
     }
 
-    fn state(&self, mut rank: u64) -> Values {
-        let mut state = [0; LARGEST];
-        for value in &mut state[..self.processes] {
-            *value = digit(&mut rank, self.values) as u8;
+    fn state(&self, rank: u64) -> Values {
+        let mut state = [0; MAX_PROCESSES];
+        for (place, value) in state.iter_mut().zip(self.domains.values(rank)) {
+            *place = value as u8;
         }
         state
     }
 
     fn rank(&self, state: &Values) -> u64 {
-        let values = state[..self.processes].iter().rev();
-        values.fold(0, |rank, &value| rank * self.values + u64::from(value))
+        self.domains.rank(state.iter().map(|&value| value.into()))
     }
 
     fn legitimate(&self, state: &Values) -> bool {
-        self.enabled(state).count_ones() == 1
+        let holders = (0..self.processes).filter(|&i| self.token(state, i).is_some());
+        holders.count() == 1
     }
 
     fn show(&self, state: &Values) -> String {
-        let tokens = self.enabled(state);
-        let cells = state[..self.processes]
-            .iter()
-            .enumerate()
-            .map(|(i, value)| {
-                let token = if tokens >> i & 1 == 1 { "*" } else { "" };
-                format!("{value}{token}")
-            });
+        let cells = (0..self.processes).map(|i| {
+            let token = self.token(state, i).map_or("", |_| "*");
+            format!("{}{token}", state[i])
+        });
         cells.collect::<Vec<_>>().join(" ")
     }
 }
@@ -114,22 +136,10 @@ impl Guarded for KState {
         self.processes
     }
 
-    fn enabled(&self, state: &Values) -> u64 {
-        (0..self.processes)
-            .filter(|&i| {
-                let (own, before) = (state[i], state[self.predecessor(i)]);
-                holds(own.into(), before.into(), i == 0)
-            })
-            .map(|i| 1 << i)
-            .sum()
-    }
-
-    fn fire(&self, state: &Values, selected: u64) -> Values {
+    fn step(&self, state: &Values, process: usize) -> Option<Values> {
+        let (own, before) = self.token(state, process)?;
         let mut after = *state;
-        for i in bits(selected) {
-            let (own, before) = (state[i], state[self.predecessor(i)]);
-            after[i] = released(own.into(), before.into(), i == 0, self.values as u32) as u8;
-        }
-        after
+        after[process] = released(own, before, process == 0, self.values) as u8;
+        Some(after)
     }
 }

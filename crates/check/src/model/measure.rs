@@ -8,18 +8,94 @@
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
 use headway_core::{legitimate, ring};
 
-use crate::control::{CheckError, Control, Limits};
-use crate::ranking::{Multisets, count_states, digit, place_tokens, token_slots};
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
+use crate::placements::Placements;
 use crate::report::{Property, Report};
 use crate::traits::{Deterministic, Model};
-use crate::{function, report};
+use crate::{Domains, function};
 
-const LARGEST: usize = 16;
+const MAX_PROCESSES: usize = 16;
+
+/// A ring on which process 0 measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// n, at most 16.
+    pub processes: usize,
+    /// m, from 1 to n.
+    pub tokens: usize,
+    /// Where the measuring clock saturates, in rounds: from n to 10,000.
+    pub limit: u32,
+    /// Which program measures.
+    pub variant: Variant,
+}
+
+/// The two programs that measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// The corrected one.
+    Corrected,
+    /// The paper's figure 6 to the letter.
+    AsPrinted,
+}
+
+impl Settings {
+    /// The corrected program with the default limit.
+    pub fn new(processes: usize, tokens: usize) -> Settings {
+        Settings {
+            processes,
+            tokens,
+            limit: Measuring::default_limit(processes),
+            variant: Variant::Corrected,
+        }
+    }
+}
+
+/// Checks a ring with one measuring process.
+///
+/// # Errors
+///
+/// As [`MeasureRing::new`]; when too large, or when stopped.
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+    let model = MeasureRing::new(settings)?;
+    let name = match settings.variant {
+        Variant::Corrected => "measure",
+        Variant::AsPrinted => "measure-as-printed",
+    };
+    let instance = format!(
+        "{} processes, {} tokens, process 0 measures up to {} rounds, separation {} wanted",
+        settings.processes,
+        settings.tokens,
+        settings.limit,
+        model.ring.separation()
+    );
+    let start = |rank| Some(model.configuration(rank));
+    let mut report = function::report(&model, name, instance, limits, control, start)?;
+    for (property, says) in PROPERTIES {
+        match report.properties.iter_mut().find(|p| p.name == property) {
+            Some(found) => found.says = says.to_owned(),
+            None => report.properties.push(Property::new(property, says, true)),
+        }
+    }
+    Ok(report)
+}
+
+const PROPERTIES: [(&str, &str); 3] = [
+    ("no-deadlock", "tokens are released again and again"),
+    (
+        "full-separation",
+        "tokens that circulate end up as far apart as they can be",
+    ),
+    (
+        "measures-the-ring",
+        "tokens are apart because the right separation was found, not by luck",
+    ),
+];
 
 /// The local states and the variables of process 0, which measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    processes: [Process; LARGEST],
+    processes: [Process; MAX_PROCESSES],
     measuring: Measuring,
 }
 
@@ -30,78 +106,62 @@ pub struct MeasureRing {
     ring: Ring,
     tokens: usize,
     limit: u32,
-    placements: Multisets,
     /// The smallest value of base, counter and `ignore`: 0, or -1 as printed.
     smallest: i32,
-    states: u64,
+    placements: Placements,
+    /// Of timing with ignore, elapsed, base, counter and placement, in that order.
+    domains: Domains,
 }
 
 impl MeasureRing {
-    /// The corrected program, or the one as printed.
+    /// The ring of the settings.
     ///
     /// # Errors
     ///
-    /// Without tokens, with fewer processes than tokens or more than 16, with a
-    /// limit below n, or when there are 2^63 states or more.
-    pub fn new(
-        processes: usize,
-        tokens: usize,
-        limit: u32,
-        printed: bool,
-    ) -> Result<MeasureRing, CheckError> {
-        if tokens == 0 || processes < tokens || processes > LARGEST {
-            return Err(CheckError::instance(format!(
-                "measure: at least 1 token, and as many processes as tokens up to {LARGEST}"
+    /// When a setting is out of its range, or there are 2^63 states or more.
+    pub fn new(settings: &Settings) -> Result<MeasureRing> {
+        let Settings {
+            processes,
+            tokens,
+            limit,
+            variant,
+        } = *settings;
+        if tokens == 0 || processes < tokens || processes > MAX_PROCESSES {
+            return Err(CheckError::settings(format!(
+                "measure: at least 1 token, and as many processes as tokens up to {MAX_PROCESSES}"
             )));
         }
         if (limit as usize) < processes || limit > 10_000 {
-            return Err(CheckError::instance(format!(
+            return Err(CheckError::settings(format!(
                 "measure: a limit from the ring's size, {processes}, to 10000, not {limit}"
             )));
         }
-        let program = if printed {
-            Program::MeasureAsPrinted
-        } else {
-            Program::Measure
-        };
         let mut programs = vec![Program::Relay; processes];
-        programs[0] = program;
-        let separation = u32::try_from(processes / tokens).unwrap_or(u32::MAX);
-        let separation = Separation::new(separation)
-            .ok_or_else(|| CheckError::instance("measure: fewer processes than tokens"))?;
+        let smallest;
+        (programs[0], smallest) = match variant {
+            Variant::Corrected => (Program::Measure, 0),
+            Variant::AsPrinted => (Program::MeasureAsPrinted, -1),
+        };
+        let separation = Separation::new((processes / tokens) as u32)
+            .ok_or_else(|| CheckError::settings("measure: fewer processes than tokens"))?;
         let ring = Ring::new(separation, programs)
-            .map_err(|error| CheckError::instance(error.to_string()))?;
-        let mut model = MeasureRing {
+            .map_err(|error| CheckError::settings(error.to_string()))?;
+        let placements = Placements::new(2 * processes, tokens)?;
+        // While it times, even the printed program has `ignore` at 0 or more: line 18
+        // sets it so, and below 1 the timing ends. So timing with ignore is
+        // 2m values, and one more as printed, which comes last.
+        let timings = 2 * tokens as u64 + u64::from(smallest < 0);
+        let largest_base = Measuring::new(tokens as u32, limit).largest_base();
+        let bases = (largest_base - smallest + 1) as u64;
+        let elapsed = u64::from(limit) + 1;
+        Ok(MeasureRing {
             ring,
             tokens,
             limit,
-            placements: Multisets::new(2 * processes, tokens),
-            smallest: if printed { -1 } else { 0 },
-            states: 0,
-        };
-        let states = model
-            .radices()
-            .iter()
-            .map(|&r| u128::from(r))
-            .product::<u128>();
-        let states = states.saturating_mul(model.placements.count());
-        model.states = count_states(states)?;
-        Ok(model)
-    }
-
-    fn largest_base(&self) -> i32 {
-        Measuring::new(self.tokens as u32, self.limit).largest_base()
-    }
-
-    /// Of timing with ignore, elapsed, base and counter, in that order.
-    ///
-    /// While it times, even the printed program has `ignore` at 0 or more: line 18
-    /// sets it so, and below 1 the timing ends. So timing with ignore is
-    /// 2m values, and one more as printed, which comes last.
-    fn radices(&self) -> [u64; 4] {
-        let bases = (self.largest_base() - self.smallest + 1) as u64;
-        let timings = 2 * self.tokens as u64 + u64::from(self.smallest < 0);
-        [timings, u64::from(self.limit) + 1, bases, bases]
+            smallest,
+            domains: Domains::new([timings, elapsed, bases, bases, placements.count()])?,
+            placements,
+        })
     }
 
     fn processes<'a>(&self, state: &'a State) -> &'a [Process] {
@@ -123,90 +183,38 @@ impl MeasureRing {
         let state = self.state(rank);
         let configuration = Configuration {
             processes: self.processes(&state).to_vec(),
-            measuring: vec![state.measuring],
+            measuring: [(0, state.measuring)].into(),
         };
         (self.ring.clone(), configuration)
     }
 }
 
-/// Checks a ring with one measuring process.
-///
-/// # Errors
-///
-/// As [`MeasureRing::new`]; when too large, or when stopped.
-pub fn check(
-    processes: usize,
-    tokens: usize,
-    limit: u32,
-    printed: bool,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let model = MeasureRing::new(processes, tokens, limit, printed)?;
-    let answer = function::explore(&model, limits, control)?;
-    let name = if printed {
-        "measure-as-printed"
-    } else {
-        "measure"
-    };
-    let instance = format!(
-        "{processes} processes, {tokens} tokens, process 0 measures up to {limit} rounds, \
-         separation {} wanted",
-        model.ring.separation()
-    );
-    let start = |rank| Some(model.configuration(rank));
-    let mut report = report::of_function(&model, name, instance, &answer, start);
-    for (property, says) in PROPERTIES {
-        match report.properties.iter_mut().find(|p| p.name == property) {
-            Some(found) => found.says = says.to_owned(),
-            None => report.properties.push(Property::new(property, says, true)),
-        }
-    }
-    Ok(report)
-}
-
-const PROPERTIES: [(&str, &str); 3] = [
-    ("no-deadlock", "tokens are released again and again"),
-    (
-        "full-separation",
-        "tokens that circulate end up as far apart as they can be",
-    ),
-    (
-        "measures-the-ring",
-        "tokens that are apart are so because the right separation was found, not by luck",
-    ),
-];
-
 impl Model for MeasureRing {
     type State = State;
 
     fn states(&self) -> u64 {
-        self.states
+        self.domains.states()
     }
 
     fn state(&self, rank: u64) -> State {
-        let mut rest = rank;
-        let [timings, elapsed, base, counter] = self.radices();
-        let timing = digit(&mut rest, timings);
-        let m = self.tokens as u64;
-        let mut processes = [Process::default(); LARGEST];
+        let mut values = self.domains.values(rank);
+        let mut next = || values.next().expect("five variables");
+        let (timing, m) = (next(), self.tokens as u64);
+        let mut processes = [Process::default(); MAX_PROCESSES];
         let measuring = Measuring {
             tokens: self.tokens as u32,
             limit: self.limit,
             timing: timing / m == 1,
-            elapsed: digit(&mut rest, elapsed) as u32,
+            elapsed: next() as u32,
             ignore: if timing == 2 * m {
                 -1
             } else {
                 (timing % m) as i32
             },
-            base: digit(&mut rest, base) as i32 + self.smallest,
+            base: next() as i32 + self.smallest,
         };
-        processes[0].counter = digit(&mut rest, counter) as i32 + self.smallest;
-        let mut slots = [0; LARGEST];
-        let slots = &mut slots[..self.tokens];
-        self.placements.unrank(rest, slots);
-        place_tokens(&mut processes, slots);
+        processes[0].counter = next() as i32 + self.smallest;
+        self.placements.place(next(), &mut processes);
         State {
             processes,
             measuring,
@@ -214,28 +222,19 @@ impl Model for MeasureRing {
     }
 
     fn rank(&self, state: &State) -> u64 {
-        let mut slots = [0; LARGEST];
-        let count = token_slots(self.processes(state), &mut slots);
         let measuring = &state.measuring;
         let m = self.tokens as i32;
         let timing = match measuring.ignore {
             -1 => 2 * m,
             ignore => i32::from(measuring.timing) * m + ignore,
         };
-        let digits = [
-            timing,
-            measuring.elapsed as i32,
-            measuring.base - self.smallest,
-            state.processes[0].counter - self.smallest,
-        ];
-        let placement = self.placements.rank(&slots[..count]);
-        digits
-            .iter()
-            .zip(self.radices())
-            .rev()
-            .fold(placement, |rank, (&digit, radix)| {
-                rank * radix + digit as u64
-            })
+        self.domains.rank([
+            timing as u64,
+            measuring.elapsed.into(),
+            (measuring.base - self.smallest) as u64,
+            (state.processes[0].counter - self.smallest) as u64,
+            self.placements.rank(self.processes(state)),
+        ])
     }
 
     fn legitimate(&self, state: &State) -> bool {

@@ -12,7 +12,7 @@
 //! sees them. A second monitor is a second delay, and each corrects what the
 //! other corrected.
 //!
-//! A sample is taken once in 2n rounds, so a surplus can hide from it, for ever, in two
+//! A sample is taken once in 2n rounds, so a surplus can hide from it forever in two
 //! cases (`tests/models/monitored.rs` has both, and rings beside them where nothing hides):
 //!
 //! * d divides 2n but not n, and m is ⌊n/d⌋: n = 3, m = 1, d = 2. One token too many
@@ -27,13 +27,72 @@
 use headway_core::program::{delay, relay};
 use headway_core::{Process, Program, Separation, legitimate};
 
-use crate::control::{CheckError, Control, Limits};
-use crate::ranking::{Multisets, count_states, digit, place_tokens, token_slots};
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
+use crate::placements::Placements;
 use crate::report::Report;
 use crate::traits::{Deterministic, Model};
-use crate::{function, report};
+use crate::{Domains, function};
 
-const LARGEST: usize = 16;
+const MAX_PROCESSES: usize = 16;
+
+/// A monitored ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// n, 2 to 16.
+    pub processes: usize,
+    /// m, the number of tokens wanted on the ring: at least 1.
+    pub tokens: usize,
+    /// d, at least 1.
+    pub separation: u32,
+    /// Tokens on the ring and in the store together: from m to 16.
+    pub supply: usize,
+    /// Where the monitors are: one or two, ascending. They share the store.
+    pub monitors: Vec<usize>,
+}
+
+impl Settings {
+    /// One monitor at process 0, two tokens to spare.
+    pub fn new(processes: usize, tokens: usize, separation: u32) -> Settings {
+        Settings {
+            processes,
+            tokens,
+            separation,
+            supply: tokens.saturating_add(2),
+            monitors: vec![0],
+        }
+    }
+
+    fn makes_sense(&self) -> bool {
+        (2..=MAX_PROCESSES).contains(&self.processes)
+            && self.tokens >= 1
+            && (self.tokens..=MAX_PROCESSES).contains(&self.supply)
+            && (1..=2).contains(&self.monitors.len())
+            && self.monitors.iter().all(|&place| place < self.processes)
+            && self.monitors.is_sorted_by(|one, other| one < other)
+    }
+}
+
+/// Checks a monitored ring.
+///
+/// # Errors
+///
+/// As [`MonitoredRing::new`]; when too large, or when stopped.
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+    let model = MonitoredRing::new(settings)?;
+    let instance = format!(
+        "{} processes, {} of {} tokens wanted on the ring, separation {}, {}",
+        settings.processes,
+        settings.tokens,
+        settings.supply,
+        settings.separation,
+        match settings.monitors[..] {
+            [one, other] => format!("monitors at {one} and {other}"),
+            _ => format!("a monitor at {}", settings.monitors[0]),
+        }
+    );
+    function::report(&model, "monitor", instance, limits, control, |_| None)
+}
 
 /// The variables of a monitor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +108,7 @@ struct Monitor {
 /// The ring and its monitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    processes: [Process; LARGEST],
+    processes: [Process; MAX_PROCESSES],
     monitors: [Monitor; 2],
 }
 
@@ -57,86 +116,57 @@ pub struct State {
 /// delay/relay with m tokens on the ring, and no monitor is about to correct.
 #[derive(Clone, Debug)]
 pub struct MonitoredRing {
+    settings: Settings,
     programs: Vec<Program>,
     separation: Separation,
-    /// m, the number wanted.
-    tokens: usize,
-    /// Tokens on the ring and in the store.
-    supply: usize,
-    /// Where the monitors are.
-    monitors: Vec<usize>,
     /// Placements of 0, 1, …, supply tokens, and how many come before each.
-    placements: Vec<(u64, Multisets)>,
-    states: u64,
+    placements: Vec<(u64, Placements)>,
+    /// Counter, clock, count and take of each monitor, and the placement.
+    domains: Domains,
 }
 
 impl MonitoredRing {
-    /// m = `tokens` wanted of `supply` there are, monitors at the given places
-    /// (one or two, sharing the store).
+    /// The ring of the settings.
     ///
     /// # Errors
     ///
-    /// When the numbers make no sense, or there are 2^63 states or more.
-    pub fn new(
-        processes: usize,
-        tokens: usize,
-        separation: u32,
-        supply: usize,
-        monitors: &[usize],
-    ) -> Result<MonitoredRing, CheckError> {
-        let sensible = (2..=LARGEST).contains(&processes)
-            && tokens >= 1
-            && (tokens..=LARGEST).contains(&supply)
-            && (1..=2).contains(&monitors.len())
-            && monitors.iter().all(|&monitor| monitor < processes)
-            && monitors.windows(2).all(|pair| pair[0] < pair[1]);
-        let separation = Separation::new(separation)
-            .filter(|_| sensible)
+    /// When the settings make no sense, or there are 2^63 states or more.
+    pub fn new(settings: &Settings) -> Result<MonitoredRing> {
+        let separation = Separation::new(settings.separation)
+            .filter(|_| settings.makes_sense())
             .ok_or_else(|| {
-                CheckError::instance(format!(
-                    "monitor: 2 to {LARGEST} processes, 1 token or more, a supply from the tokens \
-                 to {LARGEST}, a separation of 1 or more, and one or two monitors on the ring"
+                CheckError::settings(format!(
+                    "monitor: 2 to {MAX_PROCESSES} processes, 1 token or more, a supply from the \
+                     tokens to {MAX_PROCESSES}, a separation of 1 or more, and one or two \
+                     monitors on the ring"
                 ))
             })?;
-        let mut programs = vec![Program::Relay; processes];
-        for &monitor in monitors {
+        let mut programs = vec![Program::Relay; settings.processes];
+        for &monitor in &settings.monitors {
             programs[monitor] = Program::Delay;
         }
         let mut placements = Vec::new();
         let mut before = 0_u64;
-        for count in 0..=supply {
-            let ways = Multisets::new(2 * processes, count);
-            let count = ways.count() as u64;
+        for tokens in 0..=settings.supply {
+            let ways = Placements::new(2 * settings.processes, tokens)?;
+            let count = ways.count();
             placements.push((before, ways));
             before += count;
         }
-        let mut model = MonitoredRing {
+        let n = settings.processes as u64;
+        let monitor = [separation.hops().into(), 2 * n, n + 1, 2];
+        let monitors = settings.monitors.iter().flat_map(|_| monitor);
+        Ok(MonitoredRing {
             programs,
             separation,
-            tokens,
-            supply,
-            monitors: monitors.to_vec(),
             placements,
-            states: 0,
-        };
-        let one = model
-            .radices()
-            .iter()
-            .map(|&r| u128::from(r))
-            .product::<u128>();
-        let states = u128::from(before).saturating_mul(one.pow(monitors.len() as u32));
-        model.states = count_states(states)?;
-        Ok(model)
+            domains: Domains::new(monitors.chain([before]))?,
+            settings: settings.clone(),
+        })
     }
 
     fn len(&self) -> usize {
         self.programs.len()
-    }
-
-    /// Of counter, clock, count and take.
-    fn radices(&self) -> [u64; 4] {
-        let n = self.len() as u64;
-        [self.separation.hops().into(), 2 * n, n + 1, 2]
     }
 
     fn on_ring(&self, state: &State) -> usize {
@@ -153,107 +183,68 @@ impl MonitoredRing {
     }
 }
 
-/// Checks a monitored ring.
-///
-/// # Errors
-///
-/// As [`MonitoredRing::new`]; when too large, or when stopped.
-pub fn check(
-    processes: usize,
-    tokens: usize,
-    separation: u32,
-    supply: usize,
-    monitors: &[usize],
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let model = MonitoredRing::new(processes, tokens, separation, supply, monitors)?;
-    let places: Vec<String> = monitors.iter().map(ToString::to_string).collect();
-    let instance = format!(
-        "{processes} processes, {tokens} of {supply} tokens wanted on the ring, separation \
-         {separation}, {} at {}",
-        if monitors.len() == 1 {
-            "a monitor"
-        } else {
-            "monitors"
-        },
-        places.join(" and ")
-    );
-    let answer = function::explore(&model, limits, control)?;
-    Ok(report::of_function(
-        &model,
-        "monitor",
-        instance,
-        &answer,
-        |_| None,
-    ))
-}
-
 impl Model for MonitoredRing {
     type State = State;
 
     fn states(&self) -> u64 {
-        self.states
+        self.domains.states()
     }
 
-    fn state(&self, mut rank: u64) -> State {
+    fn state(&self, rank: u64) -> State {
         let mut state = State {
-            processes: [Process::default(); LARGEST],
+            processes: [Process::default(); MAX_PROCESSES],
             monitors: [Monitor::default(); 2],
         };
-        let [counters, clocks, counts, takes] = self.radices();
-        for (index, &place) in self.monitors.iter().enumerate() {
-            state.processes[place].counter = digit(&mut rank, counters) as i32;
-            state.monitors[index] = Monitor {
-                clock: digit(&mut rank, clocks) as u32,
-                count: digit(&mut rank, counts) as u32,
-                take: digit(&mut rank, takes) == 1,
+        let mut values = self.domains.values(rank);
+        let mut next = || values.next().expect("four variables a monitor, and one");
+        for (&place, monitor) in self.settings.monitors.iter().zip(&mut state.monitors) {
+            state.processes[place].counter = next() as i32;
+            *monitor = Monitor {
+                clock: next() as u32,
+                count: next() as u32,
+                take: next() == 1,
             };
         }
-        let tokens = self
-            .placements
-            .partition_point(|(before, _)| *before <= rank)
-            - 1;
-        let (before, ways) = &self.placements[tokens];
-        let mut slots = [0; LARGEST];
-        ways.unrank(rank - before, &mut slots[..tokens]);
-        place_tokens(&mut state.processes, &slots[..tokens]);
+        let placement = next();
+        let more = |(before, _): &(u64, Placements)| *before <= placement;
+        let (before, ways) = &self.placements[self.placements.partition_point(more) - 1];
+        ways.place(placement - before, &mut state.processes);
         state
     }
 
     fn rank(&self, state: &State) -> u64 {
-        let mut slots = [0; LARGEST];
-        let tokens = token_slots(&state.processes[..self.len()], &mut slots);
-        let (before, ways) = &self.placements[tokens];
-        let mut rank = before + ways.rank(&slots[..tokens]);
-        let [counters, clocks, counts, takes] = self.radices();
-        for (index, &place) in self.monitors.iter().enumerate().rev() {
-            let monitor = state.monitors[index];
-            rank = rank * takes + u64::from(monitor.take);
-            rank = rank * counts + u64::from(monitor.count);
-            rank = rank * clocks + u64::from(monitor.clock);
-            rank = rank * counters + state.processes[place].counter as u64;
-        }
-        rank
+        let (before, ways) = &self.placements[self.on_ring(state)];
+        let placement = before + ways.rank(&state.processes[..self.len()]);
+        let places = self.settings.monitors.iter();
+        let monitors = places.zip(&state.monitors).flat_map(|(&place, monitor)| {
+            [
+                state.processes[place].counter as u64,
+                monitor.clock.into(),
+                monitor.count.into(),
+                monitor.take.into(),
+            ]
+        });
+        self.domains.rank(monitors.chain([placement]))
     }
 
     fn legitimate(&self, state: &State) -> bool {
         let n = self.len() as u32;
-        let (programs, tokens) = (&self.programs, self.tokens as u64);
+        let (programs, tokens) = (&self.programs, self.settings.tokens as u64);
         let processes = &state.processes[..self.len()];
         legitimate::check(self.separation, programs, processes, &[], tokens).is_ok()
             && self
+                .settings
                 .monitors
                 .iter()
                 .zip(state.monitors)
                 .all(|(&place, monitor)| {
                     // What it will have counted by the end of its period.
                     let due = if monitor.clock < n {
-                        self.tokens as u32
+                        self.settings.tokens as u32
                     } else {
                         monitor.count + self.arrivals(state, place, 2 * n - monitor.clock)
                     };
-                    !monitor.take && due == self.tokens as u32
+                    !monitor.take && due == self.settings.tokens as u32
                 })
     }
 
@@ -264,19 +255,20 @@ impl Model for MonitoredRing {
                 .map(|p| value(p).to_string());
             cells.collect::<Vec<_>>().join(" ")
         };
-        let monitors = self
-            .monitors
-            .iter()
-            .zip(state.monitors)
-            .map(|(&place, monitor)| {
-                format!(
-                    "  monitor {place}: counter {} clock {} count {}{}",
-                    state.processes[place].counter,
-                    monitor.clock,
-                    monitor.count,
-                    if monitor.take { " taking" } else { "" }
-                )
-            });
+        let monitors =
+            self.settings
+                .monitors
+                .iter()
+                .zip(state.monitors)
+                .map(|(&place, monitor)| {
+                    format!(
+                        "  monitor {place}: counter {} clock {} count {}{}",
+                        state.processes[place].counter,
+                        monitor.clock,
+                        monitor.count,
+                        if monitor.take { " taking" } else { "" }
+                    )
+                });
         format!(
             "queued {}  resting {}{}",
             row(&|process| process.queued),
@@ -290,11 +282,16 @@ impl Deterministic for MonitoredRing {
     fn next(&self, state: &State) -> State {
         let mut next = *state;
         let n = self.len();
-        let mut in_store = self.supply - self.on_ring(state);
+        let mut in_store = self.settings.supply - self.on_ring(state);
         for process in 0..n {
             let before = state.processes[process];
             let mut arriving = state.processes[(process + n - 1) % n].queued;
-            let Some(index) = self.monitors.iter().position(|&place| place == process) else {
+            let Some(index) = self
+                .settings
+                .monitors
+                .iter()
+                .position(|&place| place == process)
+            else {
                 next.processes[process] = relay::round(before, arriving);
                 continue;
             };
@@ -311,7 +308,7 @@ impl Deterministic for MonitoredRing {
             let mut after = delay::round(before, arriving, self.separation.top());
             monitor.clock += 1;
             if monitor.clock == 2 * n as u32 {
-                let (counted, wanted) = (monitor.count, self.tokens as u32);
+                let (counted, wanted) = (monitor.count, self.settings.tokens as u32);
                 // With two monitors, the first one served takes the last token.
                 if counted < wanted && in_store > 0 {
                     after.resting += 1;

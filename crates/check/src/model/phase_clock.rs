@@ -2,73 +2,43 @@
 
 use headway_core::phase_clock::{Phase, PhaseClock};
 
-use crate::control::{CheckError, Control, Limits};
-use crate::ranking::{count_states, digit};
-use crate::schedule::bits;
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
 use crate::traits::{Guarded, Model};
-use crate::{Report, Scheduler, guarded};
+use crate::{Domains, Report, Scheduler, guarded};
 
-const LARGEST: usize = 16;
+const MAX_PROCESSES: usize = 16;
 
-/// One phase per process; unused places stay 0.
-pub type Phases = [i8; LARGEST];
-
-/// A ring of phase clocks. Legitimate: all neighbours are in step.
-#[derive(Clone, Copy, Debug)]
-pub struct ClockRing {
-    processes: usize,
-    clock: PhaseClock,
+/// A ring of phase clocks and its scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// n, 3 to 16.
+    pub processes: usize,
+    /// A modulus of at least 3, a tail of at least 0, and at most 100 phases in all.
+    pub clock: PhaseClock,
+    /// Who moves in a step.
+    pub scheduler: Scheduler,
 }
 
-impl ClockRing {
-    /// A ring of `processes` clocks.
-    ///
-    /// # Errors
-    ///
-    /// With fewer than 3 or more than 16 processes, a modulus below 3, or more than
-    /// 100 phases.
-    pub fn new(processes: usize, clock: PhaseClock) -> Result<ClockRing, CheckError> {
-        if !(3..=LARGEST).contains(&processes) {
-            return Err(CheckError::instance(format!(
-                "phase-clock: 3 to {LARGEST} processes, not {processes}"
-            )));
+impl Settings {
+    /// The clock that a ring of this size needs, and the distributed scheduler.
+    pub fn new(processes: usize) -> Settings {
+        Settings {
+            processes,
+            clock: PhaseClock::for_ring(i32::try_from(processes).unwrap_or(i32::MAX / 2)),
+            scheduler: Scheduler::Distributed,
         }
-        if clock.modulus < 3 || clock.tail < 0 || clock.modulus + clock.tail > 100 {
-            return Err(CheckError::instance(
-                "phase-clock: a modulus of at least 3, a tail of at least 0, at most 100 phases",
-            ));
-        }
-        let phases = (clock.modulus + clock.tail) as u64;
-        count_states(u128::from(phases).saturating_pow(processes as u32))?;
-        Ok(ClockRing { processes, clock })
-    }
-
-    fn phases(&self) -> u64 {
-        (self.clock.modulus + self.clock.tail) as u64
-    }
-
-    fn neighbouring(&self, state: &Phases, process: usize) -> [Phase; 2] {
-        let n = self.processes;
-        [
-            state[(process + n - 1) % n].into(),
-            state[(process + 1) % n].into(),
-        ]
     }
 }
 
-/// Checks a ring of phase clocks under a scheduler.
+/// Checks a ring of phase clocks.
 ///
 /// # Errors
 ///
 /// As [`ClockRing::new`]; when too large, or when stopped.
-pub fn check(
-    processes: usize,
-    clock: PhaseClock,
-    scheduler: Scheduler,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let model = ClockRing::new(processes, clock)?;
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+    let model = ClockRing::new(settings)?;
+    let (processes, clock, scheduler) = (settings.processes, settings.clock, settings.scheduler);
     let instance = format!(
         "{processes} processes, modulus {}, tail {}",
         clock.modulus, clock.tail
@@ -76,26 +46,63 @@ pub fn check(
     guarded::report(&model, "phase-clock", instance, scheduler, limits, control)
 }
 
+/// One phase per process; unused places stay 0.
+pub type Phases = [i8; MAX_PROCESSES];
+
+/// A ring of phase clocks. Legitimate: all neighbours are in step.
+#[derive(Clone, Debug)]
+pub struct ClockRing {
+    processes: usize,
+    clock: PhaseClock,
+    domains: Domains,
+}
+
+impl ClockRing {
+    /// The ring of the settings.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is out of its range, or there are 2^63 states or more.
+    pub fn new(settings: &Settings) -> Result<ClockRing> {
+        let (processes, clock) = (settings.processes, settings.clock);
+        if !(3..=MAX_PROCESSES).contains(&processes) {
+            return Err(CheckError::settings(format!(
+                "phase-clock: 3 to {MAX_PROCESSES} processes, not {processes}"
+            )));
+        }
+        let phases = clock.modulus.saturating_add(clock.tail);
+        if clock.modulus < 3 || clock.tail < 0 || phases > 100 {
+            return Err(CheckError::settings(
+                "phase-clock: a modulus of at least 3, a tail of at least 0, at most 100 phases",
+            ));
+        }
+        Ok(ClockRing {
+            processes,
+            clock,
+            domains: Domains::new(vec![phases as u64; processes])?,
+        })
+    }
+}
+
 impl Model for ClockRing {
     type State = Phases;
 
     fn states(&self) -> u64 {
-        self.phases().pow(self.processes as u32)
+        self.domains.states()
     }
 
-    fn state(&self, mut rank: u64) -> Phases {
-        let mut state = [0; LARGEST];
-        for phase in &mut state[..self.processes] {
-            *phase = (digit(&mut rank, self.phases()) as i32 - self.clock.tail) as i8;
+    fn state(&self, rank: u64) -> Phases {
+        let mut state = [0; MAX_PROCESSES];
+        for (phase, value) in state.iter_mut().zip(self.domains.values(rank)) {
+            *phase = (value as i32 - self.clock.tail) as i8;
         }
         state
     }
 
     fn rank(&self, state: &Phases) -> u64 {
-        let phases = state[..self.processes].iter().rev();
-        phases.fold(0, |rank, &phase| {
-            rank * self.phases() + (i32::from(phase) + self.clock.tail) as u64
-        })
+        let values = state[..self.processes].iter();
+        self.domains
+            .rank(values.map(|&phase| (i32::from(phase) + self.clock.tail) as u64))
     }
 
     fn legitimate(&self, state: &Phases) -> bool {
@@ -116,24 +123,13 @@ impl Guarded for ClockRing {
         self.processes
     }
 
-    fn enabled(&self, state: &Phases) -> u64 {
-        (0..self.processes)
-            .filter(|&i| {
-                let neighbours = self.neighbouring(state, i);
-                self.clock.step(state[i].into(), &neighbours).is_some()
-            })
-            .map(|i| 1 << i)
-            .sum()
-    }
-
-    fn fire(&self, state: &Phases, selected: u64) -> Phases {
+    fn step(&self, state: &Phases, process: usize) -> Option<Phases> {
+        let n = self.processes;
+        let own = state[process].into();
+        let neighbours = [process + n - 1, process + 1].map(|i| Phase::from(state[i % n]));
+        let step = self.clock.step(own, &neighbours)?;
         let mut after = *state;
-        for i in bits(selected) {
-            let own = state[i].into();
-            if let Some(step) = self.clock.step(own, &self.neighbouring(state, i)) {
-                after[i] = self.clock.stepped(own, step) as i8;
-            }
-        }
-        after
+        after[process] = self.clock.stepped(own, step) as i8;
+        Some(after)
     }
 }

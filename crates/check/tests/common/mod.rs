@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test target uses some of it")]
 
-use headway_check::{Actions, Deterministic, Guarded, Model, Step};
+use headway_check::{Action, Actions, Deterministic, Domains, Guarded, Model, Step};
 use proptest::prelude::*;
 
 /// A few states, each of which is its own rank, and what each leads to.
@@ -64,25 +64,38 @@ pub(crate) struct Rules {
     pub(crate) legitimate: Vec<bool>,
 }
 
+impl Rules {
+    fn domains(&self) -> Domains {
+        Domains::new(vec![self.values; self.processes]).unwrap()
+    }
+
+    /// The processes whose guard holds.
+    pub(crate) fn enabled(&self, state: &Vec<u64>) -> u64 {
+        (0..self.processes)
+            .filter(|&process| self.step(state, process).is_some())
+            .fold(0, |set, process| set | 1 << process)
+    }
+
+    /// The state after a set of processes made their assignments, each from the old state.
+    pub(crate) fn fire(&self, state: &Vec<u64>, selected: u64) -> Vec<u64> {
+        let mut after = state.clone();
+        for process in (0..self.processes).filter(|process| selected >> process & 1 == 1) {
+            after[process] = self.step(state, process).unwrap()[process];
+        }
+        after
+    }
+}
+
 impl Model for Rules {
     type State = Vec<u64>;
     fn states(&self) -> u64 {
-        self.values.pow(self.processes as u32)
+        self.domains().states()
     }
-    fn state(&self, mut rank: u64) -> Vec<u64> {
-        (0..self.processes)
-            .map(|_| {
-                let value = rank % self.values;
-                rank /= self.values;
-                value
-            })
-            .collect()
+    fn state(&self, rank: u64) -> Vec<u64> {
+        self.domains().values(rank).collect()
     }
     fn rank(&self, state: &Vec<u64>) -> u64 {
-        state
-            .iter()
-            .rev()
-            .fold(0, |rank, value| rank * self.values + value)
+        self.domains().rank(state.iter().copied())
     }
     fn legitimate(&self, state: &Vec<u64>) -> bool {
         self.legitimate[self.rank(state) as usize]
@@ -96,19 +109,10 @@ impl Guarded for Rules {
     fn processes(&self) -> usize {
         self.processes
     }
-    fn enabled(&self, state: &Vec<u64>) -> u64 {
-        let rank = self.rank(state) as usize;
-        (0..self.processes)
-            .filter(|&process| self.moves[process][rank].is_some())
-            .fold(0, |set, process| set | 1 << process)
-    }
-    fn fire(&self, state: &Vec<u64>, selected: u64) -> Vec<u64> {
-        let rank = self.rank(state) as usize;
+    fn step(&self, state: &Vec<u64>, process: usize) -> Option<Vec<u64>> {
         let mut after = state.clone();
-        for process in (0..self.processes).filter(|process| selected >> process & 1 == 1) {
-            after[process] = self.moves[process][rank].unwrap();
-        }
-        after
+        after[process] = self.moves[process][self.rank(state) as usize]?;
+        Some(after)
     }
 }
 
@@ -130,11 +134,10 @@ pub(crate) fn rules() -> impl Strategy<Value = Rules> {
 }
 
 impl Actions for Steps {
-    fn actions(&self) -> Vec<&'static str> {
-        vec!["fair", "fair too", "unfair"]
-    }
-    fn fair(&self) -> u64 {
-        0b011
+    fn actions(&self) -> Vec<Action> {
+        [("fair", true), ("fair too", true), ("unfair", false)]
+            .map(|(name, fair)| Action { name, fair })
+            .to_vec()
     }
     fn steps(&self, state: &u64, steps: &mut Vec<Step<u64>>) {
         let all = self.next[*state as usize].iter();

@@ -1,21 +1,18 @@
 //! delay/relay without lock-step.
 
-use headway_check::model::asynchronous::{self, Clocking};
+use headway_check::model::asynchronous::{self, Settings};
 use headway_check::model::delay_relay::Instance;
 use headway_check::{Control, Report, Scheduler};
 
 use crate::{figure, limits};
 
-fn asynchronous(n: usize, g: u32, delays: &[usize], clocking: Clocking) -> Report {
+fn settings(n: usize, g: u32, delays: &[usize], pace: u32) -> Settings {
     let ring = Instance::with_delays(n, 2, g, delays.iter().copied()).unwrap();
-    asynchronous::check(
-        &ring,
-        clocking,
-        Scheduler::Central,
-        limits(),
-        &Control::default(),
-    )
-    .unwrap()
+    Settings::new(ring, pace)
+}
+
+fn checked(settings: &Settings) -> Report {
+    asynchronous::check(settings, limits(), &Control::default()).unwrap()
 }
 
 /// The true distance is at least g - ⌊(g+p)/(p+1)⌋ under every schedule, and that
@@ -34,12 +31,12 @@ fn true_distances(separations: std::ops::RangeInclusive<u32>) {
     for g in separations {
         let n = 2 * g as usize;
         for pace in 1..=g {
-            let report = asynchronous(n, g, &[0], Clocking::for_ring(n, pace));
+            let report = checked(&settings(n, g, &[0], pace));
             assert!(report.all_hold(), "{}", report.instance);
             let bound = g - (g + pace) / (pace + 1);
             assert_eq!(
                 figure(&report, "least_true_distance"),
-                u128::from(bound),
+                u64::from(bound),
                 "g {g} p {pace}"
             );
         }
@@ -48,14 +45,12 @@ fn true_distances(separations: std::ops::RangeInclusive<u32>) {
 
 #[test]
 fn logical_rounds_are_lock_step_rounds_from_every_state_and_schedule() {
-    let every = Clocking {
-        every_start: true,
-        ..Clocking::for_ring(4, 1)
-    };
-    let ring = Instance::uniform(4, 2, 2).unwrap();
     let states = |scheduler| {
-        let control = Control::default();
-        let report = asynchronous::check(&ring, every, scheduler, limits(), &control).unwrap();
+        let report = checked(&Settings {
+            every_start: true,
+            scheduler,
+            ..settings(4, 2, &[0, 1, 2, 3], 1)
+        });
         assert!(report.all_hold(), "{report:?}");
         report.states
     };
@@ -66,17 +61,13 @@ fn logical_rounds_are_lock_step_rounds_from_every_state_and_schedule() {
 #[test]
 fn asynchrony_without_previous_state_or_with_a_small_modulus_is_caught() {
     let all = [0, 1, 2, 3];
-    let good = Clocking::for_ring(4, 1);
-    assert!(asynchronous(4, 2, &all, Clocking { modulus: 5, ..good }).all_hold());
-    let forgetful = asynchronous(
-        4,
-        2,
-        &all,
-        Clocking {
-            previous: false,
-            ..good
-        },
-    );
+    let good = || settings(4, 2, &all, 1);
+    let with = |modulus| checked(&Settings { modulus, ..good() });
+    assert!(with(5).all_hold());
+    let forgetful = checked(&Settings {
+        previous: false,
+        ..good()
+    });
     let broken = forgetful.property("logical-rounds").unwrap();
     assert_eq!(
         broken.counterexample.as_ref().unwrap().states.len(),
@@ -84,9 +75,7 @@ fn asynchrony_without_previous_state_or_with_a_small_modulus_is_caught() {
         "two ticks suffice"
     );
     for modulus in [2, 3, 4] {
-        let small = asynchronous(4, 2, &all, Clocking { modulus, ..good });
-        assert!(!small.all_hold(), "modulus {modulus}");
+        assert!(!with(modulus).all_hold(), "modulus {modulus}");
     }
-    let wound = asynchronous(4, 2, &all, Clocking { modulus: 4, ..good });
-    assert!(!wound.property("no-deadlock").unwrap().holds);
+    assert!(!with(4).property("no-deadlock").unwrap().holds);
 }

@@ -1,27 +1,33 @@
 //! Tokens by definition: values on rings of their own.
 
-use headway_check::model::definitional;
-use headway_check::{Control, Figure, Report};
-use headway_core::{Ring, Separation};
+use headway_check::model::definitional::{self, Settings};
+use headway_check::model::delay_relay::Instance;
+use headway_check::{BigUint, Control, Figure, Report, Search};
 
 use crate::limits;
 
-fn token_rings(n: usize, m: usize, d: u32, k: u32, delays: &[usize], reduced: bool) -> Report {
-    let separation = Separation::new(d).unwrap();
-    let ring = Ring::with_delays(separation, n, delays.iter().copied()).unwrap();
-    definitional::check(ring, m, k, reduced, limits(), &Control::default()).unwrap()
+fn token_rings(n: usize, m: usize, d: u32, k: u32, delays: &[usize], search: Search) -> Report {
+    let settings = Settings {
+        instance: Instance::with_delays(n, m, d, delays.iter().copied()).unwrap(),
+        values: k,
+        search,
+    };
+    definitional::check(&settings, limits(), &Control::default()).unwrap()
 }
 
 /// States by formula: K^(n·m) values, m turns at every process, d counters at every
 /// delay. The reduction by value shift against all states.
 #[test]
 fn tokens_by_definition_converge() {
-    let report = token_rings(4, 2, 2, 5, &[0, 1, 2, 3], true);
+    let report = token_rings(4, 2, 2, 5, &[0, 1, 2, 3], Search::Reduced);
     assert!(report.all_hold());
-    assert_eq!(report.states, 5_u128.pow(8) * 2_u128.pow(4) * 2_u128.pow(4));
-    let small = token_rings(3, 1, 2, 4, &[0, 1, 2], true);
+    assert_eq!(
+        report.states,
+        BigUint::from(5_u64.pow(8) * 2_u64.pow(4) * 2_u64.pow(4))
+    );
+    let small = token_rings(3, 1, 2, 4, &[0, 1, 2], Search::Reduced);
     assert!(small.all_hold());
-    assert_eq!(small.states, 4_u128.pow(3) * 2_u128.pow(3));
+    assert_eq!(small.states, BigUint::from(4_u64.pow(3) * 2_u64.pow(3)));
 }
 
 #[test]
@@ -33,8 +39,8 @@ fn the_value_shift_is_exact() {
         (4, 2, 2, 2, &[0, 1]),
         (3, 2, 1, 4, &[0]),
     ] {
-        let reduced = token_rings(n, m, d, k, delays, true);
-        let mut full = token_rings(n, m, d, k, delays, false);
+        let reduced = token_rings(n, m, d, k, delays, Search::Reduced);
+        let mut full = token_rings(n, m, d, k, delays, Search::EveryState);
         full.reductions = reduced.reductions.clone();
         // The same state is shown, shifted to 0 at process 0.
         full.witness = reduced.witness.clone();

@@ -1,13 +1,18 @@
 //! Dijkstra's ring and the phase clock, under every scheduler.
 
 use headway_check::model::{k_state, phase_clock};
-use headway_check::{Control, Report, Scheduler};
+use headway_check::{BigUint, Control, Report, Scheduler};
 use headway_core::phase_clock::PhaseClock;
 
 use crate::limits;
 
 pub(crate) fn k_state(n: usize, k: u32, scheduler: Scheduler) -> Report {
-    k_state::check(n, k, scheduler, limits(), &Control::default()).unwrap()
+    let settings = k_state::Settings {
+        processes: n,
+        values: k,
+        scheduler,
+    };
+    k_state::check(&settings, limits(), &Control::default()).unwrap()
 }
 
 /// Published for N = K under the distributed scheduler: 3, and 3N(N-1)/2 - N - 1
@@ -23,9 +28,9 @@ fn k_state_worst_cases_are_the_published_ones() {
         }
         // States: K^N. Legitimate: all equal, or one step of two values at one of
         // N - 1 places.
-        let (k, places) = (n as u128, n as u128 - 1);
-        assert_eq!(report.states, k.pow(n as u32));
-        assert_eq!(report.legitimate, k + places * k * (k - 1));
+        let (k, places) = (n as u64, n as u64 - 1);
+        assert_eq!(report.states, BigUint::from(k.pow(n as u32)));
+        assert_eq!(report.legitimate, BigUint::from(k + places * k * (k - 1)));
         assert_eq!(report.witness.unwrap().states.len() as u64, published + 1);
     }
 }
@@ -35,7 +40,7 @@ fn k_state_worst_cases_are_the_published_ones() {
 #[test]
 fn one_value_less_converges_under_central_schedulers_only() {
     for n in 3..=6 {
-        let converges = |scheduler| k_state(n, n as u32 - 1, scheduler).convergence;
+        let converges = |scheduler| k_state(n, n as u32 - 1, scheduler).convergence();
         assert!(converges(Scheduler::Central));
         assert!(converges(Scheduler::LocallyCentral));
         assert!(!converges(Scheduler::Distributed));
@@ -45,13 +50,18 @@ fn one_value_less_converges_under_central_schedulers_only() {
         assert!(run.repeats_from.is_some(), "shown as a lasso");
     }
     assert!(
-        !k_state(5, 3, Scheduler::Central).convergence,
+        !k_state(5, 3, Scheduler::Central).convergence(),
         "K = N-2 is too little"
     );
 }
 
 fn clocks(n: usize, clock: PhaseClock, scheduler: Scheduler) -> Report {
-    phase_clock::check(n, clock, scheduler, limits(), &Control::default()).unwrap()
+    let settings = phase_clock::Settings {
+        processes: n,
+        clock,
+        scheduler,
+    };
+    phase_clock::check(&settings, limits(), &Control::default()).unwrap()
 }
 
 /// Legitimate states by formula: K times the closed walks of n steps -1, 0 or 1
@@ -63,7 +73,10 @@ fn phase_clock_needs_its_modulus_and_its_tail() {
         for scheduler in Scheduler::ALL {
             let report = clocks(n, good, scheduler);
             assert!(report.all_hold(), "{n} {scheduler}");
-            assert_eq!(report.legitimate, walks * good.modulus as u128);
+            assert_eq!(
+                report.legitimate,
+                BigUint::from(walks * good.modulus as u64)
+            );
         }
         let small = PhaseClock {
             modulus: n as i32,
@@ -79,7 +92,7 @@ fn phase_clock_needs_its_modulus_and_its_tail() {
                 tail: good.tail - 1,
                 ..good
             };
-            assert!(!clocks(n, short, Scheduler::Distributed).convergence);
+            assert!(!clocks(n, short, Scheduler::Distributed).convergence());
         }
     }
 }

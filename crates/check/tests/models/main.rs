@@ -8,15 +8,15 @@ mod measuring;
 mod monitored;
 
 use headway_check::model::delay_relay::{self, Instance};
+use headway_check::model::measure::Variant::{AsPrinted, Corrected};
 use headway_check::model::{definitional as tokens, handover, measure, monitor};
-use headway_check::{Control, Deterministic, Figure, Limits, Report, Scheduler};
-use headway_core::{Ring, Separation};
+use headway_check::{BigUint, Control, Deterministic, Figure, Limits, Report, Scheduler, Search};
 
 fn limits() -> Limits {
     Limits::default()
 }
 
-fn figure(report: &Report, name: &str) -> u128 {
+fn figure(report: &Report, name: &str) -> u64 {
     match report.figure(name) {
         Some(Figure::Number(number)) => *number,
         other => panic!("{name}: {other:?}"),
@@ -38,11 +38,11 @@ fn answers_do_not_depend_on_threads() {
             let control = Control::default();
             let ring = Instance::with_delays(7, 2, 3, [0, 1, 4]).unwrap();
             (
-                delay_relay::check(&ring, true, limits(), &control).unwrap(),
-                delay_relay::check(&ring, false, limits(), &control).unwrap(),
+                delay_relay::check(&ring, Search::EveryState, limits(), &control).unwrap(),
+                delay_relay::check(&ring, Search::Reduced, limits(), &control).unwrap(),
                 guarded::k_state(5, 5, Scheduler::Distributed),
                 guarded::k_state(5, 4, Scheduler::Distributed),
-                measure::check(5, 2, 10, true, limits(), &control).unwrap(),
+                measure::check(&measuring::settings(5, 2, AsPrinted), limits(), &control).unwrap(),
             )
         })
     };
@@ -57,19 +57,20 @@ fn answers_do_not_depend_on_threads() {
 #[test]
 fn handover_needs_twice_as_many_numbers_as_a_channel_holds() {
     let check = |values, capacity| {
-        handover::check(values, capacity, limits(), &Control::default()).unwrap()
+        let settings = handover::Settings { values, capacity };
+        handover::check(&settings, limits(), &Control::default()).unwrap()
     };
     assert!(check(2, 1).all_hold(), "the alternating bit");
     assert!(check(4, 2).all_hold());
     for values in [2, 3] {
         let report = check(values, 2);
-        assert!(report.closure && report.property("conserved").unwrap().holds);
-        assert!(!report.convergence, "modulo {values}");
+        assert!(report.closure() && report.property("conserved").unwrap().holds);
+        assert!(!report.convergence(), "modulo {values}");
         let run = report.counterexample("convergence").cloned().unwrap();
         assert_eq!(run.repeats_from, Some(0));
     }
     // States by formula: numbers of both, sending or not, contents of two channels.
-    assert_eq!(check(4, 2).states, 4 * 2 * 4 * 21 * 21);
+    assert_eq!(check(4, 2).states, BigUint::from(4_u32 * 2 * 4 * 21 * 21));
 }
 
 /// Every state's successor is a state of the same space with its own rank: no
@@ -89,10 +90,17 @@ fn spaces_are_closed() {
             assert_eq!(model.state(next_rank), next, "from {state:?}");
         }
     }
-    closed(&measure::MeasureRing::new(4, 2, 8, true).unwrap());
-    closed(&measure::MeasureRing::new(4, 2, 8, false).unwrap());
-    closed(&monitor::MonitoredRing::new(3, 1, 2, 3, &[0]).unwrap());
-    closed(&monitor::MonitoredRing::new(3, 1, 2, 2, &[0, 1]).unwrap());
-    let ring = Ring::with_delays(Separation::new(2).unwrap(), 3, [0]).unwrap();
-    closed(&tokens::Definitional::new(ring, 2, 3, false).unwrap());
+    for variant in [Corrected, AsPrinted] {
+        closed(&measure::MeasureRing::new(&measuring::settings(4, 2, variant)).unwrap());
+    }
+    for (supply, monitors) in [(3, &[0][..]), (2, &[0, 1])] {
+        let settings = monitored::settings(3, 1, 2, supply, monitors);
+        closed(&monitor::MonitoredRing::new(&settings).unwrap());
+    }
+    let settings = tokens::Settings {
+        instance: Instance::with_delays(3, 2, 2, [0]).unwrap(),
+        values: 3,
+        search: Search::EveryState,
+    };
+    closed(&tokens::Definitional::new(&settings).unwrap());
 }

@@ -1,12 +1,22 @@
 //! The measuring delay, corrected and as printed.
 
-use headway_check::model::measure;
-use headway_check::{Control, Deterministic, Model, Report};
+use headway_check::model::measure::Variant::{AsPrinted, Corrected};
+use headway_check::model::measure::{self, Settings, Variant};
+use headway_check::{BigUint, Control, Deterministic, Model, Report};
 
 use crate::{binomial, limits};
 
-fn measured(n: usize, m: usize, printed: bool) -> Report {
-    measure::check(n, m, 2 * n as u32, printed, limits(), &Control::default()).unwrap()
+pub(crate) fn settings(n: usize, m: usize, variant: Variant) -> Settings {
+    Settings {
+        processes: n,
+        tokens: m,
+        limit: 2 * n as u32,
+        variant,
+    }
+}
+
+fn measured(n: usize, m: usize, variant: Variant) -> Report {
+    measure::check(&settings(n, m, variant), limits(), &Control::default()).unwrap()
 }
 
 /// The corrected program converges from every state of its domain. States by
@@ -15,18 +25,18 @@ fn measured(n: usize, m: usize, printed: bool) -> Report {
 #[test]
 fn corrected_measuring_converges_to_the_largest_separation() {
     for (n, m) in [(4, 2), (5, 2), (6, 2), (6, 3), (7, 3), (8, 2)] {
-        let report = measured(n, m, false);
+        let report = measured(n, m, Corrected);
         assert!(report.all_hold(), "{}", report.instance);
         let placements = binomial(2 * n + m - 1, m);
         let bases = 2 * n / m;
         assert_eq!(
             report.states,
-            (placements * 2 * (2 * n + 1) * m * bases * bases) as u128
+            BigUint::from(placements * 2 * (2 * n + 1) * m * bases * bases)
         );
     }
     // Worst cases, as the engine found them; the witness is replayed by the core.
     for (n, m, worst) in [(4, 2, 19), (5, 2, 24), (6, 2, 30), (6, 3, 32)] {
-        let report = measured(n, m, false);
+        let report = measured(n, m, Corrected);
         assert_eq!(report.worst.unwrap().steps, worst);
         let (ring, mut state) = report.witness.unwrap().start.unwrap();
         let mut rounds = 0;
@@ -43,8 +53,8 @@ fn corrected_measuring_converges_to_the_largest_separation() {
 /// followed until it repeats.
 #[test]
 fn printed_measuring_fails_in_both_ways_and_shortest_runs_show_it() {
-    let report = measured(6, 2, true);
-    assert!(!report.convergence);
+    let report = measured(6, 2, AsPrinted);
+    assert!(!report.convergence());
     let dead = report.counterexample("no-deadlock").cloned().unwrap();
     let close = report.counterexample("full-separation").cloned().unwrap();
     let (ring, start) = close.start.clone().unwrap();
@@ -56,7 +66,7 @@ fn printed_measuring_fails_in_both_ways_and_shortest_runs_show_it() {
     );
     assert!(dead.states.iter().any(|state| state.contains("base -1")));
 
-    let model = measure::MeasureRing::new(6, 2, 12, true).unwrap();
+    let model = measure::MeasureRing::new(&settings(6, 2, AsPrinted)).unwrap();
     let (mut shortest_dead, mut shortest_close) = (usize::MAX, usize::MAX);
     for rank in 0..model.states() {
         let start = model.state(rank);

@@ -1,18 +1,30 @@
 //! Monitors that keep the number of tokens.
 
-use headway_check::Control;
-use headway_check::model::monitor;
+use headway_check::model::monitor::{self, Settings};
+use headway_check::{BigUint, Control, Report};
 
 use crate::{binomial, limits};
 
+pub(crate) fn settings(n: usize, m: usize, d: u32, supply: usize, monitors: &[usize]) -> Settings {
+    Settings {
+        supply,
+        monitors: monitors.to_vec(),
+        ..Settings::new(n, m, d)
+    }
+}
+
+fn check(n: usize, m: usize, d: u32, supply: usize, monitors: &[usize]) -> Report {
+    let settings = settings(n, m, d, supply, monitors);
+    monitor::check(&settings, limits(), &Control::default()).unwrap()
+}
+
 /// One monitor converges; states by formula.
 fn monitored(n: usize, m: usize, d: u32, supply: usize) {
-    let control = Control::default();
-    let report = monitor::check(n, m, d, supply, &[0], limits(), &control).unwrap();
+    let report = check(n, m, d, supply, &[0]);
     assert!(report.all_hold(), "{}", report.instance);
     let placements: usize = (0..=supply).map(|t| binomial(2 * n + t - 1, t)).sum();
     let variables = d as usize * 2 * n * (n + 1) * 2;
-    assert_eq!(report.states, (placements * variables) as u128);
+    assert_eq!(report.states, BigUint::from(placements * variables));
 }
 
 #[test]
@@ -22,14 +34,11 @@ fn one_monitor_on_a_small_ring() {
 
 #[test]
 fn one_monitor_converges_from_any_number_of_tokens_and_two_interfere() {
-    let check = |n, m, d, supply, monitors: &[usize]| {
-        monitor::check(n, m, d, supply, monitors, limits(), &Control::default()).unwrap()
-    };
     for (n, m, d, supply) in [(5, 1, 3, 3), (6, 2, 3, 4), (6, 3, 2, 4)] {
         monitored(n, m, d, supply);
     }
     let two = check(4, 1, 2, 3, &[0, 2]);
-    assert!(two.closure && !two.convergence);
+    assert!(two.closure() && !two.convergence());
     let run = two.counterexample("convergence").cloned().unwrap();
     assert!(run.repeats_from.is_some());
 }
@@ -42,13 +51,12 @@ fn a_surplus_may_hide_from_samples_that_keep_pace_with_it() {
         for n in d.max(2)..=6 {
             for m in 1..=(n / d).min(3) {
                 let (n, m) = (n as usize, m as usize);
-                let control = Control::default();
-                let report = monitor::check(n, m, d, m + 1, &[0], limits(), &control).unwrap();
+                let report = check(n, m, d, m + 1, &[0]);
                 let every = d as usize;
                 let in_pace = (2 * n).is_multiple_of(every) && !n.is_multiple_of(every);
                 let hides = in_pace && m == n / every || every == 1 && m == n;
-                assert!(report.closure, "{}", report.instance);
-                assert_eq!(report.convergence, !hides, "{}", report.instance);
+                assert!(report.closure(), "{}", report.instance);
+                assert_eq!(report.convergence(), !hides, "{}", report.instance);
                 if hides {
                     let run = report.counterexample("convergence").unwrap();
                     assert!(run.repeats_from.is_some(), "{}", report.instance);

@@ -9,9 +9,10 @@ use headway_sim::open_chain::{Arrivals, OpenChain};
 use serde_json::json;
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{Format, Seed, whole_number};
+use crate::flags::{BYTES_PER_PROCESS, Format, Seed, check_memory, whole_number};
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::style::{self, DIM, HEADING, tick};
+use crate::report::try_next;
 
 /// Flags of `headway chain`.
 #[derive(ClapArgs, Debug)]
@@ -85,6 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         ))
         .help("give --processes 2 or more"));
     }
+    check_memory("processes", args.processes as u64, BYTES_PER_PROCESS)?;
     let chain = Chain::new(separation, args.processes)
         .ok_or_else(|| Failure::new("a chain needs processes"))?;
     let mut out = anstream::stdout().lock();
@@ -220,16 +222,13 @@ fn write_text(
         tick(outcome.separated),
         args.separation
     )?;
-    writeln!(out, "\nTry next:")?;
-    for (command, what) in [
+    let commands = [
         (
             "headway chain --arrivals every:3",
             "more than can be let through",
         ),
         ("headway chain --scrambled 9", "from a bad start"),
         ("headway", "the same idea closed to a ring"),
-    ] {
-        writeln!(out, "  {command:<36} {DIM}{what}{DIM:#}")?;
-    }
-    Ok(())
+    ];
+    try_next(out, &commands)
 }

@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 use headway_lab::{Sweep, shipped};
 
 use super::sweep::{self, Running};
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, read_text};
 use crate::flags::Seed;
 use crate::report::style::{DIM, HEADING};
 
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 
 fn find(experiment: &str) -> Result<(String, PathBuf), Failure> {
     if let Some(text) = shipped::named(experiment) {
-        let path = PathBuf::from(format!("experiments/{experiment}.toml"));
+        let path = PathBuf::from(format!("{experiment}.toml"));
         return Ok((text.to_owned(), path));
     }
     let path = Path::new(experiment);
@@ -81,8 +81,7 @@ fn find(experiment: &str) -> Result<(String, PathBuf), Failure> {
             )),
         );
     }
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    let text = read_text(path)?;
     Ok((text, path.to_owned()))
 }
 

@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 use headway_check::Scheduler;
 use headway_check::export::{Language, Source, export};
 
-use super::check::{InstanceFlags, ModelName};
-use crate::failure::{Answer, Failure};
+use super::check::RingFlags;
+use crate::failure::{Answer, Failure, write_file};
+use crate::flags::whole_number;
 
 /// Flags of `headway export`.
 #[derive(ClapArgs, Debug)]
@@ -23,20 +24,33 @@ pub(crate) struct Args {
     /// promela (for SPIN), prism (for PRISM and Storm) or tla (for TLC)
     language: Language,
 
-    /// What to export: delay-relay, or k-state under the central scheduler
+    /// What to export
     #[arg(long, value_enum, default_value = "delay-relay")]
-    model: ModelName,
+    model: Exported,
 
     #[command(flatten)]
-    instance: InstanceFlags,
+    ring: RingFlags<6, 2>,
+
+    /// Values of each process of a K-state ring [default: N]
+    #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+    values: Option<u32>,
 
     /// Scheduler of the K-state ring; only central can be exported
-    #[arg(long, value_name = "WHO", help_heading = "Instance")]
+    #[arg(long, value_name = "WHO")]
     scheduler: Option<Scheduler>,
 
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+/// The models that can be exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Exported {
+    /// Delay and relay with a known separation
+    DelayRelay,
+    /// Dijkstra's K-state token ring under the central scheduler
+    KState,
 }
 
 /// Writes the export.
@@ -45,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let text = export(&source, args.language);
     match &args.output {
         Some(path) => {
-            std::fs::write(path, text).map_err(|error| Failure::file("write", path, &error))?;
+            write_file(path, text)?;
         }
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
     }
@@ -54,39 +68,41 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 
 impl Args {
     fn source(&self) -> Result<Source, Failure> {
-        let flags = &self.instance;
-        match self.model {
-            ModelName::DelayRelay => {
-                if flags.values.is_some() || self.scheduler.is_some() {
-                    return Err(Failure::new(
-                        "--values and --scheduler have no meaning for delay-relay",
-                    )
-                    .help("drop them, or add --model k-state"));
-                }
-                let instance = flags
-                    .ring_instance(6, 2)
-                    .map_err(|error| Failure::new(error).help("see headway export --help"))?;
-                Ok(Source::DelayRelay(instance))
-            }
-            ModelName::KState => {
-                if self.scheduler.is_some_and(|who| who != Scheduler::Central) {
-                    return Err(Failure::new(
-                        "only the central scheduler of k-state can be exported",
-                    )
-                    .help("drop --scheduler, or use headway check k-state"));
-                }
-                let processes = flags.processes.unwrap_or(4);
-                let values = flags.values.unwrap_or(processes as u32);
-                if processes < 2 || !(2..=255).contains(&values) {
-                    return Err(Failure::new(format!(
-                        "k-state: 2 processes or more and 2 to 255 values, not {processes} and {values}"
-                    ))
-                    .help("change --processes or --values"));
-                }
-                Ok(Source::KState { processes, values })
-            }
-            other => Err(Failure::new(format!("{} cannot be exported", other.name()))
-                .help("delay-relay and k-state can; headway check knows all models")),
+        use Exported::{DelayRelay, KState};
+        let ring = &self.ring;
+        let given = [
+            ("--tokens", ring.size.tokens.is_some(), DelayRelay),
+            ("--separation", ring.separation.is_some(), DelayRelay),
+            ("--delays", ring.delays.is_some(), DelayRelay),
+            ("--values", self.values.is_some(), KState),
+            ("--scheduler", self.scheduler.is_some(), KState),
+        ];
+        let mut given = given.iter().filter(|(_, given, _)| *given);
+        if let Some((flag, ..)) = given.find(|(_, _, model)| *model != self.model) {
+            return Err(
+                Failure::new(format!("{flag} has no meaning for this --model"))
+                    .help("drop it, or choose the other model"),
+            );
         }
+        if self.model == DelayRelay {
+            let instance = ring.instance();
+            let wrong = |error| Failure::new(error).help("see headway export --help");
+            return instance.map(Source::DelayRelay).map_err(wrong);
+        }
+        if self.scheduler.is_some_and(|who| who != Scheduler::Central) {
+            return Err(
+                Failure::new("only the central scheduler of k-state can be exported")
+                    .help("drop --scheduler, or use headway check k-state"),
+            );
+        }
+        let processes = ring.size.processes.unwrap_or(4);
+        let values = self.values.unwrap_or(processes as u32);
+        if processes < 2 || !(2..=255).contains(&values) {
+            return Err(Failure::new(format!(
+                "k-state: 2 processes or more and 2 to 255 values, not {processes} and {values}"
+            ))
+            .help("change --processes or --values"));
+        }
+        Ok(Source::KState { processes, values })
     }
 }

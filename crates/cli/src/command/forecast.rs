@@ -8,11 +8,11 @@ use headway_sim::Outcome;
 use headway_sim::forecast::{Forecast, Jam, Timeline, Wait};
 use serde_json::{Map, Value, json};
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{Format, Instance, RingFlags, whole_number};
-use crate::report::diagram::{Diagram, Dot, Shown};
+use crate::report::diagram::{Diagram, Dot, Shown, delays};
 use crate::report::style::{self, DIM, HEADING};
-use crate::report::{self, count, print_json};
+use crate::report::{self, count, print_json, try_next};
 
 use super::run::text;
 
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     waits: bool,
 
-    /// Tell of this many rounds [default: legitimate and one turn more]
+    /// Forecast this many rounds [default: legitimate and one turn more]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
@@ -69,8 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let outcome = line.outcome(args.rounds);
     if let Some(path) = &args.svg {
         let title = text::title(&instance);
-        std::fs::write(path, line.svg(outcome.rounds, &title))
-            .map_err(|error| Failure::file("write", path, &error))?;
+        write_file(path, line.svg(outcome.rounds, &title))?;
     }
     match args.format {
         Format::Json => print_json(&in_json(args, &instance, &forecast, &line, &outcome))?,
@@ -156,8 +155,7 @@ fn in_text(
     if !args.at.is_empty() {
         write_states(&mut out, args, instance, line)?;
     }
-    writeln!(out, "\nTry next:")?;
-    for (command, what) in [
+    let commands = [
         ("headway forecast --waits", "every wait"),
         (
             "headway forecast --at 1000000000000",
@@ -165,10 +163,8 @@ fn in_text(
         ),
         ("headway forecast --svg future.svg", "the picture"),
         ("headway worst", "the slowest start of all"),
-    ] {
-        writeln!(out, "  {command:<40} {DIM}{what}{DIM:#}")?;
-    }
-    Ok(())
+    ];
+    Ok(try_next(&mut out, &commands)?)
 }
 
 /// The cycle time and the critical circuit behind it.
@@ -258,13 +254,7 @@ fn write_states(
     line: &Timeline<'_>,
 ) -> io::Result<()> {
     let (columns, _) = style::screen();
-    let delays = instance
-        .ring
-        .programs()
-        .iter()
-        .map(|p| p.delays())
-        .collect();
-    let mut diagram = Diagram::new(delays, columns, args.at.len());
+    let mut diagram = Diagram::new(delays(&instance.ring), columns, args.at.len());
     let mut rounds = args.at.clone();
     rounds.sort_unstable();
     rounds.dedup();

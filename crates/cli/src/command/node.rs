@@ -181,7 +181,7 @@ fn sources(given: &Given) -> Result<Sources, Failure> {
     let text = match &given.config {
         None => String::new(),
         Some(path) => std::fs::read_to_string(path).map_err(|error| {
-            let failure = Failure::file("read", path, &error);
+            let failure = Failure::reading(path, &error);
             match error.kind() {
                 std::io::ErrorKind::NotFound => failure.help(format!(
                     "check the path; `headway node init {}` writes an example",
@@ -246,7 +246,7 @@ fn serve(given: &Given) -> Result<Answer, Failure> {
 
 fn init(args: &InitArgs) -> Result<Answer, Failure> {
     if let Some(path) = &args.key {
-        secret::create(path).map_err(|error| Failure::file("write", path, &error))?;
+        secret::create(path).map_err(|error| Failure::writing(path, &error))?;
         eprintln!(
             "wrote a new key to {}: copy it to every member, mode 600",
             path.display()
@@ -272,7 +272,7 @@ fn init(args: &InitArgs) -> Result<Answer, Failure> {
                 use std::io::Write as _;
                 file.write_all(example.as_bytes())
             });
-            written.map_err(|error| Failure::file("write", path, &error))?;
+            written.map_err(|error| Failure::writing(path, &error))?;
             eprintln!("wrote {}", path.display());
         }
     }

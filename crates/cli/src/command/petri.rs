@@ -25,8 +25,8 @@ Examples:
   headway petri separate plant.pnml --ring auto
   headway petri separate plant.pnml --ring auto --separation 4 -o controlled.pnml
 
-A FILE is a net in PNML or a state file of a ring in JSON; which, its first
-character tells."
+A FILE is a net in PNML or a state file of a ring in JSON, detected from its first
+character."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

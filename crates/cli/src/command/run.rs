@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
+use headway_draw::escape;
 use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
 use crate::flags::{Format, Instance, RingFlags, StartOrFile, one_of, whole_number};
-use crate::report::diagram::{Diagram, Shown, dots};
+use crate::report::diagram::{Diagram, Shown, delays, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
 use crate::report::{count, json, print_json};
@@ -34,7 +35,7 @@ Examples:
   headway run --rounds 100 --trace run.jsonl
 
 Faults: scramble, scramble:25%, scramble:3,5-8, pile, pile:I, move:FROM:TO,
-counter:I:VALUE; each followed by @ROUND, after which it strikes.")]
+counter:I:VALUE; each followed by @ROUND, the round after which it happens.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) ring: RingFlags,
@@ -51,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
-    /// Strike the ring after a round (repeatable)
+    /// Inject a fault after a round (repeatable)
     #[arg(long = "fault", value_name = "FAULT@ROUND")]
     faults: Vec<Fault>,
 
@@ -74,15 +75,15 @@ pub(crate) struct Args {
 
 /// Runs and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let (instance, mut network) = args.instance()?;
+    let (instance, network) = args.instance()?;
     for fault in &args.faults {
         fault
             .fits(&instance.ring)
             .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
         if args.rounds.is_some_and(|rounds| fault.after_round > rounds) {
             return Err(
-                Failure::new(format!("--fault {fault} would strike after the last round"))
-                    .help("give more --rounds, or strike earlier"),
+                Failure::new(format!("--fault {fault} would come after the last round"))
+                    .help("give more --rounds, or an earlier fault"),
             );
         }
     }
@@ -110,12 +111,17 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(trace) = &mut trace {
         trace.line(&json::trace_header(&instance))?;
     }
-    let outcome = match args.format {
-        Format::Text => in_text(&instance, &run, trace.as_mut(), network.as_mut())?,
-        Format::Json => in_json(&instance, &run, trace.as_mut(), network.as_mut())?,
-        Format::Csv => in_csv(&run, trace.as_mut(), network.as_mut())?,
+    let mut observed = Observed {
+        run: &run,
+        trace,
+        network,
     };
-    if let Some(trace) = trace {
+    let outcome = match args.format {
+        Format::Text => observed.in_text(&instance)?,
+        Format::Json => observed.in_json(&instance)?,
+        Format::Csv => observed.in_csv()?,
+    };
+    if let Some(trace) = observed.trace {
         trace.finish()?;
     }
     Ok(outcome.legitimate.into())
@@ -169,138 +175,107 @@ fn explain_jam(instance: &Instance) {
     };
     warn(format_args!(
         "{m} tokens {d} apart need {} processes and the ring has {n}: this is a traffic jam. Tokens \
-         will queue for ever and each delay lets one through every {d} rounds. {fits}",
+         will queue forever, and each delay lets one through every {d} rounds. {fits}",
         u128::from(m) * u128::from(d),
     ));
 }
 
-fn in_text(
-    instance: &Instance,
-    run: &Run,
-    trace: Option<&mut Trace>,
-    mut network: Option<&mut OverNetwork>,
-) -> Result<Outcome, Failure> {
-    let (columns, rows) = style::screen();
-    let delays = instance
-        .ring
-        .programs()
-        .iter()
-        .map(|p| p.delays())
-        .collect();
-    let mut diagram = Diagram::new(delays, columns, rows.saturating_sub(text::LINES));
-    let outcome = observe(run, trace, |frame| {
-        if let Some(network) = &mut network {
-            network.observe(frame);
-        }
-        diagram.observe(&Shown {
-            round: frame.round,
-            tokens: &dots(frame.tokens),
-            closest: frame.tokens.min_distance(),
-            settled: frame.legitimate,
-            settled_word: "legitimate",
-            event: frame.fault.map(ToString::to_string),
-        });
-        Ok(())
-    })?;
-    let mut out = anstream::stdout().lock();
-    let network = network.as_deref();
-    text::write(&mut out, instance, run, &diagram, &outcome, rows, network)?;
-    Ok(outcome)
+/// A run, and what looks at every state of it.
+struct Observed<'a> {
+    run: &'a Run,
+    trace: Option<Trace>,
+    network: Option<OverNetwork>,
 }
 
-fn in_json(
-    instance: &Instance,
-    run: &Run,
-    trace: Option<&mut Trace>,
-    mut network: Option<&mut OverNetwork>,
-) -> Result<Outcome, Failure> {
-    let outcome = observe(run, trace, |frame| {
-        if let Some(network) = &mut network {
-            network.observe(frame);
-        }
-        Ok(())
-    })?;
-    let mut json = json::outcome(instance, &run.faults, &outcome);
-    if let Some(network) = network {
-        json.insert("network".to_owned(), network.json());
-    }
-    print_json(&json.into())?;
-    Ok(outcome)
-}
-
-fn in_csv(
-    run: &Run,
-    trace: Option<&mut Trace>,
-    mut network: Option<&mut OverNetwork>,
-) -> Result<Outcome, Failure> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let more = if network.is_some() {
-        ",node,network_distance"
-    } else {
-        ""
-    };
-    writeln!(out, "round,token,process,resting,legitimate{more}")?;
-    let outcome = observe(run, trace, |frame| {
-        let least = network.as_mut().and_then(|network| network.observe(frame));
-        for (token, place) in frame.tokens.places().iter().enumerate() {
-            write!(
-                out,
-                "{},{token},{},{},{}",
-                frame.round,
-                place.process(),
-                place.resting,
-                frame.legitimate
-            )?;
-            if let Some(network) = &network {
-                let node = quoted(network.node(place.process()));
-                let least = least.map_or(String::new(), |least| least.to_string());
-                write!(out, ",{node},{least}")?;
+impl Observed<'_> {
+    /// Runs with progress and trace; the first failure of `show` stops the run.
+    /// `show` also gets the least distance between two tokens in the network.
+    fn follow(
+        &mut self,
+        mut show: impl FnMut(&Frame<'_>, Option<(&OverNetwork, Option<u32>)>) -> Result<(), Failure>,
+    ) -> Result<Outcome, Failure> {
+        let mut progress = Progress::new(self.run.rounds, "rounds");
+        let mut failed = None;
+        let outcome = simulate(self.run, |frame| {
+            if frame.round % 64 == 0 {
+                progress.at(frame.round);
             }
-            writeln!(out)?;
-        }
-        Ok(())
-    })?;
-    out.flush()?;
-    Ok(outcome)
-}
-
-/// A field of comma-separated values.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
+            let network = self.network.as_mut().map(|network| {
+                let least = network.observe(frame);
+                (&*network, least)
+            });
+            let traced = match &mut self.trace {
+                Some(trace) => trace.line(&json::trace_line(frame)),
+                None => Ok(()),
+            };
+            match traced.and_then(|()| show(frame, network)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(failure) => {
+                    failed = Some(failure);
+                    ControlFlow::Break(())
+                }
+            }
+        })
+        .map_err(Failure::new)?;
+        failed.map_or(Ok(outcome), Err)
     }
-}
 
-/// Runs with progress and trace; the first failure of `show` stops the run.
-fn observe(
-    run: &Run,
-    mut trace: Option<&mut Trace>,
-    mut show: impl FnMut(&Frame<'_>) -> Result<(), Failure>,
-) -> Result<Outcome, Failure> {
-    let mut progress = Progress::new(run.rounds, "rounds");
-    let mut failed = None;
-    let outcome = simulate(run, |frame| {
-        if frame.round % 64 == 0 {
-            progress.at(frame.round);
+    fn in_text(&mut self, instance: &Instance) -> Result<Outcome, Failure> {
+        let (columns, rows) = style::screen();
+        let rows_left = rows.saturating_sub(text::LINES);
+        let mut diagram = Diagram::new(delays(&instance.ring), columns, rows_left);
+        let outcome = self.follow(|frame, _| {
+            diagram.observe(&Shown {
+                round: frame.round,
+                tokens: &dots(frame.tokens),
+                closest: frame.tokens.min_distance(),
+                settled: frame.legitimate,
+                settled_word: "legitimate",
+                event: frame.fault.map(ToString::to_string),
+            });
+            Ok(())
+        })?;
+        let mut out = anstream::stdout().lock();
+        let network = self.network.as_ref();
+        text::write(
+            &mut out, instance, self.run, &diagram, &outcome, rows, network,
+        )?;
+        Ok(outcome)
+    }
+
+    fn in_json(&mut self, instance: &Instance) -> Result<Outcome, Failure> {
+        let outcome = self.follow(|_, _| Ok(()))?;
+        let mut json = json::outcome(instance, &self.run.faults, &outcome);
+        if let Some(network) = &self.network {
+            json.insert("network".to_owned(), network.json());
         }
-        let traced = match &mut trace {
-            Some(trace) => trace.line(&json::trace_line(frame)),
-            None => Ok(()),
+        print_json(&json.into())?;
+        Ok(outcome)
+    }
+
+    fn in_csv(&mut self) -> Result<Outcome, Failure> {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        let more = match self.network {
+            Some(_) => ",node,network_distance",
+            None => "",
         };
-        match traced.and_then(|()| show(frame)) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                failed = Some(failure);
-                ControlFlow::Break(())
+        writeln!(out, "round,token,process,resting,legitimate{more}")?;
+        let outcome = self.follow(|frame, network| {
+            for (token, place) in frame.tokens.places().iter().enumerate() {
+                let (round, process) = (frame.round, place.process());
+                let (resting, legitimate) = (place.resting, frame.legitimate);
+                write!(out, "{round},{token},{process},{resting},{legitimate}")?;
+                if let Some((network, least)) = network {
+                    let node = escape::csv(network.node(process));
+                    let least = least.map_or(String::new(), |least| least.to_string());
+                    write!(out, ",{node},{least}")?;
+                }
+                writeln!(out)?;
             }
-        }
-    })
-    .map_err(Failure::new)?;
-    match failed {
-        Some(failure) => Err(failure),
-        None => Ok(outcome),
+            Ok(())
+        })?;
+        out.flush()?;
+        Ok(outcome)
     }
 }
 
@@ -312,7 +287,7 @@ struct Trace {
 
 impl Trace {
     fn create(path: &Path) -> Result<Trace, Failure> {
-        let file = File::create(path).map_err(|error| Failure::file("write", path, &error))?;
+        let file = File::create(path).map_err(|error| Failure::writing(path, &error))?;
         Ok(Trace {
             path: path.to_owned(),
             file: BufWriter::new(file),
@@ -320,13 +295,13 @@ impl Trace {
     }
 
     fn line(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        writeln!(self.file, "{value}").map_err(|error| Failure::file("write", &self.path, &error))
+        writeln!(self.file, "{value}").map_err(|error| Failure::writing(&self.path, &error))
     }
 
     fn finish(mut self) -> Result<(), Failure> {
         self.file
             .flush()
-            .map_err(|error| Failure::file("write", &self.path, &error))
+            .map_err(|error| Failure::writing(&self.path, &error))
     }
 }
 

@@ -5,10 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use headway_dashboard::fleet::{MOST_NODES, NodeUrl};
+use headway_dashboard::fleet::{MAX_NODES, NodeUrl};
 use headway_dashboard::{Options, Server, Token};
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, read_text};
 
 /// Flags of `headway serve`.
 #[derive(ClapArgs, Debug)]
@@ -74,9 +74,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         ))
         .help("give --token-file FILE, or use --port to serve this machine only"));
     }
-    if args.fleet.len() > MOST_NODES {
+    if args.fleet.len() > MAX_NODES {
         return Err(Failure::new(format!(
-            "--fleet: {} nodes are more than can be watched (at most {MOST_NODES})",
+            "--fleet: {} nodes are more than can be watched (at most {MAX_NODES})",
             args.fleet.len()
         ))
         .help("watch some of them: each tells of its neighbours"));
@@ -138,8 +138,7 @@ fn no_listener(listen: SocketAddr, error: &io::Error) -> Failure {
 
 fn read_token(path: &Path) -> Result<Token, Failure> {
     check_permissions(path)?;
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    let text = read_text(path)?;
     Token::parse(&text).map_err(|problem| {
         Failure::new(format!("the token in {} {problem}", path.display())).help(format!(
             "make one: (umask 077; head -c 24 /dev/urandom | base64 | tr '+/' '-_' > {})",
@@ -151,7 +150,7 @@ fn read_token(path: &Path) -> Result<Token, Failure> {
 #[cfg(unix)]
 fn check_permissions(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::PermissionsExt;
-    let metadata = std::fs::metadata(path).map_err(|error| Failure::file("read", path, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| Failure::reading(path, &error))?;
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 == 0 {
         return Ok(());

@@ -1,7 +1,6 @@
 //! `headway sweep`: any grid, in parts if need be.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -9,12 +8,12 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use headway_lab::journal::Shard;
 use headway_lab::model::Engine;
-use headway_lab::sweep::{Event, Options};
+use headway_lab::sweep::{Options, SweepEvent};
 use headway_lab::{Sweep, sweep as lab_sweep};
 
 use super::experiment::parse;
-use crate::failure::{Answer, Failure, warn};
-use crate::flags::Seed;
+use crate::failure::{Answer, Failure, read_text, warn};
+use crate::flags::{Seed, one_of};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
 
@@ -125,12 +124,12 @@ pub(crate) struct Running {
     /// How ring samples are made; the results are the same
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of::<Engine>(),
         default_value_t,
         hide_short_help = true,
         help_heading = "Running"
     )]
-    engine: EngineFlag,
+    engine: Engine,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -139,15 +138,6 @@ enum Rows {
     Cells,
     /// cells.csv and samples.csv
     Samples,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum EngineFlag {
-    /// By forecast where that is possible, else round by round
-    #[default]
-    Auto,
-    /// Round by round
-    LockStep,
 }
 
 /// Runs a sweep, or joins its parts.
@@ -164,8 +154,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop {flag}, or change the file")));
             }
-            let text =
-                fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+            let text = read_text(path)?;
             let sweep = parse(&text, path)?;
             (text, sweep, format!("headway sweep {}", path.display()))
         }
@@ -212,24 +201,21 @@ fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<
     let total = cells.len() as u64 * sweep.samples;
     let options = Options {
         threads: running.threads,
-        engine: match running.engine {
-            EngineFlag::Auto => Engine::Auto,
-            EngineFlag::LockStep => Engine::LockStep,
-        },
+        engine: running.engine,
         cells: Some(cells),
     };
     let mut progress = Progress::new(Some(total), "samples");
     let mut samples = 0;
     let finished = lab_sweep::run(sweep, &options, stopped(), |event| {
         match event {
-            Event::Samples(more) => {
+            SweepEvent::Samples(more) => {
                 samples += more;
                 progress.at(samples);
             }
-            Event::Rows(rows) => journal
+            SweepEvent::Rows(rows) => journal
                 .append_rows(sweep, &rows)
                 .map_err(|error| error.to_string())?,
-            Event::Cell(result) => {
+            SweepEvent::Cell(result) => {
                 journal.append(&result).map_err(|error| error.to_string())?;
                 results.push(result);
             }

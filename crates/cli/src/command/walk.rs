@@ -1,19 +1,19 @@
 //! `headway walk`: a ring over a network.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
+use headway_walk::file::{self, Tables};
 use headway_walk::formats::{Format as NetworkFormat, ReadError};
 use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
 use headway_walk::network::NetworkError;
 use headway_walk::search::{self, Found, Method, Request};
 use headway_walk::svg::{self, Picture, Theme};
-use headway_walk::{Network, Walk, bound, file, hamiltonian};
+use headway_walk::{Network, Walk, bound, hamiltonian};
 use serde_json::Value;
 
-use crate::failure::{Answer, Failure, warn};
+use crate::failure::{Answer, Failure, read_text, warn, write_file};
 use crate::flags::{Seed, TextOrJson, whole_number};
 use crate::report::print_json;
 use crate::report::progress::Progress;
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHAT", conflicts_with = "network")]
     generate: Option<Generator>,
 
-    /// The network file's format, when its ending does not tell
+    /// The network file's format, if its ending does not show it
     #[arg(long, value_name = "FORMAT", value_parser = ["graphml", "dot", "edges", "json"])]
     from: Option<String>,
 
@@ -52,8 +52,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "M", default_value_t = 2, value_parser = whole_number::<usize>)]
     tokens: usize,
 
-    /// Distance wanted between tokens in the network; more is not looked for, a shorter
-    /// walk is
+    /// Distance wanted between tokens in the network. Once reached, the search shortens the
+    /// walk instead of widening the distance
     #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
@@ -187,8 +187,12 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let Some(found) = found else {
         return nothing_found(args, &network, seed);
     };
-    let capacity = args.table || network.len() <= TABLED_NODES;
-    let mut json = file::write(&network, &request, &found, capacity);
+    let tables = if args.table || network.len() <= TABLED_NODES {
+        Tables::All
+    } else {
+        Tables::None
+    };
+    let mut json = file::write(&network, &request, &found, tables);
     if args.along.is_some() {
         json["method"] = "given".into();
     }
@@ -271,13 +275,13 @@ fn read_network(path: &Path, from: Option<&str>) -> Result<Network, Failure> {
         Some(name) => name.parse().map_err(Failure::new)?,
         None => NetworkFormat::of_path(path).ok_or_else(|| {
             Failure::new(format!(
-                "{}: the ending does not tell the format of this network",
+                "{}: the ending does not show the format of this network",
                 path.display()
             ))
             .help("name it .graphml, .dot, .edges or .json, or add --from FORMAT")
         })?,
     };
-    let text = read_file(path)?;
+    let text = read_text(path)?;
     format.read(&text).map_err(|error| match error {
         ReadError::At { line, message } => Failure::in_text(path, &text, line, 1, message),
         other => {
@@ -295,7 +299,7 @@ fn read_network(path: &Path, from: Option<&str>) -> Result<Network, Failure> {
 fn write_network(network: &Network, path: &Path) -> Result<(), Failure> {
     let format = NetworkFormat::of_path(path).ok_or_else(|| {
         Failure::new(format!(
-            "--write-network {}: the ending does not tell a format",
+            "--write-network {}: the ending does not show a format",
             path.display()
         ))
         .help("name it .graphml, .dot, .edges or .json")
@@ -324,12 +328,7 @@ fn given(network: &Network, path: &Path, request: &Request) -> Result<Found, Fai
 
 /// Nodes by their names in a JSON list.
 fn nodes(network: &Network, list: &Value) -> Result<Vec<u32>, String> {
-    let known: HashMap<&str, u32> = network
-        .names()
-        .iter()
-        .map(String::as_str)
-        .zip(network.nodes())
-        .collect();
+    let known = network.by_name();
     list.as_array()
         .ok_or("expected a list of node names")?
         .iter()
@@ -346,7 +345,7 @@ fn nodes(network: &Network, list: &Value) -> Result<Vec<u32>, String> {
 fn nothing_found(args: &Args, network: &Network, seed: u64) -> Result<Answer, Failure> {
     let reason = match args.method {
         MethodChoice::Hamiltonian => match hamiltonian::cycle(network, seed, 20_000) {
-            hamiltonian::Verdict::None(reason) => {
+            hamiltonian::Cycle::Impossible(reason) => {
                 format!("no walk visits every node exactly once: {reason}")
             }
             _ => "no walk that visits every node exactly once was found, nor excluded".to_owned(),
@@ -385,7 +384,7 @@ fn print(
 }
 
 fn read_json(path: &Path) -> Result<Value, Failure> {
-    let text = read_file(path)?;
+    let text = read_text(path)?;
     serde_json::from_str(&text).map_err(|error| {
         Failure::in_text(
             path,
@@ -395,12 +394,4 @@ fn read_json(path: &Path) -> Result<Value, Failure> {
             format!("not JSON: {error}"),
         )
     })
-}
-
-fn read_file(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))
-}
-
-fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::file("write", path, &error))
 }

@@ -10,7 +10,7 @@ use headway_sim::settings::Start;
 use headway_sim::state_file;
 use serde_json::{Value, json};
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{Format, Instance, RingFlags, StartOrFile};
 use crate::report::style::{DIM, HEADING};
 use crate::report::{count, json as ring_json, print_json};
@@ -58,21 +58,20 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     let attained = forecast.last_rest() == Some(worst.last_rest);
     if let Some(path) = &args.witness {
-        std::fs::write(path, state_file::render(&instance.ring, &instance.start))
-            .map_err(|error| Failure::file("write", path, &error))?;
+        write_file(path, state_file::render(&instance.ring, &instance.start))?;
     }
     match args.format {
         Format::Json => {
             let mut fields = ring_json::ring(&instance);
-            fields.insert("widest_gap".to_owned(), json!(gap));
-            fields.insert("worst_case".to_owned(), json!(worst.last_rest));
-            let legitimate_at = json!(worst.legitimate_at);
-            fields.insert("worst_legitimate_at".to_owned(), legitimate_at);
-            fields.insert("last_rest".to_owned(), json!(forecast.last_rest()));
-            fields.insert("legitimate_at".to_owned(), json!(forecast.legitimate_at()));
-            fields.insert("attained".to_owned(), json!(attained));
-            let state = ring_json::state(&instance.ring, &instance.start);
-            fields.insert("state".to_owned(), state);
+            fields.append(&mut ring_json::fields(json!({
+                "widest_gap": gap,
+                "worst_case": worst.last_rest,
+                "worst_legitimate_at": worst.legitimate_at,
+                "last_rest": forecast.last_rest(),
+                "legitimate_at": forecast.legitimate_at(),
+                "attained": attained,
+                "state": ring_json::state(&instance.ring, &instance.start),
+            })));
             print_json(&Value::Object(fields))?;
         }
         Format::Csv => {
@@ -89,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             )?;
             writeln!(
                 out,
-                "From any state whatever, no token rests after round {HEADING}{}{HEADING:#}, and the state is\nlegitimate after round {HEADING}{}{HEADING:#} at the latest.",
+                "From any state, no token rests after round {HEADING}{}{HEADING:#}, and the state is\nlegitimate after round {HEADING}{}{HEADING:#} at the latest.",
                 worst.last_rest, worst.legitimate_at
             )?;
             writeln!(

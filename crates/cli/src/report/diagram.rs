@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use headway_core::Round;
 use headway_core::tokens::Tokens;
+use headway_core::{Ring, Round};
 
 use super::style;
 
@@ -39,6 +39,14 @@ pub(crate) fn dots(tokens: &Tokens) -> Vec<Dot> {
     tokens.places().iter().enumerate().map(dot).collect()
 }
 
+/// Which processes of a ring delay.
+pub(crate) fn delays(ring: &Ring) -> Vec<bool> {
+    ring.programs()
+        .iter()
+        .map(|program| program.delays())
+        .collect()
+}
+
 /// A state as a diagram sees it.
 pub(crate) struct Shown<'a> {
     pub(crate) round: Round,
@@ -53,12 +61,12 @@ pub(crate) struct Shown<'a> {
 
 /// How processes are mapped to columns of characters.
 #[derive(Clone, Copy)]
-struct Columns {
-    processes: usize,
+pub(crate) struct Columns {
+    pub(crate) processes: usize,
     /// Processes that share a column.
-    group: usize,
+    pub(crate) group: usize,
     /// Characters between the starts of two columns.
-    pitch: usize,
+    pub(crate) pitch: usize,
 }
 
 struct Row {
@@ -70,10 +78,10 @@ struct Row {
 
 /// What a column shows.
 #[derive(Clone, Copy, Default)]
-struct Cell {
-    tokens: u32,
-    first: usize,
-    resting: bool,
+pub(crate) struct Cell {
+    pub(crate) tokens: u32,
+    pub(crate) first: usize,
+    pub(crate) resting: bool,
 }
 
 /// Rows shown after legitimacy and after a fault.
@@ -232,7 +240,7 @@ impl Columns {
         self.processes.div_ceil(self.group)
     }
 
-    fn cells(self, tokens: &[Dot]) -> Vec<Cell> {
+    pub(crate) fn cells(self, tokens: &[Dot]) -> Vec<Cell> {
         let mut cells = vec![Cell::default(); self.count()];
         for dot in tokens {
             let cell = &mut cells[dot.process / self.group];

@@ -1,6 +1,6 @@
 //! Rings and runs as JSON.
 
-use headway_core::{Configuration, Program, Ring};
+use headway_core::{Configuration, Ring};
 use headway_sim::run::Frame;
 use headway_sim::state_file;
 use headway_sim::{Fault, Outcome};
@@ -10,26 +10,22 @@ use crate::flags::Instance;
 
 /// The fields that describe the ring, shared by every command that runs one.
 pub(crate) fn ring(instance: &Instance) -> Map<String, Value> {
-    let delays: Vec<usize> = instance.ring.delays().collect();
-    let mut fields = Map::new();
-    fields.insert("seed".to_owned(), json!(instance.seed));
-    fields.insert("processes".to_owned(), json!(instance.processes()));
-    fields.insert("tokens".to_owned(), json!(instance.tokens()));
-    fields.insert("separation".to_owned(), json!(instance.separation()));
-    fields.insert("program".to_owned(), json!(program(instance)));
-    fields.insert("delays".to_owned(), json!(delays));
-    fields.insert("feasible".to_owned(), json!(instance.feasible()));
-    fields
+    fields(json!({
+        "seed": instance.seed,
+        "processes": instance.processes(),
+        "tokens": instance.tokens(),
+        "separation": instance.separation(),
+        "program": instance.ring.program_name(),
+        "delays": instance.ring.delays().collect::<Vec<_>>(),
+        "feasible": instance.feasible(),
+    }))
 }
 
-/// `delay`, `measure` or `measure-as-printed`; `mixed` when a state file mixes.
-fn program(instance: &Instance) -> &'static str {
-    let mut kinds = instance.ring.programs().iter().filter(|p| p.delays());
-    let first = kinds.next().copied().unwrap_or(Program::Relay);
-    if kinds.all(|&kind| kind == first) {
-        first.name()
-    } else {
-        "mixed"
+/// The fields of a JSON object.
+pub(crate) fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
     }
 }
 
@@ -39,50 +35,35 @@ pub(crate) fn outcome(
     faults: &[Fault],
     outcome: &Outcome,
 ) -> Map<String, Value> {
-    let mut fields = ring(instance);
-    let mut insert = |name: &str, value: Value| {
-        fields.insert(name.to_owned(), value);
-    };
-    insert("rounds", json!(outcome.rounds));
-    insert("legitimate_at", json!(outcome.legitimate_at));
-    insert("last_rest", json!(outcome.last_rest));
     let worst = instance.worst_case();
-    insert("worst_case", json!(worst.map(|worst| worst.last_rest)));
-    insert(
-        "worst_legitimate_at",
-        json!(worst.map(|worst| worst.legitimate_at)),
-    );
-    insert("min_distance_before", json!(outcome.min_distance_before));
-    insert("min_distance_after", json!(outcome.min_distance_after));
-    let visits = outcome
-        .visits
-        .map(|(min, max)| json!({ "min": min, "max": max }));
-    insert("visits", json!(visits));
-    let verdicts: Map<String, Value> = outcome
-        .desiderata
-        .iter()
-        .map(|verdict| (verdict.of.name().to_owned(), json!(verdict.holds)))
-        .collect();
-    insert("desiderata", Value::Object(verdicts));
-    insert("legitimate", json!(outcome.legitimate));
+    let verdicts = outcome.desiderata.iter();
+    let verdicts = verdicts.map(|verdict| (verdict.of.name().to_owned(), json!(verdict.holds)));
     let mut struck: Vec<_> = faults.iter().collect();
     struck.sort_by_key(|fault| fault.after_round);
-    let recoveries: Vec<Value> = outcome
-        .recoveries
-        .iter()
-        .skip(1)
-        .zip(struck)
-        .map(|(recovery, fault)| {
-            json!({
-                "fault": fault.to_string(),
-                "at": recovery.fault_at,
-                "legitimate_at": recovery.legitimate_at,
-                "rounds": recovery.rounds(),
-            })
+    let recoveries = outcome.recoveries.iter().skip(1).zip(struck);
+    let recoveries = recoveries.map(|(recovery, fault)| {
+        json!({
+            "fault": fault.to_string(),
+            "at": recovery.fault_at,
+            "legitimate_at": recovery.legitimate_at,
+            "rounds": recovery.rounds(),
         })
-        .collect();
-    insert("recoveries", json!(recoveries));
-    fields
+    });
+    let mut all = ring(instance);
+    all.append(&mut fields(json!({
+        "rounds": outcome.rounds,
+        "legitimate_at": outcome.legitimate_at,
+        "last_rest": outcome.last_rest,
+        "worst_case": worst.map(|worst| worst.last_rest),
+        "worst_legitimate_at": worst.map(|worst| worst.legitimate_at),
+        "min_distance_before": outcome.min_distance_before,
+        "min_distance_after": outcome.min_distance_after,
+        "visits": outcome.visits.map(|(min, max)| json!({ "min": min, "max": max })),
+        "desiderata": verdicts.collect::<Map<_, _>>(),
+        "legitimate": outcome.legitimate,
+        "recoveries": recoveries.collect::<Vec<_>>(),
+    })));
+    all
 }
 
 /// A state in the form of the state file.
@@ -92,10 +73,9 @@ pub(crate) fn state(ring: &Ring, state: &Configuration) -> Value {
 
 /// The first line of a trace.
 pub(crate) fn trace_header(instance: &Instance) -> Value {
-    let mut fields = Map::new();
-    fields.insert("headway".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-    fields.append(&mut ring(instance));
-    Value::Object(fields)
+    let mut all = fields(json!({ "headway": env!("CARGO_PKG_VERSION") }));
+    all.append(&mut ring(instance));
+    Value::Object(all)
 }
 
 /// One state of a trace.

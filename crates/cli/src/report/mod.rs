@@ -1,5 +1,9 @@
 //! What people and programs are shown.
 
+use std::io::Write;
+
+use style::DIM;
+
 pub(crate) mod diagram;
 pub(crate) mod json;
 pub(crate) mod progress;
@@ -16,8 +20,18 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
 
 /// One JSON value on standard output, for people to read as well.
 pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
-    use std::io::Write;
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
     writeln!(out)
+}
+
+/// Commands to try next, each with what it shows.
+pub(crate) fn try_next(out: &mut impl Write, commands: &[(&str, &str)]) -> std::io::Result<()> {
+    writeln!(out, "\nTry next:")?;
+    let longest = commands.iter().map(|(command, _)| command.len()).max();
+    let width = longest.unwrap_or(0) + 4;
+    for (command, what) in commands {
+        writeln!(out, "  {command:<width$}{DIM}{what}{DIM:#}")?;
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! `headway check` and `headway export`, as a person would use them.
 
 use assert_cmd::Command;
+use headway_check::BigUint;
 use serde_json::Value;
 
 fn headway(args: &[&str]) -> Command {
@@ -46,8 +47,12 @@ fn json_has_the_promised_fields() {
         &["check", "delay-relay", "--processes", "6", "--tokens", "2"],
         0,
     );
-    assert_eq!(report["states"], 56_862);
-    assert_eq!(report["legitimate"], 12);
+    assert_eq!(report["states"], "56862");
+    assert_eq!(report["legitimate"], "12");
+    assert_eq!(
+        report["cases_followed"].as_u64().map(|cases| cases > 0),
+        Some(true)
+    );
     assert_eq!(report["closure"], true);
     assert_eq!(report["convergence"], true);
     assert_eq!(report["worst_case"], 6);
@@ -121,7 +126,7 @@ fn the_infeasible_ring_is_rejected_and_its_counterexample_replays() {
     ];
     let (text, _) = output(&[&ring[..], &["--witness", path]].concat(), 1);
     assert!(
-        text.contains("✗ convergence") && text.contains("for ever"),
+        text.contains("✗ convergence") && text.contains("forever"),
         "{text}"
     );
     let report = json(&ring, 1);
@@ -177,7 +182,7 @@ fn every_model_has_a_default_that_holds() {
         assert_eq!(report["model"], model);
         assert_eq!(report["closure"], true, "{model}");
         assert_eq!(report["convergence"], true, "{model}");
-        assert!(report["states"].as_u64().unwrap() > 0);
+        assert!(report["states"].as_str().unwrap().parse::<u64>().unwrap() > 0);
     }
 }
 
@@ -186,7 +191,7 @@ fn wrong_input_says_what_to_do() {
     for (args, message) in [
         (
             &["check", "monitor", "--pace", "3"][..],
-            "--pace has no meaning for monitor",
+            "unexpected argument '--pace'",
         ),
         (&["check", "k-state", "--values", "1"], "2 to 255 values"),
         (
@@ -234,7 +239,11 @@ fn wrong_input_says_what_to_do() {
         ),
         (
             &["export", "promela", "--model", "monitor"],
-            "cannot be exported",
+            "possible values: delay-relay, k-state",
+        ),
+        (
+            &["export", "promela", "--model", "k-state", "--tokens", "2"],
+            "--tokens has no meaning for this --model",
         ),
         (&["export", "dot"], "expected promela, prism or tla"),
     ] {
@@ -260,4 +269,87 @@ fn exports_go_to_standard_output_or_a_file() {
     assert!(std::fs::read_to_string(path).unwrap().contains("endmodule"));
     let (text, _) = output(&["export", "tla", "--delays", "at:0,2"], 0);
     assert!(text.contains("Delays == {0, 2}"));
+}
+
+/// Beyond what any fixed number of bits holds: C(131, 4)·4^64 states.
+#[test]
+fn counts_are_exact_at_any_size() {
+    let args = [
+        "check",
+        "delay-relay",
+        "--processes",
+        "64",
+        "--tokens",
+        "2",
+        "--separation",
+        "9",
+    ];
+    let report = json(&args, 0);
+    let count = |value: &Value| value.as_str().unwrap().parse::<BigUint>().unwrap();
+    // C(129, 2) placements and 9 values of 64 counters.
+    let states = BigUint::from(129_u32 * 128 / 2) * BigUint::from(9_u32).pow(64);
+    assert_eq!(count(&report["states"]), states);
+    let distribution = report["distribution"].as_array().unwrap();
+    let total: BigUint = distribution.iter().map(count).sum();
+    assert_eq!(total, states);
+    let sum: BigUint = distribution
+        .iter()
+        .zip(0_u32..)
+        .map(|(n, at)| count(n) * at)
+        .sum();
+    let mean = report["mean"].as_f64().unwrap();
+    let thousandths = sum * 1000_u32 / total;
+    assert_eq!(thousandths, BigUint::from((mean * 1000.0) as u64));
+}
+
+#[test]
+fn every_model_has_help_of_its_own() {
+    let (text, _) = output(&["check", "--help"], 0);
+    assert!(
+        text.contains("delay-relay") && text.contains("monitor"),
+        "{text}"
+    );
+    let (text, _) = output(&["check", "monitor", "--help"], 0);
+    assert!(
+        text.contains("--monitors") && text.contains("--witness"),
+        "{text}"
+    );
+    assert!(!text.contains("--pace"), "{text}");
+}
+
+/// Ctrl-C stops it, says what is known and exits as a shell expects.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_says_what_is_known() {
+    use std::io::Read;
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_headway"))
+        .args(["check", "delay-relay", "--processes", "24", "--tokens", "4"])
+        .args(["--separation", "6"])
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let id = child.id().to_string();
+    let mut status = None;
+    // The handler may not be there yet when the first signal comes.
+    while status.is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let _ = std::process::Command::new("kill")
+            .args(["-INT", &id])
+            .status();
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        status = child.try_wait().unwrap();
+    }
+    let mut error = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut error)
+        .unwrap();
+    assert_eq!(status.unwrap().code(), Some(130), "{error}");
+    assert!(
+        error.contains("stopped") && error.contains("so far"),
+        "{error}"
+    );
 }

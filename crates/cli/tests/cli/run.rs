@@ -14,7 +14,7 @@ fn alone_it_runs_the_default_ring() {
     );
     for part in [
         "Legitimate after round 20",
-        "at most 19 from any state whatever (proved)",
+        "proved worst case from any state: 19",
         "D1",
         "D5",
         "Try next:",

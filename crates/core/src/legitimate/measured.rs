@@ -5,9 +5,9 @@ use crate::{Measuring, ProcessIndex, Program};
 
 impl View<'_> {
     /// The clause [`super::Clause::Measured`], in a state where all others hold.
-    pub(super) fn measurements(
+    pub(super) fn measurements<'a>(
         &self,
-        measuring: &[Measuring],
+        measuring: impl IntoIterator<Item = &'a Measuring>,
         top: i32,
     ) -> Result<(), Illegitimate> {
         let measurers = (0..self.programs.len()).filter(|&index| self.programs[index].measures());

@@ -51,7 +51,7 @@ impl Measuring {
         }
     }
 
-    /// Where `elapsed` saturates unless it is told otherwise: twice the ring's size,
+    /// Where `elapsed` saturates by default: twice the ring's size,
     /// at most `i32::MAX`.
     pub const fn default_limit(processes: usize) -> u32 {
         let limit = processes.saturating_mul(2);

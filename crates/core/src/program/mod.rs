@@ -16,6 +16,11 @@ pub mod relay;
 
 pub use measure::Measuring;
 
+use crate::Process;
+
+/// From the old state, with the number of tokens that arrive, to the new one.
+pub type MeasuringRound = fn(Process, Measuring, u32) -> (Process, Measuring);
+
 /// Which program a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -57,7 +62,16 @@ impl Program {
 
     /// Whether the program has the [`Measuring`] variables.
     pub const fn measures(self) -> bool {
-        matches!(self, Program::Measure | Program::MeasureAsPrinted)
+        self.measuring_round().is_some()
+    }
+
+    /// One round of a program that measures; `None` for the others.
+    pub const fn measuring_round(self) -> Option<MeasuringRound> {
+        match self {
+            Program::Delay | Program::Relay => None,
+            Program::Measure => Some(measure::round),
+            Program::MeasureAsPrinted => Some(measure_as_printed::round),
+        }
     }
 }
 

@@ -13,8 +13,6 @@ use crate::{Configuration, ProcessIndex, Program, Separation};
 pub struct Ring {
     separation: Separation,
     programs: Vec<Program>,
-    /// Where `programs` measure, ascending: derived, kept for quick look-up.
-    measurers: Vec<ProcessIndex>,
 }
 
 impl Ring {
@@ -31,13 +29,9 @@ impl Ring {
         if programs.len() as u64 > 1 << 32 {
             return Err(RingError::TooLarge);
         }
-        let measurers = (0..programs.len())
-            .filter(|&index| programs[index].measures())
-            .collect();
         Ok(Ring {
             separation,
             programs,
-            measurers,
         })
     }
 
@@ -80,15 +74,24 @@ impl Ring {
         (0..self.len()).filter(|&index| self.programs[index].delays())
     }
 
-    /// The processes that measure, ascending; in step with
-    /// [`Configuration::measuring`].
-    pub fn measurers(&self) -> &[ProcessIndex] {
-        &self.measurers
+    /// The name of the program that its delays run; `mixed` where they differ.
+    pub fn program_name(&self) -> &'static str {
+        let mut programs = self.delays().map(|at| self.programs[at]);
+        let first = programs.next().unwrap_or(Program::Relay);
+        match programs.all(|program| program == first) {
+            true => first.name(),
+            false => "mixed",
+        }
     }
 
-    /// Whether any process measures.
+    /// The processes that measure, ascending.
+    pub fn measurers(&self) -> impl Iterator<Item = ProcessIndex> + '_ {
+        (0..self.len()).filter(|&index| self.programs[index].measures())
+    }
+
+    /// Whether any process measures. O(n).
     pub fn measures(&self) -> bool {
-        !self.measurers.is_empty()
+        self.measurers().next().is_some()
     }
 
     /// Whether `tokens` can be kept apart on this ring: m·d ≤ n.
@@ -130,7 +133,7 @@ impl Ring {
             self.separation,
             &self.programs,
             &mut configuration.processes,
-            &mut configuration.measuring,
+            configuration.measuring.values_mut(),
         );
     }
 
@@ -157,7 +160,7 @@ impl Ring {
             self.separation,
             &self.programs,
             &configuration.processes,
-            &configuration.measuring,
+            configuration.measuring.values(),
             tokens,
         )
     }

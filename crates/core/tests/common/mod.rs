@@ -24,10 +24,7 @@ pub(crate) fn any_ring() -> impl Strategy<Value = (Ring, Configuration)> {
                     0
                 },
             });
-        let state = Configuration {
-            processes: processes.collect(),
-            measuring: Vec::new(),
-        };
+        let state = Configuration::from(processes.collect::<Vec<_>>());
         (ring, state)
     })
 }

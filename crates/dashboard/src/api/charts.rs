@@ -15,7 +15,7 @@ use crate::server::App;
 mod parquet_file;
 
 /// Cells of a table that are taken.
-const MOST_CELLS: usize = 2_000_000;
+const MAX_CELLS: usize = 2_000_000;
 
 /// A table, by columns.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -95,10 +95,10 @@ fn read_csv(bytes: &[u8]) -> Result<Chart, ApiError> {
     let mut columns: Vec<Vec<Option<String>>> = vec![Vec::new(); names.len()];
     for record in reader.records() {
         let record = record.map_err(|error| wrong(error.to_string()))?;
-        if (columns[0].len() + 1) * columns.len() > MOST_CELLS {
+        if (columns[0].len() + 1) * columns.len() > MAX_CELLS {
             return Err(ApiError::too_large(
                 "body",
-                format!("the table has more than {MOST_CELLS} fields"),
+                format!("the table has more than {MAX_CELLS} fields"),
             ));
         }
         for (column, field) in columns.iter_mut().zip(&record) {

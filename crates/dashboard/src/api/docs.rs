@@ -1,11 +1,11 @@
 //! The interface described: for tools as OpenAPI, for people as a page made from
 //! that, without a script.
 
-use std::fmt::Write as _;
-
 use axum::Router;
+use axum::body::Bytes;
 use axum::http::header;
-use axum::routing::get;
+use axum::routing::{MethodRouter, get};
+use headway_draw::escape::xml;
 use serde_json::Value;
 use utoipa::openapi::OpenApi;
 
@@ -17,205 +17,145 @@ pub(super) fn add(router: Router<App>, document: &OpenApi) -> Router<App> {
     router
         .route("/api/openapi.json", sent("application/json", json))
         .route("/api/docs", sent("text/html; charset=utf-8", page))
-        .route(
-            "/api/docs.css",
-            sent("text/css; charset=utf-8", STYLE.to_owned()),
-        )
 }
 
-fn sent(kind: &'static str, text: String) -> axum::routing::MethodRouter<App> {
-    let text = axum::body::Bytes::from(text);
+fn sent(kind: &'static str, text: String) -> MethodRouter<App> {
+    let text = Bytes::from(text);
     get(async move || ([(header::CONTENT_TYPE, kind)], text.clone()))
 }
 
-const STYLE: &str = "\
-:root { color-scheme: light dark; --line: light-dark(#d7dbe0, #343a42); --soft: light-dark(#f3f5f7, #1c2127) }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem;
-  color: light-dark(#1c1f24, #e6e8eb); background: light-dark(#ffffff, #15181c) }
-code, pre { font: 0.9em ui-monospace, monospace }
-details { border: 1px solid var(--line); border-radius: 6px; margin: 0.5rem 0; padding: 0.4rem 0.8rem }
-summary { cursor: pointer; overflow-wrap: anywhere }
-summary b { display: inline-block; min-width: 4.2em }
-table { border-collapse: collapse; margin: 0.5rem 0; width: 100% }
-td, th { border-bottom: 1px solid var(--line); padding: 0.25rem 0.8rem 0.25rem 0; text-align: left; vertical-align: top }
-h3 { margin: 1rem 0 0.2rem; font-size: 1rem }
-a { color: light-dark(#0b5cad, #7ab7f5) }
-@media (max-width: 40rem) { td, th { padding-right: 0.4rem; font-size: 0.9rem } }
-";
-
 fn page(document: &Value) -> String {
-    let mut out = String::new();
     let title = text(&document["info"]["title"]);
-    // Writing to a string cannot fail.
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}: HTTP interface</title>\n<link rel=\"stylesheet\" href=\"/api/docs.css\">\n\
-         </head>\n<body>\n<main>\n<h1>{title}: HTTP interface</h1>\n<p>{}</p>\n\
-         <p><a href=\"/\">The page</a> · <a href=\"/api/openapi.json\">OpenAPI document</a></p>\n",
-        text(&document["info"]["description"])
-    );
-    for (tag, operations) in by_tag(document) {
-        let _ = writeln!(out, "<h2>{}</h2>", escape(&tag));
-        for operation in operations {
-            write_operation(&mut out, &operation);
-        }
-    }
-    out.push_str("<h2>Types</h2>\n");
-    for (name, schema) in object(&document["components"]["schemas"]) {
-        let _ = writeln!(
-            out,
-            "<details id=\"{0}\"><summary><code>{0}</code> {1}</summary>",
-            escape(name),
-            text(&schema["description"])
-        );
-        write_schema(&mut out, schema);
-        out.push_str("</details>\n");
-    }
-    out.push_str("</main>\n</body>\n</html>\n");
-    out
-}
-
-struct Operation<'a> {
-    method: &'a str,
-    path: &'a str,
-    value: &'a Value,
-}
-
-/// The operations by their tags, in the order in which tags first come.
-fn by_tag(document: &Value) -> Vec<(String, Vec<Operation<'_>>)> {
-    let mut tags: Vec<(String, Vec<Operation<'_>>)> = Vec::new();
+    let about = text(&document["info"]["description"]);
+    let mut tags: Vec<(&str, String)> = Vec::new();
     for (path, methods) in object(&document["paths"]) {
         for (method, value) in object(methods) {
-            let operation = Operation {
-                method,
-                path,
-                value,
-            };
             let tag = value["tags"][0].as_str().unwrap_or("other");
-            match tags.iter_mut().find(|(known, _)| known == tag) {
-                Some((_, operations)) => operations.push(operation),
-                None => tags.push((tag.to_owned(), vec![operation])),
+            let shown = operation(method, path, value);
+            match tags.iter_mut().find(|(known, _)| *known == tag) {
+                Some((_, operations)) => operations.push_str(&shown),
+                None => tags.push((tag, shown)),
             }
         }
     }
-    tags
+    let types = object(&document["components"]["schemas"]).map(|(name, schema)| {
+        let (name, about) = (xml(name), text(&schema["description"]));
+        let fields = fields(schema);
+        format!(
+            "<details id=\"{name}\"><summary><code>{name}</code> {about}</summary>\n{fields}</details>\n"
+        )
+    });
+    tags.push(("Types", types.collect()));
+    let sections = tags
+        .iter()
+        .map(|(tag, shown)| format!("<h2>{}</h2>\n{shown}", xml(tag)));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}: HTTP interface</title>\n\
+         <link rel=\"stylesheet\" href=\"/style/palette.css\">\n\
+         <link rel=\"stylesheet\" href=\"/style/docs.css\">\n\
+         </head>\n<body>\n<main>\n<h1>{title}: HTTP interface</h1>\n<p>{about}</p>\n\
+         <p><a href=\"/\">The page</a> · <a href=\"/api/openapi.json\">OpenAPI document</a></p>\n\
+         {}</main>\n</body>\n</html>\n",
+        sections.collect::<String>()
+    )
 }
 
-fn write_operation(out: &mut String, operation: &Operation<'_>) {
-    let value = operation.value;
-    let _ = writeln!(
-        out,
-        "<details><summary><b>{}</b> <code>{}</code> {}</summary>",
-        escape(&operation.method.to_uppercase()),
-        escape(operation.path),
-        text(&value["summary"])
-    );
-    let parameters = value["parameters"]
+fn operation(method: &str, path: &str, value: &Value) -> String {
+    let parameters = value["parameters"].as_array().into_iter().flatten();
+    let parameters = parameters.map(|parameter| {
+        let place = text(&parameter["in"]);
+        let kind = format!("{place} {}", kind(&parameter["schema"]));
+        [
+            text(&parameter["name"]),
+            kind,
+            text(&parameter["description"]),
+        ]
+    });
+    let bodies = object(&value["requestBody"]["content"])
+        .map(|(content, media)| [xml(content), kind(&media["schema"]), String::new()]);
+    let answers = object(&value["responses"]).map(|(status, answer)| {
+        let kinds = object(&answer["content"]).map(|(_, media)| kind(&media["schema"]));
+        [
+            xml(status),
+            joined(kinds, ", "),
+            text(&answer["description"]),
+        ]
+    });
+    format!(
+        "<details><summary><b>{}</b> <code>{}</code> {}</summary>\n{}{}{}</details>\n",
+        method.to_uppercase(),
+        xml(path),
+        text(&value["summary"]),
+        table("Parameters", parameters),
+        table("Body", bodies),
+        table("Answers", answers)
+    )
+}
+
+/// The fields of a type, or what else it is.
+fn fields(schema: &Value) -> String {
+    let parts = schema["allOf"]
         .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    if !parameters.is_empty() {
-        out.push_str("<h3>Parameters</h3>\n<table>\n");
-        for parameter in parameters {
-            let _ = writeln!(
-                out,
-                "<tr><th scope=\"row\"><code>{}</code></th><td>{} {}</td><td>{}</td></tr>",
-                text(&parameter["name"]),
-                text(&parameter["in"]),
-                kind(&parameter["schema"]),
-                text(&parameter["description"])
-            );
+        .map_or(std::slice::from_ref(schema), Vec::as_slice);
+    let shown = parts.iter().map(|part| match part.get("properties") {
+        None => format!("<p>{}</p>\n", kind(part)),
+        Some(properties) => {
+            let row = |(name, field): (&String, &Value)| {
+                [xml(name), kind(field), text(&field["description"])]
+            };
+            table("", object(properties).map(row))
         }
-        out.push_str("</table>\n");
-    }
-    for (content, media) in object(&value["requestBody"]["content"]) {
-        let _ = writeln!(
-            out,
-            "<h3>Body</h3>\n<p>{}: {}</p>",
-            escape(content),
-            kind(&media["schema"])
-        );
-    }
-    out.push_str("<h3>Answers</h3>\n<table>\n");
-    for (status, answer) in object(&value["responses"]) {
-        let kinds: Vec<String> = object(&answer["content"])
-            .map(|(_, media)| kind(&media["schema"]))
-            .collect();
-        let _ = writeln!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>",
-            escape(status),
-            kinds.join(", "),
-            text(&answer["description"])
-        );
-    }
-    out.push_str("</table>\n</details>\n");
+    });
+    shown.collect()
 }
 
-fn write_schema(out: &mut String, schema: &Value) {
-    let parts = match schema["allOf"].as_array() {
-        Some(parts) => parts.iter().collect(),
-        None => vec![schema],
-    };
-    for part in parts {
-        if part.get("properties").is_none() {
-            let _ = writeln!(out, "<p>{}</p>", kind(part));
-            continue;
-        }
-        out.push_str("<table>\n");
-        for (name, property) in object(&part["properties"]) {
-            let _ = writeln!(
-                out,
-                "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td>{}</td></tr>",
-                escape(name),
-                kind(property),
-                text(&property["description"])
-            );
-        }
-        out.push_str("</table>\n");
+/// Rows of a name, a type and a meaning below a heading; nothing without rows.
+fn table(heading: &str, rows: impl Iterator<Item = [String; 3]>) -> String {
+    let rows: String = rows
+        .map(|[name, kind, about]| {
+            format!(
+                "<tr><th scope=\"row\"><code>{name}</code></th><td>{kind}</td><td>{about}</td></tr>\n"
+            )
+        })
+        .collect();
+    match (rows.as_str(), heading) {
+        ("", _) => String::new(),
+        (rows, "") => format!("<table>\n{rows}</table>\n"),
+        (rows, heading) => format!("<h3>{heading}</h3>\n<table>\n{rows}</table>\n"),
     }
 }
 
 /// A type in a few words, with links to those that have a name.
 fn kind(schema: &Value) -> String {
-    if let Some(name) = schema["$ref"]
-        .as_str()
-        .and_then(|path| path.rsplit('/').next())
-    {
-        return format!("<a href=\"#{0}\"><code>{0}</code></a>", escape(name));
+    if let Some(path) = schema["$ref"].as_str() {
+        let name = xml(path.rsplit('/').next().unwrap_or(path));
+        return format!("<a href=\"#{name}\"><code>{name}</code></a>");
     }
-    for several in ["oneOf", "anyOf"] {
-        if let Some(choices) = schema[several].as_array() {
-            let kinds: Vec<String> = choices.iter().map(kind).collect();
-            return kinds.join(" or ");
-        }
+    let list = |key: &str| schema[key].as_array().map(|list| list.iter());
+    if let Some(choices) = list("oneOf").or_else(|| list("anyOf")) {
+        return joined(choices.map(kind), " or ");
     }
-    if let Some(values) = schema["enum"].as_array() {
-        let values: Vec<String> = values
-            .iter()
-            .map(|value| escape(&value.to_string()))
-            .collect();
-        return values.join(", ");
+    if let Some(values) = list("enum") {
+        return joined(values.map(|value| xml(&value.to_string())), ", ");
     }
-    if let Some(items) = schema["prefixItems"].as_array() {
-        let kinds: Vec<String> = items.iter().map(kind).collect();
-        return format!("[{}]", kinds.join(", "));
+    if let Some(items) = list("prefixItems") {
+        return format!("[{}]", joined(items.map(kind), ", "));
     }
-    let named: Vec<&str> = match &schema["type"] {
-        Value::String(name) => vec![name],
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-        _ => vec!["anything"],
+    let named = |name: &Value| match (name.as_str().unwrap_or("anything"), schema.get("items")) {
+        ("array", Some(items)) => format!("list of {}", kind(items)),
+        ("null", _) => "nothing".to_owned(),
+        (name, _) => xml(name),
     };
-    let named: Vec<String> = named
-        .into_iter()
-        .map(|name| match (name, schema.get("items")) {
-            ("array", Some(items)) => format!("list of {}", kind(items)),
-            ("null", _) => "nothing".to_owned(),
-            _ => escape(name),
-        })
-        .collect();
-    named.join(" or ")
+    match list("type") {
+        Some(names) => joined(names.map(named), " or "),
+        None => named(&schema["type"]),
+    }
+}
+
+fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
+    parts.collect::<Vec<_>>().join(between)
 }
 
 fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
@@ -223,14 +163,7 @@ fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
 }
 
 fn text(value: &Value) -> String {
-    escape(value.as_str().unwrap_or(""))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    xml(value.as_str().unwrap_or(""))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::error::{ApiError, ErrorBody};
 use crate::server::App;
 
 /// Rings up to this size are explored.
-const MOST_PROCESSES: u64 = 5_000;
+const MAX_PROCESSES: u64 = 5_000;
 /// Points of a curve of flows.
 const FLOW_POINTS: u64 = 200;
 /// Points of a curve of settling times.
@@ -275,10 +275,10 @@ fn numbers_of_delays(processes: u64) -> Vec<u64> {
 }
 
 fn check_processes(processes: u64) -> Result<(), ApiError> {
-    if (1..=MOST_PROCESSES).contains(&processes) {
+    if (1..=MAX_PROCESSES).contains(&processes) {
         return Ok(());
     }
-    let message = format!("processes {processes}: expected 1 to {MOST_PROCESSES}");
+    let message = format!("processes {processes}: expected 1 to {MAX_PROCESSES}");
     Err(ApiError::too_large("processes", message))
 }
 

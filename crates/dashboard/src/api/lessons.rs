@@ -18,7 +18,7 @@ use crate::runs::names_of;
 use crate::server::App;
 
 /// Process-rounds of one answer.
-const MOST_WORK: u64 = 200_000;
+const MAX_WORK: u64 = 200_000;
 
 /// Which chain.
 #[derive(Deserialize, IntoParams)]
@@ -253,9 +253,9 @@ fn separation(hops: u32) -> Result<Separation, ApiError> {
 }
 
 fn check_work(processes: u64, rounds: u64, field: &str) -> Result<(), ApiError> {
-    if processes.saturating_mul(rounds.max(1)) <= MOST_WORK {
+    if processes.saturating_mul(rounds.max(1)) <= MAX_WORK {
         return Ok(());
     }
-    let message = format!("processes (or tokens) times {field}: at most {MOST_WORK}");
+    let message = format!("processes (or tokens) times {field}: at most {MAX_WORK}");
     Err(ApiError::too_large(field, message))
 }

@@ -12,7 +12,7 @@ use thiserror::Error;
 use tokio::net::TcpStream;
 
 /// Longer answers are not read.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Where a node is: `http://HOST:PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub(super) async fn ask(url: &NodeUrl, method: &str, path: &str) -> Result<(u16,
     let answer = async {
         let response = sender.send_request(request).await?;
         let status = response.status().as_u16();
-        let body = Limited::new(response.into_body(), MOST_BYTES);
+        let body = Limited::new(response.into_body(), MAX_BYTES);
         let body = body.collect().await?.to_bytes();
         Ok::<_, Box<dyn std::error::Error + Send + Sync>>((status, body))
     };

@@ -25,7 +25,7 @@ pub(crate) const POLL: Duration = Duration::from_millis(1_000);
 /// After so long a node counts as unreachable.
 const PATIENCE: Duration = Duration::from_millis(2_500);
 /// More nodes than this are not watched.
-pub const MOST_NODES: usize = 1_000;
+pub const MAX_NODES: usize = 1_000;
 
 /// What the nodes of a fleet say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use headway_core::{Configuration, Process, ProcessIndex, Program, Ring, Round};
+use headway_core::{Configuration, ProcessIndex, Program, Ring, Round};
 use headway_sim::fault::{Fault, FaultKind};
 use headway_sim::seed::{Purpose, Random};
 use thiserror::Error;
@@ -22,7 +22,8 @@ pub(crate) struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Fault(FaultKind),
-    Program { process: ProcessIndex, delays: bool },
+    /// A process gets another program: `delay` or `relay`.
+    Program(ProcessIndex, Program),
 }
 
 /// Why a change is none, or cannot strike.
@@ -91,10 +92,9 @@ impl Change {
                     .strike(&ring, &mut state, &mut random)
                     .map_err(ChangeError::new)?;
             }
-            &What::Program { process, delays } => {
-                ring = reprogrammed(&ring, process, delays)?;
-                let Process { counter, .. } = &mut state.processes[process];
-                *counter = 0;
+            &What::Program(process, program) => {
+                ring = reprogrammed(&ring, process, program)?;
+                state.processes[process].counter = 0;
             }
         }
         ring.admits(&state).map_err(ChangeError::new)?;
@@ -105,17 +105,13 @@ impl Change {
 fn program(rest: &str) -> Result<What, ChangeError> {
     let expected = || ChangeError("expected program:I:delay or program:I:relay".to_owned());
     let (process, name) = rest.split_once(':').ok_or_else(expected)?;
-    Ok(What::Program {
-        process: process.parse().map_err(|_| expected())?,
-        delays: match name {
-            "delay" => true,
-            "relay" => false,
-            _ => return Err(expected()),
-        },
-    })
+    let mut programs = [Program::Delay, Program::Relay].into_iter();
+    let program = programs.find(|program| program.name() == name);
+    let process = process.parse().map_err(|_| expected())?;
+    Ok(What::Program(process, program.ok_or_else(expected)?))
 }
 
-fn reprogrammed(ring: &Ring, process: ProcessIndex, delays: bool) -> Result<Ring, ChangeError> {
+fn reprogrammed(ring: &Ring, process: ProcessIndex, new: Program) -> Result<Ring, ChangeError> {
     let mut programs = ring.programs().to_vec();
     let last = programs.len() - 1;
     let program = programs.get_mut(process).ok_or_else(|| {
@@ -128,11 +124,7 @@ fn reprogrammed(ring: &Ring, process: ProcessIndex, delays: bool) -> Result<Ring
             "process {process} measures; only delays and relays can be exchanged"
         )));
     }
-    *program = if delays {
-        Program::Delay
-    } else {
-        Program::Relay
-    };
+    *program = new;
     Ring::new(ring.separation(), programs).map_err(ChangeError::new)
 }
 
@@ -150,9 +142,9 @@ impl fmt::Display for Change {
                     _ => f.write_str(&text),
                 }
             }
-            What::Program { process, delays } => {
-                let name = if *delays { "delay" } else { "relay" };
-                write!(f, "program:{process}:{name}@{}", self.after_round)
+            What::Program(process, program) => {
+                let (name, round) = (program.name(), self.after_round);
+                write!(f, "program:{process}:{name}@{round}")
             }
         }
     }

@@ -36,7 +36,7 @@ pub struct Frame {
     pub closest: Option<u64>,
     /// Legitimate, or which clause fails where.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub legitimacy: LegitimacyView,
     /// Whether D1 to D5 hold.
     pub holds: [bool; 5],
     /// Fewest and most visits of a process since the state became legitimate.
@@ -47,7 +47,7 @@ pub struct Frame {
 
 /// Legitimate, or the first clause that fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Verdict {
+pub struct LegitimacyView {
     /// Whether the state is legitimate.
     pub legitimate: bool,
     /// `leg:0` to `leg:4` or `measured`.
@@ -82,10 +82,10 @@ pub(crate) struct Playing {
     pub(crate) speed: f64,
 }
 
-impl Verdict {
-    pub(crate) fn of(ring: &Ring, state: &Configuration, tokens: u64) -> Verdict {
+impl LegitimacyView {
+    pub(crate) fn of(ring: &Ring, state: &Configuration, tokens: u64) -> LegitimacyView {
         let failed = ring.legitimate(state, tokens).err();
-        Verdict {
+        LegitimacyView {
             legitimate: failed.is_none(),
             clause: failed.map(|failed| failed.clause().name().to_owned()),
             process: failed.and_then(|failed| failed.process().map(|at| at as u32)),
@@ -116,10 +116,10 @@ impl Frame {
             resting,
             counters: counters(&look.state, limits),
             closest: closest(&look.state),
-            verdict: Verdict::of(&segment.ring, &look.state, segment.start.tokens()),
+            legitimacy: LegitimacyView::of(&segment.ring, &look.state, segment.start.tokens()),
             holds: look.holds,
             visits: look.visits,
-            measuring: measuring(&segment.ring, &look.state),
+            measuring: measuring(&look.state),
         })
     }
 }
@@ -148,8 +148,8 @@ pub(crate) fn counters(state: &Configuration, limits: &Limits) -> Option<Vec<(u3
     })
 }
 
-fn measuring(ring: &Ring, state: &Configuration) -> Vec<MeasuringView> {
-    let variables = ring.measurers().iter().zip(&state.measuring);
+fn measuring(state: &Configuration) -> Vec<MeasuringView> {
+    let variables = state.measuring.iter();
     variables
         .map(|(&process, variables)| MeasuringView {
             process: process as u32,

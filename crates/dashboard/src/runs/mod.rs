@@ -18,11 +18,11 @@ mod story;
 mod view;
 mod window;
 
-pub use frame::{Frame, MeasuringView, Verdict};
+pub use frame::{Frame, LegitimacyView, MeasuringView};
 pub use settings::RunSettings;
 pub(crate) use settings::names_of;
 pub use view::{DesiderataView, JamView, QueueView, RunView, SegmentView};
-pub use window::{BaseFrom, FaultAt, VerdictFrom, Way, Window};
+pub use window::{BaseFrom, FaultAt, LegitimacyFrom, Way, Window};
 
 pub(crate) use run::{Run, check_round, event};
 

@@ -179,11 +179,12 @@ fn look_at_run(run: &mut LockStep, rounds: Round) -> Look {
         process: place.process() as u32,
         resting: place.resting,
     });
+    let outcome = kept.monitor.outcome();
     Look {
         places: places.collect(),
         state: kept.state.clone(),
-        holds: kept.monitor.desiderata().map(|verdict| verdict.holds),
-        visits: kept.monitor.visits(),
+        holds: outcome.desiderata.map(|verdict| verdict.holds),
+        visits: outcome.visits,
     }
 }
 

@@ -1,6 +1,5 @@
 //! A run as it is described.
 
-use headway_core::{Program, Ring};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -119,7 +118,7 @@ impl RunView {
             processes,
             tokens,
             separation: ring.separation().hops(),
-            program: program(ring).to_owned(),
+            program: ring.program_name().to_owned(),
             feasible: segment.facts.feasible,
             why: why_infeasible(processes, tokens, ring.separation()),
             segments: story.segments().iter().map(SegmentView::new).collect(),
@@ -143,12 +142,7 @@ impl SegmentView {
             from: segment.from,
             fault: segment.change.as_ref().map(ToString::to_string),
             delays: ranges(segment.ring.delays()),
-            measurers: segment
-                .ring
-                .measurers()
-                .iter()
-                .map(|&at| at as u32)
-                .collect(),
+            measurers: segment.ring.measurers().map(|at| at as u32).collect(),
             feasible: facts.feasible,
             settles: facts.settles,
             legitimate_at: absolute(facts.legitimate_at),
@@ -182,14 +176,4 @@ fn ranges(ascending: impl Iterator<Item = usize>) -> Vec<(u32, u32)> {
         }
     }
     ranges
-}
-
-fn program(ring: &Ring) -> &'static str {
-    let mut kinds = ring.programs().iter().filter(|program| program.delays());
-    let first = kinds.next().copied().unwrap_or(Program::Relay);
-    if kinds.all(|&kind| kind == first) {
-        first.name()
-    } else {
-        "mixed"
-    }
 }

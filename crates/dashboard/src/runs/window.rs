@@ -8,7 +8,7 @@ use headway_sim::forecast::Forecast;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::frame::{Verdict, counters};
+use super::frame::{LegitimacyView, counters};
 use super::segment::Segment;
 use super::story::Story;
 use crate::error::ApiError;
@@ -30,7 +30,7 @@ pub struct Window {
     /// Counters in the first state that are not 0; none for large rings.
     pub counters: Option<Vec<(u32, i32)>>,
     /// The first verdict and every change of it; none when it takes too long.
-    pub verdicts: Option<Vec<VerdictFrom>>,
+    pub verdicts: Option<Vec<LegitimacyFrom>>,
     /// The first base of every measuring process and every change of it.
     pub measuring: Vec<BaseFrom>,
     /// Faults in the window, those in its first round left out.
@@ -52,12 +52,12 @@ pub struct Way {
 
 /// A verdict and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct VerdictFrom {
+pub struct LegitimacyFrom {
     /// Since when.
     pub round: u64,
     /// What.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub legitimacy: LegitimacyView,
 }
 
 /// A measured base and since when.
@@ -161,7 +161,7 @@ impl Window {
         let rounds = begin - segment.from;
         let look = segment.look(rounds)?;
         let ids = segment.ids_from_the_end(&look, rounds)?;
-        let part = Part {
+        let part = SegmentSpan {
             segment,
             state: look.state,
             ids,
@@ -183,7 +183,7 @@ impl Window {
     }
 }
 
-struct Part<'a> {
+struct SegmentSpan<'a> {
     segment: &'a Segment,
     state: Configuration,
     /// In the order of [`Tokens::new`] of that state.
@@ -191,7 +191,7 @@ struct Part<'a> {
     begin: Round,
 }
 
-impl Part<'_> {
+impl SegmentSpan<'_> {
     fn forecast(
         &self,
         until: Round,
@@ -246,7 +246,7 @@ impl Part<'_> {
         let mut rests: Vec<Option<Round>> = vec![None; lines.len()];
         let mut round = 0;
         loop {
-            for (&process, variables) in ring.measurers().iter().zip(&state.measuring) {
+            for (&process, variables) in &state.measuring {
                 if known.insert(process, variables.base) != Some(variables.base) {
                     bases.push(BaseFrom {
                         round: self.begin + round,
@@ -286,7 +286,7 @@ impl Part<'_> {
     fn judge(
         &self,
         until: Round,
-        verdicts: Option<&mut Vec<VerdictFrom>>,
+        verdicts: Option<&mut Vec<LegitimacyFrom>>,
         legitimate: &mut Vec<(u64, u64)>,
     ) {
         let segment = self.segment;
@@ -298,11 +298,14 @@ impl Part<'_> {
         let Some(verdicts) = verdicts else { return };
         let tokens = segment.start.tokens();
         let mut state = self.state.clone();
-        let mut found: Vec<VerdictFrom> = Vec::new();
+        let mut found: Vec<LegitimacyFrom> = Vec::new();
         for round in self.begin..=until {
-            let verdict = Verdict::of(&segment.ring, &state, tokens);
-            if found.last().is_none_or(|last| last.verdict != verdict) {
-                found.push(VerdictFrom { round, verdict });
+            let legitimacy = LegitimacyView::of(&segment.ring, &state, tokens);
+            if found
+                .last()
+                .is_none_or(|last| last.legitimacy != legitimacy)
+            {
+                found.push(LegitimacyFrom { round, legitimacy });
             }
             if from.is_some_and(|from| round >= from) {
                 break;

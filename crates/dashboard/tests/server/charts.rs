@@ -103,7 +103,8 @@ fn networks_come_in_files() {
         .unwrap();
     let request = headway_walk::search::Request::new(3);
     let found = headway_walk::search::walk(&network, &request, &mut |_| {}).unwrap();
-    let file = headway_walk::file::write(&network, &request, &found, false);
+    let file =
+        headway_walk::file::write(&network, &request, &found, headway_walk::file::Tables::None);
     let given = json!({ "file": { "name": "walk.json", "text": file.to_string() } });
     let given = server.post("/api/walks", &given).json();
     assert_eq!(

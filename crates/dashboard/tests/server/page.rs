@@ -106,6 +106,21 @@ fn the_page_asks_nobody_else() {
     assert!(!index.contains("style=\"") && !index.contains("<style") && !index.contains("onclick"));
 }
 
+/// The page's colours are those of all other pictures.
+#[test]
+fn the_colours_are_those_of_the_drawing_kit() {
+    let path = page_folder().join("style/palette.css");
+    if std::env::var_os("HEADWAY_UPDATE").is_some() {
+        std::fs::write(&path, headway_draw::page_css()).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap();
+    let message = "run this test with HEADWAY_UPDATE=1 and look at the page";
+    assert_eq!(kept, headway_draw::page_css(), "{message}");
+    let script = std::fs::read_to_string(page_folder().join("js/palette.js")).unwrap();
+    let count = format!("TOKEN_COLOURS = {};", headway_draw::TOKEN_COLOURS);
+    assert!(script.contains(&count), "{count}");
+}
+
 #[test]
 fn the_interface_is_described() {
     let server = TestServer::new();
@@ -122,7 +137,10 @@ fn the_interface_is_described() {
     assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
     assert!(page.text().contains("<code>/api/runs/{id}/window</code>"));
     assert!(!page.text().contains("<script"));
-    assert_eq!(server.get("/api/docs.css").status, 200);
+    for style in ["palette", "docs"] {
+        assert_eq!(server.get(&format!("/style/{style}.css")).status, 200);
+        assert!(page.text().contains(&format!("\"/style/{style}.css\"")));
+    }
     let about = server.get("/api/about").json();
     assert_eq!(about["limits"]["largest_round"], 9_007_199_254_740_991_u64);
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
-use super::{Journal, JournalError, Part, SAMPLES, Shard, file};
+use super::{Journal, JournalError, ResultsFolder, SAMPLES, Shard, file};
 use crate::spec::Sweep;
 use crate::sweep::CellResult;
 
@@ -14,7 +14,10 @@ use crate::sweep::CellResult;
 /// # Errors
 ///
 /// When the parts are of different sweeps, overlap, or leave cells out.
-pub fn merge(parts: &[Part], folder: &Path) -> Result<(Sweep, Vec<CellResult>), JournalError> {
+pub fn merge(
+    parts: &[ResultsFolder],
+    folder: &Path,
+) -> Result<(Sweep, Vec<CellResult>), JournalError> {
     let other = |folder: &Path, message: String| JournalError::Other {
         folder: folder.to_owned(),
         message,
@@ -22,7 +25,7 @@ pub fn merge(parts: &[Part], folder: &Path) -> Result<(Sweep, Vec<CellResult>), 
     let Some(first) = parts.first() else {
         return Err(other(folder, "there are no parts to merge".to_owned()));
     };
-    let mut cells: BTreeMap<u32, &Part> = BTreeMap::new();
+    let mut cells: BTreeMap<u32, &ResultsFolder> = BTreeMap::new();
     for part in parts {
         if let Some(how) = first.header.differs_from(&part.header) {
             let message = format!("does not belong with {}: {how}", first.folder.display());
@@ -63,7 +66,7 @@ impl Journal {
     fn append_with_rows_of(
         &mut self,
         result: &CellResult,
-        part: &Part,
+        part: &ResultsFolder,
     ) -> Result<(), JournalError> {
         if let Some(samples) = &mut self.samples {
             use io::Read;

@@ -6,19 +6,24 @@ use headway_core::{Program, Ring, Separation};
 use headway_sim::forecast::Forecast;
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
+use strum::{EnumString, VariantNames};
 
-use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
+use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// Rounds to m tokens at least d apart, by what tokens are made of.
 pub(crate) struct DefinitionalModel;
 
-const ROUNDS: usize = 0;
-const TURNS: usize = 1;
-const TOKENS_AT_START: usize = 2;
-
 /// A run is given up after so many turns. The slowest seen takes less than 20.
 const GIVE_UP_TURNS: u64 = 100;
+
+measures! {
+    enum Measured {
+        Rounds count "rounds" "rounds until m tokens are at least d apart and all move"
+        Turns share "turns" "the same in turns of n rounds"
+        TokensAtStart count "tokens_at_start" "privileges in the initial state"
+    }
+}
 
 impl Model for DefinitionalModel {
     fn name(&self) -> &'static str {
@@ -26,48 +31,17 @@ impl Model for DefinitionalModel {
     }
 
     fn axes(&self) -> &'static [Axis] {
-        &[
-            Axis {
-                name: "processes",
-                symbol: "n",
-                default: "24",
-                kind: AxisKind::Number(2, 1 << 16),
-                about: "processes on the ring",
-            },
-            Axis {
-                name: "tokens",
-                symbol: "m",
-                default: "2",
-                kind: AxisKind::Number(1, 1 << 12),
-                about: "tokens, and so token rings",
-            },
-            Axis {
-                name: "separation",
-                symbol: "d",
-                default: "n/m",
-                kind: AxisKind::Number(1, 1 << 16),
-                about: "hops to keep between successive tokens",
-            },
-            Axis {
-                name: "approach",
-                symbol: "approach",
-                default: "definitional",
-                kind: AxisKind::Word(&["definitional", "abstract"]),
-                about: "what tokens are made of",
-            },
-        ]
+        axes! {
+            "processes", "n", "24", Number(2, 1 << 16), "processes on the ring";
+            "tokens", "m", "2", Number(1, 1 << 12), "tokens, and so token rings";
+            "separation", "d", "n/m", Number(1, 1 << 16), "hops to keep between successive tokens";
+            "approach", "approach", "definitional", Word(Approach::VARIANTS),
+                "what tokens are made of";
+        }
     }
 
     fn measures(&self) -> &'static [Measure] {
-        const MEASURES: [Measure; 3] = [
-            Measure::count(
-                "rounds",
-                "rounds until m tokens are at least d apart and all move",
-            ),
-            Measure::share("turns", "the same in turns of n rounds"),
-            Measure::count("tokens_at_start", "privileges in the initial state"),
-        ];
-        &MEASURES
+        Measured::TABLE
     }
 
     fn sampler(
@@ -75,35 +49,45 @@ impl Model for DefinitionalModel {
         cell: &Cell,
         wanted: &[usize],
         _: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem> {
+    ) -> Result<Box<dyn Sampler>, CellError> {
         let (n, m) = (
             cell.number("processes") as u64,
             cell.number("tokens") as u64,
         );
         let separation = Separation::new(cell.number("separation") as u32)
             .filter(|separation| separation.fits(n, m))
-            .ok_or_else(|| Problem::new("separation", "the tokens do not fit: m·d > n"))?;
+            .ok_or_else(|| CellError::new("separation", "the tokens do not fit: m·d > n"))?;
         Ok(Box::new(DefinitionalSampler {
             processes: n as usize,
             tokens: m as usize,
             separation,
-            definitional: cell.text("approach") == "definitional",
-            wanted: wanted.to_vec(),
+            approach: cell.parsed("approach")?,
+            wanted: Measured::at(wanted),
         }))
     }
+}
+
+/// What tokens are made of.
+#[derive(Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+enum Approach {
+    /// Privileges of token rings, which cannot be lost.
+    Definitional,
+    /// They are simply there.
+    Abstract,
 }
 
 struct DefinitionalSampler {
     processes: usize,
     tokens: usize,
     separation: Separation,
-    definitional: bool,
-    wanted: Vec<usize>,
+    approach: Approach,
+    wanted: Vec<Measured>,
 }
 
-impl BySeed for DefinitionalSampler {
+impl Sampler for DefinitionalSampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
-        let (rounds, at_start) = if self.definitional {
+        let (rounds, at_start) = if self.approach == Approach::Definitional {
             let mut rings = TokenRings::random(self.processes, self.tokens, self.separation, seed);
             let at_start = rings.privileges();
             (
@@ -120,10 +104,9 @@ impl BySeed for DefinitionalSampler {
         };
         for (place, &wanted) in out.iter_mut().zip(&self.wanted) {
             *place = match wanted {
-                ROUNDS => rounds.map(|rounds| rounds as i64),
-                TURNS => rounds.and_then(|rounds| share(rounds, self.processes as u64)),
-                TOKENS_AT_START => Some(at_start as i64),
-                _ => None,
+                Measured::Rounds => rounds.map(|rounds| rounds as i64),
+                Measured::Turns => rounds.and_then(|rounds| share(rounds, self.processes as u64)),
+                Measured::TokensAtStart => Some(at_start as i64),
             };
         }
         Ok(())

@@ -5,23 +5,28 @@ use headway_core::{Program, Ring, Separation};
 use headway_sim::engine::{Dense, Engine as _};
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
+use strum::{EnumString, VariantNames};
 
-use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
+use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// A field watched by sensors, a few of which are on at a time.
 pub(crate) struct DutyModel;
 
-const ENERGY: usize = 0;
-const ENERGY_MOST: usize = 1;
-const LIFETIME: usize = 2;
-const UNCOVERED: usize = 3;
-const LONGEST_GAP: usize = 4;
-
 /// How many turns of the ring are watched, after those in which a random start
 /// settles.
 const TURNS: usize = 20;
 const SETTLING_TURNS: usize = 2;
+
+measures! {
+    enum Measured {
+        Energy share "energy" "share of rounds that a sensor is on, on average"
+        EnergyMost share "energy_most" "the same for the sensor that is on most"
+        Lifetime count "lifetime" "rounds until the first battery is empty"
+        Uncovered share "uncovered" "share of the field that nobody sees, on average"
+        LongestGap count "longest_gap" "longest time that a point stays unseen, in rounds"
+    }
+}
 
 impl Model for DutyModel {
     fn name(&self) -> &'static str {
@@ -29,74 +34,23 @@ impl Model for DutyModel {
     }
 
     fn axes(&self) -> &'static [Axis] {
-        &[
-            Axis {
-                name: "processes",
-                symbol: "n",
-                default: "64",
-                kind: AxisKind::Number(2, 1 << 14),
-                about: "sensors; a grid field is as square as their number allows",
-            },
-            Axis {
-                name: "tokens",
-                symbol: "m",
-                default: "4",
-                kind: AxisKind::Number(1, 1 << 14),
-                about: "sensors that are on at a time",
-            },
-            Axis {
-                name: "separation",
-                symbol: "d",
-                default: "n/m",
-                kind: AxisKind::Number(1, 1 << 14),
-                about: "hops to keep between tokens",
-            },
-            Axis {
-                name: "radius",
-                symbol: "radius",
-                default: "4",
-                kind: AxisKind::Number(0, 1 << 14),
-                about: "how far a sensor sees, in steps of the field",
-            },
-            Axis {
-                name: "battery_rounds",
-                symbol: "battery_rounds",
-                default: "1000",
-                kind: AxisKind::Number(1, 1 << 40),
-                about: "rounds that a sensor can be on",
-            },
-            Axis {
-                name: "field",
-                symbol: "field",
-                default: "line",
-                kind: AxisKind::Word(&["line", "grid"]),
-                about: "sensors in a line, or in rows",
-            },
-            Axis {
-                name: "schedule",
-                symbol: "schedule",
-                default: "tokens",
-                kind: AxisKind::Word(&["tokens", "random", "fixed"]),
-                about: "on while holding a token; any m in every round; always the same m",
-            },
-        ]
+        axes! {
+            "processes", "n", "64", Number(2, 1 << 14),
+                "sensors; a grid field is as square as their number allows";
+            "tokens", "m", "4", Number(1, 1 << 14), "sensors that are on at a time";
+            "separation", "d", "n/m", Number(1, 1 << 14), "hops to keep between tokens";
+            "radius", "radius", "4", Number(0, 1 << 14),
+                "how far a sensor sees, in steps of the field";
+            "battery_rounds", "battery_rounds", "1000", Number(1, 1 << 40),
+                "rounds that a sensor can be on";
+            "field", "field", "line", Word(Field::VARIANTS), "sensors in a line, or in rows";
+            "schedule", "schedule", "tokens", Word(Schedule::VARIANTS),
+                "on while holding a token; any m in every round; always the same m";
+        }
     }
 
     fn measures(&self) -> &'static [Measure] {
-        const MEASURES: [Measure; 5] = [
-            Measure::share("energy", "share of rounds that a sensor is on, on average"),
-            Measure::share("energy_most", "the same for the sensor that is on most"),
-            Measure::count("lifetime", "rounds until the first battery is empty"),
-            Measure::share(
-                "uncovered",
-                "share of the field that nobody sees, on average",
-            ),
-            Measure::count(
-                "longest_gap",
-                "longest time that a point stays unseen, in rounds",
-            ),
-        ];
-        &MEASURES
+        Measured::TABLE
     }
 
     fn sampler(
@@ -104,28 +58,27 @@ impl Model for DutyModel {
         cell: &Cell,
         wanted: &[usize],
         _: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem> {
+    ) -> Result<Box<dyn Sampler>, CellError> {
         let (n, m) = (cell.number("processes"), cell.number("tokens"));
         if m > n {
-            return Err(Problem::new("tokens", "there are more tokens than sensors"));
+            return Err(CellError::new(
+                "tokens",
+                "there are more tokens than sensors",
+            ));
         }
         let separation = Separation::new(cell.number("separation") as u32)
-            .ok_or_else(|| Problem::new("separation", "expected 1 or more"))?;
-        let places = match cell.text("field").as_str() {
-            "grid" => grid(n as usize),
-            _ => line(n as usize),
+            .ok_or_else(|| CellError::new("separation", "expected 1 or more"))?;
+        let places = match cell.parsed("field")? {
+            Field::Line => line(n as usize),
+            Field::Grid => grid(n as usize),
         };
         Ok(Box::new(DutySampler {
             tokens: m as u32,
             separation,
             battery_rounds: cell.number("battery_rounds") as u64,
-            schedule: match cell.text("schedule").as_str() {
-                "random" => Schedule::Random,
-                "fixed" => Schedule::Fixed,
-                _ => Schedule::Tokens,
-            },
+            schedule: cell.parsed("schedule")?,
             seen_by: seen_by(&places, cell.number("radius")),
-            wanted: wanted.to_vec(),
+            wanted: Measured::at(wanted),
         }))
     }
 }
@@ -137,10 +90,20 @@ struct DutySampler {
     schedule: Schedule,
     /// For every sensor, the points it sees; there is a point at every sensor.
     seen_by: Vec<Vec<usize>>,
-    wanted: Vec<usize>,
+    wanted: Vec<Measured>,
 }
 
-#[derive(Clone, Copy)]
+/// How the sensors stand.
+#[derive(EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+enum Field {
+    Line,
+    Grid,
+}
+
+/// Who is on.
+#[derive(Clone, Copy, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 enum Schedule {
     Tokens,
     Random,
@@ -185,7 +148,7 @@ fn seen_by(places: &[(i64, i64)], radius: i64) -> Vec<Vec<usize>> {
         .collect()
 }
 
-impl BySeed for DutySampler {
+impl Sampler for DutySampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
         let n = self.seen_by.len();
         let m = self.tokens as usize;
@@ -216,14 +179,13 @@ impl BySeed for DutySampler {
         let gap = watched.longest_gap(rounds);
         for (place, &wanted) in out.iter_mut().zip(&self.wanted) {
             *place = match wanted {
-                ENERGY => share(watched.on.iter().sum(), rounds * n as u64),
-                ENERGY_MOST => share(most, rounds),
-                LIFETIME => (self.battery_rounds * rounds)
+                Measured::Energy => share(watched.on.iter().sum(), rounds * n as u64),
+                Measured::EnergyMost => share(most, rounds),
+                Measured::Lifetime => (self.battery_rounds * rounds)
                     .checked_div(most)
                     .map(|r| r as i64),
-                UNCOVERED => share(watched.unseen, rounds * n as u64),
-                LONGEST_GAP => Some(gap as i64),
-                _ => None,
+                Measured::Uncovered => share(watched.unseen, rounds * n as u64),
+                Measured::LongestGap => Some(gap as i64),
             };
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! What can be swept: a model has axes and measures, and makes samples.
 
 use std::fmt;
-use std::ops::Range;
 
 use headway_core::{Configuration, Ring};
+use strum::{Display, EnumMessage, EnumString, VariantArray};
 
 use crate::cell::Cell;
 
@@ -34,33 +34,12 @@ pub trait Model: Sync {
         cell: &Cell,
         wanted: &[usize],
         engine: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem>;
+    ) -> Result<Box<dyn Sampler>, CellError>;
 }
 
-/// Makes samples of one cell.
+/// Makes samples of one cell: sample k of a cell with seed s has seed s + k.
 pub trait Sampler: Send {
-    /// The samples of some numbers: appends to one column per wanted measure. What
-    /// a sample is depends on the cell's seed and its number only, not on which
-    /// others are asked for.
-    ///
-    /// # Errors
-    ///
-    /// The number of a sample that cannot be made, and a sentence.
-    fn samples(
-        &mut self,
-        cell_seed: u64,
-        numbers: Range<u64>,
-        columns: &mut [Vec<Option<i64>>],
-    ) -> Result<(), (u64, String)>;
-
-    /// The ring and the initial state of a sample, for models that have one.
-    fn state(&mut self, cell_seed: u64, number: u64) -> Option<(Ring, Configuration)>;
-}
-
-/// Makes samples of one cell one by one: sample k of a cell with seed s has seed
-/// s + k.
-pub trait BySeed: Send {
-    /// One sample: the same for the same seed, whoever asks. Fills one place per
+    /// One sample: the same for the same seed, whoever asks. Fills one place for each
     /// wanted measure.
     ///
     /// # Errors
@@ -68,32 +47,9 @@ pub trait BySeed: Send {
     /// A sentence, when the sample cannot be made.
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String>;
 
-    /// As [`Sampler::state`].
+    /// The ring and the initial state of a sample, for models that have one.
     fn state(&self, _seed: u64) -> Option<(Ring, Configuration)> {
         None
-    }
-}
-
-impl<T: BySeed> Sampler for T {
-    fn samples(
-        &mut self,
-        cell_seed: u64,
-        numbers: Range<u64>,
-        columns: &mut [Vec<Option<i64>>],
-    ) -> Result<(), (u64, String)> {
-        let mut measured = vec![None; columns.len()];
-        for number in numbers {
-            self.sample(cell_seed.wrapping_add(number), &mut measured)
-                .map_err(|message| (number, message))?;
-            for (column, &value) in columns.iter_mut().zip(&measured) {
-                column.push(value);
-            }
-        }
-        Ok(())
-    }
-
-    fn state(&mut self, cell_seed: u64, number: u64) -> Option<(Ring, Configuration)> {
-        BySeed::state(self, cell_seed.wrapping_add(number))
     }
 }
 
@@ -111,6 +67,21 @@ pub struct Axis {
     /// What it means.
     pub about: &'static str,
 }
+
+/// A table of axes: name, symbol, default, [`AxisKind`], meaning.
+macro_rules! axes {
+    ($($name:literal, $symbol:literal, $default:literal, $kind:expr, $about:literal;)*) => {{
+        use $crate::model::AxisKind::*;
+        &[$($crate::model::Axis {
+            name: $name,
+            symbol: $symbol,
+            default: $default,
+            kind: $kind,
+            about: $about,
+        }),*]
+    }};
+}
+use axes;
 
 /// What an axis may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,23 +108,37 @@ pub struct Measure {
 /// Millionths, for shares.
 pub const MILLIONTHS: i64 = 1_000_000;
 
-impl Measure {
-    /// A measure in whole units.
-    pub(crate) const fn count(name: &'static str, about: &'static str) -> Measure {
-        Measure {
-            name,
-            scale: 1,
-            about,
+/// The measures of a model: an enum for the model's own use, and the table that
+/// describes them, in the same order. A `count` is in whole units, a `share` in
+/// millionths.
+macro_rules! measures {
+    ($(#[$doc:meta])* enum $measures:ident { $($variant:ident $unit:ident $name:literal $about:literal)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum $measures { $($variant),* }
+
+        impl $measures {
+            const TABLE: &'static [$crate::model::Measure] = &[$($crate::model::Measure::$unit($name, $about)),*];
+
+            /// Those at these places of the table.
+            fn at(places: &[usize]) -> Vec<$measures> {
+                let all = [$($measures::$variant),*];
+                places.iter().map(|&place| all[place]).collect()
+            }
         }
+    };
+}
+use measures;
+
+impl Measure {
+    const fn count(name: &'static str, about: &'static str) -> Measure {
+        let scale = 1;
+        Measure { name, scale, about }
     }
 
-    /// A measure counted in millionths.
-    pub(crate) const fn share(name: &'static str, about: &'static str) -> Measure {
-        Measure {
-            name,
-            scale: MILLIONTHS,
-            about,
-        }
+    const fn share(name: &'static str, about: &'static str) -> Measure {
+        let scale = MILLIONTHS;
+        Measure { name, scale, about }
     }
 }
 
@@ -164,7 +149,10 @@ pub(crate) fn share(part: u64, whole: u64) -> Option<i64> {
 }
 
 /// How ring samples are made; the samples are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Engine {
     /// The forecast where it applies, else lock-step.
     #[default]
@@ -175,16 +163,16 @@ pub enum Engine {
 
 /// A cell that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct CellError {
     /// The axis to change.
     pub axis: &'static str,
     /// Why.
     pub message: String,
 }
 
-impl Problem {
-    pub(crate) fn new(axis: &'static str, message: impl fmt::Display) -> Problem {
-        Problem {
+impl CellError {
+    pub(crate) fn new(axis: &'static str, message: impl fmt::Display) -> CellError {
+        CellError {
             axis,
             message: message.to_string(),
         }

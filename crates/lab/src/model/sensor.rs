@@ -16,18 +16,11 @@ use headway_core::Separation;
 use headway_sim::seed::{Purpose, Random};
 
 use super::definitional::{TokenRings, closest, moved};
-use super::{Axis, AxisKind, BySeed, Engine, Measure, Model, Problem, Sampler, share};
+use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// The sensor network.
 pub(crate) struct SensorModel;
-
-const D1_FAILS: usize = 0;
-const D2_FAILS: usize = 1;
-const D3_FAILS: usize = 2;
-const ANY_FAILS: usize = 3;
-const ENERGY: usize = 4;
-const RECOVERY: usize = 5;
 
 /// A round, by the local clock.
 const ROUND_US: i64 = 60_000_000;
@@ -47,80 +40,39 @@ const GIVE_UP_TURNS: u64 = 30;
 /// D1 to D3 are counted over so many rounds after that.
 const COUNTED_ROUNDS: u64 = 200;
 
+measures! {
+    enum Measured {
+        D1Fails share "d1_fails" "share of rounds without exactly m tokens"
+        D2Fails share "d2_fails" "share of rounds with tokens closer than d"
+        D3Fails share "d3_fails" "share of rounds in which a token does not move on by one"
+        AnyFails share "any_fails" "share of rounds in which any of the three fails"
+        Energy count "energy_uj"
+            "energy of the radio per node and round in the long run, in microjoules"
+        Recovery count "recovery" "rounds from a random state until all three hold for a turn"
+    }
+}
+
 impl Model for SensorModel {
     fn name(&self) -> &'static str {
         "sensor-network"
     }
 
     fn axes(&self) -> &'static [Axis] {
-        &[
-            Axis {
-                name: "processes",
-                symbol: "n",
-                default: "16",
-                kind: AxisKind::Number(2, 1 << 10),
-                about: "sensors on the ring",
-            },
-            Axis {
-                name: "tokens",
-                symbol: "m",
-                default: "2",
-                kind: AxisKind::Number(1, 1 << 8),
-                about: "tokens",
-            },
-            Axis {
-                name: "separation",
-                symbol: "d",
-                default: "n/m-2",
-                kind: AxisKind::Number(1, 1 << 10),
-                about: "hops to keep between successive tokens",
-            },
-            Axis {
-                name: "loss_percent",
-                symbol: "loss",
-                default: "0",
-                kind: AxisKind::Number(0, 100),
-                about: "messages lost, of a hundred",
-            },
-            Axis {
-                name: "retransmissions",
-                symbol: "retransmissions",
-                default: "0",
-                kind: AxisKind::Number(0, 100),
-                about: "how often an unacknowledged message is sent again at most",
-            },
-            Axis {
-                name: "drift_ppm",
-                symbol: "drift",
-                default: "20",
-                kind: AxisKind::Number(0, 100_000),
-                about: "clocks are off by up to this many millionths, either way",
-            },
-        ]
+        axes! {
+            "processes", "n", "16", Number(2, 1 << 10), "sensors on the ring";
+            "tokens", "m", "2", Number(1, 1 << 8), "tokens";
+            "separation", "d", "n/m-2", Number(1, 1 << 10),
+                "hops to keep between successive tokens";
+            "loss_percent", "loss", "0", Number(0, 100), "messages lost, of a hundred";
+            "retransmissions", "retransmissions", "0", Number(0, 100),
+                "how often an unacknowledged message is sent again at most";
+            "drift_ppm", "drift", "20", Number(0, 100_000),
+                "clocks are off by up to this many millionths, either way";
+        }
     }
 
     fn measures(&self) -> &'static [Measure] {
-        const MEASURES: [Measure; 6] = [
-            Measure::share("d1_fails", "share of rounds without exactly m tokens"),
-            Measure::share("d2_fails", "share of rounds with tokens closer than d"),
-            Measure::share(
-                "d3_fails",
-                "share of rounds in which a token does not move on by one",
-            ),
-            Measure::share(
-                "any_fails",
-                "share of rounds in which any of the three fails",
-            ),
-            Measure::count(
-                "energy_uj",
-                "energy of the radio per node and round in the long run, in microjoules",
-            ),
-            Measure::count(
-                "recovery",
-                "rounds from a random state until all three hold for a turn",
-            ),
-        ];
-        &MEASURES
+        Measured::TABLE
     }
 
     fn sampler(
@@ -128,11 +80,11 @@ impl Model for SensorModel {
         cell: &Cell,
         wanted: &[usize],
         _: Engine,
-    ) -> Result<Box<dyn Sampler>, Problem> {
+    ) -> Result<Box<dyn Sampler>, CellError> {
         let (n, m) = (cell.number("processes"), cell.number("tokens"));
         let separation = Separation::new(cell.number("separation") as u32)
             .filter(|separation| separation.fits(n as u64, m as u64))
-            .ok_or_else(|| Problem::new("separation", "the tokens do not fit: m·d > n"))?;
+            .ok_or_else(|| CellError::new("separation", "the tokens do not fit: m·d > n"))?;
         Ok(Box::new(SensorSampler {
             processes: n as usize,
             tokens: m as usize,
@@ -140,7 +92,7 @@ impl Model for SensorModel {
             loss_percent: cell.number("loss_percent") as u64,
             attempts: cell.number("retransmissions") + 1,
             drift_ppm: cell.number("drift_ppm"),
-            wanted: wanted.to_vec(),
+            wanted: Measured::at(wanted),
         }))
     }
 }
@@ -152,22 +104,21 @@ struct SensorSampler {
     loss_percent: u64,
     attempts: i64,
     drift_ppm: i64,
-    wanted: Vec<usize>,
+    wanted: Vec<Measured>,
 }
 
-impl BySeed for SensorSampler {
+impl Sampler for SensorSampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
         let observed = Network::new(self, seed).run();
         let counted = |fails: u64| share(fails, COUNTED_ROUNDS);
         for (place, &wanted) in out.iter_mut().zip(&self.wanted) {
             *place = match wanted {
-                D1_FAILS => counted(observed.fails[0]),
-                D2_FAILS => counted(observed.fails[1]),
-                D3_FAILS => counted(observed.fails[2]),
-                ANY_FAILS => counted(observed.any_fails),
-                ENERGY => Some(observed.energy_uj),
-                RECOVERY => observed.recovery.map(|rounds| rounds as i64),
-                _ => None,
+                Measured::D1Fails => counted(observed.fails[0]),
+                Measured::D2Fails => counted(observed.fails[1]),
+                Measured::D3Fails => counted(observed.fails[2]),
+                Measured::AnyFails => counted(observed.any_fails),
+                Measured::Energy => Some(observed.energy_uj),
+                Measured::Recovery => observed.recovery.map(|rounds| rounds as i64),
             };
         }
         Ok(())

@@ -1,6 +1,7 @@
-//! Strongly connected components (Tarjan 1972), without recursion.
+//! Strongly connected components.
 
-use super::ArcsByNode;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 
 /// The strongly connected components of a graph, numbered so that every arc
 /// between two components goes from a higher to a lower number.
@@ -10,68 +11,37 @@ pub(crate) struct Components {
     count: usize,
 }
 
-const UNSEEN: u32 = u32::MAX;
-
 impl Components {
-    /// The components of a graph given by its leaving arcs and their targets.
-    pub(crate) fn of(
-        nodes: usize,
-        leaving: &ArcsByNode,
-        target: impl Fn(usize) -> usize,
-    ) -> Components {
-        let mut of = vec![UNSEEN; nodes];
-        let mut seen_at = vec![UNSEEN; nodes];
-        let mut low = vec![0_u32; nodes];
-        let mut open: Vec<u32> = Vec::new();
-        let mut way: Vec<(u32, u32)> = Vec::new();
-        let (mut clock, mut count) = (0, 0);
-        for root in 0..nodes {
-            if seen_at[root] != UNSEEN {
-                continue;
-            }
-            way.push((root as u32, 0));
-            while let Some(&mut (node, ref mut next)) = way.last_mut() {
-                let index = node as usize;
-                if *next == 0 {
-                    seen_at[index] = clock;
-                    low[index] = clock;
-                    clock += 1;
-                    open.push(node);
-                }
-                if let Some(&arc) = leaving.of(index).get(*next as usize) {
-                    *next += 1;
-                    let to = target(arc as usize);
-                    if seen_at[to] == UNSEEN {
-                        way.push((to as u32, 0));
-                    } else if of[to] == UNSEEN {
-                        low[index] = low[index].min(seen_at[to]);
-                    }
-                    continue;
-                }
-                way.pop();
-                if let Some(&(parent, _)) = way.last() {
-                    low[parent as usize] = low[parent as usize].min(low[index]);
-                }
-                if low[index] == seen_at[index] {
-                    while let Some(member) = open.pop() {
-                        of[member as usize] = count;
-                        if member == node {
-                            break;
-                        }
-                    }
-                    count += 1;
-                }
+    /// The components of a graph given by its arcs, each from a node to a node.
+    /// (Kosaraju's algorithm: that of Tarjan in the same library is recursive,
+    /// and rings of a million nodes are ordinary here.)
+    pub(crate) fn of(nodes: usize, arcs: impl Iterator<Item = (u32, u32)>) -> Components {
+        let mut graph = DiGraph::<(), (), u32>::with_capacity(nodes, arcs.size_hint().0);
+        for _ in 0..nodes {
+            graph.add_node(());
+        }
+        graph.extend_with_edges(arcs);
+        let components = kosaraju_scc(&graph);
+        let mut of = vec![0; nodes];
+        for (number, members) in components.iter().enumerate() {
+            for member in members {
+                of[member.index()] = number as u32;
             }
         }
         Components {
             of,
-            count: count as usize,
+            count: components.len(),
         }
     }
 
     /// The component of a node.
     pub(crate) fn component(&self, node: usize) -> usize {
         self.of[node] as usize
+    }
+
+    /// Whether both ends of an arc are in one component.
+    pub(crate) fn joins(&self, from: u32, to: u32) -> bool {
+        self.of[from as usize] == self.of[to as usize]
     }
 
     /// How many components there are.

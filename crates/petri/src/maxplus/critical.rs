@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 
+use num_integer::gcd;
+
 use super::Certificate;
-use super::fraction::gcd;
-use crate::graph::{ArcsByNode, Components, EventGraph};
+use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
 
 pub(super) struct Part {
     pub(super) nodes: Vec<usize>,
@@ -25,16 +26,13 @@ pub(super) fn part(graph: &EventGraph, certificate: &Certificate) -> Part {
             potential[arc.from as usize] + gain == potential[arc.to as usize]
         })
         .collect();
-    let leaving = ArcsByNode::new(
+    let leaving = arcs_by_node(
         graph.nodes(),
         tight.iter().map(|&place| graph.arc(place as usize).from),
     );
-    let target = |tight_arc: usize| graph.arc(tight[tight_arc] as usize).to as usize;
-    let components = Components::of(graph.nodes(), &leaving, target);
-    let inside = |place: usize| {
-        let arc = graph.arc(place);
-        components.component(arc.from as usize) == components.component(arc.to as usize)
-    };
+    let arcs = tight.iter().map(|&place| graph.arc(place as usize));
+    let components = Components::of(graph.nodes(), arcs.map(|arc| (arc.from, arc.to)));
+    let inside = |place: usize| components.joins(graph.arc(place).from, graph.arc(place).to);
     let mut critical = vec![false; graph.nodes()];
     let mut arcs = Vec::new();
     for &place in &tight {
@@ -83,7 +81,7 @@ fn cyclicity(
                         level[arc.to as usize] = Some(there);
                         queue.push_back((arc.to as usize, there));
                     }
-                    Some(known) => divisor = gcd_or(divisor, known.abs_diff(there)),
+                    Some(known) => divisor = gcd(divisor, known.abs_diff(there)),
                 }
             }
         }
@@ -91,14 +89,6 @@ fn cyclicity(
         multiple = multiple.saturating_mul(divisor / gcd(multiple, divisor));
     }
     multiple
-}
-
-fn gcd_or(one: u128, other: u128) -> u128 {
-    match (one, other) {
-        (0, other) => other,
-        (one, 0) => one,
-        (one, other) => gcd(one, other),
-    }
 }
 
 /// The heaviest way from the critical nodes to each node, starting from their

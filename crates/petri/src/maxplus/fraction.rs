@@ -26,7 +26,7 @@ impl Fraction {
     /// ```
     pub fn new(numerator: u64, denominator: u64) -> Fraction {
         assert!(denominator > 0, "a fraction of nothing");
-        let divisor = gcd(numerator.into(), denominator.into()) as u64;
+        let divisor = num_integer::gcd(numerator, denominator);
         Fraction {
             numerator: numerator / divisor,
             denominator: denominator / divisor,
@@ -58,12 +58,4 @@ impl fmt::Display for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.numerator, self.denominator)
     }
-}
-
-/// The greatest common divisor; of 0 and 0 it is 1.
-pub(crate) fn gcd(mut one: u128, mut other: u128) -> u128 {
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    one.max(1)
 }

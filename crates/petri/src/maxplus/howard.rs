@@ -339,7 +339,7 @@ impl<'a, N: Number> Iteration<'a, N> {
     fn hang_the_rest(&mut self) {
         let nodes = self.local.nodes.len();
         let sources = self.local.arcs.iter().map(|arc| arc.from);
-        let leaving = crate::graph::ArcsByNode::new(nodes, sources);
+        let leaving = crate::graph::arcs_by_node(nodes, sources);
         let mut target = vec![0_u32; self.local.arcs.len()];
         for node in 0..nodes {
             target[self.local.starts[node] as usize..self.local.starts[node + 1] as usize]

@@ -8,14 +8,13 @@
 //! circuits; transitions fire once in λ rounds in the long run.
 //!
 //! [`spectrum`] finds λ by Howard's policy iteration on integers ([`howard`]),
-//! with a [`Certificate`] that a few lines of other code verify. [`bisect`] is a
-//! second, independent way to the same number. Baccelli, Cohen, Olsder, Quadrat,
-//! *Synchronization and Linearity* (1992), chapters 2 and 3, is the reference;
-//! Cochet-Terrasson, Cohen, Gaubert, Mc Gettrick, Quadrat, *Numerical
-//! computation of spectral elements in max-plus algebra* (1998) for Howard's
-//! algorithm in this setting.
+//! with a [`Certificate`] that a few lines of other code verify. The tests have
+//! two more ways to the same number, bisection and exhaustion. Baccelli, Cohen,
+//! Olsder, Quadrat, *Synchronization and Linearity* (1992), chapters 2 and 3, is
+//! the reference; Cochet-Terrasson, Cohen, Gaubert, Mc Gettrick, Quadrat,
+//! *Numerical computation of spectral elements in max-plus algebra* (1998) for
+//! Howard's algorithm in this setting.
 
-pub mod bisect;
 mod certificate;
 mod critical;
 mod fraction;

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::synchronous::refuse_sources;
 use super::{Fired, NotPlayable};
-use crate::graph::{ArcsByNode, Components};
+use crate::graph::Components;
 use crate::net::{Adjacency, Marking};
 
 /// Earliest-firing play with holding times.
@@ -232,11 +232,8 @@ fn refuse_timeless(adjacency: &Adjacency, holding: &[u64]) -> Result<(), NotPlay
         }
     }
     let transitions = adjacency.transitions();
-    let leaving = ArcsByNode::new(transitions, ends.iter().map(|&(from, ..)| from));
-    let components = Components::of(transitions, &leaving, |arc| ends[arc].1 as usize);
-    let same = |&&(from, to, _): &&(u32, u32, usize)| {
-        components.component(from as usize) == components.component(to as usize)
-    };
+    let components = Components::of(transitions, ends.iter().map(|&(from, to, _)| (from, to)));
+    let same = |&&(from, to, _): &&(u32, u32, usize)| components.joins(from, to);
     ends.iter()
         .find(same)
         .map_or(Ok(()), |&(.., place)| Err(NotPlayable::NoTime { place }))

@@ -8,7 +8,7 @@ use super::PnmlError;
 pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, PnmlError> {
     let fail = |line: usize, what: String| PnmlError {
         line,
-        element: "?xml".to_owned(),
+        column: 1,
         what,
     };
     match bytes {

@@ -8,13 +8,15 @@
 //! Read: whatever the standard allows. Pages are flattened and reference nodes
 //! replaced by what they refer to; prefixes, element order, white space,
 //! comments, character data sections and missing labels do not matter; numbers
-//! go up to 2^64-1. Other tools' `toolspecific` elements are kept. What has no
-//! place in a [`Net`] is told in [`Imported::remarks`]; nothing is dropped
-//! without a word. What the standard forbids is refused, with line and element.
+//! go up to 2^64-1. Other tools' `toolspecific` elements are kept. Whatever has
+//! no place in a [`Net`] is listed in [`Imported::remarks`]; nothing is dropped
+//! silently. What the standard forbids is refused, with line and element.
 //!
-//! Files without the PNML namespace, which several tools write, are read too,
-//! with a remark; there, elements that the standard does not know are remarked
-//! on rather than refused, except where they change what an arc means.
+//! Nodes outside of pages, and nets, pages and arcs without an id are read too.
+//! So are the older dialects of WoPeD, PIPE, TAPAAL (untimed nets) and SNAKES,
+//! which use no namespace or one of their own: there, an element that the
+//! standard does not know gets a remark, or a refusal where it changes what the
+//! net does. `read/dialect.rs` is the one place that knows them.
 
 mod encoding;
 mod read;
@@ -48,12 +50,12 @@ pub struct Imported {
 
 /// Why a file is not a place/transition net in PNML. Nothing was read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("line {line}, <{element}>: {what}")]
+#[error("line {line}, {what}")]
 pub struct PnmlError {
     /// Where, from 1.
     pub line: usize,
-    /// The element, with its id if it has one.
-    pub element: String,
-    /// What is wrong and what was expected.
+    /// Where in the line, in characters from 1.
+    pub column: usize,
+    /// The element with its id, what is wrong and what was expected.
     pub what: String,
 }

@@ -1,25 +1,21 @@
-//! PNML as nets: one pass over the text, then references and arcs are resolved.
+//! PNML as nets: over the document's tree, then references and arcs are resolved.
 
-mod attributes;
-mod building;
-mod context;
-mod error;
+mod dialect;
 mod extras;
 mod numbers;
-mod objects;
-mod wellformed;
+mod object;
+mod resolve;
 
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::name::{NamespaceResolver, ResolveResult};
-use quick_xml::reader::Reader;
+use std::collections::HashMap;
 
-use self::attributes::Attributes;
-use self::building::Building;
-use self::context::Context;
-use self::error::{error_at, line_of};
+use roxmltree::{Document, NodeType, ParsingOptions};
+
+use self::object::{Kind, Labels};
+use self::resolve::Building;
 use super::encoding::decode;
-use super::remark::Remarks;
-use super::{Imported, NAMESPACE, PnmlError};
+use super::remark::{Loss, Remarks};
+use super::write::is_xml_name;
+use super::{Imported, NAMESPACE, NET_TYPE, PnmlError};
 
 /// Reads all nets of a PNML file.
 ///
@@ -44,324 +40,368 @@ use super::{Imported, NAMESPACE, PnmlError};
 /// ```
 pub fn read(bytes: &[u8]) -> Result<Vec<Imported>, PnmlError> {
     let text = decode(bytes)?;
-    if let Some(at) = wellformed::forbidden_character(&text) {
-        let what = "not well-formed XML: a character that XML does not allow".to_owned();
-        return Err(error_at(&text, at, Some("pnml"), what));
-    }
-    let mut reading = Reading::new(&text);
-    reading.run()?;
-    reading.finish()
+    let document = parse(&text)?;
+    Reading::new(&document)?.run()
 }
 
-/// Deeper documents are refused: no net needs it, and scopes are counted in 16 bits.
-const DEEPEST: usize = 10_000;
+type Element<'a> = roxmltree::Node<'a, 'a>;
 
-/// An element that is open.
-struct Frame {
-    context: Context,
-    /// The byte where it begins.
+/// The tree, which exists only if the text is well-formed XML. A document type
+/// without declarations is harmless, and some tools write one.
+fn parse(text: &str) -> Result<Document<'_>, PnmlError> {
+    let with_dtd = |allow_dtd| {
+        let options = ParsingOptions {
+            allow_dtd,
+            ..ParsingOptions::default()
+        };
+        Document::parse_with_options(text, options)
+    };
+    let harmless = || {
+        let doctype = text.find("<!DOCTYPE").map_or("", |at| &text[at..]);
+        !doctype.split('>').next().unwrap_or("").contains('[')
+    };
+    let parsed = match with_dtd(false) {
+        Err(roxmltree::Error::DtdDetected) if harmless() => with_dtd(true),
+        parsed => parsed,
+    };
+    parsed.map_err(|error| {
+        let at = error.pos();
+        let what = match error {
+            roxmltree::Error::NoRootNode => {
+                "there is no element at all; expected <pnml>".to_owned()
+            }
+            roxmltree::Error::DtdDetected => {
+                "a document type with declarations of its own is not accepted; PNML has none, \
+                 remove the <!DOCTYPE ...>"
+                    .to_owned()
+            }
+            error => {
+                let why = error.to_string().replace(&format!(" at {at}"), "");
+                format!("not well-formed XML: {why}")
+            }
+        };
+        PnmlError {
+            line: at.row as usize,
+            column: at.col as usize,
+            what,
+        }
+    })
+}
+
+const NOT_A_NAME: &str = "not well-formed XML: a name that XML does not allow";
+
+/// An id of the document: where, in which net, of what, which number.
+#[derive(Clone, Copy)]
+struct Known {
     at: usize,
-    /// Its local name.
-    element: &'static str,
-    /// Which labels it has had, one bit each.
-    seen: u8,
-    /// It declares namespaces.
-    scoped: bool,
+    net: u32,
+    kind: Option<Kind>,
+    index: u32,
 }
 
-struct Reading<'t> {
-    text: &'t str,
-    reader: Reader<&'t [u8]>,
-    /// Knows the declarations of the open elements that have any.
-    scopes: NamespaceResolver,
-    /// Whether an element without prefix is one of PNML, as long as no element
-    /// with declarations begins or ends.
-    unprefixed_is_ours: Option<bool>,
-    frames: Vec<Frame>,
-    /// No namespace at all: read generously.
-    generous: bool,
-    label_text: String,
-    label_has_text: bool,
-    net: Option<Building<'t>>,
-    done: Vec<Building<'t>>,
-    /// Ids are unique in a document.
-    ids: building::Ids<'t>,
+struct Reading<'a> {
+    document: &'a Document<'a>,
+    /// That of `<pnml>`, and of every element that is PNML.
+    namespace: Option<&'a str>,
+    /// No namespace, or that of an older tool: `dialect` says what is understood.
+    older: bool,
+    /// Ids are unique in a document; in older dialects, in a net.
+    ids: HashMap<&'a str, Known>,
     remarks: Remarks,
-    saw_root: bool,
+    nets: Vec<Imported>,
 }
 
-impl<'t> Reading<'t> {
-    fn new(text: &'t str) -> Reading<'t> {
-        let mut reader = Reader::from_str(text);
-        reader.config_mut().check_comments = true;
-        Reading {
-            text,
-            reader,
-            scopes: NamespaceResolver::default(),
-            unprefixed_is_ours: None,
-            frames: Vec::new(),
-            generous: false,
-            label_text: String::new(),
-            label_has_text: false,
-            net: None,
-            done: Vec::new(),
+impl<'a> Reading<'a> {
+    fn new(document: &'a Document<'a>) -> Result<Reading<'a>, PnmlError> {
+        let root = document.root_element();
+        let namespace = root.tag_name().namespace();
+        let mut reading = Reading {
+            document,
+            namespace,
+            older: namespace != Some(NAMESPACE),
             // An id takes a hundred bytes of text or more, elements considered.
-            ids: building::Ids::with_capacity(text.len() / 100),
+            ids: HashMap::with_capacity(document.input_text().len() / 100),
             remarks: Remarks::default(),
-            saw_root: false,
+            nets: Vec::new(),
+        };
+        let known = !reading.older || dialect::is_known(namespace);
+        if root.tag_name().name() != "pnml" || !known {
+            let what = format!("the file does not begin with <pnml> in namespace {NAMESPACE}");
+            return Err(reading.fail(root, what));
         }
+        if reading.older {
+            let what = match namespace {
+                None => "no namespace; read as if it were that of PNML 2009".to_owned(),
+                Some(other) => format!("namespace {other} read as if it were that of PNML 2009"),
+            };
+            reading
+                .remarks
+                .note(Loss::Behaviour, what, root.range().start);
+        }
+        Ok(reading)
     }
 
-    fn run(&mut self) -> Result<(), PnmlError> {
-        loop {
-            let at = self.reader.buffer_position() as usize;
-            let event = self.reader.read_event().map_err(|error| {
-                let at = self.reader.error_position() as usize;
-                self.fail_at(at, format!("not well-formed XML: {error}"))
-            })?;
-            match event {
-                Event::Start(start) => self.open(&start, at, false)?,
-                Event::Empty(start) => self.open(&start, at, true)?,
-                Event::End(_) => self.close()?,
-                Event::Text(text) => {
-                    let text = text.xml10_content();
-                    wellformed::check_text(&text).map_err(|what| self.fail_at(at, what))?;
-                    self.characters(&text, at)?;
+    fn run(mut self) -> Result<Vec<Imported>, PnmlError> {
+        let root = self.document.root_element();
+        let prolog = &self.document.input_text()[..root.range().start];
+        if let Some(at) = prolog.find("<!DOCTYPE") {
+            self.looks("<!DOCTYPE> not kept", at);
+        }
+        for child in self.document.root().children() {
+            self.is_element(child)?;
+        }
+        self.attributes(root, &[])?;
+        for child in root.children() {
+            if self.is_element(child)? {
+                match self.name_of(child) {
+                    "net" => self.net(child)?,
+                    _ => self.stranger(child)?,
                 }
-                Event::CData(data) => self.characters(&data.xml10_content(), at)?,
-                Event::GeneralRef(reference) => {
-                    let checked = wellformed::check_reference(&reference.xml10_content());
-                    checked.map_err(|what| self.fail_at(at, what))?;
-                    let resolved = match reference.resolve_char_ref() {
-                        Ok(Some(character)) => character.to_string(),
-                        Ok(None) => {
-                            let name = reference.xml10_content();
-                            quick_xml::escape::resolve_predefined_entity(&name)
-                                .ok_or_else(|| {
-                                    self.fail_at(at, format!("entity &{name}; is not defined"))
-                                })?
-                                .to_owned()
+            }
+        }
+        let Some(first) = self.nets.first_mut() else {
+            return Err(self.fail(root, "there is no <net> in it".to_owned()));
+        };
+        let document = self.document;
+        let line_of = |at| document.text_pos_at(at).row as usize;
+        first.remarks = self.remarks.finish(line_of);
+        Ok(self.nets)
+    }
+
+    fn net(&mut self, node: Element<'a>) -> Result<(), PnmlError> {
+        if self.older {
+            self.ids.clear();
+        }
+        let number = self.nets.len() as u32;
+        let made_up = format!("net{}", number + 1);
+        let id = self.id_if_any(node, None, number, 0)?;
+        self.check_type(node)?;
+        self.attributes(node, &["id", "type"])?;
+        let mut net = Building::new(id.unwrap_or(&made_up), number);
+        let mut labels = Labels::default();
+        let mut pages = 0;
+        // Pages nest; a stack of what is left of each needs no recursion.
+        let mut open = vec![node.children()];
+        while let Some(children) = open.last_mut() {
+            let Some(child) = children.next() else {
+                open.pop();
+                continue;
+            };
+            if !self.is_element(child)? {
+                continue;
+            }
+            let at = child.range().start;
+            let inside_page = open.len() > 1;
+            match self.name_of(child) {
+                "page" => {
+                    self.attributes(child, &["id"])?;
+                    self.id_if_any(child, None, number, 0)?;
+                    pages += 1;
+                    if pages == 2 {
+                        self.looks("several pages, put together on one", at);
+                    }
+                    open.push(child.children());
+                }
+                "name" if inside_page => self.unkept_name(child)?,
+                "name" => self.set_name(child, &mut labels)?,
+                "graphics" if inside_page => self.looks(object::UNKEPT_GRAPHICS, at),
+                "toolspecific" => {
+                    self.toolspecific(child, Some(crate::net::Owner::Net), &mut net, &mut labels)?
+                }
+                "net" if self.older && inside_page => {
+                    let what = "the net inside a <page> (a subprocess) is not kept; the transition \
+                                of that name stands for it";
+                    self.remarks.note(Loss::Behaviour, what, at);
+                }
+                name => match Kind::of(name, self.older) {
+                    Some(kind) => {
+                        if !inside_page {
+                            self.looks("nodes outside of pages, put on one", at);
                         }
-                        Err(error) => return Err(self.fail_at(at, error.to_string())),
-                    };
-                    self.characters(&resolved, at)?;
-                }
-                Event::DocType(doctype) => {
-                    if doctype.contains('[') {
-                        let what = "a document type with declarations of its own is not accepted; \
-                                    PNML has none, remove the <!DOCTYPE ...>";
-                        return Err(self.fail_at(at, what.to_owned()));
+                        self.object(child, kind, &mut net)?;
                     }
-                    self.remarks.note_looks("<!DOCTYPE> not kept", at);
-                }
-                Event::Comment(_) => self.remarks.note_looks("comments not kept", at),
-                Event::PI(instruction) => {
-                    let checked = wellformed::check_instruction(instruction.target());
-                    checked.map_err(|what| self.fail_at(at, what))?;
-                    self.remarks
-                        .note_looks("processing instructions not kept", at);
-                }
-                Event::Decl(_) if at == 0 => {
-                    let end = self.reader.buffer_position() as usize;
-                    let checked = wellformed::check_declaration(&self.text[2..end - 2]);
-                    checked.map_err(|what| self.fail_at(at, what))?;
-                }
-                Event::Decl(_) => {
-                    let what = "not well-formed XML: an XML declaration that is not at the start";
-                    return Err(self.fail_at(at, what.to_owned()));
-                }
-                Event::Eof => break,
+                    None => self.stranger(child)?,
+                },
             }
         }
-        if let Some(frame) = self.frames.last() {
-            let what = "the file ends before this element does".to_owned();
-            return Err(self.fail_in(frame.at, frame.element, what));
+        if pages == 0 && net.is_empty() {
+            let what = "a net has at least one <page> or node".to_owned();
+            return Err(self.fail(node, what));
         }
-        if !self.saw_root {
-            let what = "there is no element at all; expected <pnml>".to_owned();
-            return Err(self.fail_in(self.text.len(), "pnml", what));
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<Vec<Imported>, PnmlError> {
-        let text = self.text;
-        let line_of = |at: usize| line_of(text, at);
-        let mut shared = Some(self.remarks);
-        let mut nets = Vec::with_capacity(self.done.len());
-        for mut building in self.done {
-            // What was said outside of any net is told with the first.
-            let remarks = shared.take().unwrap_or_default();
-            let resolved = building.resolve(&self.ids);
-            resolved.map_err(|(at, what)| error_at(text, at, None, what))?;
-            nets.push(Imported {
-                net: building.net,
-                marking: crate::net::Marking(building.tokens),
-                remarks: remarks.finish(line_of),
-            });
-        }
-        if nets.is_empty() {
-            return Err(error_at(
-                text,
-                0,
-                Some("pnml"),
-                "there is no <net> in it".to_owned(),
-            ));
-        }
-        Ok(nets)
-    }
-
-    fn context(&self) -> Context {
-        self.frames
-            .last()
-            .map_or(Context::Document, |frame| frame.context)
-    }
-
-    /// An element begins. Its declarations are in scope while it is open.
-    fn open(&mut self, start: &BytesStart<'_>, at: usize, empty: bool) -> Result<(), PnmlError> {
-        let declares = |raw: &str| !raw.is_empty() && raw.contains("xmlns");
-        let scoped = declares(start.attributes_raw());
-        if scoped {
-            self.unprefixed_is_ours = None;
-            let pushed = self.scopes.push(start);
-            pushed.map_err(|error| self.fail_at(at, format!("not well-formed XML: {error}")))?;
-        }
-        let depth = self.frames.len();
-        self.open_in_scope(start, at, empty)?;
-        if scoped {
-            match self.frames.get_mut(depth) {
-                Some(frame) => frame.scoped = true,
-                None => {
-                    self.scopes.pop();
-                    self.unprefixed_is_ours = None;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn open_in_scope(
-        &mut self,
-        start: &BytesStart<'_>,
-        at: usize,
-        empty: bool,
-    ) -> Result<(), PnmlError> {
-        let name = start.name();
-        let (element, ours) = match self.unprefixed_is_ours {
-            Some(ours) if !name.into_inner().contains(':') => (name.into_inner(), ours),
-            _ => {
-                let element = name.local_name().into_inner();
-                let ours = match self.scopes.resolve_element(name).0 {
-                    ResolveResult::Bound(namespace) => namespace.into_inner() == NAMESPACE,
-                    ResolveResult::Unbound => self.generous || self.frames.is_empty(),
-                    ResolveResult::Unknown(prefix) => {
-                        let what = format!("the prefix {prefix:?} is not declared");
-                        return Err(self.fail_in(at, element, what));
-                    }
-                };
-                if !self.frames.is_empty() && name.prefix().is_none() {
-                    self.unprefixed_is_ours = Some(ours);
-                }
-                (element, ours)
-            }
-        };
-        let next = if ours {
-            self.context().next(element)
-        } else {
-            None
-        };
-        let Some((context, element)) = next else {
-            return self.unexpected(start, element, at, empty, ours);
-        };
-        if context == Context::Pnml {
-            if self.saw_root {
-                return Err(self.fail_in(at, element, "a second root element".to_owned()));
-            }
-            self.saw_root = true;
-            let (namespace, _) = self.scopes.resolve_element(start.name());
-            if namespace == ResolveResult::Unbound {
-                self.generous = true;
-                let what = "no namespace; read as if it were that of PNML 2009";
-                self.remarks.note(what, at);
-            }
-        }
-        if self.frames.len() >= DEEPEST {
-            return Err(self.fail_in(at, element, format!("nested deeper than {DEEPEST}")));
-        }
-        let mut attributes =
-            Attributes::of(self.text, start).map_err(|what| self.fail_in(at, element, what))?;
-        for name in attributes.prefixed() {
-            let (resolved, _) = self.scopes.resolve_attribute(quick_xml::name::QName(name));
-            if let ResolveResult::Unknown(prefix) = resolved {
-                let what = format!("the prefix {prefix:?} is not declared");
-                return Err(self.fail_in(at, element, what));
-            }
-        }
-        if element == "toolspecific" {
-            let tool = attributes
-                .take("tool")
-                .map_err(|what| self.fail_in(at, element, what))?;
-            if tool.as_deref() != Some("headway") {
-                return self.keep(start, tool.map(Into::into), &mut attributes, at, empty);
-            }
-            let _version = attributes.take("version");
-        }
-        if let Context::Graphics = context
-            && !matches!(self.context(), Context::Place | Context::Transition)
-        {
-            self.remarks.note_looks(
-                "graphics of arcs, labels, pages and references not kept",
-                at,
-            );
-            return self.skip(start, empty);
-        }
-        self.frames.push(Frame {
-            context,
-            at,
-            element,
-            seen: 0,
-            scoped: false,
+        let (net, marking) = net.finish(labels, self)?;
+        self.nets.push(Imported {
+            net,
+            marking,
+            remarks: Vec::new(),
         });
-        self.begin(context, element, &mut attributes, at)?;
-        if let Some(name) = attributes.unused() {
-            self.remarks
-                .note(format!("attribute {name} of <{element}> not kept"), at);
+        Ok(())
+    }
+
+    fn check_type(&mut self, node: Element<'a>) -> Result<(), PnmlError> {
+        let found = node.attribute("type").unwrap_or("").trim_matches(' ');
+        if found == NET_TYPE {
+            return Ok(());
         }
-        if empty {
-            self.close()?;
+        let core_model = found == "http://www.pnml.org/version-2009/grammar/pnmlcoremodel";
+        let lower = found.to_ascii_lowercase();
+        let other_kind = ["hlpn", "high", "symmetric", "colo", "stochastic", "timed"]
+            .iter()
+            .any(|word| lower.contains(word));
+        if core_model || (self.older && !other_kind) {
+            let what = format!("net type {found:?} read as a place/transition net");
+            self.remarks.note(Loss::Behaviour, what, node.range().start);
+            return Ok(());
+        }
+        let what =
+            format!("net type {found:?} is not that of a place/transition net, {NET_TYPE:?}");
+        Err(self.fail(node, what))
+    }
+
+    /// Notes the id of an element that can do without, which nobody refers to.
+    fn id_if_any(
+        &mut self,
+        node: Element<'a>,
+        kind: Option<Kind>,
+        net: u32,
+        index: usize,
+    ) -> Result<Option<&'a str>, PnmlError> {
+        let Some(id) = attribute(node, "id") else {
+            self.looks("missing ids made up", node.range().start);
+            return Ok(None);
+        };
+        // Older tools use some twice: those of nets and pages do not matter, and
+        // an arc gets a new one.
+        if self.older && kind.is_none() {
+            self.check_id(node, id);
+            return Ok(Some(id));
+        }
+        if self.older && self.ids.contains_key(id) {
+            self.looks(
+                "ids of arcs that are used twice replaced",
+                node.range().start,
+            );
+            return Ok(None);
+        }
+        self.register(node, id, kind, net, index)?;
+        Ok(Some(id))
+    }
+
+    /// Notes an id, which must be new.
+    fn register(
+        &mut self,
+        node: Element<'a>,
+        id: &'a str,
+        kind: Option<Kind>,
+        net: u32,
+        index: usize,
+    ) -> Result<(), PnmlError> {
+        self.check_id(node, id);
+        let known = Known {
+            at: node.range().start,
+            net,
+            kind,
+            index: index as u32,
+        };
+        match self.ids.insert(id, known) {
+            None => Ok(()),
+            Some(first) => {
+                let line = self.document.text_pos_at(first.at).row;
+                let what =
+                    format!("id {id:?} is already used in line {line}; ids are unique in a file");
+                Err(self.fail(node, what))
+            }
+        }
+    }
+
+    fn check_id(&mut self, node: Element<'a>, id: &str) {
+        if !is_xml_name(id) {
+            let what = "ids that are not XML names are changed when written again";
+            self.looks(what, node.range().start);
+        }
+    }
+
+    /// Whether a child is an element. Comments and the like get a remark; text
+    /// has no place where elements are expected.
+    fn is_element(&mut self, child: Element<'a>) -> Result<bool, PnmlError> {
+        let at = child.range().start;
+        self.check_names(child)?;
+        match child.node_type() {
+            NodeType::Element => return Ok(true),
+            NodeType::Comment => self.looks("comments not kept", at),
+            NodeType::PI => self.looks("processing instructions not kept", at),
+            NodeType::Root => {}
+            NodeType::Text => {
+                let text = child.text().unwrap_or("");
+                if !text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+                    let parent = child.parent_element().unwrap_or(child);
+                    let shown: String = text.trim().chars().take(20).collect();
+                    let expected = object::expected(parent.tag_name().name());
+                    let what = format!("text {shown:?} is not allowed here; expected {expected}");
+                    return Err(self.fail(parent, what));
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Refuses the two things that the parser lets pass although XML does not:
+    /// names that begin with a colon, and malformed processing instructions.
+    fn check_names(&self, node: Element<'a>) -> Result<(), PnmlError> {
+        let text = self.document.input_text();
+        let colon = |at: usize| text.as_bytes().get(at) == Some(&b':');
+        let odd = match node.pi() {
+            Some(instruction) => {
+                let target = instruction.target;
+                let after = &text[node.range()][2 + target.len()..];
+                target.eq_ignore_ascii_case("xml")
+                    || target.contains(':')
+                    || !(after.starts_with("?>") || after.starts_with(char::is_whitespace))
+            }
+            None => {
+                node.is_element()
+                    && (colon(node.range().start + 1)
+                        || node.attributes().any(|it| colon(it.range().start)))
+            }
+        };
+        if odd {
+            return Err(self.fail(node, NOT_A_NAME.to_owned()));
         }
         Ok(())
     }
 
-    fn characters(&mut self, text: &str, at: usize) -> Result<(), PnmlError> {
-        match self.context() {
-            Context::Text => self.label_text.push_str(text),
-            Context::Own => {}
-            _ if text.bytes().all(|byte| byte.is_ascii_whitespace()) => {}
-            context => {
-                let shown: String = text.trim().chars().take(20).collect();
-                let what = format!(
-                    "text {shown:?} is not allowed here; expected {}",
-                    context.expected()
-                );
-                return Err(self.fail_at(at, what));
-            }
-        }
-        Ok(())
-    }
-
-    fn fail_at(&self, at: usize, what: String) -> PnmlError {
-        match self.frames.last() {
-            Some(frame) => {
-                let mut error = error_at(self.text, frame.at, Some(frame.element), what);
-                error.line = line_of(self.text, at);
-                error
-            }
-            None => error_at(self.text, at, Some("pnml"), what),
+    /// The local name of an element of PNML; nothing for any other.
+    fn name_of(&self, node: Element<'a>) -> &'a str {
+        let name = node.tag_name();
+        if name.namespace() == self.namespace {
+            name.name()
+        } else {
+            ""
         }
     }
 
-    fn fail_in(&self, at: usize, element: &str, what: String) -> PnmlError {
-        error_at(self.text, at, Some(element), what)
+    fn required(&self, node: Element<'a>, name: &str) -> Result<&'a str, PnmlError> {
+        attribute(node, name)
+            .ok_or_else(|| self.fail(node, format!("attribute {name} is required")))
     }
+
+    fn looks(&mut self, what: impl Into<String> + AsRef<str>, at: usize) {
+        self.remarks.note(Loss::Looks, what, at);
+    }
+
+    fn fail(&self, node: Element<'a>, what: String) -> PnmlError {
+        let at = self.document.text_pos_at(node.range().start);
+        let id = node.attribute("id");
+        let id = id.map_or_else(String::new, |id| format!(" id=\"{id}\""));
+        PnmlError {
+            line: at.row as usize,
+            column: at.col as usize,
+            what: format!("<{}{id}>: {what}", node.tag_name().name()),
+        }
+    }
+}
+
+/// An attribute without white space around it, if it says anything.
+fn attribute<'a>(node: Element<'a>, name: &str) -> Option<&'a str> {
+    let value = node.attribute(name)?.trim_matches(' ');
+    (!value.is_empty()).then_some(value)
 }

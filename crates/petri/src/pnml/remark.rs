@@ -27,48 +27,44 @@ impl fmt::Display for Remark {
     }
 }
 
-/// Remarks by kind, in the order of first occurrence.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Remarks {
-    found: Vec<Remark>,
-    /// The byte of each first occurrence.
-    at: Vec<usize>,
+/// Whether what is lost matters to what the net does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    Looks,
+    Behaviour,
 }
 
+/// Remarks by kind, each with the byte of its first occurrence.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Remarks(Vec<(usize, Remark)>);
+
 impl Remarks {
-    /// Notes that something at a byte of the text may matter to what the net does.
-    pub(super) fn note(&mut self, what: impl Into<String> + AsRef<str>, at: usize) {
-        self.add(what, at, false);
-    }
-
-    /// Notes that something at a byte of the text is not kept which is only looks.
-    pub(super) fn note_looks(&mut self, what: impl Into<String> + AsRef<str>, at: usize) {
-        self.add(what, at, true);
-    }
-
-    fn add(&mut self, what: impl Into<String> + AsRef<str>, at: usize, only_looks: bool) {
-        match self
-            .found
-            .iter_mut()
-            .find(|known| known.what == what.as_ref())
-        {
-            Some(known) => known.count += 1,
+    pub(super) fn note(&mut self, loss: Loss, what: impl Into<String> + AsRef<str>, at: usize) {
+        let mut all = self.0.iter_mut();
+        match all.find(|(_, known)| known.what == what.as_ref()) {
+            Some((first, known)) => {
+                *first = at.min(*first);
+                known.count += 1;
+            }
             None => {
-                self.found.push(Remark {
+                let remark = Remark {
                     what: what.into(),
                     first_line: 0,
                     count: 1,
-                    only_looks,
-                });
-                self.at.push(at);
+                    only_looks: loss == Loss::Looks,
+                };
+                self.0.push((at, remark));
             }
         }
     }
 
+    /// All remarks, in the order of first occurrence.
     pub(super) fn finish(mut self, line_of: impl Fn(usize) -> usize) -> Vec<Remark> {
-        for (remark, at) in self.found.iter_mut().zip(self.at) {
-            remark.first_line = line_of(at);
-        }
-        self.found
+        self.0.sort_by_key(|(at, _)| *at);
+        let placed = |(at, remark)| Remark {
+            first_line: line_of(at),
+            ..remark
+        };
+        self.0.into_iter().map(placed).collect()
     }
 }

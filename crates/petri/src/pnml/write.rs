@@ -5,8 +5,6 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io;
 
-use quick_xml::escape::escape;
-
 use super::{NAMESPACE, NET_TYPE};
 use crate::net::{Direction, Marking, Net, Owner, Position, ToolSpecific};
 
@@ -214,8 +212,8 @@ impl<'a> Kept<'a> {
             let _ = write!(
                 text,
                 "<{element} tool=\"{}\" version=\"{}\"",
-                escape(kept.tool.as_str()),
-                escape(kept.version.as_str())
+                escape(&kept.tool),
+                escape(&kept.version)
             );
             if !same_default {
                 let address = default.map_or("", |(_, address)| address);
@@ -227,7 +225,7 @@ impl<'a> Kept<'a> {
             }
             for (prefix, address) in &kept.namespaces {
                 if !prefix.is_empty() {
-                    let _ = write!(text, " xmlns:{prefix}=\"{}\"", escape(address.as_str()));
+                    let _ = write!(text, " xmlns:{prefix}=\"{}\"", escape(address));
                 }
             }
             if !kept.attributes.is_empty() {
@@ -328,6 +326,28 @@ impl Ids {
             }
         }
     }
+}
+
+/// Text as it is written in elements and attributes.
+fn escape(text: &str) -> Cow<'_, str> {
+    const SPECIAL: [(char, &str); 5] = [
+        ('<', "&lt;"),
+        ('>', "&gt;"),
+        ('&', "&amp;"),
+        ('\'', "&apos;"),
+        ('"', "&quot;"),
+    ];
+    if !text.contains(['<', '>', '&', '\'', '"']) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match SPECIAL.iter().find(|(special, _)| *special == character) {
+            Some((_, entity)) => escaped.push_str(entity),
+            None => escaped.push(character),
+        }
+    }
+    Cow::Owned(escaped)
 }
 
 /// A name without a colon, as XML ids have to be. Letters beyond ASCII count as

@@ -11,13 +11,13 @@ pub struct Behaviour {
     /// recurring states; `None` without tokens, or when nothing recurred in the
     /// rounds allowed.
     pub separation: Option<u64>,
-    /// From this round on tokens are D apart for ever; `None` when they never
+    /// From this round on tokens are D apart forever; `None` when they never
     /// are, or when that is not known.
     pub separated_from: Option<u64>,
     /// Nothing ever fires after this round.
     pub dead_from: Option<u64>,
     /// Firings of the circuit's transitions in one period of the recurring part;
-    /// 0 when its tokens stand still for ever.
+    /// 0 when its tokens stand still forever.
     pub circuit_firings: u64,
     /// The first state that recurs is that of this round, and the period.
     pub recurs: Option<(u64, u64)>,

@@ -1,6 +1,8 @@
 //! Random nets and rings for the tests of this crate.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+pub(crate) mod bisect;
+
 use headway_core::{Configuration, Process, Program, Ring, Separation};
 use headway_petri::graph::{EventGraph, TimedArc};
 use proptest::prelude::*;

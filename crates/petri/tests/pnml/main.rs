@@ -2,7 +2,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod dialects;
 mod refusals;
+mod spoilt;
 mod standard;
 mod there_and_back;
 mod tree;

@@ -72,10 +72,13 @@ fn refusals_name_line_and_element() {
             "<y xmlns=\"urn:y\"/>",
             "line 4, <y>: not allowed inside <page>; expected <place>, <transition>, <arc>, <page>, <referencePlace>, <referenceTransition>, <name>, <graphics>, <toolspecific> (elements of other namespaces belong inside <toolspecific>)",
         ),
-        ("<q:y/>", "line 4, <y>: the prefix \"q\" is not declared"),
+        (
+            "<q:y/>",
+            "line 4, not well-formed XML: an unknown namespace prefix 'q'",
+        ),
         (
             "<place id=\"&nix;\"/>",
-            "line 4, <place id=\"&nix;\">: not well-formed XML: &nix; is not defined",
+            "line 4, not well-formed XML: unknown entity reference 'nix'",
         ),
     ] {
         let error = pnml::read(wrap(page).as_bytes()).unwrap_err().to_string();
@@ -135,63 +138,10 @@ fn what_is_no_pnml_is_refused() {
     );
 }
 
-/// Every insertion of every nasty string at every place of a small file: what a
-/// second reader refuses as XML is refused.
+/// `tests/tools.rs` shows that what is read of them is well-formed.
 #[test]
-fn what_is_not_well_formed_is_never_read() {
-    let text = format!(
-        "<?xml version=\"1.0\"?>\n<pnml xmlns=\"{}\"><net id=\"n\" type=\"{}\"><page id=\"g\"><place id=\"p\">\
-         <toolspecific tool=\"q\" version=\"1\"><k a=\"1\">hi &amp; x</k></toolspecific>\
-         <initialMarking><text>1</text></initialMarking></place></page></net></pnml>",
-        pnml::NAMESPACE,
-        pnml::NET_TYPE
-    );
-    let nasty = [
-        "<",
-        ">",
-        "/",
-        "\"",
-        "&",
-        "'",
-        "=",
-        "-",
-        "!",
-        "?",
-        ":",
-        ";",
-        "<a/>",
-        "\0",
-        "\u{1}",
-        "é",
-        "\u{ffff}",
-        "<!--",
-        "-->",
-        "]]>",
-        "<![CDATA[",
-        "<?x?>",
-        "<?xml?>",
-        " ",
-        "&x;",
-        "&#0;",
-        "x",
-    ];
-    let (mut refused, mut read) = (0, 0);
-    for with in nasty {
-        for at in 0..text.len() {
-            let mut spoilt = text.clone();
-            spoilt.insert_str(at, with);
-            match pnml::read(spoilt.as_bytes()) {
-                Err(_) => refused += 1,
-                Ok(_) => {
-                    read += 1;
-                    let tree = roxmltree::Document::parse(&spoilt);
-                    assert!(tree.is_ok(), "{:?} in\n{spoilt}", tree.err());
-                }
-            }
-        }
-    }
-    assert!(
-        refused > 5_000 && read > 400,
-        "{refused} refused, {read} read"
-    );
+fn most_spoilt_files_are_refused() {
+    let read = crate::spoilt::variants().filter(|text| pnml::read(text.as_bytes()).is_ok());
+    let (all, read) = (crate::spoilt::variants().count(), read.count());
+    assert!(all - read > 5_000 && read > 400, "{read} of {all} read");
 }

@@ -4,7 +4,7 @@
 //! it is enough to know the round from which its process may release again. A
 //! process without tokens then needs no work at all, and a round costs O(m).
 
-use headway_core::program::{measure, measure_as_printed};
+use headway_core::program::MeasuringRound;
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring, Round};
 
@@ -30,7 +30,7 @@ const MEASURES: Round = Round::MAX - 1;
 #[derive(Clone, Copy, Debug)]
 struct Measurer {
     process: ProcessIndex,
-    program: Program,
+    step: MeasuringRound,
     at: Round,
     state: Process,
     variables: Measuring,
@@ -89,10 +89,7 @@ impl Engine for Sparse {
     }
 
     fn configuration(&self) -> Configuration {
-        let mut state = Configuration {
-            processes: vec![Process::default(); self.ring.len()],
-            measuring: Vec::with_capacity(self.measurers.len()),
-        };
+        let mut state = Configuration::from(vec![Process::default(); self.ring.len()]);
         for (process, &ready) in state.processes.iter_mut().zip(&self.ready) {
             if ready < MEASURES {
                 // Below d, because a delay is ready at most d rounds from now.
@@ -102,7 +99,7 @@ impl Engine for Sparse {
         for measurer in &self.measurers {
             let now = measurer.idle_until(self.rounds);
             state.processes[now.process].counter = now.state.counter;
-            state.measuring.push(now.variables);
+            state.measuring.insert(now.process, now.variables);
         }
         for place in self.tokens.places() {
             let process = &mut state.processes[place.process()];
@@ -118,16 +115,16 @@ impl Engine for Sparse {
     fn load(&mut self, configuration: Configuration) {
         self.tokens = Tokens::new(&configuration);
         self.measurers.clear();
-        let mut measuring = configuration.measuring.into_iter();
+        let mut measuring = configuration.measuring.into_values();
         for (index, state) in configuration.processes.into_iter().enumerate() {
             let program = self.ring.programs()[index];
-            self.ready[index] = match program {
-                Program::Relay => RELAY,
-                Program::Delay => self.rounds + 1 + Round::from(state.counter.unsigned_abs()),
-                Program::Measure | Program::MeasureAsPrinted => {
+            self.ready[index] = match program.measuring_round() {
+                None if program == Program::Relay => RELAY,
+                None => self.rounds + 1 + Round::from(state.counter.unsigned_abs()),
+                Some(step) => {
                     self.measurers.push(Measurer {
                         process: index,
-                        program,
+                        step,
                         at: self.rounds,
                         state,
                         variables: measuring.next().expect("variables for every measurer"),
@@ -144,12 +141,7 @@ impl Measurer {
     /// does what the program says. Returns whether a token is released.
     fn round(&mut self, round: Round, arriving: u32) -> bool {
         *self = self.idle_until(round - 1);
-        let step = if self.program == Program::Measure {
-            measure::round
-        } else {
-            measure_as_printed::round
-        };
-        (self.state, self.variables) = step(self.state, self.variables, arriving);
+        (self.state, self.variables) = (self.step)(self.state, self.variables, arriving);
         self.at = round;
         self.state.queued > 0
     }

@@ -5,8 +5,8 @@
 //! `docs/forecast.md` of the repository), so that the last wait of every token,
 //! the state in any round, and the stabilization time follow in O(n + m) time.
 //!
-//! * [`Forecast`]: one pass; when the ring is at rest no more, and when it is
-//!   legitimate. O(m) memory beside the state.
+//! * [`Forecast`]: one pass; when the last token stops resting, and when the ring
+//!   is legitimate. O(m) memory beside the state.
 //! * [`Timeline`]: every wait, every trajectory, the state in any round, the
 //!   smallest distance over any span. O(n) memory.
 //! * [`SparseRing`]: rings too large to hold, given by their tokens and delays.

@@ -46,10 +46,7 @@ impl Moment {
         for &(process, counter) in &self.counters {
             processes[process as usize].counter = counter as i32;
         }
-        Configuration {
-            processes,
-            measuring: Vec::new(),
-        }
+        Configuration::from(processes)
     }
 }
 

@@ -1,10 +1,9 @@
 //! The outcome of a run, without running.
 
-use headway_core::desiderata::{Recovery, verdicts, visited_equally};
+use headway_core::desiderata::{Outcome, Recovery, verdicts, visited_equally};
 use headway_core::{Round, Separation};
 
 use super::{Forecast, Timeline};
-use crate::run::Outcome;
 
 impl Timeline<'_> {
     /// What [`crate::run()`] finds in a run of so many rounds without faults; by

@@ -1,4 +1,4 @@
-//! The one pass: when everything comes to rest no more.
+//! The one pass: when tokens stop resting.
 //!
 //! In the unrolled ring a token that starts at position a is released from
 //! position x in round x + y, where y grows by one for every round that it has
@@ -26,7 +26,7 @@ use super::sites::{Sites, Visitor};
 const NONE: i64 = i64::MIN;
 
 /// The largest m·d. Keys are within n + 2·m·d of 0, so they fit with room.
-const MOST: u64 = 1 << 61;
+const MAX_PRODUCT: u64 = 1 << 61;
 
 /// Tokens that start at one position, `count` of them, the first `resting` of
 /// which rested there.
@@ -98,7 +98,7 @@ pub(super) fn settle(
     let mut pass = Pass {
         d: separation as i64,
         starts_delay,
-        most_tokens: MOST / separation,
+        max_tokens: MAX_PRODUCT / separation,
         too_large: false,
         tokens: 0,
         groups: Vec::with_capacity(starts),
@@ -120,7 +120,7 @@ struct Pass {
     /// Without delays (or with d = 1, when delays are like relays), tokens can
     /// wait only where tokens start: those positions take the delays' part.
     starts_delay: bool,
-    most_tokens: u64,
+    max_tokens: u64,
     too_large: bool,
     tokens: u64,
     groups: Vec<Group>,
@@ -153,7 +153,7 @@ impl Gap {
 impl Visitor for Pass {
     fn tokens(&mut self, at: u64, resting: u32, arriving: u32) {
         let tokens = self.tokens + u64::from(resting) + u64::from(arriving);
-        if tokens > self.most_tokens {
+        if tokens > self.max_tokens {
             self.too_large = true;
             return;
         }

@@ -96,7 +96,7 @@ pub(super) trait Visitor {
 
 impl<'a> Sites<'a> {
     pub(super) fn dense(ring: &'a Ring, state: &'a Configuration) -> Result<Self, ForecastError> {
-        if let Some(&process) = ring.measurers().first() {
+        if let Some(process) = ring.measurers().next() {
             return Err(ForecastError::Measures { process });
         }
         if state.processes.len() != ring.len() {

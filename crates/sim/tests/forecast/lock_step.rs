@@ -79,22 +79,26 @@ pub(crate) fn compare_every(
     let rounds = horizon(ring, m);
     let seen = LockStep::run(ring, start, rounds);
     if forecast.settles() {
-        same("last_rest", forecast.last_rest(), seen.monitor.last_rest())?;
+        same(
+            "last_rest",
+            forecast.last_rest(),
+            seen.monitor.outcome().last_rest,
+        )?;
         if let Some(at) = forecast.legitimate_at() {
             let visits = forecast.visits(rounds - at);
-            let theirs = seen.monitor.visits();
+            let theirs = seen.monitor.outcome().visits;
             same_at(|| "visits".to_owned(), &visits, &theirs)?;
             same(
                 "distance after",
                 forecast.settled_distance(),
-                seen.monitor.min_distance_after(),
+                seen.monitor.outcome().min_distance_after,
             )?;
         }
     }
     same(
         "legitimate_at",
         forecast.legitimate_at(),
-        seen.monitor.legitimate_at(),
+        seen.monitor.outcome().legitimate_at,
     )?;
     let line = forecast.timeline();
     for (round, state) in seen.states.iter().enumerate().skip(offset).step_by(stride) {

@@ -12,10 +12,7 @@ fn crowded(n: usize, resting: u32, d: u32, delays: &[usize]) -> (Ring, Configura
     let mut processes = vec![Process::default(); n];
     processes[0].resting = resting;
     processes[2].queued = 1;
-    let start = Configuration {
-        processes,
-        measuring: Vec::new(),
-    };
+    let start = Configuration::from(processes);
     (ring, start)
 }
 

@@ -139,17 +139,14 @@ fn outcomes(seeds: std::ops::Range<u64>) {
 #[test]
 fn no_tokens() {
     let ring = Ring::new(Separation::new(2).unwrap(), vec![Program::Delay; 3]).unwrap();
-    let state = Configuration {
-        processes: vec![
-            Process {
-                queued: 0,
-                resting: 0,
-                counter: 1
-            };
-            3
-        ],
-        measuring: Vec::new(),
-    };
+    let state = Configuration::from(vec![
+        Process {
+            queued: 0,
+            resting: 0,
+            counter: 1
+        };
+        3
+    ]);
     let forecast = Forecast::of(&ring, &state).unwrap();
     assert_eq!(
         (forecast.last_rest(), forecast.legitimate_at()),

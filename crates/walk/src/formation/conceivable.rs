@@ -10,7 +10,7 @@ use crate::network::{Network, Node};
 /// `distance`: all formations, and which lead to which. `None` when there are more
 /// than `most` formations to look at.
 ///
-/// Tokens that keep a distance for ever walk round one component of formations, in
+/// Tokens that keep a distance forever walk round one component of formations, in
 /// which each of them visits every node. Without such a component there is no such
 /// walk. Further tokens only make it harder.
 pub fn conceivable(network: &Network, tokens: usize, distance: u32, most: usize) -> Option<bool> {

@@ -184,8 +184,8 @@ impl<'a> Plan<'a> {
             return Some(());
         }
         // Every formation that this search makes is kept in memory.
-        const MOST_KEPT: usize = 8_000_000;
-        let mut effort = self.effort.min(MOST_KEPT);
+        const MAX_KEPT: usize = 8_000_000;
+        let mut effort = self.effort.min(MAX_KEPT);
         let before = effort;
         let path = self.formations.path(
             &self.last().clone(),
@@ -217,7 +217,7 @@ impl<'a> Plan<'a> {
     }
 
     fn shorten_stretch(&mut self, first: usize, steps: usize) {
-        const MOST_WANTED: usize = 4;
+        const MAX_WANTED: usize = 4;
         let formations = self.formations;
         for formation in &self.path[first + 1..first + steps] {
             for &node in formation {
@@ -231,7 +231,7 @@ impl<'a> Plan<'a> {
             .collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let shorter = (wanted.len() <= MOST_WANTED)
+        let shorter = (wanted.len() <= MAX_WANTED)
             .then(|| {
                 let goal = &self.path[first + steps];
                 let mut effort = 50_000.min(self.effort);

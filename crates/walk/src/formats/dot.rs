@@ -33,7 +33,7 @@ struct Parser {
     builder: Builder,
 }
 
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// What `dir` says of an arrow.
 #[derive(Clone, Copy, PartialEq)]
@@ -146,7 +146,7 @@ impl Parser {
             self.next += 1;
         }
         if self.peek() == Some(&Token::Mark('{')) {
-            if self.depth == DEEPEST {
+            if self.depth == MAX_DEPTH {
                 return Err(self.wrong("more than 100 subgraphs in each other"));
             }
             self.next += 1;

@@ -8,9 +8,9 @@ use thiserror::Error;
 
 use crate::network::{Network, NetworkError};
 
-pub mod dot;
-pub mod edges;
-pub mod graphml;
+mod dot;
+mod edges;
+mod graphml;
 pub(crate) mod node_link;
 
 /// How a network is written down.

@@ -1,6 +1,6 @@
 //! Rings that cover a network.
 
-use super::{MOST_NODES, Rings, Timing};
+use super::{MAX_NODES, Rings, Timing};
 use crate::distance::Apart;
 use crate::network::{Network, Node};
 use crate::random::Choices;
@@ -15,7 +15,7 @@ pub fn best(
     seed: u64,
     effort: u32,
 ) -> Option<(Rings, Timing)> {
-    if network.len() > MOST_NODES || tokens == 0 {
+    if network.len() > MAX_NODES || tokens == 0 {
         return None;
     }
     let apart = Apart::new(network);

@@ -1,6 +1,8 @@
 //! When tokens of two rings meet, and phases at which none come too near.
 
-use super::{Clash, Timing, gcd};
+use num_integer::gcd;
+
+use super::{Clash, Timing};
 use crate::distance::Apart;
 use crate::network::Node;
 

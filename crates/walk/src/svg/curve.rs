@@ -1,36 +1,33 @@
 //! The walk as an arrowed curve that keeps beside the links.
 
-use std::fmt::Write as _;
+use headway_draw::{Path, Point, Svg, TOKEN_COLOURS};
 
-use super::{COLOURS, Point, Scene, unit};
+use super::{Scene, unit};
 
 impl Scene<'_> {
     /// The walk, one curve for the stretch ahead of each token, in its colour.
-    pub(super) fn walk(&self, out: &mut String) {
+    pub(super) fn walk(&self, out: &mut Svg) {
         let walk = self.picture.walk;
         let starts = walk.even_tokens(self.picture.tokens.min(walk.len()));
         let width = (self.radius * 0.24).max(0.6);
         let arrows_every = (walk.len() / 240).max(1);
         for (token, &start) in starts.iter().enumerate() {
             let end = starts.get(token + 1).copied().unwrap_or(walk.len());
-            let colour = COLOURS[token % COLOURS.len()];
-            let mut path = String::new();
-            let mut arrows = String::new();
+            let (mut path, mut arrows) = (Path::default(), Path::default());
             let (from, _) = self.middle(start + walk.len() - 1);
-            let _ = write!(path, "M{:.1} {:.1}", from.0, from.1);
+            path.to('M', &[from]);
             for step in start..end {
                 let (to, direction) = self.middle(step);
                 self.turn(&mut path, step);
-                let _ = write!(path, "L{:.1} {:.1}", to.0, to.1);
+                path.to('L', &[to]);
                 if step % arrows_every == 0 {
                     self.arrow(&mut arrows, to, direction);
                 }
             }
-            let _ = writeln!(
-                out,
-                "<path class=\"walk\" stroke=\"{colour}\" stroke-width=\"{width:.2}\" d=\"{path}\"/>\
-                 <path fill=\"{colour}\" d=\"{arrows}\"/>"
-            );
+            let colour = token % TOKEN_COLOURS;
+            let curve = out.path(&format!("walk s{colour}"), &path);
+            curve.number("stroke-width", width);
+            out.path(&format!("f{colour}"), &arrows);
         }
     }
 
@@ -50,7 +47,7 @@ impl Scene<'_> {
 
     /// The bend at the node where a step starts: beside it, or beyond it when the
     /// walk goes back where it came from.
-    fn turn(&self, path: &mut String, step: usize) {
+    fn turn(&self, path: &mut Path, step: usize) {
         let walk = self.picture.walk;
         let (from, into) = self.middle(step + walk.len() - 1);
         let (to, out_of) = self.middle(step);
@@ -73,14 +70,10 @@ impl Scene<'_> {
             let normal = unit((-into.1 - out_of.1, into.0 + out_of.0));
             (node.0 + normal.0 * aside, node.1 + normal.1 * aside)
         };
-        let _ = write!(
-            path,
-            "L{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}",
-            enter.0, enter.1, corner.0, corner.1, leave.0, leave.1
-        );
+        path.to('L', &[enter]).to('Q', &[corner, leave]);
     }
 
-    fn arrow(&self, out: &mut String, tip: Point, direction: Point) {
+    fn arrow(&self, out: &mut Path, tip: Point, direction: Point) {
         let size = (self.radius * 0.62).max(1.4);
         let at = |along: f64, across: f64| {
             (
@@ -88,11 +81,7 @@ impl Scene<'_> {
                 tip.1 + size * (direction.1 * along + direction.0 * across),
             )
         };
-        let (head, left, right) = (at(0.9, 0.0), at(-0.6, 0.6), at(-0.6, -0.6));
-        let _ = write!(
-            out,
-            "M{:.1} {:.1}L{:.1} {:.1} {:.1} {:.1}Z",
-            head.0, head.1, left.0, left.1, right.0, right.1
-        );
+        out.to('M', &[at(0.9, 0.0)]);
+        out.to('L', &[at(-0.6, 0.6), at(-0.6, -0.6)]).to('Z', &[]);
     }
 }

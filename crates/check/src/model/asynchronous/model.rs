@@ -4,17 +4,18 @@ use headway_core::phase_clock::{PhaseClock, Step as ClockStep};
 use headway_core::program::delay;
 use headway_core::{Process, Program};
 
-use super::Clocking;
+use super::Settings;
+use crate::error::Result;
 use crate::model::delay_relay::Explicit;
 use crate::reach::Reachable;
+use crate::schedule;
 use crate::traits::{Deterministic, Model};
-use crate::{Scheduler, schedule};
 
 #[cfg(test)]
 mod tests;
 
 /// The most processes.
-pub(super) const LARGEST: usize = 12;
+pub(super) const MAX_PROCESSES: usize = 12;
 
 /// One process: its clock, its program's variables now and the queue before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,20 +31,30 @@ pub(super) struct Local {
 }
 
 /// All processes; unused places stay empty.
-pub(super) type State = [Local; LARGEST];
+pub(super) type State = [Local; MAX_PROCESSES];
 
 /// An asynchronous ring.
 #[derive(Clone, Debug)]
 pub(super) struct Asynchronous {
-    pub(super) lock_step: Explicit,
-    pub(super) clock: PhaseClock,
-    pub(super) clocking: Clocking,
-    pub(super) scheduler: Scheduler,
+    lock_step: Explicit,
+    clock: PhaseClock,
+    settings: Settings,
 }
 
 impl Asynchronous {
+    pub(super) fn new(settings: &Settings) -> Result<Asynchronous> {
+        Ok(Asynchronous {
+            lock_step: Explicit::new(settings.instance.clone())?,
+            clock: PhaseClock {
+                modulus: settings.modulus as i32,
+                tail: 0,
+            },
+            settings: settings.clone(),
+        })
+    }
+
     fn n(&self) -> usize {
-        self.lock_step.instance().processes()
+        self.settings.instance.processes()
     }
 
     fn local(&self, rank: u64, process: usize) -> Process {
@@ -52,7 +63,7 @@ impl Asynchronous {
     }
 
     fn start(&self, rank: u64, phases: impl Fn(usize) -> u8) -> State {
-        let mut state = [Local::default(); LARGEST];
+        let mut state = [Local::default(); MAX_PROCESSES];
         for (process, local) in state[..self.n()].iter_mut().enumerate() {
             let variables = self.local(rank, process);
             *local = Local {
@@ -84,7 +95,7 @@ impl Asynchronous {
     /// Whether a process that is one tick ahead is also one round ahead: its last
     /// tick was not idle.
     fn executed(&self, phase: u8) -> bool {
-        u32::from(phase) % self.clocking.pace == 0
+        u32::from(phase) % self.settings.pace == 0
     }
 
     fn tick(&self, state: &State, process: usize) -> Local {
@@ -96,7 +107,7 @@ impl Asynchronous {
         }
         // The predecessor is as far as `own`, or has ticked into `phase` already.
         let ahead = before.phase == phase;
-        let arriving = if ahead && self.clocking.previous {
+        let arriving = if ahead && self.settings.previous {
             before.previous
         } else {
             before.queued
@@ -106,7 +117,7 @@ impl Asynchronous {
             resting: own.resting.into(),
             counter: own.counter.into(),
         };
-        let ring = self.lock_step.instance().ring();
+        let ring = self.settings.instance.ring();
         let top = match ring.programs()[process] {
             Program::Delay => ring.separation().top(),
             _ => 0,
@@ -174,7 +185,7 @@ impl Reachable for Asynchronous {
 
     fn starts(&self) -> Vec<State> {
         let legitimate = |&rank: &u64| {
-            self.clocking.every_start || self.lock_step.legitimate(&self.lock_step.state(rank))
+            self.settings.every_start || self.lock_step.legitimate(&self.lock_step.state(rank))
         };
         // Queues of several tokens exist only before round 1.
         let small = |&rank: &u64| (0..self.n()).all(|i| self.local(rank, i).queued <= 1);
@@ -183,7 +194,7 @@ impl Reachable for Asynchronous {
             .filter(small)
             .collect();
         let mut starts: Vec<State> = ranks.iter().map(|&rank| self.start(rank, |_| 0)).collect();
-        let modulus = self.clocking.modulus as usize;
+        let modulus = self.settings.modulus as usize;
         if modulus <= self.n() {
             let wound = |i: usize| (i.min(modulus) % modulus) as u8;
             starts.extend(ranks.iter().map(|&rank| self.start(rank, wound)));
@@ -194,14 +205,15 @@ impl Reachable for Asynchronous {
     fn successors(&self, state: &State, successors: &mut Vec<State>) {
         let n = self.n();
         let neighbours = |i: usize| schedule::ring_neighbours(i, n);
-        self.scheduler
-            .selections(self.enabled(state), neighbours, |selected| {
-                let mut after = *state;
-                for process in schedule::bits(selected) {
-                    after[process] = self.tick(state, process);
-                }
-                successors.push(after);
-            });
+        let enabled = self.enabled(state);
+        let selections = self.settings.scheduler.selections(enabled, neighbours);
+        successors.extend(selections.map(|selected| {
+            let mut after = *state;
+            for process in schedule::bits(selected) {
+                after[process] = self.tick(state, process);
+            }
+            after
+        }));
     }
 
     fn violates(&self, state: &State) -> Option<&'static str> {
@@ -220,7 +232,7 @@ impl Reachable for Asynchronous {
             return None;
         }
         let tokens: u64 = (0..n).map(|i| self.tokens_at(state, i)).sum();
-        (tokens != self.lock_step.instance().tokens() as u64).then_some("conserved")
+        (tokens != self.settings.instance.tokens() as u64).then_some("conserved")
     }
 
     fn measure(&self, state: &State) -> u64 {

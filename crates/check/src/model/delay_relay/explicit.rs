@@ -3,46 +3,41 @@
 use headway_core::{Process, legitimate, ring};
 
 use super::Instance;
-use crate::CheckError;
-use crate::ranking::{Multisets, count_states, digit, place_tokens, token_slots};
+use crate::Domains;
+use crate::error::{Result, TooLarge};
+use crate::placements::Placements;
 use crate::traits::{Deterministic, Model};
 
 /// The largest ring whose states are visited one by one.
-const LARGEST: usize = 16;
+const MAX_PROCESSES: usize = 16;
 
 /// The local states; those beyond the ring's size stay empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    processes: [Process; LARGEST],
+    processes: [Process; MAX_PROCESSES],
 }
 
-/// All states of an instance. A rank is the counters as a number in base d, less
-/// significant, and the placement of the tokens.
+/// All states of an instance.
 #[derive(Clone, Debug)]
 pub struct Explicit {
     instance: Instance,
-    placements: Multisets,
-    counters: u64,
-    states: u64,
+    placements: Placements,
+    /// The counter of every delay, and the placement of the tokens.
+    domains: Domains,
 }
 
 impl Explicit {
     /// # Errors
     ///
-    /// [`CheckError::TooLarge`] with more than 16 processes or 2^63 states.
-    pub fn new(instance: Instance) -> Result<Explicit, CheckError> {
-        if instance.processes() > LARGEST {
-            return Err(CheckError::TooLarge {
-                what: format!("{} processes", instance.processes()),
-                need: "visiting every state".into(),
-                fits: format!("{LARGEST} processes without reductions"),
-            });
-        }
-        let states = count_states(instance.states())?;
-        let placements = Multisets::new(2 * instance.processes(), instance.tokens());
+    /// [`CheckError::TooLarge`](crate::CheckError::TooLarge) with more than 16 processes, or from 2^63 states on.
+    pub fn new(instance: Instance) -> Result<Explicit> {
+        let limit = MAX_PROCESSES as u64;
+        TooLarge::bound("processes without reductions", instance.processes(), limit)?;
+        let placements = Placements::new(2 * instance.processes(), instance.tokens())?;
+        let d = u64::from(instance.separation());
+        let counters = instance.ring().delays().map(|_| d);
         Ok(Explicit {
-            counters: states / placements.count() as u64,
-            states,
+            domains: Domains::new(counters.chain([placements.count()]))?,
             placements,
             instance,
         })
@@ -63,36 +58,26 @@ impl Model for Explicit {
     type State = State;
 
     fn states(&self) -> u64 {
-        self.states
+        self.domains.states()
     }
 
     fn state(&self, rank: u64) -> State {
-        let mut processes = [Process::default(); LARGEST];
-        let mut slots = [0; 256];
-        let slots = &mut slots[..self.instance.tokens()];
-        self.placements.unrank(rank / self.counters, slots);
-        place_tokens(&mut processes, slots);
-        // The digits taken are the low ones; the placement is above them.
-        let mut rest = rank;
-        let d = u64::from(self.instance.separation());
+        let mut processes = [Process::default(); MAX_PROCESSES];
+        let mut values = self.domains.values(rank);
+        let mut next = || values.next().expect("one a delay, and one");
         for process in self.instance.ring().delays() {
-            processes[process].counter = digit(&mut rest, d) as i32;
+            processes[process].counter = next() as i32;
         }
+        self.placements.place(next(), &mut processes);
         State { processes }
     }
 
     fn rank(&self, state: &State) -> u64 {
-        let d = u64::from(self.instance.separation());
-        let mut slots = [0; 256];
-        let count = token_slots(self.processes(state), &mut slots);
-        let (mut counters, mut weight) = (0, 1);
-        for (index, process) in self.processes(state).iter().enumerate() {
-            if self.instance.delays_at(index) {
-                counters += weight * process.counter as u64;
-                weight *= d;
-            }
-        }
-        self.placements.rank(&slots[..count]) * self.counters + counters
+        let processes = self.processes(state);
+        let delays = self.instance.ring().delays();
+        let counters = delays.map(|process| processes[process].counter as u64);
+        self.domains
+            .rank(counters.chain([self.placements.rank(processes)]))
     }
 
     fn legitimate(&self, state: &State) -> bool {

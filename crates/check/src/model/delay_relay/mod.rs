@@ -5,21 +5,27 @@
 //! reductions are proved in its documentation and compared with the explicit
 //! answer by the tests.
 
+mod all_placements;
 mod explicit;
 pub mod reduced;
 mod report;
 
+pub use all_placements::{AllPlacements, check_all};
 pub use explicit::Explicit;
-pub use report::{all_placements, check};
+pub use report::check;
+
+use std::fmt;
 
 use headway_core::bound::widest_gap;
 use headway_core::{Process, Program, Ring, Separation};
+use num_bigint::BigUint;
 
-use crate::CheckError;
-use crate::ranking::Multisets;
+use crate::error::{CheckError, Result, TooLarge};
+use crate::placements;
 
 /// Rings up to this size are explored; larger ones have too many states anyway.
-pub const LARGEST_RING: usize = 64;
+pub const MAX_PROCESSES: usize = 64;
+const MAX_TOKENS: usize = 255;
 
 /// A ring of delays and relays, and how many tokens circulate on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,28 +39,16 @@ impl Instance {
     ///
     /// # Errors
     ///
-    /// When a process measures, the ring is larger than [`LARGEST_RING`], or there
+    /// When a process measures, the ring is larger than [`MAX_PROCESSES`], or there
     /// are more than 255 tokens.
-    pub fn new(ring: Ring, tokens: usize) -> Result<Instance, CheckError> {
+    pub fn new(ring: Ring, tokens: usize) -> Result<Instance> {
         if ring.programs().iter().any(|program| program.measures()) {
-            return Err(CheckError::instance(
+            return Err(CheckError::settings(
                 "delay-relay: no process may measure; use the model measure",
             ));
         }
-        if ring.len() > LARGEST_RING {
-            return Err(CheckError::TooLarge {
-                what: format!("{} processes", ring.len()),
-                need: "more states than can be followed".into(),
-                fits: format!("{LARGEST_RING} processes"),
-            });
-        }
-        if tokens > 255 {
-            return Err(CheckError::TooLarge {
-                what: format!("{tokens} tokens"),
-                need: "more states than can be followed".into(),
-                fits: "255 tokens".into(),
-            });
-        }
+        TooLarge::bound("processes", ring.len(), MAX_PROCESSES as u64)?;
+        TooLarge::bound("tokens", tokens, MAX_TOKENS as u64)?;
         Ok(Instance { ring, tokens })
     }
 
@@ -63,11 +57,7 @@ impl Instance {
     /// # Errors
     ///
     /// As [`Instance::new`]; also for 0 processes.
-    pub fn uniform(
-        processes: usize,
-        tokens: usize,
-        separation: u32,
-    ) -> Result<Instance, CheckError> {
+    pub fn uniform(processes: usize, tokens: usize, separation: u32) -> Result<Instance> {
         Instance::with_delays(processes, tokens, separation, 0..processes)
     }
 
@@ -82,11 +72,12 @@ impl Instance {
         tokens: usize,
         separation: u32,
         delays: impl IntoIterator<Item = usize>,
-    ) -> Result<Instance, CheckError> {
+    ) -> Result<Instance> {
+        TooLarge::bound("processes", processes, MAX_PROCESSES as u64)?;
         let separation = Separation::new(separation)
-            .ok_or_else(|| CheckError::instance("the separation has to be at least 1"))?;
+            .ok_or_else(|| CheckError::settings("the separation must be from 1 to 2147483648"))?;
         let ring = Ring::with_delays(separation, processes, delays)
-            .map_err(|error| CheckError::instance(error.to_string()))?;
+            .map_err(|error| CheckError::settings(error.to_string()))?;
         Instance::new(ring, tokens)
     }
 
@@ -126,13 +117,10 @@ impl Instance {
     }
 
     /// All states: placements of m tokens on 2n slots (queued or resting at each
-    /// process), times d for every delay's counter. Saturates.
-    pub fn states(&self) -> u128 {
-        let placements = Multisets::new(2 * self.processes(), self.tokens).count();
-        let d = u128::from(self.separation());
-        self.ring
-            .delays()
-            .fold(placements, |product, _| product.saturating_mul(d))
+    /// process), times d for every delay's counter.
+    pub fn states(&self) -> BigUint {
+        let counters = BigUint::from(self.separation()).pow(self.ring.delays().count() as u32);
+        placements::count(2 * self.processes(), self.tokens) * counters
     }
 
     /// The clockwise turns, from 0, that map every program to an equal one.
@@ -144,25 +132,23 @@ impl Instance {
             .collect()
     }
 
-    /// In words: "9 processes, 3 tokens, separation 3, all delay".
-    pub fn describe(&self) -> String {
-        let delays: Vec<String> = self.ring.delays().map(|delay| delay.to_string()).collect();
-        let placement = match delays.len() {
-            0 => "no delay".to_owned(),
-            all if all == self.processes() => "all delay".to_owned(),
-            1 => format!("delay at {}", delays[0]),
-            _ => format!("delays at {}", delays.join(",")),
-        };
-        format!(
-            "{} processes, {} tokens, separation {}, {placement}",
-            self.processes(),
-            self.tokens,
-            self.separation()
-        )
-    }
-
     fn delays_at(&self, process: usize) -> bool {
         self.ring.programs()[process] == Program::Delay
+    }
+}
+
+/// In words: "9 processes, 3 tokens, separation 3, all delay".
+impl fmt::Display for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (n, m, d) = (self.processes(), self.tokens, self.separation());
+        write!(f, "{n} processes, {m} tokens, separation {d}, ")?;
+        let delays: Vec<String> = self.ring.delays().map(|delay| delay.to_string()).collect();
+        match &delays[..] {
+            [] => f.write_str("no delay"),
+            all if all.len() == n => f.write_str("all delay"),
+            [one] => write!(f, "delay at {one}"),
+            some => write!(f, "delays at {}", some.join(",")),
+        }
     }
 }
 

@@ -38,16 +38,20 @@
 //! rounds.
 
 use headway_core::Process;
+use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use super::{Instance, LARGEST_RING};
-use crate::control::{CheckError, Control, Limits};
-use crate::ranking::Multisets;
+use super::{Instance, MAX_PROCESSES};
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result};
+use crate::placements::{self, Placements};
 
+mod count;
 mod explorer;
 mod size;
 mod tally;
 
+use count::Count;
 use explorer::Explorer;
 use tally::Tally;
 
@@ -58,13 +62,14 @@ pub const REDUCTIONS: [&str; 3] = [
     "counters split when first read: a counter is one set of values until a token meets it",
 ];
 
-/// The answer about an instance.
+/// The answer about an instance. Numbers of states are those of all states, not only of
+/// the ones followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReducedAnswer {
-    /// All states, unreduced.
-    pub states: u128,
-    /// Legitimate states, unreduced.
-    pub legitimate: u128,
+    /// All states.
+    pub states: BigUint,
+    /// Legitimate states.
+    pub legitimate: BigUint,
     /// A legitimate state that a round leads out of, if any.
     pub closure_violation: Option<Vec<Process>>,
     /// In every legitimate state every token moves in the next round.
@@ -73,10 +78,10 @@ pub struct ReducedAnswer {
     pub conserved: bool,
     /// After every round of every case, no process had queued more than one token.
     pub one_queued: bool,
-    /// How many states take how many rounds, unreduced.
-    pub distances: Vec<u128>,
-    /// States that never become legitimate, unreduced.
-    pub never: u128,
+    /// How many states take how many rounds.
+    pub distances: Vec<BigUint>,
+    /// States that never become legitimate.
+    pub never: BigUint,
     /// Rounds until the last state is legitimate, and a state that takes so long.
     pub worst: Option<(u64, Vec<Process>)>,
     /// The last round after which a token can rest, and a state in which it does;
@@ -96,65 +101,77 @@ pub struct ReducedAnswer {
 ///
 /// [`CheckError::TooLarge`] before it starts, [`CheckError::Interrupted`] when
 /// stopped.
-pub fn explore(
-    instance: &Instance,
-    limits: Limits,
-    control: &Control,
-) -> Result<ReducedAnswer, CheckError> {
+pub fn explore(instance: &Instance, limits: Limits, control: &Control) -> Result<ReducedAnswer> {
     if instance.tokens() == 0 {
-        return Err(CheckError::instance(
+        return Err(CheckError::settings(
             "delay-relay needs at least one token: without any, every state is legitimate",
         ));
     }
     size::admit(instance, limits)?;
-    let sums = Multisets::new(instance.processes(), instance.tokens());
+    // Nothing counts more than all states.
+    if u128::try_from(instance.states()).is_ok() {
+        explore_counting::<u128>(instance, control)
+    } else {
+        explore_counting::<BigUint>(instance, control)
+    }
+}
+
+/// Units of progress per placement. Cases share those of their placement equally, so that
+/// progress is honest although their number is not known before.
+const UNITS: u64 = 1 << 20;
+
+fn explore_counting<C: Count>(instance: &Instance, control: &Control) -> Result<ReducedAnswer> {
+    let sums = Placements::new(instance.processes(), instance.tokens())?;
     let rotations = instance.rotations();
-    let placements = sums.count() as u64;
-    control.begin(placements);
-    let explorer = Explorer {
-        instance,
-        control,
-        top: instance.ring().separation().top(),
-    };
-    let tally = (0..placements as usize)
+    control.begin(UNITS * orbits(instance, &rotations));
+    let explorer = Explorer::<C>::new(instance, control);
+    let tally = (0..sums.count() as usize)
         .into_par_iter()
         .with_max_len(64)
         .map(|rank| {
-            let rank = rank as u64;
             if control.stopped() {
                 return Tally::default();
             }
-            control.advance(1);
-            let mut held = [0_u8; LARGEST_RING];
+            let mut held = [0_u8; MAX_PROCESSES];
             let mut slots = vec![0; instance.tokens()];
-            sums.unrank(rank, &mut slots);
+            sums.unrank(rank as u64, &mut slots);
             for &slot in &slots {
                 held[usize::from(slot)] += 1;
             }
             let held = &held[..instance.processes()];
             match orbit(held, &rotations) {
-                Some(orbit) => explorer.placement(held, orbit as u128),
+                Some(orbit) => explorer.placement(held, orbit),
                 None => Tally::default(),
             }
         })
         .reduce(Tally::default, Tally::merge);
     if control.stopped() {
-        return Err(CheckError::interrupted(
-            control,
-            format!(
-                "{} cases followed, {} never become legitimate, and the slowest takes {} rounds",
-                tally.cases,
-                tally.diverging.as_ref().map_or("none", |_| "some"),
-                tally.worst.as_ref().map_or(0, |worst| worst.rounds),
-            ),
-        ));
+        return Err(CheckError::interrupted(control, tally.known()));
     }
     Ok(tally.answer(instance.states()))
 }
 
+/// How many placements there are up to rotation: by Burnside's lemma, the mean over the
+/// rotations of the placements that each leaves as they are. Those have equally many
+/// tokens at all places of a cycle of the rotation.
+fn orbits(instance: &Instance, rotations: &[usize]) -> u64 {
+    let (n, m) = (instance.processes(), instance.tokens());
+    let fixed = rotations.iter().map(|turn| {
+        let order = (1..=n).find(|times| (times * turn).is_multiple_of(n));
+        let order = order.expect("n turns are none");
+        if m.is_multiple_of(order) {
+            placements::count(n / order, m / order)
+        } else {
+            BigUint::ZERO
+        }
+    });
+    let orbits = fixed.sum::<BigUint>() / rotations.len();
+    u64::try_from(orbits).expect("fewer than placements")
+}
+
 /// The number of different turns of a placement, or `None` unless it is the first
 /// of them in lexicographic order.
-fn orbit(held: &[u8], rotations: &[usize]) -> Option<usize> {
+fn orbit(held: &[u8], rotations: &[usize]) -> Option<u64> {
     let n = held.len();
     let mut fixed = 0;
     for &turn in rotations {
@@ -165,5 +182,5 @@ fn orbit(held: &[u8], rotations: &[usize]) -> Option<usize> {
             std::cmp::Ordering::Greater => {}
         }
     }
-    Some(rotations.len() / fixed)
+    Some(rotations.len() as u64 / fixed)
 }

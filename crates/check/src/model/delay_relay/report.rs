@@ -1,26 +1,28 @@
-//! The report on one placement of the delays, or on all of them.
+//! The report on one placement of the delays.
 
 use headway_core::bound::{gaps, worst_last_rest, worst_legitimate_at};
-use headway_core::{Configuration, Process};
+use headway_core::{Configuration, Process, Ring};
 
 use super::reduced::{self, REDUCTIONS, ReducedAnswer};
 use super::{Explicit, Instance, show};
-use crate::control::{CheckError, Control, Limits};
-use crate::report::{self, Figure, Property, Report, Trace, Worst};
-
-#[cfg(test)]
-mod tests;
+use crate::control::{Control, Limits};
+use crate::error::Result;
+use crate::function;
+use crate::model::Search;
+use crate::report::{Figure, Property, Report, Trace, Worst, distribution};
+use crate::traits::Model;
 
 const NAME: &str = "delay-relay";
 
-/// Checks one instance: by cases, or state by state when `unreduced`.
+/// Checks one instance: by cases, or state by state.
 ///
 /// ```
-/// use headway_check::{Control, Limits, model::delay_relay::{self, Instance}};
+/// use headway_check::{Control, Limits, Search, model::delay_relay::{self, Instance}};
 /// let ring = Instance::uniform(6, 2, 3).unwrap();
-/// let report = delay_relay::check(&ring, false, Limits::default(), &Control::default()).unwrap();
+/// let (limits, control) = (Limits::default(), Control::default());
+/// let report = delay_relay::check(&ring, Search::Reduced, limits, &control).unwrap();
 /// assert!(report.all_hold());
-/// assert_eq!(report.states, 56_862);
+/// assert_eq!(report.states, 56_862_u32.into());
 /// ```
 ///
 /// # Errors
@@ -28,18 +30,24 @@ const NAME: &str = "delay-relay";
 /// When the instance is too large, or when stopped.
 pub fn check(
     instance: &Instance,
-    unreduced: bool,
+    search: Search,
     limits: Limits,
     control: &Control,
-) -> Result<Report, CheckError> {
-    if unreduced {
-        return check_unreduced(instance, limits, control);
+) -> Result<Report> {
+    match search {
+        Search::Reduced => {
+            let answer = reduced::explore(instance, limits, control)?;
+            Ok(report(instance, answer))
+        }
+        Search::EveryState => {
+            let model = Explicit::new(instance.clone())?;
+            let start = |rank| Some(configuration(instance, model.processes(&model.state(rank))));
+            function::report(&model, NAME, instance.to_string(), limits, control, start)
+        }
     }
-    let answer = reduced::explore(instance, limits, control)?;
-    Ok(of_answer(instance, &answer))
 }
 
-fn of_answer(instance: &Instance, answer: &ReducedAnswer) -> Report {
+fn report(instance: &Instance, answer: ReducedAnswer) -> Report {
     let run = |processes: &Vec<Process>| run_from(instance, processes);
     let mut properties = vec![
         Property::unless(
@@ -72,43 +80,30 @@ fn of_answer(instance: &Instance, answer: &ReducedAnswer) -> Report {
             answer.tokens_move,
         ),
     ];
-    let mut figures = vec![("distribution", Figure::List(answer.distances.clone()))];
-    let mean = report::mean(answer.distances.iter().map(|&n| n as f64));
-    figures.extend(mean.map(|mean| ("mean", Figure::Real(mean))));
+    let mut figures: Vec<_> = distribution(answer.distances, answer.never).collect();
     figures.extend([
-        (
-            "placements_followed",
-            Figure::Number(u128::from(answer.placements)),
-        ),
-        ("cases_followed", Figure::Number(u128::from(answer.cases))),
+        ("placements_followed", Figure::Number(answer.placements)),
+        ("cases_followed", Figure::Number(answer.cases)),
     ]);
-    if answer.never > 0 {
-        figures.push(("never", Figure::Number(answer.never)));
+    if let Some((rounds, _)) = answer.worst_last_rest {
+        properties.push(last_rest_property(instance, rounds));
+        figures.push(("worst_last_rest", Figure::Number(rounds)));
     }
-    if let Some((rounds, _)) = &answer.worst_last_rest {
-        properties.push(last_rest_property(instance, *rounds));
-        figures.push(("worst_last_rest", Figure::Number(u128::from(*rounds))));
+    if let Some((rounds, _)) = answer.worst {
+        properties.extend(worst_property(instance, rounds));
     }
-    if let Some((rounds, _)) = &answer.worst {
-        properties.extend(worst_property(instance, *rounds));
-    }
+    let worst = answer.worst.as_ref();
     Report {
         model: NAME,
-        instance: instance.describe(),
-        scheduler: None,
+        instance: instance.to_string(),
         states: answer.states,
         legitimate: answer.legitimate,
-        closure: answer.closure_violation.is_none(),
-        convergence: answer.never == 0,
         properties,
-        worst: answer.worst.as_ref().map(|(rounds, _)| Worst {
-            steps: *rounds,
-            moves: None,
-            rounds: None,
-        }),
-        witness: answer.worst.as_ref().map(|(_, state)| run(state)),
+        worst: worst.map(|(rounds, _)| Worst::in_rounds(*rounds)),
+        witness: worst.map(|(_, state)| run(state)),
         figures,
-        reductions: REDUCTIONS.iter().map(|&text| text.to_owned()).collect(),
+        reductions: REDUCTIONS.map(str::to_owned).to_vec(),
+        ..Report::default()
     }
 }
 
@@ -151,34 +146,8 @@ fn worst_property(instance: &Instance, found: u64) -> Option<Property> {
     ))
 }
 
-fn check_unreduced(
-    instance: &Instance,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    let model = Explicit::new(instance.clone())?;
-    let answer = crate::function::explore(&model, limits, control)?;
-    let start = |rank| {
-        let state = crate::Model::state(&model, rank);
-        Some(configuration(instance, model.processes(&state)))
-    };
-    Ok(report::of_function(
-        &model,
-        NAME,
-        instance.describe(),
-        &answer,
-        start,
-    ))
-}
-
-fn configuration(
-    instance: &Instance,
-    processes: &[Process],
-) -> (headway_core::Ring, Configuration) {
-    let configuration = Configuration {
-        processes: processes.to_vec(),
-        measuring: Vec::new(),
-    };
+fn configuration(instance: &Instance, processes: &[Process]) -> (Ring, Configuration) {
+    let configuration = Configuration::from(processes.to_vec());
     (instance.ring().clone(), configuration)
 }
 
@@ -207,121 +176,4 @@ fn run_from(instance: &Instance, processes: &[Process]) -> Trace {
         repeats_from,
         start: Some((ring, start)),
     }
-}
-
-/// Checks every non-empty set of delays, one per rotation, and sums up.
-///
-/// The report's states and legitimate states are totals over the placements
-/// checked; the worst case is the worst of all, with its witness.
-///
-/// # Errors
-///
-/// As [`check`]; also with more than 24 processes.
-pub fn all_placements(
-    processes: usize,
-    tokens: usize,
-    separation: u32,
-    unreduced: bool,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
-    if processes > 24 {
-        return Err(CheckError::TooLarge {
-            what: format!(
-                "about {} placements",
-                (1_u64 << processes.min(63)) / processes as u64
-            ),
-            need: "checking each".into(),
-            fits: "24 processes".into(),
-        });
-    }
-    let mut placements = 0_u128;
-    let mut total: Option<Report> = None;
-    for set in (1..1_u64 << processes).filter(|&set| is_first_rotation(set, processes)) {
-        placements += 1;
-        let delays = crate::schedule::bits(set);
-        let instance = Instance::with_delays(processes, tokens, separation, delays)?;
-        let report = check(&instance, unreduced, limits, control)?;
-        total = Some(match total {
-            None => report,
-            Some(total) => combine(total, report),
-        });
-    }
-    let mut total =
-        total.ok_or_else(|| CheckError::instance("a ring needs at least one process"))?;
-    total.instance = format!(
-        "{processes} processes, {tokens} tokens, separation {separation}, all {placements} \
-         placements of delays up to rotation"
-    );
-    total
-        .figures
-        .retain(|(name, _)| *name == "worst_last_rest" || *name == "never");
-    total
-        .figures
-        .push(("placements", Figure::Number(placements)));
-    Ok(total)
-}
-
-/// Whether a set of places is the smallest number among its turns.
-fn is_first_rotation(set: u64, processes: usize) -> bool {
-    let size = 1 << processes;
-    // Twice, side by side: every turn is `processes` neighbouring bits of that.
-    let twice = set * (size + 1);
-    (1..processes).all(|turn| (twice >> turn) % size >= set)
-}
-
-fn combine(mut total: Report, other: Report) -> Report {
-    total.states += other.states;
-    total.legitimate += other.legitimate;
-    total.closure &= other.closure;
-    total.convergence &= other.convergence;
-    // Keep one entry per property: the first that fails, else the last seen.
-    for theirs in other.properties {
-        match total
-            .properties
-            .iter_mut()
-            .find(|mine| mine.name == theirs.name)
-        {
-            Some(mine) if mine.holds => {
-                *mine = Property {
-                    says: if theirs.holds {
-                        mine.says.clone()
-                    } else {
-                        theirs.says
-                    },
-                    ..theirs
-                };
-            }
-            Some(_) => {}
-            None => total.properties.push(theirs),
-        }
-    }
-    let slower = match (&total.worst, &other.worst) {
-        (Some(mine), Some(theirs)) => theirs.steps > mine.steps,
-        _ => false,
-    };
-    if slower {
-        total.witness = other.witness;
-        total.worst = other.worst;
-    } else if other.worst.is_none() {
-        total.worst = None;
-        total.witness = None;
-    }
-    for (name, figure) in other.figures {
-        let (Figure::Number(theirs), Some((_, Figure::Number(mine)))) = (
-            &figure,
-            total.figures.iter_mut().find(|(mine, _)| *mine == name),
-        ) else {
-            if name == "never" {
-                total.figures.push((name, figure));
-            }
-            continue;
-        };
-        *mine = if name == "never" {
-            *mine + theirs
-        } else {
-            (*mine).max(*theirs)
-        };
-    }
-    total
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use headway_check::{Figure, Report, Trace};
+use headway_check::{BigUint, Figure, Report, Trace};
 use headway_sim::state_file;
 use serde_json::{Value, json};
 
@@ -32,10 +32,10 @@ fn value(report: &Report) -> Value {
         "model": report.model,
         "instance": report.instance,
         "scheduler": report.scheduler.map(|scheduler| scheduler.name()),
-        "states": number(report.states),
-        "legitimate": number(report.legitimate),
-        "closure": report.closure,
-        "convergence": report.convergence,
+        "states": count(&report.states),
+        "legitimate": count(&report.legitimate),
+        "closure": report.closure(),
+        "convergence": report.convergence(),
         "worst_case": worst.map(|worst| worst.steps),
         "worst_case_unit": if report.scheduler.is_some() { "steps" } else { "rounds" },
         "worst_moves": worst.and_then(|worst| worst.moves),
@@ -46,21 +46,18 @@ fn value(report: &Report) -> Value {
     });
     for (name, figure) in &report.figures {
         value[*name] = match figure {
-            Figure::Number(count) => number(*count),
+            Figure::Number(number) => json!(number),
+            Figure::Count(states) => count(states),
+            Figure::Counts(states) => states.iter().map(count).collect(),
             Figure::Real(real) => json!(real),
-            Figure::List(counts) => counts.iter().map(|&count| number(count)).collect(),
-            Figure::Text(text) => json!(text),
         };
     }
     value
 }
 
-/// A number; as text where JSON's readers would lose digits.
-fn number(value: u128) -> Value {
-    match u64::try_from(value) {
-        Ok(value) if value <= 1 << 53 => json!(value),
-        _ => json!(value.to_string()),
-    }
+/// A number of states: always as text, because most readers of JSON lose digits above 2^53.
+fn count(states: &BigUint) -> Value {
+    json!(states.to_string())
 }
 
 /// A run: its states in words, and its start as a state file where it has one.

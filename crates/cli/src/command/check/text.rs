@@ -1,10 +1,10 @@
-//! The report as a verdict for people.
+//! The report for people.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use headway_check::{Figure, Report, Trace};
+use headway_check::{BigUint, Figure, Report, Trace};
 
 use crate::report::style::{BAD, DIM, GOOD, HEADING, tick};
 
@@ -28,8 +28,8 @@ pub(super) fn write(
     writeln!(
         out,
         "{} states, {} of them legitimate; {:.2} s",
-        grouped(report.states),
-        grouped(report.legitimate),
+        grouped(&report.states),
+        grouped(&report.legitimate),
         elapsed.as_secs_f64()
     )?;
     writeln!(out)?;
@@ -153,13 +153,13 @@ fn run(out: &mut impl Write, run: &Trace) -> io::Result<()> {
         writeln!(out, "  {DIM}… {} more{DIM:#}", run.states.len() - SHOWN)?;
     }
     if let Some(index) = run.repeats_from {
-        writeln!(out, "  {DIM}and again from {index}, for ever{DIM:#}")?;
+        writeln!(out, "  {DIM}and again from {index}, forever{DIM:#}")?;
     }
     Ok(())
 }
 
 /// With a comma after every three digits.
-fn grouped(value: u128) -> String {
+fn grouped(value: &BigUint) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use headway_core::{Configuration, Ring};
+use headway_petri::graph::NotAnEventGraph;
 use headway_petri::maxplus::{self, NoSpectrum, Spectrum};
 use headway_petri::transient::{self, NoTransient, Transient};
 use headway_petri::{EventGraph, bound, invariant, ring, structure, svg};
 use headway_sim::forecast::Forecast;
 use serde_json::{Value, json};
 
-use super::input::{NetFlags, Plant, place_ids, shortened, transition_ids, write_svg};
+use super::input::{NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING, tick};
@@ -47,16 +48,17 @@ pub(super) struct Args {
 const SEARCH_WORK: usize = 200_000_000;
 
 /// Everything found.
-pub(super) struct Analysis {
-    pub(super) event_graph: Result<EventGraph, String>,
-    pub(super) strongly_connected: Option<bool>,
-    pub(super) live: Option<bool>,
+struct Analysis {
+    /// Whether it is an event graph, and why it is not or why that is not known.
+    event_graph: (Option<bool>, Option<String>),
+    strongly_connected: Option<bool>,
+    live: Option<bool>,
     unmarked: Option<Vec<usize>>,
     bounded: Option<bool>,
     safe: Option<bool>,
     largest_bound: Option<u64>,
     invariants: Option<Vec<invariant::Invariant>>,
-    pub(super) spectrum: Result<Spectrum, String>,
+    spectrum: Result<Spectrum, String>,
     transient: Result<Transient, String>,
     published: Vec<bound::Published>,
     ring: Option<RingFacts>,
@@ -77,7 +79,7 @@ struct RingFacts {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read(false)?;
+    let plant = args.net.read(Purpose::Use)?;
     let analysis = Analysis::of(&plant, args.max_rounds);
     let mut out = anstream::stdout().lock();
     match args.format {
@@ -100,10 +102,15 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 impl Analysis {
-    pub(super) fn of(plant: &Plant, max_rounds: Option<u64>) -> Analysis {
-        let graph = EventGraph::of(&plant.net, &plant.marking).map_err(|why| why.to_string());
+    fn of(plant: &Plant, max_rounds: Option<u64>) -> Analysis {
+        let graph = EventGraph::of(&plant.net, &plant.marking);
+        let event_graph = match &graph {
+            Ok(_) => (Some(true), None),
+            Err(why @ NotAnEventGraph::TooLarge { .. }) => (None, Some(why.to_string())),
+            Err(why) => (Some(false), Some(why.to_string())),
+        };
         let mut analysis = Analysis {
-            event_graph: graph.clone(),
+            event_graph,
             strongly_connected: None,
             live: None,
             unmarked: None,
@@ -133,8 +140,8 @@ impl Analysis {
         }
         let spectrum = maxplus::spectrum(&graph);
         if let Ok(spectrum) = &spectrum {
-            let verdict = spectrum.certificate().check(&graph);
-            assert_eq!(verdict, Ok(()), "a cycle time without proof is not shown");
+            let checked = spectrum.certificate().check(&graph);
+            assert_eq!(checked, Ok(()), "a cycle time without proof is not shown");
             analysis.published = bound::published(&graph, spectrum);
         }
         let allowed = max_rounds.unwrap_or_else(|| default_rounds(&graph));
@@ -162,7 +169,7 @@ impl Analysis {
         }
     }
 
-    pub(super) fn json(&self, plant: &Plant) -> Value {
+    fn json(&self, plant: &Plant) -> Value {
         let net = &plant.net;
         let ids = |places: &[usize]| place_ids(net, places);
         let spectrum = self.spectrum.as_ref().ok();
@@ -191,8 +198,8 @@ impl Analysis {
             "transitions": net.transitions(),
             "arcs": net.arcs().len(),
             "tokens": plant.marking.total(),
-            "event_graph": self.event_graph.is_ok(),
-            "why_not_event_graph": self.event_graph.as_ref().err(),
+            "event_graph": self.event_graph.0,
+            "why_not_event_graph": self.event_graph.1,
             "strongly_connected": self.strongly_connected,
             "live": self.live,
             "unmarked_circuit": self.unmarked.as_ref().map(|circuit| ids(circuit)),
@@ -237,8 +244,8 @@ impl Analysis {
             )?;
         }
         writeln!(out, "\n{HEADING}Structure{HEADING:#}")?;
-        let why = self.event_graph.as_ref().err().cloned().unwrap_or_default();
-        row(out, Some(self.event_graph.is_ok()), "event graph", &why)?;
+        let (holds, why) = &self.event_graph;
+        row(out, *holds, "event graph", why.as_deref().unwrap_or(""))?;
         row(out, self.strongly_connected, "strongly connected", "")?;
         let why = self.unmarked.as_ref().map_or_else(String::new, |circuit| {
             format!(
@@ -392,7 +399,7 @@ fn told(why: &NoTransient, plant: &Plant) -> String {
             fed,
             emptied,
         } => format!(
-            "place {} fills up for ever: it is fed every {fed} rounds but emptied only every {emptied}",
+            "place {} fills up forever: it is fed every {fed} rounds but emptied only every {emptied}",
             plant.net.place_id(*place)
         ),
         other => other.to_string(),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::{dot, svg, tina};
 
-use super::input::{Plant, is_json, of_flags, read_net, write_pnml, write_svg, write_to};
-use crate::failure::{Answer, Failure};
+use super::input::{Plant, Purpose, is_json, of_flags, read_net, write_pnml, write_svg, write_to};
+use crate::failure::{Answer, Failure, read_bytes};
 use crate::flags::RingFlags;
 
 /// Flags of `headway petri export`.
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let Plant { net, marking } = match &args.file {
         None => of_flags(&args.ring)?,
         Some(path) => {
-            let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+            let bytes = read_bytes(path)?;
             if is_json(&bytes) {
                 of_flags(&args.ring.with_state_file(path)?)?
             } else if let Some(flag) = args.ring.first_given() {
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop --{flag}, or drop the file")));
             } else {
-                read_net(path, None, true)?
+                read_net(path, None, Purpose::WriteAgain)?
             }
         }
     };

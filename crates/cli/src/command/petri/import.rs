@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use headway_sim::state_file;
 
-use super::input::{NetFlags, write_to};
+use super::input::{NetFlags, Purpose, write_to};
 use crate::failure::{Answer, Failure};
 
 /// Flags of `headway petri import`.
@@ -28,7 +28,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read(false)?;
+    let plant = args.net.read(Purpose::Use)?;
     let (ring, state) = plant.ring().map_err(|why| {
         Failure::new(format!("{}: {why}", args.net.file.display())).help(
             "only nets of rings have a state file; `headway petri analyze` takes any net, \

@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring, svg};
 
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, read_bytes, warn};
 use crate::flags::{RingFlags, read_state_file};
 
 /// Which net, and its marking.
@@ -48,6 +48,22 @@ impl FromStr for Mark {
     }
 }
 
+/// What a net is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be looked at or played.
+    Use,
+    /// To be written again, for which its looks matter too.
+    WriteAgain,
+}
+
+impl Purpose {
+    /// Writing again, if there is a file to write to.
+    pub(super) fn of(output: Option<&PathBuf>) -> Purpose {
+        output.map_or(Purpose::Use, |_| Purpose::WriteAgain)
+    }
+}
+
 /// A net that was read.
 pub(super) struct Plant {
     pub(super) net: Net,
@@ -62,10 +78,9 @@ impl Plant {
 }
 
 impl NetFlags {
-    /// Reads the net; remarks go to standard error, those that are about looks
-    /// only if the net is to be written again.
-    pub(super) fn read(&self, written_again: bool) -> Result<Plant, Failure> {
-        let mut plant = read_net(&self.file, self.net.as_deref(), written_again)?;
+    /// Reads the net; remarks go to standard error.
+    pub(super) fn read(&self, purpose: Purpose) -> Result<Plant, Failure> {
+        let mut plant = read_net(&self.file, self.net.as_deref(), purpose)?;
         for mark in &self.marks {
             let place = plant.net.find_place(&mark.place).ok_or_else(|| {
                 Failure::new(format!(
@@ -83,12 +98,8 @@ impl NetFlags {
 }
 
 /// Reads a net from PNML or the net of a ring from a state file.
-pub(super) fn read_net(
-    path: &Path,
-    id: Option<&str>,
-    written_again: bool,
-) -> Result<Plant, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+pub(super) fn read_net(path: &Path, id: Option<&str>, purpose: Purpose) -> Result<Plant, Failure> {
+    let bytes = read_bytes(path)?;
     if is_json(&bytes) {
         if let Some(id) = id {
             return Err(Failure::new(format!(
@@ -102,10 +113,7 @@ pub(super) fn read_net(
     }
     let nets = pnml::read(&bytes).map_err(|error| {
         let text = String::from_utf8_lossy(&bytes);
-        let message = format!("<{}>: {}", error.element, error.what);
-        let line = text.lines().nth(error.line.saturating_sub(1)).unwrap_or("");
-        let column = 1 + line.chars().take_while(|c| c.is_whitespace()).count();
-        let failure = Failure::in_text(path, &text, error.line, column, message);
+        let failure = Failure::in_text(path, &text, error.line, error.column, error.what);
         if text.trim_start().starts_with('<') {
             failure
         } else {
@@ -132,7 +140,7 @@ pub(super) fn read_net(
         ))
         .help(format!("choose one of {}", ids.join(", "))));
     };
-    let told = |remark: &&pnml::Remark| written_again || !remark.only_looks;
+    let told = |remark: &&pnml::Remark| purpose == Purpose::WriteAgain || !remark.only_looks;
     for remark in imported.remarks.iter().filter(told) {
         warn(format!("{}: {remark}", path.display()));
     }
@@ -172,7 +180,7 @@ pub(super) fn write_to(
             out.flush()?;
         }
         Some(path) => {
-            let failed = |error: std::io::Error| Failure::file("write", path, &error);
+            let failed = |error: std::io::Error| Failure::writing(path, &error);
             let mut out = BufWriter::new(File::create(path).map_err(failed)?);
             write(&mut out).map_err(failed)?;
             out.flush().map_err(failed)?;

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::play::{Synchronous, Timed};
 use headway_petri::{Marking, Net, svg};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::input::{NetFlags, write_pnml, write_svg};
+use super::input::{NetFlags, Purpose, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{Format, whole_number};
 use crate::report::style::{BAD, DIM, HEADING};
+use headway_draw::escape;
 
 /// Flags of `headway petri play`.
 #[derive(ClapArgs, Debug)]
@@ -66,8 +67,23 @@ struct Shown<'a> {
     marking: &'a Marking,
 }
 
+impl<'a> Shown<'a> {
+    /// Places with tokens, by id, and how many.
+    fn marked(&self, net: &'a Net) -> impl Iterator<Item = (&'a str, u64)> {
+        let places = self.marking.0.iter().enumerate();
+        let places = places.map(|(place, &tokens)| (net.place_id(place), tokens));
+        places.filter(|&(_, tokens)| tokens > 0)
+    }
+
+    /// Transitions that fired, by id, and how often.
+    fn fired(&self, net: &'a Net) -> impl Iterator<Item = (&'a str, u64)> {
+        let fired = self.fired.iter();
+        fired.map(|&(transition, times)| (net.transition_id(transition as usize), times))
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read(args.output.is_some())?;
+    let plant = args.net.read(Purpose::of(args.output.as_ref()))?;
     let net = &plant.net;
     let unit = net.first_not_unit().is_none();
     let by = args.by.unwrap_or(if unit { By::Rounds } else { By::Time });
@@ -82,10 +98,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         match args.format {
             Format::Text => text_row(&mut out, net, shown)?,
             Format::Csv => {
-                for (place, &tokens) in shown.marking.0.iter().enumerate() {
-                    if tokens > 0 {
-                        writeln!(out, "{},{},{tokens}", shown.round, net.place_id(place))?;
-                    }
+                for (place, tokens) in shown.marked(net) {
+                    writeln!(out, "{},{},{tokens}", shown.round, escape::csv(place))?;
                 }
             }
             Format::Json => rows.push(json_row(net, shown)),
@@ -209,40 +223,19 @@ fn text_row(out: &mut impl Write, net: &Net, shown: &Shown<'_>) -> std::io::Resu
         }
         names.join(" ")
     };
-    let marked = shown
-        .marking
-        .0
-        .iter()
-        .enumerate()
-        .filter(|(_, tokens)| **tokens > 0);
-    let marked = marked
-        .map(|(place, &tokens)| times(net.place_id(place), tokens))
-        .collect();
-    let fired = shown.fired.iter();
-    let fired = fired
-        .map(|&(t, count)| times(net.transition_id(t as usize), count))
-        .collect();
-    let fired: String = cut(fired);
-    write!(out, "{:>6}  {}", shown.round, cut(marked))?;
+    let times = |(id, count)| times(id, count);
+    let fired: String = cut(shown.fired(net).map(times).collect());
+    let marked = cut(shown.marked(net).map(times).collect());
+    write!(out, "{:>6}  {marked}", shown.round)?;
     if !fired.is_empty() {
         write!(out, "   {DIM}fired {fired}{DIM:#}")?;
     }
     writeln!(out)
 }
 
-fn json_row(net: &Net, shown: &Shown<'_>) -> serde_json::Value {
-    let marking: serde_json::Map<String, serde_json::Value> = shown
-        .marking
-        .0
-        .iter()
-        .enumerate()
-        .filter(|(_, tokens)| **tokens > 0)
-        .map(|(place, &tokens)| (net.place_id(place).to_owned(), json!(tokens)))
-        .collect();
-    let fired: serde_json::Map<String, serde_json::Value> = shown
-        .fired
-        .iter()
-        .map(|&(t, times)| (net.transition_id(t as usize).to_owned(), json!(times)))
-        .collect();
+fn json_row(net: &Net, shown: &Shown<'_>) -> Value {
+    let entry = |(id, count): (&str, u64)| (id.to_owned(), json!(count));
+    let marking: Map<String, Value> = shown.marked(net).map(entry).collect();
+    let fired: Map<String, Value> = shown.fired(net).map(entry).collect();
     json!({ "round": shown.round, "marking": marking, "fired": fired })
 }

@@ -9,7 +9,9 @@ use headway_petri::separate::{self, Method, NotSeparable, Request};
 use headway_petri::{Marking, Net, svg};
 use serde_json::{Value, json};
 
-use super::input::{NetFlags, Plant, place_ids, shortened, transition_ids, write_pnml, write_svg};
+use super::input::{
+    NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_pnml, write_svg,
+};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING};
@@ -95,7 +97,7 @@ impl MethodChoice {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
-    let plant = args.net.read(args.output.is_some())?;
+    let plant = args.net.read(Purpose::of(args.output.as_ref()))?;
     let circuit = match args.ring.as_slice() {
         [auto] if auto == "auto" => match choose(args, &plant)? {
             Some(circuit) => circuit,
@@ -148,7 +150,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         ),
     };
     write_svg(args.svg.as_deref(), &done.net, &done.marking, &highlight)?;
-    // Tokens that stand still for ever are not what was asked for, however far apart.
+    // Tokens that stand still forever are not what was asked for, however far apart.
     let stopped =
         |side: &Side| side.behaviour.recurs.is_some() && side.behaviour.circuit_firings == 0;
     let separated = after.behaviour.separated_from.is_some();

@@ -9,14 +9,13 @@ use headway_walk::file::{self, WalkFile};
 use headway_walk::kept::{self, Offsets};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, read_text};
 use crate::flags::{Instance, RingFlags};
 use crate::report::style::{BAD, DIM, GOOD};
 
 /// Reads a walk file.
 pub(super) fn read(path: &Path) -> Result<WalkFile, Failure> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    let text = read_text(path)?;
     file::read(&text).map_err(|error| {
         Failure::new(format!("{}: {error}", path.display()))
             .help("make a walk file with: headway walk NETWORK --tokens M -o walk.json")
@@ -55,7 +54,8 @@ pub(super) fn flags(file: &WalkFile, path: &Path, given: &RingFlags) -> Result<R
 pub(super) struct OverNetwork {
     file: WalkFile,
     reach: Reach,
-    /// What tokens at the ring's separation keep for ever; `None` for one token.
+    /// The distance that tokens at the ring's separation keep forever; `None` for one
+    /// token.
     promised: Option<u32>,
     /// The token count at each node, zero between frames.
     here: Vec<u32>,

@@ -7,9 +7,9 @@ use headway_sim::{Outcome, Run};
 
 use super::over_network::OverNetwork;
 use crate::flags::Instance;
-use crate::report::count;
 use crate::report::diagram::Diagram;
 use crate::report::style::{self, DIM, HEADING, tick};
+use crate::report::{count, try_next};
 
 /// Lines around the diagram.
 pub(super) const LINES: usize = 23;
@@ -42,7 +42,7 @@ pub(super) fn write(
     if let Some(network) = network {
         network.write(out)?;
     }
-    try_next(out, instance, rows)
+    suggest(out, instance, rows)
 }
 
 /// What was started.
@@ -69,12 +69,12 @@ pub(crate) fn settling(
     outcome: &Outcome,
 ) -> io::Result<()> {
     let (good, bad) = (style::GOOD, style::BAD);
-    let at_most = |worst: Option<u64>| match worst {
-        Some(worst) => format!("; at most {worst} from any state whatever (proved)."),
+    let proved = |worst: Option<u64>| match worst {
+        Some(worst) => format!("; proved worst case from any state: {worst}."),
         None => ".".to_owned(),
     };
     let worst_case = instance.worst_case();
-    let worst = at_most(worst_case.map(|worst| worst.legitimate_at));
+    let worst = proved(worst_case.map(|worst| worst.legitimate_at));
     match outcome.legitimate_at {
         Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
         Some(round) => writeln!(
@@ -87,7 +87,7 @@ pub(crate) fn settling(
             count(outcome.rounds, "round")
         )?,
     }
-    let worst = at_most(worst_case.map(|worst| worst.last_rest));
+    let worst = proved(worst_case.map(|worst| worst.last_rest));
     match outcome.last_rest {
         Some(round) => writeln!(out, "The last rest was after round {round}{worst}"),
         None => writeln!(out, "No token ever rested{worst}"),
@@ -164,34 +164,26 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
     Ok(())
 }
 
-fn try_next(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result<()> {
-    let jam = instance.processes() / u64::from(instance.separation()) + 1;
-    writeln!(out, "\nTry next:")?;
-    let lines = [
+fn suggest(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result<()> {
+    let d = instance.separation();
+    let too_many = instance.processes() / u64::from(d) + 1;
+    let jam = format!("headway run --tokens {too_many} --separation {d}");
+    let commands = [
         (
-            "headway run --start worst --delays 1".to_owned(),
+            "headway run --start worst --delays 1",
             "slowest start, one delay for all",
         ),
         (
-            "headway run --fault scramble@30 --watch".to_owned(),
-            "strike it while it runs, animated",
+            "headway run --fault scramble@30 --watch",
+            "scramble it while it runs, animated",
         ),
-        (
-            format!(
-                "headway run --tokens {jam} --separation {}",
-                instance.separation()
-            ),
-            "one token too many: a traffic jam",
-        ),
-        ("headway run --seed random".to_owned(), "another start"),
+        (jam.as_str(), "one token too many: a traffic jam"),
+        ("headway run --seed random", "another start"),
     ];
     let shown = if rows < TALL_SCREEN_ROWS {
         1
     } else {
-        lines.len()
+        commands.len()
     };
-    for (command, what) in lines.into_iter().take(shown) {
-        writeln!(out, "  {command:<42} {DIM}{what}{DIM:#}")?;
-    }
-    Ok(())
+    try_next(out, &commands[..shown])
 }

@@ -12,14 +12,15 @@ use headway_sim::{Run, run as simulate};
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Gauge, Paragraph};
 
 use super::text;
 use crate::failure::{Answer, Failure};
 use crate::flags::Instance;
-use crate::report::diagram::{Dot, dots};
+use crate::report::diagram::{Cell, Columns, Dot, delays, dots};
+use crate::report::style::TOKENS;
 
 /// States kept; a film of more would be nobody's.
 const MAX_SCENES: usize = 20_000;
@@ -90,12 +91,7 @@ impl Film {
         let mut film = Film {
             title: text::title(instance),
             processes: instance.ring.len(),
-            delays: instance
-                .ring
-                .programs()
-                .iter()
-                .map(|p| p.delays())
-                .collect(),
+            delays: delays(&instance.ring),
             scenes: Vec::new(),
             at: 0,
             playing: true,
@@ -184,13 +180,13 @@ impl Film {
         let Some(scene) = self.scenes.get(self.at) else {
             return;
         };
-        frame.render_widget(Line::from(self.title.as_str()).bold_style(), rows[0]);
+        frame.render_widget(Line::from(self.title.as_str()).bold(), rows[0]);
         frame.render_widget(self.marks(rows[1]), rows[1]);
         frame.render_widget(Paragraph::new(self.lines(rows[2])), rows[2]);
         frame.render_widget(status(scene), rows[3]);
         frame.render_widget(self.gauge(scene), rows[4]);
         let keys = "space play/pause   ←/→ step   PgUp/PgDn ten   Home/End   +/- speed   q quit";
-        frame.render_widget(Line::from(keys).style(Style::new().dim()), rows[5]);
+        frame.render_widget(Line::from(keys).dim(), rows[5]);
     }
 
     /// Processes per column, for this width.
@@ -205,7 +201,7 @@ impl Film {
             .chunks(self.group(area))
             .map(|group| if group.contains(&true) { '▾' } else { ' ' })
             .collect();
-        Line::from(format!("{:LABEL$}{marks}", "")).style(Style::new().dim())
+        Line::from(format!("{:LABEL$}{marks}", "")).dim()
     }
 
     /// The scenes up to the current one, the latest at the bottom.
@@ -218,38 +214,15 @@ impl Film {
     }
 
     fn line(&self, scene: &Scene, group: usize) -> Line<'static> {
-        let columns = self.processes.div_ceil(group);
-        let mut cells: Vec<Option<(usize, u32, bool)>> = vec![None; columns];
-        for dot in &scene.tokens {
-            let cell = &mut cells[dot.process / group];
-            let (first, count, resting) = cell.unwrap_or((dot.token, 0, dot.resting));
-            *cell = Some((first, count + 1, resting));
-        }
-        let label = Style::new().fg(if scene.legitimate {
-            Color::Green
-        } else {
-            Color::Red
-        });
-        let mut spans = vec![Span::styled(
-            format!("{:>width$}  ", scene.round, width = LABEL - 2),
-            label,
-        )];
-        spans.extend(cells.into_iter().map(|cell| match cell {
-            None => Span::styled("·", Style::new().dim()),
-            Some((first, count, resting)) => {
-                let shown = match (count, resting) {
-                    (1, true) => "o".to_owned(),
-                    (1, false) => "●".to_owned(),
-                    (2..=9, _) => count.to_string(),
-                    _ => "+".to_owned(),
-                };
-                let style = Style::new()
-                    .fg(TOKEN_COLOURS[first % TOKEN_COLOURS.len()])
-                    .add_modifier(Modifier::BOLD);
-                Span::styled(shown, style)
-            }
-        }));
-        Line::from(spans)
+        let columns = Columns {
+            processes: self.processes,
+            group,
+            pitch: 1,
+        };
+        let round = format!("{:>width$}  ", scene.round, width = LABEL - 2);
+        let cells = columns.cells(&scene.tokens).into_iter().map(span);
+        let label = std::iter::once(round.fg(colour(scene)));
+        label.chain(cells).collect::<Vec<_>>().into()
     }
 
     fn gauge(&self, scene: &Scene) -> Gauge<'static> {
@@ -268,39 +241,35 @@ impl Film {
 
 const LABEL: usize = 8;
 
-const TOKEN_COLOURS: [Color; 6] = [
-    Color::Red,
-    Color::Blue,
-    Color::Green,
-    Color::Magenta,
-    Color::Yellow,
-    Color::Cyan,
-];
-
-fn status(scene: &Scene) -> Line<'static> {
-    let colour = if scene.legitimate {
+fn colour(scene: &Scene) -> Color {
+    if scene.legitimate {
         Color::Green
     } else {
         Color::Red
+    }
+}
+
+fn span(cell: Cell) -> Span<'static> {
+    let shown = match (cell.tokens, cell.resting) {
+        (0, _) => return "·".dim(),
+        (1, true) => "o".to_owned(),
+        (1, false) => "●".to_owned(),
+        (many @ 2..=9, _) => many.to_string(),
+        _ => "+".to_owned(),
     };
+    let colour = TOKENS[cell.first % TOKENS.len()];
+    shown.fg(Color::Indexed(colour as u8)).bold()
+}
+
+fn status(scene: &Scene) -> Line<'static> {
     let closest = match scene.closest {
         Some(hops) => format!("closest {hops}   "),
         None => String::new(),
     };
     Line::from(vec![
         Span::raw(closest),
-        Span::styled(scene.remark.clone(), Style::new().fg(colour)),
+        scene.remark.clone().fg(colour(scene)),
     ])
-}
-
-trait Bold {
-    fn bold_style(self) -> Self;
-}
-
-impl Bold for Line<'_> {
-    fn bold_style(self) -> Self {
-        self.style(Style::new().add_modifier(Modifier::BOLD))
-    }
 }
 
 #[cfg(test)]

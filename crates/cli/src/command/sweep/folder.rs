@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use headway_lab::Sweep;
-use headway_lab::journal::{self, Header, Journal, JournalError, Part, Shard};
+use headway_lab::journal::{self, Header, Journal, JournalError, ResultsFolder, Shard};
 use headway_lab::sweep::CellResult;
 
 use super::Running;
 use super::publish::publish;
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, file_help};
 
 /// Opens the folder's journal: a new one, or one to go on with.
 pub(super) fn open(
@@ -21,7 +21,7 @@ pub(super) fn open(
     if running.overwrite {
         return Ok((create()?, Vec::new()));
     }
-    let Some(part) = Part::read(folder).map_err(journal_failure)? else {
+    let Some(part) = ResultsFolder::read(folder).map_err(journal_failure)? else {
         return Ok((create()?, Vec::new()));
     };
     let wanted = Header::new(sweep, shard);
@@ -61,7 +61,7 @@ pub(super) fn open(
 pub(super) fn merge(folders: &[PathBuf], out: &Path) -> Result<Answer, Failure> {
     let mut parts = Vec::new();
     for folder in folders {
-        let part = Part::read(folder)
+        let part = ResultsFolder::read(folder)
             .map_err(journal_failure)?
             .ok_or_else(|| {
                 Failure::new(format!("{} holds no results of a sweep", folder.display()))
@@ -69,7 +69,7 @@ pub(super) fn merge(folders: &[PathBuf], out: &Path) -> Result<Answer, Failure> 
             })?;
         parts.push(part);
     }
-    if Part::read(out).map_err(journal_failure)?.is_some() {
+    if ResultsFolder::read(out).map_err(journal_failure)?.is_some() {
         return Err(
             Failure::new(format!("{} holds results already", out.display()))
                 .help("choose another --output"),
@@ -81,8 +81,9 @@ pub(super) fn merge(folders: &[PathBuf], out: &Path) -> Result<Answer, Failure> 
 }
 
 fn journal_failure(error: JournalError) -> Failure {
+    let failure = Failure::new(&error);
     match error {
-        JournalError::File { doing, path, error } => Failure::file(doing, &path, &error),
-        other => Failure::new(other),
+        JournalError::File { error, .. } => failure.help(file_help(&error)),
+        _ => failure,
     }
 }

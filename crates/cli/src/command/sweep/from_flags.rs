@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 
 use clap::Args as ClapArgs;
 use headway_lab::Sweep;
+use headway_sim::settings::{DelayProgram, Start};
 
 use crate::failure::Failure;
+use crate::flags::one_of;
 
 /// The grid, what to measure, what to draw.
 #[derive(ClapArgs, Clone, Debug, Default)]
@@ -23,17 +25,17 @@ pub(crate) struct GridFlags {
     #[arg(long, value_name = "D", num_args = 1.., help_heading = "Axes")]
     separation: Vec<String>,
 
-    /// Which processes delay: all, a number, every:K, at:0,5,9 [default: all]
+    /// Which processes delay: all, a number, even:K, every:K, at:0,5,9 [default: all]
     #[arg(long, value_name = "WHICH", num_args = 1.., help_heading = "Axes")]
     delays: Vec<String>,
 
-    /// Initial states: random, piled, spaced, worst [default: random]
-    #[arg(long, value_name = "STATE", num_args = 1.., help_heading = "Axes")]
-    start: Vec<String>,
+    /// Initial states [default: random]
+    #[arg(long, value_name = "STATE", num_args = 1.., value_parser = one_of::<Start>(), help_heading = "Axes")]
+    start: Vec<Start>,
 
-    /// What delays run: fixed, measure, measure-as-printed [default: fixed]
-    #[arg(long, value_name = "PROGRAM", num_args = 1.., help_heading = "Axes")]
-    program: Vec<String>,
+    /// What the delaying processes run [default: fixed]
+    #[arg(long, value_name = "PROGRAM", num_args = 1.., value_parser = one_of::<DelayProgram>(), help_heading = "Axes")]
+    program: Vec<DelayProgram>,
 
     /// Faults such as scramble:25%@0, or none [default: none]
     #[arg(long, value_name = "FAULT", num_args = 1.., help_heading = "Axes")]
@@ -66,15 +68,17 @@ pub(crate) struct GridFlags {
 }
 
 impl GridFlags {
-    fn axes(&self) -> [(&'static str, &[String]); 7] {
+    fn axes(&self) -> [(&'static str, Vec<String>); 7] {
+        let start = self.start.iter().map(ToString::to_string);
+        let program = self.program.iter().map(ToString::to_string);
         [
-            ("processes", &self.processes),
-            ("tokens", &self.tokens),
-            ("separation", &self.separation),
-            ("delays", &self.delays),
-            ("start", &self.start),
-            ("program", &self.program),
-            ("fault", &self.fault),
+            ("processes", self.processes.clone()),
+            ("tokens", self.tokens.clone()),
+            ("separation", self.separation.clone()),
+            ("delays", self.delays.clone()),
+            ("start", start.collect()),
+            ("program", program.collect()),
+            ("fault", self.fault.clone()),
         ]
     }
 
@@ -134,7 +138,7 @@ impl GridFlags {
         text.push_str("\n[[grid]]\n");
         for (name, values) in self.axes() {
             if !values.is_empty() {
-                let _ = writeln!(text, "{name} = {}", list(values));
+                let _ = writeln!(text, "{name} = {}", list(&values));
             }
         }
         if let Some(x) = &self.x {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use headway_lab::sweep::CellResult;
 use headway_lab::{Sweep, figure, report, table};
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, write_file};
 use crate::report::style::{DIM, HEADING, tick};
 
 /// Writes tables, figures and the report, and says what there is.
@@ -26,7 +26,7 @@ pub(super) fn publish(
         }
         file.flush()
     };
-    write().map_err(|error| Failure::file("write", &csv, &error))?;
+    write().map_err(|error| Failure::writing(&csv, &error))?;
     #[cfg(feature = "parquet")]
     {
         use headway_lab::{journal, parquet};
@@ -43,38 +43,35 @@ pub(super) fn publish(
         let picture = figure::draw(sweep, figure, results).map_err(Failure::new)?;
         for (suffix, rendered) in [("", &picture.light), ("-dark", &picture.dark)] {
             let stem = format!("{}{suffix}", figure.name);
-            let put = |path: PathBuf, bytes: &[u8]| {
-                fs::write(&path, bytes).map_err(|error| Failure::file("write", &path, &error))
-            };
+            let put = |path: PathBuf, bytes: &[u8]| write_file(&path, bytes);
             put(folder.join(format!("{stem}.svg")), rendered.svg.as_bytes())?;
             put(folder.join(format!("{stem}.png")), &rendered.png)?;
         }
         pictures.push((figure, picture));
     }
-    let verdicts = report::verdicts(sweep, results);
+    let findings = report::findings(sweep, results);
     let page = folder.join("report.html");
-    fs::write(&page, report::html(sweep, &pictures, &verdicts, command))
-        .map_err(|error| Failure::file("write", &page, &error))?;
-    say(sweep, folder, &verdicts, pictures.len())?;
-    Ok(verdicts
+    write_file(&page, report::html(sweep, &pictures, &findings, command))?;
+    say(sweep, folder, &findings, pictures.len())?;
+    Ok(findings
         .iter()
-        .all(|verdict| verdict.holds != Some(false))
+        .all(|finding| finding.holds != Some(false))
         .into())
 }
 
 fn say(
     sweep: &Sweep,
     folder: &Path,
-    verdicts: &[report::Verdict],
+    findings: &[report::Finding],
     figures: usize,
 ) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "{HEADING}{}{HEADING:#}", sweep.title)?;
-    for verdict in verdicts {
-        let mark = verdict.holds.map_or_else(|| "?".to_owned(), tick);
-        writeln!(out, "{mark} {}", verdict.statement)?;
-        writeln!(out, "  {DIM}{}{DIM:#}", verdict.evidence)?;
-        if verdict.holds.is_none() {
+    for finding in findings {
+        let mark = finding.holds.map_or_else(|| "?".to_owned(), tick);
+        writeln!(out, "{mark} {}", finding.statement)?;
+        writeln!(out, "  {DIM}{}{DIM:#}", finding.evidence)?;
+        if finding.holds.is_none() {
             writeln!(
                 out,
                 "  too few samples to tell; try --samples {}",

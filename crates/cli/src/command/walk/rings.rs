@@ -4,8 +4,8 @@ use headway_walk::rings::{self, Rings, Timing};
 use headway_walk::{Network, Node};
 use serde_json::{Value, json};
 
-use super::{Args, nodes, print, read_json, text, write_file};
-use crate::failure::{Answer, Failure};
+use super::{Args, nodes, print, read_json, text};
+use crate::failure::{Answer, Failure, write_file};
 use crate::report::count;
 use crate::report::progress::Progress;
 use crate::report::style::{BAD, DIM, GOOD, HEADING, screen};
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
                 .help(format!(
                     "every ring needs a token: give more --tokens, or a larger --effort (networks of \
                      up to {} nodes)",
-                    rings::MOST_NODES
+                    rings::MAX_NODES
                 ))
             })?
         }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use headway_walk::fairness;
-use headway_walk::hamiltonian::Verdict;
+use headway_walk::hamiltonian::Cycle;
 use headway_walk::search::{Found, Request};
 use headway_walk::{Network, Node};
 use serde_json::Value;
@@ -114,7 +114,7 @@ fn distance(
     } else {
         writeln!(
             out,
-            "\n{colour}Distance kept in the network: {kept}{colour:#}, for ever {DIM}(nearest: \
+            "\n{colour}Distance kept in the network: {kept}{colour:#}, at all times {DIM}(nearest: \
              {one} and {other}){DIM:#}"
         )?;
     }
@@ -191,10 +191,10 @@ fn visits(
         writeln!(out, "{words}.")?;
     }
     match &found.hamiltonian {
-        Some(Verdict::None(reason)) => {
+        Some(Cycle::Impossible(reason)) => {
             writeln!(out, "No walk visits every node exactly once: {reason}.")
         }
-        Some(Verdict::Unknown) => writeln!(
+        Some(Cycle::NotFound) => writeln!(
             out,
             "A walk that visits every node exactly once was neither found nor excluded."
         ),

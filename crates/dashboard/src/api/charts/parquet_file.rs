@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use axum::body::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::{Chart, Column, MOST_CELLS, Values, finish, wrong};
+use super::{Chart, Column, MAX_CELLS, Values, finish, wrong};
 use crate::error::ApiError;
 
 /// Reads the columns that `headway sweep` writes: texts, whole and other numbers.
@@ -19,8 +19,8 @@ pub(super) fn read(bytes: Bytes) -> Result<Chart, ApiError> {
     let cells = usize::try_from(rows)
         .unwrap_or(usize::MAX)
         .saturating_mul(fields.len());
-    if cells > MOST_CELLS {
-        let message = format!("the table has more than {MOST_CELLS} fields");
+    if cells > MAX_CELLS {
+        let message = format!("the table has more than {MAX_CELLS} fields");
         return Err(ApiError::too_large("body", message));
     }
     let mut columns = Vec::new();

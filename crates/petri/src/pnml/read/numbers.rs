@@ -6,13 +6,13 @@ pub(super) fn natural(text: &str) -> Result<u64, &'static str> {
     const EXPECTED: &str = "expected a number from 0 on";
     let trimmed = text.trim_matches([' ', '\t', '\r', '\n']);
     let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(EXPECTED);
-    }
-    if trimmed.starts_with('-') && digits.bytes().any(|digit| digit != b'0') {
-        return Err(EXPECTED);
-    }
     let significant = digits.trim_start_matches('0');
+    if digits.is_empty()
+        || !digits.bytes().all(|byte| byte.is_ascii_digit())
+        || (trimmed.starts_with('-') && !significant.is_empty())
+    {
+        return Err(EXPECTED);
+    }
     if significant.is_empty() {
         return Ok(0);
     }
@@ -25,11 +25,7 @@ pub(super) fn natural(text: &str) -> Result<u64, &'static str> {
 pub(super) fn decimal(text: &str) -> Option<f64> {
     let trimmed = text.trim_matches([' ', '\t', '\r', '\n']);
     let plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.');
-    trimmed
-        .bytes()
-        .all(plain)
-        .then(|| trimmed.parse().ok())
-        .flatten()
+    trimmed.bytes().all(plain).then(|| trimmed.parse().ok())?
 }
 
 #[cfg(test)]

@@ -4,18 +4,11 @@ use super::*;
 use crate::model::delay_relay::Instance;
 
 fn wound(modulus: u32, phases: [u8; 4]) -> bool {
-    let model = Asynchronous {
-        lock_step: Explicit::new(Instance::uniform(4, 1, 2).unwrap()).unwrap(),
-        clock: PhaseClock {
-            modulus: modulus as i32,
-            tail: 0,
-        },
-        clocking: Clocking {
-            modulus,
-            ..Clocking::for_ring(4, 1)
-        },
-        scheduler: Scheduler::Central,
+    let settings = Settings {
+        modulus,
+        ..Settings::new(Instance::uniform(4, 1, 2).unwrap(), 1)
     };
+    let model = Asynchronous::new(&settings).unwrap();
     model.wound(&model.start(0, |process| phases[process]))
 }
 

@@ -1,48 +1,74 @@
 //! Cases: split, followed, settled. The proofs are in `reduced.rs`.
 
 use headway_core::{Process, legitimate, ring};
+use rayon::prelude::*;
 
 use super::tally::Tally;
-use super::{Instance, LARGEST_RING};
+use super::{Count, Instance, MAX_PROCESSES, UNITS};
 use crate::control::Control;
-use crate::ranking::digit;
 
 #[cfg(test)]
 mod tests;
 
+/// Splits after which cases are followed by one thread. Before, a few of them can have
+/// nearly all the work below them.
+const PARALLEL_SPLITS: u32 = 4;
+
 /// Initial states that differ only in counters no token has met, after some
 /// rounds.
-#[derive(Clone, Copy)]
-struct Case {
+#[derive(Clone)]
+struct Case<C> {
     round: u64,
-    processes: [Process; LARGEST_RING],
+    processes: [Process; MAX_PROCESSES],
     /// Bit i: the counter of process i is any of its values.
     open: u64,
     /// Initial values of the counters that are not open, one example.
-    chosen: [u8; LARGEST_RING],
+    chosen: [u32; MAX_PROCESSES],
     /// How many initial values of the counters that are not open.
-    weight: u128,
+    weight: C,
+    /// Counters split so far.
+    splits: u32,
+    /// Units of progress.
+    units: u64,
 }
 
 /// Follows the cases of one placement after another.
-pub(super) struct Explorer<'a> {
-    pub(super) instance: &'a Instance,
-    pub(super) control: &'a Control,
-    pub(super) top: i32,
+pub(super) struct Explorer<'a, C> {
+    instance: &'a Instance,
+    control: &'a Control,
+    top: i32,
+    /// Powers of d, up to the number of delays.
+    powers: Vec<C>,
 }
 
-impl Explorer<'_> {
+impl<'a, C: Count> Explorer<'a, C> {
+    pub(super) fn new(instance: &'a Instance, control: &'a Control) -> Explorer<'a, C> {
+        let mut powers = vec![C::from(1)];
+        for delay in 0..instance.ring().delays().count() {
+            powers.push(powers[delay].clone() * C::from(instance.separation().into()));
+        }
+        Explorer {
+            instance,
+            control,
+            top: instance.ring().separation().top(),
+            powers,
+        }
+    }
+
     /// Everything about the states of one placement, which stands for `orbit` of them.
-    pub(super) fn placement(&self, held: &[u8], orbit: u128) -> Tally {
-        let mut tally = Tally::of_placement();
+    pub(super) fn placement(&self, held: &[u8], orbit: u64) -> Tally<C> {
+        let mut tally = Tally::of_cases();
+        tally.placements = 1;
         self.legitimate_states(held, orbit, &mut tally);
-        let splits: u128 = held.iter().map(|&sum| u128::from(sum) + 1).product();
+        let splits = held.iter().map(|&sum| C::from(u64::from(sum) + 1));
         let mut start = Case {
             round: 0,
-            processes: [Process::default(); LARGEST_RING],
+            processes: [Process::default(); MAX_PROCESSES],
             open: 0,
-            chosen: [0; LARGEST_RING],
-            weight: orbit * splits,
+            chosen: [0; MAX_PROCESSES],
+            weight: splits.fold(C::from(orbit), |product, ways| product * ways),
+            splits: 0,
+            units: UNITS,
         };
         for (index, &sum) in held.iter().enumerate() {
             start.processes[index].resting = u32::from(sum);
@@ -53,29 +79,47 @@ impl Explorer<'_> {
         // At least one token rests at the start, which is not legitimate.
         tally.slow(1, || self.initial(&start, held, None));
         tally.rests(0, || self.initial(&start, held, None));
-        let mut cases = vec![start];
+        tally.merge(self.settle(start, held))
+    }
+
+    /// Follows a case and all that it is split into.
+    fn settle(&self, case: Case<C>, held: &[u8]) -> Tally<C> {
+        let mut tally = Tally::of_cases();
+        let (mut cases, mut units) = (vec![case], 0);
         while let Some(case) = cases.pop() {
-            if tally.cases.is_multiple_of(1024) && self.control.stopped() {
-                break;
+            if tally.cases.is_multiple_of(1024) {
+                self.control.advance(std::mem::take(&mut units));
+                if self.control.stopped() {
+                    break;
+                }
             }
-            if let Some(process) = self.first_to_split(&case) {
-                self.split(&case, process, &mut cases);
-            } else {
-                let next = self.follow(case, held, &mut tally);
-                cases.extend(next);
+            match self.first_to_split(&case) {
+                Some(process) if case.splits < PARALLEL_SPLITS => {
+                    // The stack is empty: nothing comes after these.
+                    let parts = self.split(&case, process).into_par_iter();
+                    let parts = parts.map(|part| self.settle(part, held));
+                    tally = tally.merge(parts.reduce(Tally::default, Tally::merge));
+                }
+                // The first one is followed first.
+                Some(process) => cases.extend(self.split(&case, process).into_iter().rev()),
+                None => match self.follow(case, held, &mut tally) {
+                    Ok(settled) => units += settled,
+                    Err(case) => cases.push(case),
+                },
             }
         }
+        self.control.advance(units);
         tally
     }
 
     /// Counts the legitimate states with a token queued wherever `held` says, and
     /// checks the round that follows each.
-    fn legitimate_states(&self, held: &[u8], orbit: u128, tally: &mut Tally) {
+    fn legitimate_states(&self, held: &[u8], orbit: u64, tally: &mut Tally<C>) {
         if held.iter().any(|&sum| sum > 1) {
             return;
         }
         let n = held.len();
-        let mut base = [Process::default(); LARGEST_RING];
+        let mut base = [Process::default(); MAX_PROCESSES];
         for (index, &sum) in held.iter().enumerate() {
             base[index].queued = u32::from(sum);
             if sum > 0 && self.instance.delays_at(index) {
@@ -94,13 +138,18 @@ impl Explorer<'_> {
             });
             allowed.push((index, values.collect()));
         }
-        let product: u128 = allowed.iter().map(|(_, v)| v.len() as u128).product();
-        tally.legitimate += orbit * product;
-        for mut number in 0..product as u64 {
+        // No more than cases are expected.
+        let product: u64 = allowed
+            .iter()
+            .map(|(_, values)| values.len() as u64)
+            .product();
+        tally.legitimate += C::from(orbit) * C::from(product);
+        for mut number in 0..product {
             let mut state = base;
             for (index, values) in &allowed {
-                let value = digit(&mut number, values.len() as u64);
-                state[*index].counter = values[value as usize];
+                let choices = values.len() as u64;
+                state[*index].counter = values[(number % choices) as usize];
+                number /= choices;
             }
             debug_assert!(self.legitimate(&state[..n]), "one counter at a time");
             let before = state;
@@ -113,7 +162,7 @@ impl Explorer<'_> {
     }
 
     /// A process whose open counter is about to be read and has several values.
-    fn first_to_split(&self, case: &Case) -> Option<usize> {
+    fn first_to_split(&self, case: &Case<C>) -> Option<usize> {
         if case.open == 0 {
             return None;
         }
@@ -129,12 +178,13 @@ impl Explorer<'_> {
         None
     }
 
-    /// One case for every value that the open counter can have by now.
-    fn split(&self, case: &Case, process: usize, cases: &mut Vec<Case>) {
+    /// One case for every value that the open counter can have by now, ascending.
+    fn split(&self, case: &Case<C>, process: usize) -> Vec<Case<C>> {
         let passed = case.round.min(self.top as u64) as i32;
-        // Pushed in descending order, so that 0 is followed first.
-        for value in (0..=self.top - passed).rev() {
-            let mut one = *case;
+        let values = 0..=self.top - passed;
+        let parts = values.end() + 1;
+        let split = values.map(|value| {
+            let mut one = case.clone();
             one.open &= !(1 << process);
             one.processes[process].counter = value;
             // Initial values 0 to `passed` have all run down to 0.
@@ -142,17 +192,25 @@ impl Explorer<'_> {
                 0 => (0, passed + 1),
                 _ => (value + passed, 1),
             };
-            one.chosen[process] = initial as u8;
-            one.weight *= sharing as u128;
-            cases.push(one);
-        }
+            one.chosen[process] = initial as u32;
+            one.weight = one.weight * C::from(sharing as u64);
+            one.splits += 1;
+            one.units = case.units / parts as u64;
+            if value == 0 {
+                one.units += case.units % parts as u64;
+            }
+            one
+        });
+        split.collect()
     }
 
-    /// Rounds until the case has to be split, is settled, or never will be.
-    /// Returns it in the first event.
-    fn follow(&self, mut case: Case, held: &[u8], tally: &mut Tally) -> Option<Case> {
+    /// Rounds until the case is settled or never will be: its units of progress. The case
+    /// itself when it has to be split.
+    fn follow(&self, mut case: Case<C>, held: &[u8], tally: &mut Tally<C>) -> Result<u64, Case<C>> {
         let n = self.instance.processes();
         let (mut landmark, mut next_power) = (None, 1_u64);
+        let open = self.powers[case.open.count_ones() as usize].clone();
+        let all = case.weight.clone() * open;
         loop {
             self.round(&mut case.processes[..n]);
             // An open counter holds 0 here, as it did before: no token was met.
@@ -164,16 +222,13 @@ impl Explorer<'_> {
             if rests {
                 tally.rests(case.round, || self.initial(&case, held, None));
             }
-            let open = case.open.count_ones();
-            let d = u128::from(self.instance.separation());
-            let all = case.weight * d.pow(open);
             let (legitimate, culprit) = self.legitimate_part(&case);
-            let illegitimate = all - case.weight * legitimate;
-            if illegitimate == 0 {
+            let illegitimate = all.clone() - case.weight.clone() * legitimate;
+            if illegitimate == C::default() {
                 tally.cases += 1;
-                return None;
+                return Ok(case.units);
             }
-            tally.illegitimate_after(case.round, illegitimate);
+            tally.illegitimate_after(case.round, illegitimate.clone());
             tally.slow(case.round + 1, || self.initial(&case, held, culprit));
             // By then an open counter is 0; before, what is the same may yet differ in it.
             if case.round >= self.top as u64 {
@@ -182,7 +237,7 @@ impl Explorer<'_> {
                     tally.never(case.round + 1, illegitimate, || {
                         self.initial(&case, held, None)
                     });
-                    return None;
+                    return Ok(case.units);
                 }
                 if case.round >= next_power {
                     landmark = Some(case.processes);
@@ -190,22 +245,22 @@ impl Explorer<'_> {
                 }
             }
             if self.first_to_split(&case).is_some() {
-                return Some(case);
+                return Err(case);
             }
         }
     }
 
     /// How many values of the open counters make the case legitimate now; and,
     /// unless all do, an open process and an initial value that do not.
-    fn legitimate_part(&self, case: &Case) -> (u128, Option<(usize, i32)>) {
+    fn legitimate_part(&self, case: &Case<C>) -> (C, Option<(usize, i32)>) {
         let n = self.instance.processes();
         if !self.legitimate(&case.processes[..n]) {
-            return (0, None);
+            return (C::default(), None);
         }
         let passed = case.round.min(self.top as u64) as i32;
-        let (mut product, mut culprit) = (1, None);
+        let (mut product, mut culprit) = (C::from(1), None);
         for index in (0..n).filter(|&i| case.open >> i & 1 == 1) {
-            let mut fitting = passed as u128 + 1;
+            let mut fitting = passed as u64 + 1;
             for value in 1..=self.top - passed {
                 let mut tried = case.processes;
                 tried[index].counter = value;
@@ -215,21 +270,21 @@ impl Explorer<'_> {
                     culprit.get_or_insert((index, value + passed));
                 }
             }
-            product *= fitting;
+            product = product * C::from(fitting);
         }
         (product, culprit)
     }
 
     /// An initial state of the case: all tokens resting, open counters at 0 except
     /// the culprit's.
-    fn initial(&self, case: &Case, held: &[u8], culprit: Option<(usize, i32)>) -> Vec<Process> {
+    fn initial(&self, case: &Case<C>, held: &[u8], culprit: Option<(usize, i32)>) -> Vec<Process> {
         let mut initial: Vec<Process> = held
             .iter()
             .zip(&case.chosen)
             .map(|(&sum, &counter)| Process {
                 queued: 0,
                 resting: u32::from(sum),
-                counter: i32::from(counter),
+                counter: counter as i32,
             })
             .collect();
         if let Some((process, value)) = culprit {

@@ -2,8 +2,9 @@
 //! equally good examples the first is kept, whatever the threads do.
 
 use headway_core::Process;
+use num_bigint::BigUint;
 
-use super::ReducedAnswer;
+use super::{Count, ReducedAnswer};
 
 /// A state, and how many rounds of what it is an example of.
 #[derive(Clone, Debug)]
@@ -14,28 +15,30 @@ pub(super) struct Example {
 
 /// What is known after some cases.
 #[derive(Clone, Default)]
-pub(super) struct Tally {
-    pub(super) legitimate: u128,
+pub(super) struct Tally<C> {
+    pub(super) legitimate: C,
     pub(super) closure_violation: Option<Vec<Process>>,
     pub(super) conserved: bool,
     pub(super) one_queued: bool,
     pub(super) tokens_move: bool,
     /// By round: states not legitimate at its end (round 0 is left out).
-    illegitimate: Vec<u128>,
+    illegitimate: Vec<C>,
     /// By round: states known never to become legitimate, counted in
     /// `illegitimate` up to the round before.
-    never_from: Vec<u128>,
+    never_from: Vec<C>,
     pub(super) worst: Option<Example>,
     last_rest: Option<Example>,
     pub(super) diverging: Option<Vec<Process>>,
     pub(super) placements: u64,
     pub(super) cases: u64,
+    /// Whether this is about anything at all.
+    some: bool,
 }
 
-fn add_at(counts: &mut Vec<u128>, round: u64, count: u128) {
+fn add_at<C: Count>(counts: &mut Vec<C>, round: u64, count: C) {
     let index = round as usize;
     if counts.len() <= index {
-        counts.resize(index + 1, 0);
+        counts.resize(index + 1, C::default());
     }
     counts[index] += count;
 }
@@ -47,11 +50,11 @@ fn keep_larger(kept: &mut Option<Example>, rounds: u64, state: impl FnOnce() -> 
     }
 }
 
-impl Tally {
-    /// Nothing known yet about a placement.
-    pub(super) fn of_placement() -> Tally {
+impl<C: Count> Tally<C> {
+    /// Nothing known yet about some cases of a placement.
+    pub(super) fn of_cases() -> Tally<C> {
         Tally {
-            placements: 1,
+            some: true,
             conserved: true,
             one_queued: true,
             tokens_move: true,
@@ -59,7 +62,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn illegitimate_after(&mut self, round: u64, states: u128) {
+    pub(super) fn illegitimate_after(&mut self, round: u64, states: C) {
         add_at(&mut self.illegitimate, round, states);
     }
 
@@ -71,17 +74,17 @@ impl Tally {
         keep_larger(&mut self.last_rest, round, state);
     }
 
-    pub(super) fn never(&mut self, from: u64, states: u128, state: impl FnOnce() -> Vec<Process>) {
+    pub(super) fn never(&mut self, from: u64, states: C, state: impl FnOnce() -> Vec<Process>) {
         add_at(&mut self.never_from, from, states);
         self.diverging.get_or_insert_with(state);
     }
 
-    /// With a tally of placements of higher rank.
-    pub(super) fn merge(mut self, other: Tally) -> Tally {
-        if self.placements == 0 {
+    /// With a tally of what comes later.
+    pub(super) fn merge(mut self, other: Tally<C>) -> Tally<C> {
+        if !self.some {
             return other;
         }
-        if other.placements == 0 {
+        if !other.some {
             return self;
         }
         self.legitimate += other.legitimate;
@@ -90,11 +93,11 @@ impl Tally {
         self.tokens_move &= other.tokens_move;
         self.placements += other.placements;
         self.cases += other.cases;
-        for (round, &count) in other.illegitimate.iter().enumerate() {
-            add_at(&mut self.illegitimate, round as u64, count);
+        for (round, count) in (0..).zip(other.illegitimate) {
+            add_at(&mut self.illegitimate, round, count);
         }
-        for (round, &count) in other.never_from.iter().enumerate() {
-            add_at(&mut self.never_from, round as u64, count);
+        for (round, count) in (0..).zip(other.never_from) {
+            add_at(&mut self.never_from, round, count);
         }
         self.closure_violation = self.closure_violation.or(other.closure_violation);
         self.diverging = self.diverging.or(other.diverging);
@@ -109,28 +112,41 @@ impl Tally {
         self
     }
 
-    pub(super) fn answer(self, states: u128) -> ReducedAnswer {
-        let rounds = self.illegitimate.len().max(self.never_from.len()).max(1);
-        let never: u128 = self.never_from.iter().sum();
+    /// What is known so far, as a sentence.
+    pub(super) fn known(&self) -> String {
+        let outcome = match self.diverging {
+            None => "all cases so far become legitimate",
+            Some(_) => "some of them never become legitimate",
+        };
+        let slowest = self.worst.as_ref().map_or(0, |worst| worst.rounds);
+        let cases = self.cases;
+        format!("{cases} cases followed, {outcome}, and the slowest takes {slowest} rounds")
+    }
+
+    pub(super) fn answer(self, states: BigUint) -> ReducedAnswer {
+        let big = |counts: Vec<C>| counts.into_iter().map(Into::into).collect::<Vec<BigUint>>();
+        let (illegitimate, never_from) = (big(self.illegitimate), big(self.never_from));
+        let legitimate: BigUint = self.legitimate.into();
+        let never: BigUint = never_from.iter().sum();
         // Illegitimate at the end of each round, round 0 included, without those
         // that never become legitimate.
-        let mut left = vec![states - self.legitimate - never];
-        let mut never_passed = 0;
-        for round in 1..=rounds {
-            let at = |counts: &[u128]| counts.get(round).copied().unwrap_or(0);
-            never_passed += at(&self.never_from);
-            left.push(at(&self.illegitimate) + never_passed - never);
+        let mut left = vec![&states - &legitimate - &never];
+        let mut never_passed = BigUint::ZERO;
+        for round in 1..=illegitimate.len().max(never_from.len()).max(1) {
+            let at = |counts: &[BigUint]| counts.get(round).cloned().unwrap_or_default();
+            never_passed += at(&never_from);
+            left.push(at(&illegitimate) + &never_passed - &never);
         }
-        let mut distances = vec![self.legitimate];
-        distances.extend(left.windows(2).map(|pair| pair[0] - pair[1]));
-        while distances.last() == Some(&0) {
+        let mut distances = vec![legitimate.clone()];
+        distances.extend(left.windows(2).map(|pair| &pair[0] - &pair[1]));
+        while distances.last() == Some(&BigUint::ZERO) {
             distances.pop();
         }
-        let converges = never == 0;
+        let converges = never == BigUint::ZERO;
         let state = |example: Example| (example.rounds, example.state);
         ReducedAnswer {
             states,
-            legitimate: self.legitimate,
+            legitimate,
             closure_violation: self.closure_violation,
             tokens_move: self.tokens_move,
             conserved: self.conserved,

@@ -66,7 +66,7 @@ impl Side {
         let stands = if let Some(round) = seen.dead_from {
             format!("{BAD}dead{BAD:#}: nothing fires after round {round}")
         } else if seen.recurs.is_some() && seen.circuit_firings == 0 {
-            format!("{BAD}the tokens stand still for ever{BAD:#}")
+            format!("{BAD}the tokens stand still forever{BAD:#}")
         } else {
             String::new()
         };

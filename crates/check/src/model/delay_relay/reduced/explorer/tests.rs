@@ -2,18 +2,10 @@
 
 use super::*;
 
-fn explorer<'a>(instance: &'a Instance, control: &'a Control) -> Explorer<'a> {
-    Explorer {
-        instance,
-        control,
-        top: instance.ring().separation().top(),
-    }
-}
-
 #[test]
 fn a_token_too_many_is_noticed() {
     let (instance, control) = (Instance::uniform(4, 2, 2).unwrap(), Control::default());
-    let explorer = explorer(&instance, &control);
+    let explorer = Explorer::<u128>::new(&instance, &control);
     assert!(explorer.placement(&[1, 1, 0, 0], 1).conserved);
     assert!(!explorer.placement(&[1, 1, 1, 0], 1).conserved);
 }
@@ -21,9 +13,9 @@ fn a_token_too_many_is_noticed() {
 #[test]
 fn what_is_broken_once_stays_broken() {
     let (instance, control) = (Instance::uniform(4, 2, 2).unwrap(), Control::default());
-    let explorer = explorer(&instance, &control);
+    let explorer = Explorer::<u128>::new(&instance, &control);
     let broken = || {
-        let mut tally = Tally::of_placement();
+        let mut tally = Tally::<u128>::of_cases();
         (tally.conserved, tally.one_queued, tally.tokens_move) = (false, false, false);
         tally
     };
@@ -32,23 +24,28 @@ fn what_is_broken_once_stays_broken() {
     assert_eq!(tally.legitimate, 1, "one was looked at");
     let mut case = Case {
         round: 0,
-        processes: [Process::default(); LARGEST_RING],
+        processes: [Process::default(); MAX_PROCESSES],
         open: 0,
-        chosen: [0; LARGEST_RING],
+        chosen: [0; MAX_PROCESSES],
         weight: 1,
+        splits: 0,
+        units: 7,
     };
     (case.processes[0].resting, case.processes[2].resting) = (1, 1);
-    assert!(explorer.follow(case, &[1, 0, 1, 0], &mut tally).is_none());
+    assert!(matches!(
+        explorer.follow(case, &[1, 0, 1, 0], &mut tally),
+        Ok(7)
+    ));
     assert_eq!(tally.cases, 1, "one was followed");
-    let fine = Tally::of_placement();
+    let fine = Tally::of_cases();
     for tally in [
         tally,
         fine.merge(broken()),
-        broken().merge(Tally::of_placement()),
+        broken().merge(Tally::of_cases()),
     ] {
         assert!(!tally.conserved && !tally.one_queued && !tally.tokens_move);
     }
-    let fine = Tally::of_placement().merge(Tally::of_placement());
+    let fine = Tally::<u128>::of_cases().merge(Tally::of_cases());
     assert!(fine.conserved && fine.one_queued && fine.tokens_move);
 }
 
@@ -62,14 +59,14 @@ fn of_equally_good_examples_the_first_is_kept() {
         }]
     };
     let with = |rounds, resting| {
-        let mut tally = Tally::of_placement();
+        let mut tally = Tally::<u128>::of_cases();
         tally.slow(rounds, || example(resting));
         tally.rests(rounds, || example(resting));
         tally.closure_violation = Some(example(resting));
         tally
     };
     for (first, second, kept) in [(5, 5, 1), (5, 4, 1), (4, 5, 2)] {
-        let answer = with(first, 1).merge(with(second, 2)).answer(0);
+        let answer = with(first, 1).merge(with(second, 2)).answer(0_u32.into());
         let expected = Some((first.max(second), example(kept)));
         assert_eq!(answer.worst, expected);
         assert_eq!(answer.worst_last_rest, expected);

@@ -11,7 +11,7 @@ use crate::sweep::CellResult;
 
 /// A journal as read.
 #[derive(Debug)]
-pub struct Part {
+pub struct ResultsFolder {
     /// Its folder.
     pub folder: PathBuf,
     /// Its first line.
@@ -25,14 +25,14 @@ pub struct Part {
     pub(super) samples_end: u64,
 }
 
-impl Part {
+impl ResultsFolder {
     /// Reads the journal of a folder; `None` when there is none.
     ///
     /// # Errors
     ///
     /// When it cannot be read or understood. A last line that is not whole, as
     /// after a power cut, is not an error.
-    pub fn read(folder: &Path) -> Result<Option<Part>, JournalError> {
+    pub fn read(folder: &Path) -> Result<Option<ResultsFolder>, JournalError> {
         let path = folder.join(CELLS);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -53,7 +53,7 @@ impl Part {
         if !(1..=parts).contains(&part) {
             return Err(wrong(1, format!("part {part} of {parts} does not exist")));
         }
-        let mut part = Part {
+        let mut part = ResultsFolder {
             folder: folder.to_owned(),
             header,
             cells: BTreeMap::new(),

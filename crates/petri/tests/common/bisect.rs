@@ -6,33 +6,17 @@
 //! detect. Two different ratios of circuits with at most T tokens are at least
 //! 1/T² apart, so that an interval shorter than that holds one candidate.
 
-use super::{Fraction, NoSpectrum, check_live};
-use crate::graph::EventGraph;
+use headway_petri::graph::EventGraph;
+use headway_petri::maxplus::{Fraction, NoSpectrum};
+use headway_petri::structure;
 
-/// The cycle time of a live event graph. Meant for graphs of up to a few
-/// thousand places: O(nodes · arcs · log(time · tokens)).
-///
-/// # Errors
-///
-/// As [`super::spectrum`].
-///
-/// # Panics
-///
-/// When times, tokens and nodes are so many that their products leave 128 bits;
-/// [`super::spectrum`] has no such limit.
-///
-/// ```
-/// use headway_petri::graph::{EventGraph, TimedArc};
-/// use headway_petri::maxplus;
-/// let arc = |from, to, time, tokens| TimedArc { from, to, time, tokens };
-/// let graph = EventGraph::new(2, vec![arc(0, 1, 4, 0), arc(1, 0, 3, 3), arc(1, 1, 2, 1)]);
-/// let graph = graph.unwrap();
-/// assert_eq!(maxplus::bisect::cycle_time(&graph).unwrap().to_string(), "7/3");
-/// ```
-pub fn cycle_time(graph: &EventGraph) -> Result<Fraction, NoSpectrum> {
-    check_live(graph)?;
+/// The cycle time of a live event graph, in O(nodes · arcs · log(time · tokens)).
+pub(crate) fn cycle_time(graph: &EventGraph) -> Result<Fraction, NoSpectrum> {
+    if let Some(circuit) = structure::unmarked_circuit(graph) {
+        return Err(NoSpectrum::Dead { circuit });
+    }
     let tokens = graph.total_tokens().max(1);
-    let time = graph.total_time();
+    let time = graph.arcs().iter().map(|arc| arc.time).sum::<u64>();
     let room = u128::from(tokens).checked_pow(2).and_then(|square| {
         let more = 2 * (u128::from(time) + 1) * (graph.nodes() as u128 + 1);
         square.checked_mul(more)?.checked_mul(tokens.into())

@@ -13,23 +13,20 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::settings::{DelayProgram, Start};
 use headway_sim::{Run, run};
 
-use super::{
-    AT_WORST, CLOSEST_AFTER, CLOSEST_BEFORE, DENSITY, FLOW, LAST_REST, LEGITIMATE_AT, OF_WORST,
-    RECOVERY, SPEED, TURNS, VISITS_FEWEST, VISITS_MOST, WAITS, WIDEST_GAP, WORST,
-};
+use super::Measured;
 use crate::cell::Cell;
-use crate::model::{BySeed, Engine, Problem, share};
+use crate::model::{CellError, Engine, Sampler, share};
 
 pub(super) struct RingSampler {
-    pub(super) processes: usize,
-    pub(super) tokens: u32,
-    pub(super) separation: Separation,
+    processes: usize,
+    tokens: u32,
+    separation: Separation,
     delays: Delays,
     program: DelayProgram,
     start: Start,
     faults: Vec<Fault>,
-    pub(super) wanted: Vec<usize>,
-    pub(super) by_forecast: bool,
+    wanted: Vec<Measured>,
+    by_forecast: bool,
     /// The ring, when it is the same for every seed.
     fixed_ring: Option<Ring>,
 }
@@ -49,13 +46,13 @@ struct Seen {
 impl RingSampler {
     pub(super) fn new(
         cell: &Cell,
-        wanted: &[usize],
+        wanted: Vec<Measured>,
         engine: Engine,
-    ) -> Result<RingSampler, Problem> {
+    ) -> Result<RingSampler, CellError> {
         let processes = cell.number("processes") as usize;
         // The axis allows no more than 2^31.
         let separation = Separation::new(cell.number("separation") as u32)
-            .ok_or_else(|| Problem::new("separation", "expected 1 or more"))?;
+            .ok_or_else(|| CellError::new("separation", "expected 1 or more"))?;
         let program: DelayProgram = cell.parsed("program")?;
         let start: Start = cell.parsed("start")?;
         let delays = match cell.parsed("delays")? {
@@ -70,26 +67,26 @@ impl RingSampler {
             delays,
             program,
             start,
-            wanted: wanted.to_vec(),
+            wanted,
             by_forecast: false,
             fixed_ring: None,
             faults,
         };
         let ring = sampler
             .ring(0)
-            .map_err(|error| Problem::new("delays", error))?;
+            .map_err(|error| CellError::new("delays", error))?;
         for fault in &sampler.faults {
             fault
                 .fits(&ring)
-                .map_err(|error| Problem::new("fault", error))?;
+                .map_err(|error| CellError::new("fault", error))?;
             if !matches!(fault.kind, FaultKind::Scramble(_) | FaultKind::Pile(_)) {
                 let why = "only scramble and pile can strike any state; this one depends on it";
-                return Err(Problem::new("fault", why));
+                return Err(CellError::new("fault", why));
             }
         }
         if start == Start::Worst {
             let worst = start.state(&ring, sampler.tokens, 0);
-            worst.map_err(|error| Problem::new("start", error))?;
+            worst.map_err(|error| CellError::new("start", error))?;
         }
         if !matches!(sampler.delays, Delays::Count(_)) {
             sampler.fixed_ring = Some(ring);
@@ -101,7 +98,13 @@ impl RingSampler {
     /// Delays and relays only, and no fault but to the initial state; what is
     /// asked about such a fault must not depend on the state before it.
     fn forecast_suffices(&self) -> bool {
-        let struck = [LEGITIMATE_AT, LAST_REST, RECOVERY, WORST, WIDEST_GAP];
+        let struck = [
+            Measured::LegitimateAt,
+            Measured::LastRest,
+            Measured::Recovery,
+            Measured::Worst,
+            Measured::WidestGap,
+        ];
         !self.program.measures()
             && self.faults.iter().all(|fault| fault.after_round == 0)
             && (self.faults.is_empty() || self.wanted.iter().all(|w| struck.contains(w)))
@@ -121,7 +124,7 @@ impl RingSampler {
         state.map_err(|error| error.to_string())
     }
 
-    fn wants(&self, any_of: &[usize]) -> bool {
+    fn wants(&self, any_of: &[Measured]) -> bool {
         self.wanted.iter().any(|wanted| any_of.contains(wanted))
     }
 
@@ -148,7 +151,11 @@ impl RingSampler {
             seen.last_rest = None;
             return Ok(seen);
         };
-        if self.wants(&[WAITS, CLOSEST_BEFORE, CLOSEST_AFTER]) {
+        if self.wants(&[
+            Measured::Waits,
+            Measured::ClosestBefore,
+            Measured::ClosestAfter,
+        ]) {
             let timeline = forecast.timeline();
             let waits = timeline.waits(u64::MAX >> 1);
             seen.waits = Some(waits.map(|wait| wait.to - wait.from + 1).sum());
@@ -158,7 +165,9 @@ impl RingSampler {
             let turn = legitimate_at..=legitimate_at + self.processes as u64;
             seen.closest_after = timeline.min_distance(turn);
         }
-        seen.visits = forecast.visits(self.processes as u64);
+        if self.wants(&[Measured::VisitsFewest, Measured::VisitsMost]) {
+            seen.visits = forecast.visits(self.processes as u64);
+        }
         Ok(seen)
     }
 
@@ -216,7 +225,7 @@ impl RingSampler {
     }
 }
 
-impl BySeed for RingSampler {
+impl Sampler for RingSampler {
     fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
         let owned;
         let ring = match &self.fixed_ring {
@@ -238,20 +247,8 @@ impl BySeed for RingSampler {
 }
 
 impl RingSampler {
-    /// How many processes delay, if they are any at random, from a random start,
-    /// and nothing happens afterwards.
-    pub(super) fn random_delays(&self) -> Option<usize> {
-        let plain =
-            self.start == Start::Random && self.faults.is_empty() && !self.program.measures();
-        match self.delays {
-            Delays::All if plain => Some(self.processes),
-            Delays::Count(count) if plain => Some(count),
-            _ => None,
-        }
-    }
-
     /// The proved worst case of `last_rest` with this largest gap between delays.
-    pub(super) fn worst(&self, gap: u64) -> Option<u64> {
+    fn worst(&self, gap: u64) -> Option<u64> {
         let (n, m) = (self.processes as u64, u64::from(self.tokens));
         let applies = self.separation.fits(n, m) && !self.program.measures();
         applies
@@ -260,14 +257,14 @@ impl RingSampler {
     }
 
     /// Measures what is wanted of a ring from a start.
-    pub(super) fn measure(
+    fn measure(
         &self,
         ring: &Ring,
         start: Configuration,
         seed: u64,
         out: &mut [Option<i64>],
     ) -> Result<(), String> {
-        let flow = if self.wants(&[FLOW, SPEED]) {
+        let flow = if self.wants(&[Measured::Flow, Measured::Speed]) {
             self.flow(ring, start.clone())?
         } else {
             None
@@ -275,7 +272,7 @@ impl RingSampler {
         let only_flow = self
             .wanted
             .iter()
-            .all(|w| [FLOW, DENSITY, SPEED].contains(w));
+            .all(|w| [Measured::Flow, Measured::Density, Measured::Speed].contains(w));
         let seen = if only_flow {
             Seen::default()
         } else if self.by_forecast {
@@ -284,7 +281,12 @@ impl RingSampler {
             self.lock_step(ring, start, seed)?
         };
         let (n, m) = (self.processes as u64, u64::from(self.tokens));
-        let (gap, worst) = if self.wants(&[WORST, OF_WORST, AT_WORST, WIDEST_GAP]) {
+        let (gap, worst) = if self.wants(&[
+            Measured::Worst,
+            Measured::OfWorst,
+            Measured::AtWorst,
+            Measured::WidestGap,
+        ]) {
             let gap = ring.widest_gap();
             (gap, gap.and_then(|gap| self.worst(gap)))
         } else {
@@ -293,36 +295,35 @@ impl RingSampler {
         let count = |value: Option<u64>| value.and_then(|value| i64::try_from(value).ok());
         for (place, &wanted) in out.iter_mut().zip(&self.wanted) {
             *place = match wanted {
-                LEGITIMATE_AT => count(seen.legitimate_at),
-                LAST_REST => count(seen.last_rest),
-                RECOVERY => count(seen.recovery),
-                WAITS => count(seen.waits),
-                CLOSEST_BEFORE => count(seen.closest_before),
-                CLOSEST_AFTER => count(seen.closest_after),
-                VISITS_FEWEST => count(seen.visits.map(|visits| visits.0)),
-                VISITS_MOST => count(seen.visits.map(|visits| visits.1)),
-                WORST => count(worst),
+                Measured::LegitimateAt => count(seen.legitimate_at),
+                Measured::LastRest => count(seen.last_rest),
+                Measured::Recovery => count(seen.recovery),
+                Measured::Waits => count(seen.waits),
+                Measured::ClosestBefore => count(seen.closest_before),
+                Measured::ClosestAfter => count(seen.closest_after),
+                Measured::VisitsFewest => count(seen.visits.map(|visits| visits.0)),
+                Measured::VisitsMost => count(seen.visits.map(|visits| visits.1)),
+                Measured::Worst => count(worst),
                 // A ring in which nothing ever rests has used none of its time.
-                OF_WORST => seen
+                Measured::OfWorst => seen
                     .legitimate_at
                     .zip(worst)
                     .and_then(|(_, worst)| share(seen.last_rest.unwrap_or(0), worst)),
-                AT_WORST => seen
+                Measured::AtWorst => seen
                     .legitimate_at
                     .and_then(|_| share(u64::from(seen.last_rest == worst), 1)),
-                FLOW => flow,
-                DENSITY => share(m, n),
-                SPEED => flow.map(|flow| flow * n as i64 / m as i64),
-                WIDEST_GAP => count(gap),
-                TURNS => seen.legitimate_at.and_then(|rounds| share(rounds, n)),
-                _ => None,
+                Measured::Flow => flow,
+                Measured::Density => share(m, n),
+                Measured::Speed => flow.map(|flow| flow * n as i64 / m as i64),
+                Measured::WidestGap => count(gap),
+                Measured::Turns => seen.legitimate_at.and_then(|rounds| share(rounds, n)),
             };
         }
         Ok(())
     }
 }
 
-fn parse_faults(text: &str) -> Result<Vec<Fault>, Problem> {
+fn parse_faults(text: &str) -> Result<Vec<Fault>, CellError> {
     if text == "none" {
         return Ok(Vec::new());
     }
@@ -331,7 +332,7 @@ fn parse_faults(text: &str) -> Result<Vec<Fault>, Problem> {
             fault
                 .trim()
                 .parse()
-                .map_err(|error| Problem::new("fault", error))
+                .map_err(|error| CellError::new("fault", error))
         })
         .collect()
 }

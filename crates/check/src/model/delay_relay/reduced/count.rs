@@ -1,0 +1,23 @@
+//! Numbers of states.
+
+use std::ops::{AddAssign, Mul, Sub};
+
+use num_bigint::BigUint;
+
+/// A number of states: 128 bits where all states of the instance fit, any size otherwise.
+pub(super) trait Count:
+    Clone
+    + Default
+    + PartialEq
+    + Send
+    + Sync
+    + From<u64>
+    + AddAssign
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Into<BigUint>
+{
+}
+
+impl Count for u128 {}
+impl Count for BigUint {}

@@ -1,0 +1,231 @@
+//! The models on the command line: a subcommand each, with its own flags.
+
+use clap::Subcommand;
+use headway_check::model::{
+    asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, phase_clock,
+};
+use headway_check::{CheckError, Control, Limits, Report, Scheduler, Search};
+
+use super::ring::{RingFlags, Size};
+use crate::flags::whole_number;
+
+/// The models.
+#[derive(Subcommand, Debug)]
+pub(super) enum Model {
+    /// Delay and relay with a known separation: the paper's first protocol
+    DelayRelay {
+        #[command(flatten)]
+        ring: RingFlags<12, 3>,
+        /// Check every placement of delays, one per rotation
+        #[arg(long, conflicts_with = "delays")]
+        all_placements: bool,
+        /// Visit every single state, without the reductions
+        #[arg(long)]
+        unreduced: bool,
+    },
+    /// One process measures the ring, corrected
+    Measure {
+        #[command(flatten)]
+        size: Size<6, 2>,
+        /// Where the measuring clock saturates [default: 2N]
+        #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>)]
+        limit: Option<u32>,
+    },
+    /// One process measures the ring, as the paper prints it
+    MeasureAsPrinted {
+        #[command(flatten)]
+        size: Size<6, 2>,
+        /// Where the measuring clock saturates [default: 2N]
+        #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>)]
+        limit: Option<u32>,
+    },
+    /// Dijkstra's K-state token ring
+    KState {
+        /// Number of processes
+        #[arg(long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
+        processes: usize,
+        /// Values of each process [default: N]
+        #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+        values: Option<u32>,
+        /// Who moves in a step
+        #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
+        scheduler: Scheduler,
+    },
+    /// Tokens that cannot be lost: M K-state rings under the delay/relay rule
+    Definitional {
+        #[command(flatten)]
+        ring: RingFlags<4, 2>,
+        /// Values of each K-state ring [default: N+1]
+        #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+        values: Option<u32>,
+        /// Visit every single state, without the reduction
+        #[arg(long)]
+        unreduced: bool,
+    },
+    /// The phase clock (unison) on a ring
+    PhaseClock {
+        /// Number of processes
+        #[arg(long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
+        processes: usize,
+        /// The clock's modulus [default: N+1]
+        #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+        values: Option<u32>,
+        /// Phases below 0, for recovery [default: N-2]
+        #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+        tail: Option<u32>,
+        /// Who moves in a step
+        #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
+        scheduler: Scheduler,
+    },
+    /// Delay/relay driven by a phase clock
+    Asynchronous {
+        #[command(flatten)]
+        ring: RingFlags<6, 2>,
+        /// A round every P-th tick
+        #[arg(long, value_name = "P", value_parser = whole_number::<u32>, default_value_t = 1)]
+        pace: u32,
+        /// The clock's modulus [default: the smallest multiple of N and P above N]
+        #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+        values: Option<u32>,
+        /// Start from every state, not only the legitimate ones
+        #[arg(long)]
+        every_start: bool,
+        /// Do not publish the previous state: shows why it is needed
+        #[arg(long)]
+        without_previous: bool,
+        /// Who ticks in a step
+        #[arg(long, value_name = "WHO", default_value_t = Scheduler::Central)]
+        scheduler: Scheduler,
+    },
+    /// A token handed over by an acknowledged message
+    Handover {
+        /// Messages that a channel holds
+        #[arg(long, value_name = "C", value_parser = whole_number::<usize>, default_value_t = 2)]
+        capacity: usize,
+        /// Message numbers [default: 2C]
+        #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+        values: Option<u32>,
+    },
+    /// A distinguished process counts tokens and corrects their number
+    Monitor {
+        #[command(flatten)]
+        size: Size<6, 2>,
+        /// Hops to keep between successive tokens [default: N/M]
+        #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+        separation: Option<u32>,
+        /// Tokens on the ring and in the store together [default: M+2]
+        #[arg(long, value_name = "K", value_parser = whole_number::<usize>)]
+        supply: Option<usize>,
+        /// Where the monitors are, one or two
+        #[arg(long, value_name = "I,J", value_delimiter = ',', default_value = "0")]
+        monitors: Vec<usize>,
+    },
+}
+
+impl Model {
+    /// Checks the instance that the flags describe.
+    pub(super) fn check(&self, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+        let measuring = |size: &Size<6, 2>, limit: Option<u32>, variant| {
+            let mut settings = measure::Settings::new(size.processes(), size.tokens());
+            settings.limit = limit.unwrap_or(settings.limit);
+            settings.variant = variant;
+            measure::check(&settings, limits, control)
+        };
+        match self {
+            Model::DelayRelay {
+                ring,
+                all_placements: false,
+                unreduced,
+            } => delay_relay::check(&ring.instance()?, search(*unreduced), limits, control),
+            Model::DelayRelay {
+                ring, unreduced, ..
+            } => {
+                let settings = delay_relay::AllPlacements {
+                    processes: ring.size.processes(),
+                    tokens: ring.size.tokens(),
+                    separation: ring.size.separation(ring.separation),
+                    search: search(*unreduced),
+                };
+                delay_relay::check_all(&settings, limits, control)
+            }
+            Model::Measure { size, limit } => measuring(size, *limit, measure::Variant::Corrected),
+            Model::MeasureAsPrinted { size, limit } => {
+                measuring(size, *limit, measure::Variant::AsPrinted)
+            }
+            &Model::KState {
+                processes,
+                values,
+                scheduler,
+            } => {
+                let mut settings = k_state::Settings::new(processes);
+                settings.values = values.unwrap_or(settings.values);
+                settings.scheduler = scheduler;
+                k_state::check(&settings, limits, control)
+            }
+            Model::Definitional {
+                ring,
+                values,
+                unreduced,
+            } => {
+                let mut settings = definitional::Settings::new(ring.instance()?);
+                settings.values = values.unwrap_or(settings.values);
+                settings.search = search(*unreduced);
+                definitional::check(&settings, limits, control)
+            }
+            &Model::PhaseClock {
+                processes,
+                values,
+                tail,
+                scheduler,
+            } => {
+                let mut settings = phase_clock::Settings::new(processes);
+                let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
+                settings.clock.modulus = values.map_or(settings.clock.modulus, number);
+                settings.clock.tail = tail.map_or(settings.clock.tail, number);
+                settings.scheduler = scheduler;
+                phase_clock::check(&settings, limits, control)
+            }
+            Model::Asynchronous {
+                ring,
+                pace,
+                values,
+                every_start,
+                without_previous,
+                scheduler,
+            } => {
+                let mut settings = asynchronous::Settings::new(ring.instance()?, *pace);
+                settings.modulus = values.unwrap_or(settings.modulus);
+                settings.previous = !without_previous;
+                settings.every_start = *every_start;
+                settings.scheduler = *scheduler;
+                asynchronous::check(&settings, limits, control)
+            }
+            &Model::Handover { capacity, values } => {
+                let mut settings = handover::Settings::new(capacity);
+                settings.values = values.unwrap_or(settings.values);
+                handover::check(&settings, limits, control)
+            }
+            Model::Monitor {
+                size,
+                separation,
+                supply,
+                monitors,
+            } => {
+                let separation = size.separation(*separation);
+                let mut settings =
+                    monitor::Settings::new(size.processes(), size.tokens(), separation);
+                settings.supply = supply.unwrap_or(settings.supply);
+                settings.monitors.clone_from(monitors);
+                monitor::check(&settings, limits, control)
+            }
+        }
+    }
+}
+
+fn search(unreduced: bool) -> Search {
+    if unreduced {
+        Search::EveryState
+    } else {
+        Search::Reduced
+    }
+}

@@ -1,0 +1,48 @@
+//! Texts inside other languages.
+
+use std::borrow::Cow;
+
+/// A text inside XML or HTML, between tags or between double quotes. Control
+/// characters, which XML does not have, become U+FFFD.
+///
+/// ```
+/// assert_eq!(headway_draw::escape::xml("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
+/// ```
+pub fn xml(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' | '\t' => safe.push(character),
+            control if control.is_control() => safe.push('\u{fffd}'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// A quoted name in Graphviz DOT.
+///
+/// ```
+/// assert_eq!(headway_draw::escape::dot("say \"hi\""), r#""say \"hi\"""#);
+/// ```
+pub fn dot(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A field of comma-separated values (RFC 4180).
+///
+/// ```
+/// assert_eq!(headway_draw::escape::csv("plain"), "plain");
+/// assert_eq!(headway_draw::escape::csv("a, \"b\""), "\"a, \"\"b\"\"\"");
+/// ```
+pub fn csv(field: &str) -> Cow<'_, str> {
+    if field.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(field)
+    }
+}

@@ -1,0 +1,268 @@
+//! Places, transitions, arcs and references, with their labels.
+
+use std::borrow::Cow;
+
+use roxmltree::NodeType;
+
+use super::resolve::{Building, OpenArc};
+use super::{Element, PnmlError, Reading, dialect, numbers};
+use crate::net::{Owner, Position, RingNote};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Place,
+    Transition,
+    ReferencePlace,
+    ReferenceTransition,
+    Arc,
+}
+
+impl Kind {
+    pub(super) fn of(element: &str, older: bool) -> Option<Kind> {
+        Some(match element {
+            "place" => Kind::Place,
+            "transition" => Kind::Transition,
+            "referencePlace" => Kind::ReferencePlace,
+            "referenceTransition" => Kind::ReferenceTransition,
+            "arc" => Kind::Arc,
+            "inputArc" | "outputArc" if older => Kind::Arc,
+            _ => return None,
+        })
+    }
+}
+
+/// What the children of an element say about it.
+#[derive(Default)]
+pub(super) struct Labels<'a> {
+    pub(super) name: Option<Cow<'a, str>>,
+    /// The initial marking of a place, the weight of an arc.
+    pub(super) number: Option<u64>,
+    pub(super) position: Option<Position>,
+    pub(super) holding: Option<u64>,
+    pub(super) queued: Option<u64>,
+    pub(super) ring: Option<RingNote>,
+}
+
+pub(super) const UNKEPT_GRAPHICS: &str = "graphics of arcs, labels, pages and references not kept";
+
+/// Which elements the standard has inside an element.
+pub(super) fn expected(element: &str) -> &'static str {
+    match element {
+        "pnml" => "<net>",
+        "net" => "<page>, <name>, <toolspecific>",
+        "page" => {
+            "<place>, <transition>, <arc>, <page>, <referencePlace>, <referenceTransition>, \
+             <name>, <graphics>, <toolspecific>"
+        }
+        "place" => "<initialMarking>, <name>, <graphics>, <toolspecific>",
+        "arc" => "<inscription>, <name>, <graphics>, <toolspecific>",
+        "name" | "initialMarking" | "inscription" => "<text>, <graphics>, <toolspecific>",
+        "graphics" => "<position>, <dimension>, <fill>, <line>",
+        "text" => "text",
+        _ => "<name>, <graphics>, <toolspecific>",
+    }
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn object(
+        &mut self,
+        node: Element<'a>,
+        kind: Kind,
+        net: &mut Building<'a>,
+    ) -> Result<(), PnmlError> {
+        let at = node.range().start;
+        let index = net.count(kind);
+        let number = net.number;
+        let (known, owner): (&[&str], _) = match kind {
+            Kind::Place => (&["id"], Some(Owner::Place(index))),
+            Kind::Transition => (&["id"], Some(Owner::Transition(index))),
+            Kind::Arc => (&["id", "source", "target"], Some(Owner::Arc(index))),
+            Kind::ReferencePlace | Kind::ReferenceTransition => (&["id", "ref"], None),
+        };
+        let id = if kind == Kind::Arc {
+            self.id_if_any(node, Some(kind), number, index)?
+        } else {
+            let id = self.required(node, "id")?;
+            self.register(node, id, Some(kind), number, index)?;
+            Some(id)
+        };
+        self.attributes(node, known)?;
+        let mut labels = if self.older {
+            self.labels_in_attributes(node, kind)?
+        } else {
+            Labels::default()
+        };
+        for child in node.children() {
+            if !self.is_element(child)? {
+                continue;
+            }
+            match (self.name_of(child), kind) {
+                ("name", Kind::Place | Kind::Transition) => self.set_name(child, &mut labels)?,
+                ("name", _) => self.unkept_name(child)?,
+                ("initialMarking", Kind::Place) | ("inscription", Kind::Arc) => {
+                    let count = self.count(child, net)?;
+                    self.only_one(child, labels.number.replace(count).is_some())?;
+                }
+                ("graphics", Kind::Place | Kind::Transition) => {
+                    self.graphics(child, &mut labels)?;
+                }
+                ("graphics", _) => self.looks(UNKEPT_GRAPHICS, child.range().start),
+                ("toolspecific", _) => self.toolspecific(child, owner, net, &mut labels)?,
+                _ => self.stranger(child)?,
+            }
+        }
+        match kind {
+            Kind::Place => net.add_place(id.unwrap_or_default(), labels),
+            Kind::Transition => net.add_transition(id.unwrap_or_default(), &labels),
+            Kind::Arc => {
+                let ends = [
+                    self.required(node, "source")?,
+                    self.required(node, "target")?,
+                ];
+                let weight = labels.number.unwrap_or(1);
+                net.arcs.push(OpenArc {
+                    node,
+                    id,
+                    ends,
+                    weight,
+                });
+            }
+            Kind::ReferencePlace | Kind::ReferenceTransition => {
+                self.looks("reference nodes replaced by what they refer to", at);
+                self.required(node, "ref")?;
+                net.references.push((node, kind));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_name(
+        &mut self,
+        node: Element<'a>,
+        labels: &mut Labels<'a>,
+    ) -> Result<(), PnmlError> {
+        let name = self.label(node)?.unwrap_or_default();
+        let trimmed = match name {
+            Cow::Borrowed(name) => Cow::Borrowed(name.trim()),
+            Cow::Owned(name) => Cow::Owned(name.trim().to_owned()),
+        };
+        self.only_one(node, labels.name.replace(trimmed).is_some())
+    }
+
+    pub(super) fn unkept_name(&mut self, node: Element<'a>) -> Result<(), PnmlError> {
+        if !self.label(node)?.unwrap_or_default().trim().is_empty() {
+            let what = "names of pages, references and arcs not kept";
+            self.looks(what, node.range().start);
+        }
+        Ok(())
+    }
+
+    fn only_one(&self, node: Element<'a>, second: bool) -> Result<(), PnmlError> {
+        if !second {
+            return Ok(());
+        }
+        let parent = node.parent_element().map_or("", |it| it.tag_name().name());
+        let element = node.tag_name().name();
+        Err(self.fail(node, format!("a second <{element}> in <{parent}>")))
+    }
+
+    /// The number of an initial marking or an inscription.
+    fn count(&mut self, node: Element<'a>, net: &mut Building<'a>) -> Result<u64, PnmlError> {
+        let Some(text) = self.label(node)? else {
+            return Err(self.fail(node, "<text> with a number is required".to_owned()));
+        };
+        let mut digits = text.as_ref();
+        if self.older {
+            let plain = dialect::without_class(digits, &mut net.token_class);
+            digits = plain.map_err(|what| self.fail(node, what))?;
+        }
+        let count = numbers::natural(digits)
+            .map_err(|why| self.fail(node, format!("found {:?}, {why}", text.trim())))?;
+        if count == 0 && node.tag_name().name() == "inscription" {
+            let what = "an arc moves at least one token, found 0".to_owned();
+            return Err(self.fail(node, what));
+        }
+        Ok(count)
+    }
+
+    /// The text of a label, if it has any.
+    fn label(&mut self, node: Element<'a>) -> Result<Option<Cow<'a, str>>, PnmlError> {
+        self.attributes(node, &[])?;
+        let mut found = None;
+        for child in node.children() {
+            if !self.is_element(child)? {
+                continue;
+            }
+            let at = child.range().start;
+            match self.name_of(child) {
+                "text" => self.add_text(child, &mut found)?,
+                "value" if self.older => self.add_text(child, &mut found)?,
+                "graphics" => self.looks(UNKEPT_GRAPHICS, at),
+                "toolspecific" => {
+                    self.check_tool(child)?;
+                    self.looks("<toolspecific> of labels and references not kept", at);
+                }
+                _ => self.stranger(child)?,
+            }
+        }
+        Ok(found)
+    }
+
+    fn add_text(
+        &mut self,
+        node: Element<'a>,
+        found: &mut Option<Cow<'a, str>>,
+    ) -> Result<(), PnmlError> {
+        if found.is_some() {
+            return Err(self.fail(node, "a second <text> in one label".to_owned()));
+        }
+        self.attributes(node, &[])?;
+        let text = found.insert(Cow::Borrowed(""));
+        for child in node.children() {
+            match (child.node_type(), child.text()) {
+                (NodeType::Text, Some(part)) if text.is_empty() => *text = Cow::Borrowed(part),
+                (NodeType::Text, Some(part)) => text.to_mut().push_str(part),
+                _ if self.is_element(child)? => self.stranger(child)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a node is drawn.
+    fn graphics(&mut self, node: Element<'a>, labels: &mut Labels<'a>) -> Result<(), PnmlError> {
+        self.attributes(node, &[])?;
+        for child in node.children() {
+            if !self.is_element(child)? {
+                continue;
+            }
+            match self.name_of(child) {
+                "position" => labels.position = Some(self.position(child, ["x", "y"])?),
+                element @ ("dimension" | "fill" | "line") => {
+                    let what = format!("<{element}> of nodes not kept");
+                    self.looks(what, child.range().start);
+                }
+                _ => self.stranger(child)?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn position(
+        &self,
+        node: Element<'a>,
+        names: [&str; 2],
+    ) -> Result<Position, PnmlError> {
+        let coordinate = |name: &str| {
+            let value = node.attribute(name).unwrap_or("");
+            numbers::decimal(value).ok_or_else(|| {
+                let what = format!("{name} is {value:?}, expected a decimal number");
+                self.fail(node, what)
+            })
+        };
+        Ok(Position {
+            x: coordinate(names[0])?,
+            y: coordinate(names[1])?,
+        })
+    }
+}
