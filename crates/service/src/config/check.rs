@@ -74,7 +74,7 @@ impl Settings {
                                --release -p headway --features zenoh`";
                 reader.wrong("node.transport", message);
             }
-            Transport::Udp | Transport::Zenoh => {}
+            _ => {}
         }
     }
 
