@@ -15,14 +15,15 @@ use headway_node::Key;
 use crate::config::{Settings, When};
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
-use crate::permits::{self, CommandPermit, Grant, Holder, Permits, Rules, Runs};
-use crate::request::{Answer, Refusal, Reply, Request, RequestId};
+use crate::permits::{self, CommandPermit, Grant, Permits, Rules, Runs};
+use crate::request::{Answer, Refusal, Reply, RequestId};
 use crate::seat::{self, Seat};
 use crate::store::{Kept, Notes, Stored};
-use crate::telemetry::{Episode, Outcome, Past};
+use crate::telemetry::{Episode, Past};
 use alarm::{Alarm, Alarms, Reason, Rejections};
 
 pub(crate) mod alarm;
+mod requests;
 mod status;
 
 pub use status::{Phase, Status};
@@ -215,129 +216,6 @@ impl Agent {
         let alarm = self.unkept.values().next().cloned().map(Alarm::NotKept);
         self.alarms.clear(|old| Some(old) != alarm.as_ref());
         alarm.into_iter().for_each(|alarm| self.alarms.raise(alarm));
-    }
-
-    /// Somebody asks for something.
-    pub fn handle_request(&mut self, now: Duration, id: RequestId, request: Request) {
-        if let Some(reply) = self.answer(now, id, request) {
-            self.tell(Effect::Reply(id, reply));
-        }
-        self.follow_up(now);
-    }
-
-    /// The answer, if it is known at once.
-    fn answer(&mut self, now: Duration, id: RequestId, request: Request) -> Option<Reply> {
-        let program = |ticket| Holder::Program { ticket };
-        let running = self.stopping.is_none();
-        Some(match request {
-            Request::Acquire { ticket, lease } => {
-                self.permits.ask_for_program(now, id, ticket, lease);
-                return None;
-            }
-            Request::Forget { ticket } => {
-                self.permits.forget(&program(ticket));
-                return None;
-            }
-            Request::Extend { ticket, lease } => {
-                let lasts = self.permits.extend(now, ticket, lease);
-                lasts.map(Answer::Lasts).ok_or(Refusal::NoPermit)
-            }
-            Request::Release { ticket, payload } => {
-                let payload = payload.as_deref();
-                if self.permits.release(now, &program(ticket), payload) {
-                    Ok(Answer::Released)
-                } else {
-                    Err(Refusal::NoPermit)
-                }
-            }
-            Request::Look { ticket } => {
-                let view = self.permits.view(now, ticket);
-                view.map(Answer::View).ok_or(Refusal::NoPermit)
-            }
-            Request::AskCommand if running && self.settings.hook.command.is_some() => {
-                self.permits.ask(now, Holder::Command);
-                Ok(Answer::CommandAsked)
-            }
-            Request::AskCommand => Err(Refusal::NoCommand),
-            Request::Lock { group, id } => {
-                let client = Holder::FleetLock { group, id };
-                if self.permits.collect(&client) {
-                    Ok(Answer::Slot)
-                } else {
-                    if running {
-                        self.permits.ask(now, client);
-                    }
-                    Err(Refusal::NotYet)
-                }
-            }
-            Request::Unlock { group, id } => {
-                let client = Holder::FleetLock { group, id };
-                self.permits.release(now, &client, None);
-                Ok(Answer::Slot)
-            }
-            Request::CommandStarted { process } => {
-                self.permits.handle_command_started(process);
-                self.note();
-                return None;
-            }
-            Request::CommandEnded {
-                grant,
-                payload,
-                failed,
-                took,
-            } => {
-                self.counts.command_ended(failed, took);
-                let outcome = if failed {
-                    Outcome::Failed
-                } else {
-                    Outcome::Succeeded
-                };
-                self.permits
-                    .handle_command_ended(now, grant, outcome, payload);
-                return None;
-            }
-            Request::Status => Ok(Answer::Status(Box::new(self.status(now)))),
-            Request::Roster => {
-                let roster = self.membership.roster().cloned();
-                roster.map(Answer::Roster).ok_or(Refusal::NoRoster)
-            }
-            Request::Add {
-                member,
-                after,
-                force,
-            } => {
-                self.membership.handle_add(now, id, member, after, force);
-                return None;
-            }
-            Request::Remove { name } => {
-                self.membership.handle_remove(now, id, &name);
-                return None;
-            }
-            Request::Reload { settings, key } => {
-                self.reload(now, *settings, key);
-                return None;
-            }
-            Request::Stop => {
-                tracing::info!("stops: asks its permits back");
-                self.stopping = Some(now);
-                self.permits.handle_stop(now);
-                return None;
-            }
-        })
-    }
-
-    /// New settings for a running node. Those that name the ring stay as they were.
-    fn reload(&mut self, now: Duration, mut new: Settings, key: Key) {
-        let kept = new.keep_until_restart(&self.settings);
-        if !kept.is_empty() {
-            tracing::warn!(keys = ?kept, "changed in the file; these need a restart");
-        }
-        self.settings = Arc::new(new);
-        let timing = self.settings.timing.timing();
-        self.permits.set_rules(now, rules(&self.settings));
-        self.seat.set(now, timing, key.clone());
-        self.membership.set(Arc::clone(&self.settings), key);
-        tracing::info!("the configuration was read again");
     }
 
     /// The next thing to do, in order.

@@ -27,7 +27,7 @@ pub enum ClientError {
         /// Where.
         socket: String,
         /// Why.
-        error: Box<dyn std::error::Error + Send + Sync>,
+        error: Error,
     },
     /// The node says no.
     #[error("{0}")]
@@ -48,20 +48,19 @@ pub fn ask(
     path: &str,
     body: Option<&Value>,
 ) -> Result<Value, ClientError> {
-    let exchange = async {
-        let answer = tokio::time::timeout(PATIENCE, exchange(socket, method, path, body));
-        answer.await.map_err(|_| "it takes too long")?
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let answer = runtime
-        .map_err(Into::into)
-        .and_then(|runtime| runtime.block_on(exchange));
-    let (status, text) = answer.map_err(|error| ClientError::Unreachable {
+    let unreachable = |error| ClientError::Unreachable {
         socket: socket.display().to_string(),
         error,
-    })?;
+    };
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build();
+    let runtime = runtime.map_err(|error| unreachable(error.into()))?;
+    let answer = runtime.block_on(async {
+        let answer = exchange(socket, method, path, body);
+        let answer = tokio::time::timeout(PATIENCE, answer).await;
+        answer.unwrap_or_else(|_| Err("it takes too long".into()))
+    });
+    let (status, text) = answer.map_err(unreachable)?;
     let value: Value = serde_json::from_slice(&text).map_err(|_| ClientError::Strange)?;
     match (status, value["error"].as_str()) {
         (StatusCode::OK, _) => Ok(value),
@@ -70,12 +69,14 @@ pub fn ask(
     }
 }
 
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
 async fn exchange(
     socket: &Path,
     method: &str,
     path: &str,
     body: Option<&Value>,
-) -> Result<(StatusCode, Vec<u8>), Box<dyn std::error::Error + Send + Sync>> {
+) -> Result<(StatusCode, Vec<u8>), Error> {
     let stream = UnixStream::connect(socket).await?;
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use crate::config::Settings;
 use crate::permits::{CommandPermit, Grant};
 use crate::request::{Handle, Request};
+use crate::telemetry::Outcome;
 
 pub use run::Run;
 pub(crate) use run::session;
@@ -78,17 +79,17 @@ pub(crate) async fn run(
         };
         let began = Instant::now();
         let now = settings.borrow().clone();
-        let (failed, payload) = match now.hook.command.as_deref() {
+        let (outcome, payload) = match now.hook.command.as_deref() {
             Some([program, arguments @ ..]) => {
                 let command = permit.command(program, arguments, &now);
                 permit.run(command, &now, &mut orders, &handle).await
             }
-            _ => (false, None),
+            _ => (Outcome::Succeeded, None),
         };
         let ended = Request::CommandEnded {
             grant: permit.grant,
             payload,
-            failed,
+            outcome,
             took: began.elapsed(),
         };
         handle.insist(ended).await;
@@ -96,14 +97,14 @@ pub(crate) async fn run(
 }
 
 impl CommandPermit {
-    /// Whether it failed, and what the token carries from now on.
+    /// How it ended, and what the token carries from now on.
     async fn run(
         &self,
         mut command: Command,
         settings: &Settings,
         orders: &mut mpsc::UnboundedReceiver<Order>,
         handle: &Handle,
-    ) -> (bool, Option<Vec<u8>>) {
+    ) -> (Outcome, Option<Vec<u8>>) {
         let Grant { token, fence } = self.grant;
         let reply = reply_file(settings);
         let _ = std::fs::remove_file(&reply);
@@ -112,11 +113,11 @@ impl CommandPermit {
             Err(error) => {
                 let program = command.as_std().get_program();
                 tracing::error!(token, fence, ?program, %error, "the command cannot be run");
-                return (true, None);
+                return (Outcome::Failed, None);
             }
         };
         let Some(process) = child.id().and_then(|id| i32::try_from(id).ok()) else {
-            return (true, None);
+            return (Outcome::Failed, None);
         };
         handle
             .insist(Request::CommandStarted {
@@ -132,7 +133,7 @@ impl CommandPermit {
         let _ = child.wait().await;
         for task in [out, err] {
             let abort = task.abort_handle();
-            // Somebody who left the group may keep the pipe open for ever.
+            // Somebody who left the group may keep the pipe open.
             if tokio::time::timeout(Duration::from_millis(200), task)
                 .await
                 .is_err()
@@ -140,14 +141,14 @@ impl CommandPermit {
                 abort.abort();
             }
         }
-        let failed = match ended {
+        let outcome = match ended {
             Some(WaitStatus::Exited(_, 0)) => {
                 tracing::info!(token, fence, status = 0, "the command has ended");
-                false
+                Outcome::Succeeded
             }
             Some(WaitStatus::Exited(_, status)) => {
                 tracing::error!(token, fence, status, "the command has failed");
-                true
+                Outcome::Failed
             }
             Some(WaitStatus::Signaled(_, signal, _)) => {
                 tracing::error!(
@@ -156,14 +157,14 @@ impl CommandPermit {
                     signal = signal.as_str(),
                     "the command was ended"
                 );
-                true
+                Outcome::Failed
             }
             other => {
                 tracing::error!(token, fence, status = ?other, "the command has ended strangely");
-                true
+                Outcome::Failed
             }
         };
-        (failed, new_payload(&reply, settings.ring.payload_bytes))
+        (outcome, new_payload(&reply, settings.ring.payload_bytes))
     }
 
     fn command(&self, program: &str, arguments: &[String], settings: &Settings) -> Command {

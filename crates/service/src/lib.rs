@@ -31,4 +31,5 @@ pub mod internal {
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
     pub use crate::request::Request;
     pub use crate::store::{Kept, Notes, Store, Stored, Sync};
+    pub use crate::telemetry::Outcome;
 }

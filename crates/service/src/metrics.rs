@@ -65,9 +65,9 @@ impl Counts {
     }
 
     /// The command has run for so long.
-    pub(crate) fn command_ended(&mut self, failed: bool, took: Duration) {
+    pub(crate) fn command_ended(&mut self, outcome: Outcome, took: Duration) {
         self.command_runs += 1;
-        self.command_failures += u64::from(failed);
+        self.command_failures += u64::from(outcome == Outcome::Failed);
         self.holds.add(took);
     }
 

@@ -15,7 +15,7 @@ use crate::membership::roster::MAX_MEMBERS;
 use crate::permits::CommandPermit;
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
 use crate::store::{Store, Stored};
-use crate::telemetry::EpisodeSender;
+use crate::telemetry::{EpisodeSender, Outcome};
 use crate::transport::ServiceTransport;
 
 /// Datagrams taken in a row before requests and timeouts are looked at.
@@ -242,7 +242,7 @@ impl Shell {
             let ended = Request::CommandEnded {
                 grant,
                 payload: None,
-                failed: true,
+                outcome: Outcome::Failed,
                 took: Duration::ZERO,
             };
             self.agent.handle_request(self.now(), NOBODY, ended);

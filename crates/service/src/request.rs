@@ -13,6 +13,7 @@ use crate::agent::Status;
 use crate::config::Settings;
 use crate::membership::roster::{Member, Roster, RosterError};
 use crate::permits::Grant;
+use crate::telemetry::Outcome;
 
 /// How many requests wait at most.
 pub(crate) const MAX_REQUESTS: usize = 256;
@@ -49,7 +50,7 @@ pub enum Request {
     CommandEnded {
         grant: Grant,
         payload: Option<Vec<u8>>,
-        failed: bool,
+        outcome: Outcome,
         took: Duration,
     },
     /// What the node is doing.

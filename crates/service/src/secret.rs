@@ -11,50 +11,30 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum SecretError {
     /// It could not be read.
-    #[error("cannot read the key file {path}: {error}")]
-    Read {
-        /// Which file.
-        path: PathBuf,
-        /// Why not.
-        error: std::io::Error,
-    },
-    /// Somebody else can read it.
+    #[error("cannot read the key file {0}: {1}")]
+    Read(PathBuf, std::io::Error),
+    /// Somebody else can read it, by these permissions.
     #[error(
-        "the key file {path} can be read or changed by others (mode {mode:03o}): \
-         run `chmod 600 {path}`, and make a new key if it may have been seen"
+        "the key file {0} can be read or changed by others (mode {1:03o}): run `chmod 600 {0}`, \
+         and make a new key if it may have been seen"
     )]
-    Open {
-        /// Which file.
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
-    /// Somebody else owns it.
-    #[error("the key file {path} belongs to user {owner}: it has to be root's or this user's")]
-    Owner {
-        /// Which file.
-        path: PathBuf,
-        /// Whose.
-        owner: u32,
-    },
+    Open(PathBuf, u32),
+    /// This other user owns it.
+    #[error("the key file {0} belongs to user {1}: it has to be root's or this user's")]
+    Owner(PathBuf, u32),
     /// Not a plain file.
     #[error("the key file {0} is not a file")]
     NotAFile(PathBuf),
-    /// Too short to be one.
+    /// Too short to be one, with so many bytes.
     #[error(
-        "the key in {path} has {bytes} bytes, and at least {} are needed",
-        Key::MIN_BYTES
+        "the key in {0} has {1} bytes, and at least {least} are needed",
+        least = Key::MIN_BYTES
     )]
-    Short {
-        /// Which file.
-        path: PathBuf,
-        /// How many.
-        bytes: usize,
-    },
+    Short(PathBuf, usize),
 }
 
 /// More than any key; a file that is longer is not one.
-const MOST_BYTES: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 
 /// Reads the key. A line feed at the end does not belong to it.
 ///
@@ -64,22 +44,16 @@ const MOST_BYTES: u64 = 4096;
 pub fn key(path: &Path) -> Result<Key, SecretError> {
     let file = private(path)?;
     let mut secret = Vec::new();
-    file.take(MOST_BYTES)
+    file.take(MAX_BYTES)
         .read_to_end(&mut secret)
-        .map_err(|error| SecretError::Read {
-            path: path.to_owned(),
-            error,
-        })?;
+        .map_err(|error| SecretError::Read(path.to_owned(), error))?;
     while matches!(secret.last(), Some(b'\n' | b'\r')) {
         secret.pop();
     }
     let bytes = secret.len();
     let key = Key::new(&secret);
     secret.fill(0);
-    key.ok_or_else(|| SecretError::Short {
-        path: path.to_owned(),
-        bytes,
-    })
+    key.ok_or_else(|| SecretError::Short(path.to_owned(), bytes))
 }
 
 /// Opens a file that only this user or root can read.
@@ -88,10 +62,7 @@ pub fn key(path: &Path) -> Result<Key, SecretError> {
 ///
 /// When it cannot be read, or others can read it.
 pub fn private(path: &Path) -> Result<std::fs::File, SecretError> {
-    let failed = |error| SecretError::Read {
-        path: path.to_owned(),
-        error,
-    };
+    let failed = |error| SecretError::Read(path.to_owned(), error);
     let file = std::fs::File::open(path).map_err(failed)?;
     // Of the opened file, so that nobody can change it in between.
     let facts = file.metadata().map_err(failed)?;
@@ -100,13 +71,11 @@ pub fn private(path: &Path) -> Result<std::fs::File, SecretError> {
     }
     let mode = facts.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
-        let path = path.to_owned();
-        return Err(SecretError::Open { path, mode });
+        return Err(SecretError::Open(path.to_owned(), mode));
     }
     let owner = facts.uid();
     if owner != 0 && owner != nix::unistd::geteuid().as_raw() {
-        let path = path.to_owned();
-        return Err(SecretError::Owner { path, owner });
+        return Err(SecretError::Owner(path.to_owned(), owner));
     }
     Ok(file)
 }
@@ -120,8 +89,7 @@ pub fn create(path: &Path) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(std::io::Error::other)?;
-    let mut text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    text.push('\n');
+    let text = hex::encode(random) + "\n";
     let mut options = std::fs::OpenOptions::new();
     let mut file = options
         .write(true)
@@ -164,7 +132,7 @@ mod tests {
         assert!(matches!(key(folder.path()), Err(SecretError::NotAFile(_))));
         assert!(matches!(
             key(&folder.path().join("none")),
-            Err(SecretError::Read { .. })
+            Err(SecretError::Read(..))
         ));
     }
 }

@@ -64,124 +64,119 @@ pub type Reread<'r> = &'r dyn Fn() -> Result<Settings, Vec<Mistake>>;
 ///
 /// When it cannot start, or its transport breaks.
 pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<(), ServiceError> {
-    let base = Base::new(settings)?;
+    let level = log::start(&settings.log);
+    let key = secret::key(&settings.ring.key_file)?;
+    let store = open_store(settings)?;
     let transport = transport::open(settings)?;
-    run_on(settings, reread, base, transport)
-}
-
-/// What a node has before it meets anybody.
-struct Base {
-    level: log::Level,
-    key: Key,
-    store: Store,
-}
-
-impl Base {
-    fn new(settings: &Settings) -> Result<Base, ServiceError> {
-        let level = log::start(&settings.log);
-        let key = secret::key(&settings.ring.key_file)?;
-        let folder = &settings.node.state_dir;
-        let what = format!("cannot keep state in {} (node.state_dir)", folder.display());
-        let sync = if settings.node.sync_state {
-            Sync::Always
-        } else {
-            Sync::Never
-        };
-        let store = Store::open(folder, sync).map_err(system(what))?;
-        if let Some(run) = store.notes().run {
-            run.end(settings.timing.grace.max(LEFT_FOR));
-        }
-        Ok(Base { level, key, store })
-    }
-}
-
-fn run_on(
-    settings: &Settings,
-    reread: Reread<'_>,
-    base: Base,
-    transport: Box<dyn ServiceTransport>,
-) -> Result<(), ServiceError> {
-    let Base { level, key, store } = base;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(4)
         .build()
         .map_err(system("cannot start"))?;
-    runtime.block_on(async {
-        let (requests, received) = sync_channel(MAX_REQUESTS);
-        let handle = Handle::new(requests, transport.waker());
-        let (orders, ordered) = mpsc::unbounded_channel();
-        let (publish, published) = watch::channel(settings.clone());
-        let app = App::new(handle.clone(), published.clone(), random());
-        let servers = listen(settings, &app).await?;
-        let began = Instant::now();
-        let telemetry =
-            Exporter::start(settings, began).map_err(system("cannot send spans ([telemetry])"))?;
-        let setup = Setup {
-            settings: settings.clone(),
-            key,
-            kept: store.kept(),
-            session: hook::session(),
-            random,
-        };
-        let shell = Shell {
-            agent: Agent::new(began.elapsed(), setup),
-            transport,
-            store,
-            commands: orders,
-            episodes: telemetry.as_ref().and_then(Exporter::sender),
-            began,
-            world: World::default(),
-        };
-        let (ended, mut end) = oneshot::channel();
-        let thread = std::thread::Builder::new()
-            .name("protocol".into())
-            .spawn(move || {
-                let _ = ended.send(shell.run(&received));
-            })
-            .map_err(system("cannot start a thread"))?;
-        let hooks = tokio::spawn(hook::run(ordered, published, handle.clone()));
-        tracing::info!(
-            name = %settings.node.name,
-            ring = %settings.ring.name,
-            listen = %settings.node.listen,
-            "started"
-        );
-        // Before anybody is told that there is somebody to send them to.
-        let mut signals = Signals::new().map_err(system("cannot listen to signals"))?;
-        let _ = sd_notify::notify(&[NotifyState::Ready]);
-        let result = loop {
-            tokio::select! {
-                ended = &mut end => break ended,
-                wanted = signals.next() => match wanted {
-                    Wanted::Stop => {
-                        let _ = sd_notify::notify(&[NotifyState::Stopping]);
-                        handle.insist(Request::Stop).await;
-                    }
-                    Wanted::Reload => reload(reread, &handle, &publish, &level).await,
-                },
-            }
-        };
-        for server in servers {
-            server.abort();
+    runtime.block_on(run_on(settings, reread, &level, key, store, transport))
+}
+
+/// The state's folder, when nothing of a command of before a restart lives any more.
+fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
+    let folder = &settings.node.state_dir;
+    let what = format!("cannot keep state in {} (node.state_dir)", folder.display());
+    let sync = if settings.node.sync_state {
+        Sync::Always
+    } else {
+        Sync::Never
+    };
+    let store = Store::open(folder, sync).map_err(system(what))?;
+    if let Some(run) = store.notes().run {
+        run.end(settings.timing.grace.max(LEFT_FOR));
+    }
+    Ok(store)
+}
+
+async fn run_on(
+    settings: &Settings,
+    reread: Reread<'_>,
+    level: &log::Level,
+    key: Key,
+    store: Store,
+    transport: Box<dyn ServiceTransport>,
+) -> Result<(), ServiceError> {
+    let (requests, received) = sync_channel(MAX_REQUESTS);
+    let handle = Handle::new(requests, transport.waker());
+    let (orders, ordered) = mpsc::unbounded_channel();
+    let (publish, published) = watch::channel(settings.clone());
+    let app = App::new(handle.clone(), published.clone(), random());
+    let servers = listen(settings, &app).await?;
+    let began = Instant::now();
+    let telemetry =
+        Exporter::start(settings, began).map_err(system("cannot send spans ([telemetry])"))?;
+    let setup = Setup {
+        settings: settings.clone(),
+        key,
+        kept: store.kept(),
+        session: hook::session(),
+        random,
+    };
+    let shell = Shell {
+        agent: Agent::new(began.elapsed(), setup),
+        transport,
+        store,
+        commands: orders,
+        episodes: telemetry.as_ref().and_then(Exporter::sender),
+        began,
+        world: World::default(),
+    };
+    let (ended, mut end) = oneshot::channel();
+    let thread = std::thread::Builder::new()
+        .name("protocol".into())
+        .spawn(move || {
+            let _ = ended.send(shell.run(&received));
+        })
+        .map_err(system("cannot start a thread"))?;
+    let hooks = tokio::spawn(hook::run(ordered, published, handle.clone()));
+    tracing::info!(
+        name = %settings.node.name,
+        ring = %settings.ring.name,
+        listen = %settings.node.listen,
+        "started"
+    );
+    // Before anybody is told that there is somebody to send them to.
+    let on = |kind| signal(kind).map_err(system("cannot listen to signals"));
+    let (mut terminate, mut interrupt) =
+        (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
+    let mut hangup = on(SignalKind::hangup())?;
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
+    let result = loop {
+        tokio::select! {
+            ended = &mut end => break ended,
+            _ = terminate.recv() => stop(&handle).await,
+            _ = interrupt.recv() => stop(&handle).await,
+            _ = hangup.recv() => reload(reread, &handle, &publish, level).await,
         }
-        // The socket of a node that is gone would only confuse.
-        let _ = std::fs::remove_file(&settings.api.socket);
-        // Dropping what the protocol held has ended the orders.
-        let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
-        if let Some(telemetry) = telemetry {
-            telemetry.finish().await;
+    };
+    for server in servers {
+        server.abort();
+    }
+    // The socket of a node that is gone would only confuse.
+    let _ = std::fs::remove_file(&settings.api.socket);
+    // Dropping what the protocol held has ended the orders.
+    let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
+    if let Some(telemetry) = telemetry {
+        telemetry.finish().await;
+    }
+    match result {
+        Ok(Ok(())) => {
+            let _ = thread.join();
+            tracing::info!("stopped");
+            Ok(())
         }
-        match result {
-            Ok(Ok(())) => {
-                let _ = thread.join();
-                tracing::info!("stopped");
-                Ok(())
-            }
-            Ok(Err(error)) => Err(ServiceError::Protocol(error.to_string())),
-            Err(_) => Err(ServiceError::Protocol("its thread has panicked".into())),
-        }
-    })
+        Ok(Err(error)) => Err(ServiceError::Protocol(error.to_string())),
+        Err(_) => Err(ServiceError::Protocol("its thread has panicked".into())),
+    }
+}
+
+async fn stop(handle: &Handle) {
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    handle.insist(Request::Stop).await;
 }
 
 async fn reload(
@@ -254,35 +249,6 @@ fn bind_socket(path: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(path)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     Ok(listener)
-}
-
-enum Wanted {
-    Stop,
-    Reload,
-}
-
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-    hangup: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    fn new() -> io::Result<Signals> {
-        Ok(Signals {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> Wanted {
-        tokio::select! {
-            _ = self.terminate.recv() => Wanted::Stop,
-            _ = self.interrupt.recv() => Wanted::Stop,
-            _ = self.hangup.recv() => Wanted::Reload,
-        }
-    }
 }
 
 /// A number that nobody can guess. Without any randomness in the system, the time:

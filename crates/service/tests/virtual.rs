@@ -11,7 +11,7 @@ use headway_node::Key;
 use headway_service::config::{Settings, Sources};
 use headway_service::internal::roster::Member;
 use headway_service::internal::{
-    Agent, Destination, Effect, Grant, Kept, Phase, Request, Setup, Status,
+    Agent, Destination, Effect, Grant, Kept, Outcome, Phase, Request, Setup, Status,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
@@ -175,7 +175,7 @@ impl World {
             let ended = Request::CommandEnded {
                 grant,
                 payload: None,
-                failed: false,
+                outcome: Outcome::Succeeded,
                 took: ms(1),
             };
             self.request(at, ended);

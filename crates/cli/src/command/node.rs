@@ -1,6 +1,7 @@
 //! `headway node`: one machine of a fleet, and what operators ask of it.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches, Subcommand};
@@ -264,14 +265,8 @@ fn init(args: &InitArgs) -> Result<Answer, Failure> {
     match &args.file {
         None => print!("{example}"),
         Some(path) => {
-            let file = std::fs::OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(path);
-            let written = file.and_then(|mut file| {
-                use std::io::Write as _;
-                file.write_all(example.as_bytes())
-            });
+            let file = std::fs::File::create_new(path);
+            let written = file.and_then(|mut file| file.write_all(example.as_bytes()));
             written.map_err(|error| Failure::writing(path, &error))?;
             eprintln!("wrote {}", path.display());
         }
@@ -307,14 +302,11 @@ fn check(given: &Given) -> Result<Answer, Failure> {
 }
 
 fn ask(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
-    client::ask(socket, method, path, body).map_err(|error| {
-        let help = match &error {
-            ClientError::Unreachable { .. } => {
-                "is the node running, and is --socket its api.socket?"
-            }
-            ClientError::Refused(_) | ClientError::Strange => return Failure::new(error),
-        };
-        Failure::new(error).help(help)
+    client::ask(socket, method, path, body).map_err(|error| match error {
+        ClientError::Unreachable { .. } => {
+            Failure::new(error).help("is the node running, and is --socket its api.socket?")
+        }
+        ClientError::Refused(_) | ClientError::Strange => Failure::new(error),
     })
 }
 
@@ -326,28 +318,18 @@ fn show(value: &Value) -> Result<Answer, Failure> {
 
 fn list(socket: &Path) -> Result<Answer, Failure> {
     let roster = ask(socket, "GET", "/v1/roster", None)?;
-    println!(
-        "roster {} of ring {}",
-        roster["version"],
-        text(&roster["ring"])
-    );
-    let bypassed = roster["bypassed"].as_array().cloned().unwrap_or_default();
-    for (at, member) in roster["members"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
+    let ring = text(&roster["ring"]);
+    println!("roster {} of ring {ring}", roster["version"]);
+    let list = |key: &str| roster[key].as_array().cloned().unwrap_or_default();
+    let bypassed = list("bypassed");
+    for (at, member) in list("members").iter().enumerate() {
+        let (name, address) = (text(&member["name"]), text(&member["address"]));
         let note = if bypassed.contains(&member["name"]) {
             "  bypassed"
         } else {
             ""
         };
-        println!(
-            "{at:>4}  {:<16} {}{note}",
-            text(&member["name"]),
-            text(&member["address"])
-        );
+        println!("{at:>4}  {name:<16} {address}{note}");
     }
     Ok(Answer::Yes)
 }

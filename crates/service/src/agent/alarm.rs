@@ -18,23 +18,14 @@ pub(crate) enum Alarm {
          are needed"
     )]
     NoMajority {
-        /// The silent member.
         name: String,
-        /// How many answered, with this node.
         reached: usize,
-        /// How many members there are.
         all: usize,
-        /// How many have to answer.
         needed: usize,
     },
     /// The ring would not work without a member, or with it.
     #[error("{name} cannot be bypassed: {why}")]
-    NoBypass {
-        /// Which member.
-        name: String,
-        /// Why not.
-        why: Refusal,
-    },
+    NoBypass { name: String, why: Refusal },
     /// A node was configured with another first roster.
     #[error("{0} was configured with other members: make ring.members the same")]
     OtherMembers(String),
@@ -43,12 +34,7 @@ pub(crate) enum Alarm {
     OtherRing(String),
     /// The tokens do not fit the roster.
     #[error("roster {version} cannot run: {error}")]
-    NoPlan {
-        /// Which roster.
-        version: u64,
-        /// Why not.
-        error: PlanError,
-    },
+    NoPlan { version: u64, error: PlanError },
     /// The node cannot take its place.
     #[error(transparent)]
     NoPlace(ConfigError),

@@ -171,6 +171,13 @@ impl<'s> Reader<'s> {
         None
     }
 
+    /// Notes that something is wrong with the value of a key, unless all is well.
+    pub(super) fn expect(&mut self, path: &str, fine: bool, message: impl Into<String>) {
+        if !fine {
+            self.wrong(path, message);
+        }
+    }
+
     /// Notes that something is wrong with the value of a key.
     pub(super) fn wrong(&mut self, path: &str, message: impl Into<String>) {
         let key = keys().find(|key| key.path == path);

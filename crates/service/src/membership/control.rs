@@ -93,9 +93,6 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// All reasons.
-    pub const ALL: [Refused; 3] = [Refused::Malformed, Refused::Unauthenticated, Refused::Ring];
-
     /// A name for labels and tables.
     pub const fn name(self) -> &'static str {
         match self {

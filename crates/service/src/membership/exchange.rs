@@ -14,7 +14,7 @@ use crate::membership::control::{CHUNK_BYTES, Message, Sender};
 use crate::membership::roster::{Mark, RosterError, Signed};
 
 /// Larger than any roster can be.
-const MOST_BYTES: u32 = 2 << 20;
+const MAX_BYTES: u32 = 2 << 20;
 
 /// Pieces asked for at a time.
 const WINDOW: usize = 8;
@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_millis(250);
 const GIVE_UP: Duration = Duration::from_secs(3);
 
 /// Messages waiting to be sent at most; what is beyond is as good as lost.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// One node's part in spreading rosters.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ impl Exchange {
             fetch.mark == mark && now.saturating_sub(fetch.progress) < 4 * AGAIN
                 || fetch.mark.replaces(&mark)
         });
-        if busy || mark.size > MOST_BYTES || mark.size == 0 {
+        if busy || mark.size > MAX_BYTES || mark.size == 0 {
             return;
         }
         // Pieces of the same roster are kept, whoever sent them.
@@ -245,7 +245,7 @@ impl Exchange {
     }
 
     fn send(&mut self, address: &str, message: Message) {
-        if self.outbox.len() < MOST_WAITING {
+        if self.outbox.len() < MAX_WAITING {
             self.outbox.push_back((address.to_owned(), message));
         }
     }

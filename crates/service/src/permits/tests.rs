@@ -147,7 +147,7 @@ fn what_is_asked_back_and_kept_is_an_overrun() {
 }
 
 #[test]
-fn a_restart_keeps_permits_and_fleetlock_wishes() {
+fn a_restart_keeps_permits_and_fleetlock_requests() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
     permits.ask(s(0), fleet("b"));
@@ -181,7 +181,7 @@ fn a_permit_that_is_not_collected_lapses_and_one_that_is_stays() {
 }
 
 #[test]
-fn wishes_that_are_not_repeated_are_forgotten() {
+fn requests_that_are_not_repeated_are_forgotten() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
     permits.handle_timeout(s(59));

@@ -1,0 +1,174 @@
+//! Changing rosters: from hearing of a new one, or making it, to having left the old.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use headway_node::Key;
+
+use super::roster::{Member, Roster, RosterError, Signed};
+use super::{Effect, Membership};
+use crate::agent::alarm::{Alarm, Reason};
+use crate::config::Settings;
+use crate::request::{Answer, Refusal, Reply};
+
+/// How long a former neighbour is told of a new roster.
+const TELL_FOR: Duration = Duration::from_secs(600);
+
+impl Membership {
+    pub(super) fn follow_exchange(&mut self, now: Duration) {
+        if self.exchange.poll_adopted() {
+            self.adopt(now);
+        }
+        if let Some(error) = self.exchange.poll_refused() {
+            tracing::warn!(%error, "a roster was refused");
+            self.reject(Reason::Roster);
+        }
+    }
+
+    /// There is a new roster.
+    fn adopt(&mut self, now: Duration) {
+        let Some(signed) = self.exchange.roster() else {
+            return;
+        };
+        self.effects
+            .push_back(Effect::Adopted(signed.bytes().to_vec()));
+        let new = signed.roster().clone();
+        let me = &self.settings.node.name;
+        tracing::info!(
+            version = new.version,
+            members = new.members.len(),
+            bypassed = ?new.bypassed,
+            "a new roster"
+        );
+        if let Some(old) = &self.current {
+            let left = left_beside(old, &new, me);
+            if !left.is_empty() {
+                let names: Vec<&String> = left.keys().collect();
+                tracing::info!(?names, "waits until they use no permit");
+                self.leaving_until = now + longest_permit(&self.settings);
+            }
+            self.leaving.extend(left);
+            if let Some(beside) = old.around(me) {
+                self.previous.extend(beside.map(Member::entry));
+                self.previous_until = now + TELL_FOR;
+            }
+        }
+        // Whoever is on the new ring says for itself when it is ready.
+        self.leaving.retain(|name, _| new.index(name).is_none());
+        self.drop_poll();
+        self.silent_since.clear();
+        self.alarms
+            .clear(|alarm| !matches!(alarm, Alarm::OtherMembers(_) | Alarm::OtherRing(_)));
+        self.current = Some(new);
+        // The neighbours hear of it at once.
+        self.next_offer = now;
+    }
+
+    /// Tells whoever should know which roster this node has.
+    pub(super) fn offer(&mut self, now: Duration) {
+        let me = &self.settings.node.name;
+        let mut to = self.leaving.clone();
+        if now < self.previous_until {
+            to.extend(self.previous.clone());
+        }
+        if let Some(roster) = &self.current {
+            to.extend(roster.around(me).into_iter().flatten().map(Member::entry));
+            // One other in turn: news reach even those whose neighbours are gone.
+            self.rotation = (self.rotation + 1) % roster.members.len().max(1);
+            to.extend(roster.members.get(self.rotation).map(Member::entry));
+        }
+        to.remove(me);
+        for address in to.values() {
+            self.exchange.offer(address);
+        }
+        if !self.standing.taking_part {
+            for address in &self.settings.ring.seeds {
+                self.exchange.offer(address);
+            }
+        }
+    }
+
+    pub(super) fn next(
+        &self,
+        change: impl FnOnce(&Roster) -> Result<Roster, RosterError>,
+    ) -> Result<Roster, Refusal> {
+        let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
+        Ok(change(roster)?)
+    }
+
+    /// Makes a roster the ring's, from here.
+    pub(super) fn propose(&mut self, now: Duration, roster: Roster) -> Reply {
+        roster.check()?;
+        self.settings.plan(roster.active().count())?;
+        let version = roster.version;
+        if !self.exchange.propose(Signed::new(roster, &self.key)) {
+            return Err(Refusal::Superseded);
+        }
+        self.follow_exchange(now);
+        Ok(Answer::Version(version))
+    }
+}
+
+/// How long a permit of somebody who has left lasts at most.
+pub(super) fn longest_permit(settings: &Settings) -> Duration {
+    settings.timing.dwell_most + settings.timing.grace
+}
+
+/// The roster to begin with: the one that was kept, or the file's.
+pub(super) fn known_roster(settings: &Settings, key: &Key, kept: Option<&[u8]>) -> Option<Signed> {
+    let first = settings.first_roster();
+    let first = first.map(|roster| Signed::new(roster, key));
+    let kept = kept.and_then(|bytes| {
+        Signed::read(bytes, &settings.ring.name, key)
+            .inspect_err(|error| tracing::warn!(%error, "the kept roster is not used"))
+            .ok()
+    });
+    match (kept, first) {
+        (Some(kept), Some(first)) if kept.mark().version <= 1 => Some(first),
+        (Some(kept), Some(first)) => {
+            if kept.roster().members != first.roster().members {
+                tracing::info!(
+                    version = kept.roster().version,
+                    "the roster has changed since ring.members was written; the latest is used"
+                );
+            }
+            Some(kept)
+        }
+        (kept, first) => kept.or(first),
+    }
+}
+
+/// The members that are no longer on the ring between `me` and the nearest members
+/// that are, on either side.
+fn left_beside(old: &Roster, new: &Roster, me: &str) -> BTreeMap<String, String> {
+    let ring: Vec<&Member> = old.active().collect();
+    let Some(at) = ring.iter().position(|member| member.name == me) else {
+        return BTreeMap::new();
+    };
+    let after = (1..ring.len()).map(|far| ring[(at + far) % ring.len()]);
+    let before = (1..ring.len()).map(|far| ring[(at + ring.len() - far) % ring.len()]);
+    let gone = |member: &&Member| new.index(&member.name).is_none();
+    let gone = after.take_while(gone).chain(before.take_while(gone));
+    gone.map(Member::entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::roster::Bypass;
+    use crate::membership::roster::tests::roster;
+
+    #[test]
+    fn the_members_beside_those_who_left_wait_for_all_of_them() {
+        let old = roster(&["a", "b", "c", "d", "e"]);
+        let new = old.without("c").unwrap().without("d").unwrap();
+        let waits = |me| -> Vec<String> { left_beside(&old, &new, me).into_keys().collect() };
+        assert_eq!(waits("b"), ["c", "d"]);
+        assert_eq!(waits("e"), ["c", "d"]);
+        assert!(waits("a").is_empty());
+        // Bypassed counts as gone, too.
+        let new = old.bypassing("a", Bypass::LeaveOut).unwrap();
+        let waits: Vec<String> = left_beside(&old, &new, "e").into_keys().collect();
+        assert_eq!(waits, ["a"]);
+    }
+}
