@@ -1,13 +1,14 @@
 (** Every theorem rests on nothing but Coq itself: [make] fails unless each line
     below prints "Closed under the global context". *)
 
-From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast.
+From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle MovingBlock.
 
 Print Assumptions delay_is_figure3.
 Print Assumptions relay_is_figure3.
 Print Assumptions tokens_conserved.
 Print Assumptions dater.
 Print Assumptions release_times.
+Print Assumptions release_times_at_delay.
 Print Assumptions legitimate_lifted.
 Print Assumptions closure.
 Print Assumptions every_token_moves.
@@ -16,10 +17,19 @@ Print Assumptions theorem1_attained.
 Print Assumptions theorem2.
 Print Assumptions theorem2_start.
 Print Assumptions theorem2_attained.
+Print Assumptions theorem2_start_attained.
+Print Assumptions theorem2_full.
 Print Assumptions theorem3_bound.
 Print Assumptions theorem3_attained.
 Print Assumptions convergence.
 Print Assumptions jam.
 Print Assumptions visits_equal.
+Print Assumptions circulation.
+Print Assumptions jam_repeats.
 Print Assumptions release_round_right.
 Print Assumptions forecast_is_run.
+Print Assumptions SharedMemory.shared_memory_safe.
+Print Assumptions SharedMemory.some_token_may_move.
+Print Assumptions SharedMemory.distance_step.
+Print Assumptions Messages.messages_safe.
+Print Assumptions Messages.distance_step.

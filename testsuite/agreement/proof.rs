@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 use headway_core::{Configuration, Process, ProcessIndex, Program, Ring, Separation, bound};
 use headway_sim::forecast::Forecast;
 use headway_testkit::tools;
+use headway_testsuite::documents::{quoted, read, root};
 use headway_testsuite::space::{Random, cases, each_state};
 
 /// One question to the oracle; what it asks is in `proof/oracle/main.ml`.
@@ -111,7 +112,7 @@ fn oracle() -> Option<&'static Path> {
                 return None;
             }
         }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proof");
+        let folder = root().join("proof");
         let made = Command::new("make")
             .args(["-s", "-C"])
             .arg(&folder)
@@ -285,6 +286,57 @@ type Step = fn(Process, u32, i32) -> Process;
 
 fn right(before: Process, arriving: u32, top: i32) -> Process {
     headway_core::program::delay::round(before, arriving, top)
+}
+
+/// A row of a table ends with names and the file they are in: the first name that is
+/// not stated there, or that `make proof` does not ask for its assumptions.
+fn not_proved(document: &str) -> Option<String> {
+    let asked = read("proof/Assumptions.v");
+    let rows = document.lines().filter(|line| line.starts_with('|'));
+    let mut names = rows.flat_map(|row| {
+        let cell = row.trim_end_matches('|').rsplit('|').next().unwrap_or("");
+        let items: Vec<&str> = quoted(cell).collect();
+        let (file, names) = items.split_last().map_or(("", &[][..]), |(f, n)| (*f, n));
+        names
+            .iter()
+            .map(move |name| (*name, file))
+            .collect::<Vec<_>>()
+    });
+    names.find_map(|(name, file)| {
+        let text = read(&format!("proof/{file}"));
+        let kinds = ["Theorem", "Lemma", "Corollary"];
+        let kind = kinds
+            .iter()
+            .find(|kind| text.contains(&format!("{kind} {name} ")));
+        // Lemmas are steps on the way; the theorems are asked.
+        let closed = |kind: &str| kind == "Lemma" || asked.contains(&format!("{name}."));
+        (!kind.is_some_and(|kind| closed(kind))).then(|| format!("{name} in {file}"))
+    })
+}
+
+#[test]
+fn the_document_names_theorems_that_are_proved() {
+    let document = read("docs/proof.md");
+    assert_eq!(not_proved(&document), None);
+    let rows = |text: &str| text.matches(".v` |").count();
+    assert!(rows(&document) > 20, "{}", rows(&document));
+    let picture = read("docs/images/proof.svg");
+    for file in read("proof/_CoqProject")
+        .lines()
+        .filter(|line| line.ends_with(".v"))
+    {
+        assert!(
+            picture.contains(&format!(">{file}<")),
+            "{file} is not in the picture"
+        );
+    }
+}
+
+/// Counter-test: a name that nobody has proved is noticed.
+#[test]
+fn a_theorem_that_nobody_has_proved_is_noticed() {
+    let row = "| worst case | it takes one round | `theorem0` in `Theorems.v` |";
+    assert_eq!(not_proved(row).as_deref(), Some("theorem0 in Theorems.v"));
 }
 
 /// The core's loop around a step that may be wrong.

@@ -8,6 +8,11 @@
 //! * [`execution`]: a run, who arrives where, and since when claim 5 applies;
 //! * [`resting`]: resting bounds and the variant function F.
 
+/// The examples of the guide for embedded engineers compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/embedded.md")]
+struct EmbeddedGuide;
+
 pub mod documents;
 pub mod execution;
 pub mod listing;

@@ -48,7 +48,7 @@ pub struct Limits {
     pub requests_per_second: f64,
     /// Requests from one address at once.
     pub request_burst: f64,
-    /// After so many seconds a run that nobody looks at is dropped.
+    /// A run that nobody looks at is dropped after this many seconds.
     pub idle_run_s: u64,
 }
 

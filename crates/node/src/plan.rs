@@ -3,15 +3,17 @@
 //! Logical rounds are exactly synchronous, so a separation g set in the protocol
 //! holds exactly in logical time. In real time neighbours may be one tick apart,
 //! and a token may be ahead of the one in front of it by some rounds. With a round
-//! every p-th tick, two tokens are truly never closer than
+//! every p-th tick, two tokens are never closer in real time than
 //!
 //! ```text
 //! g - floor((g + p) / (p + 1))
 //! ```
 //!
-//! hops. A true separation d can be had with g = 2d at full speed (p = 1), or with
-//! g = d + 1 at the slowest pace (p = g); what is between trades speed for room. A
-//! [`Plan`] takes the quickest pace at which the tokens fit.
+//! hops. For a separation d in real time, take g = 2d at full speed (p = 1), or
+//! g = d + 1 at the slowest pace (p = g), or anything in between, which trades speed for
+//! room. A [`Plan`] takes the fastest pace at which the tokens fit.
+
+use core::fmt;
 
 use headway_core::bound::true_separation;
 use thiserror::Error;
@@ -40,9 +42,12 @@ pub enum PlanError {
     Separation,
     /// The tokens do not fit at that separation, at whatever pace.
     #[error(
-        "{tokens} tokens truly {wanted} hops apart need {} nodes, and there are {nodes}: \
-         take at most {capacity} tokens, or a separation of at most {furthest}",
-        u64::from(*tokens) * (u64::from(*wanted) + 1)
+        "{tokens} tokens {} apart in real time need {} nodes, and there are {nodes}: \
+         take at most {}{}",
+        Count(*wanted, "hop"),
+        u64::from(*tokens) * (u64::from(*wanted) + 1),
+        Count(*capacity, "token"),
+        Furthest(*furthest)
     )]
     Infeasible {
         /// Nodes in the ring.
@@ -58,6 +63,28 @@ pub enum PlanError {
     },
 }
 
+/// A number and what it counts.
+struct Count(u32, &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        write!(formatter, "{} {}{plural}", self.0, self.1)
+    }
+}
+
+/// What else would fit, if anything.
+struct Furthest(u32);
+
+impl fmt::Display for Furthest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            hops => write!(formatter, ", or a separation of at most {hops}"),
+        }
+    }
+}
+
 /// The largest ring: phases and values are 31 bits on the wire, and the clock
 /// wants a few times as many phases as there are nodes.
 pub const MAX_NODES: u32 = 1 << 28;
@@ -66,7 +93,7 @@ pub const MAX_NODES: u32 = 1 << 28;
 pub const MAX_TOKENS: u32 = 1 << 15;
 
 impl Plan {
-    /// The quickest plan that keeps `tokens` tokens truly `separation` hops apart
+    /// The fastest plan that keeps `tokens` tokens `separation` hops apart in real time
     /// on a ring of `nodes`.
     ///
     /// ```
@@ -189,7 +216,7 @@ fn check(nodes: u32, tokens: u32, separation: u32) -> Result<(), PlanError> {
 }
 
 /// The least pace, and with it the least logical separation up to `room`, that
-/// keep tokens truly `wanted` apart.
+/// keep tokens `wanted` hops apart in real time.
 fn quickest(wanted: u32, room: u32) -> Option<(u32, u32)> {
     // g - floor((g+p)/(p+1)) = floor(g·p/(p+1)), so the least g for a pace is
     // ceil(wanted·(p+1)/p) = wanted + ceil(wanted/p).

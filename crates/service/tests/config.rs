@@ -50,7 +50,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
     let cases = [
         (
             GOOD.replace("tokens = 1", "tokens = 2"),
-            "8:10: ring.tokens: 2 tokens truly 1 hops apart need 4 nodes, and there are 3: take at most 1 tokens, or a separation of at most 0",
+            "8:10: ring.tokens: 2 tokens 1 hop apart in real time need 4 nodes, and there are 3: take at most 1 token",
         ),
         (
             GOOD.replace("tokens = 1", "tokens = 0"),

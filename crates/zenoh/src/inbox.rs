@@ -1,4 +1,4 @@
-//! What has come and was not read yet, and the session that it comes by.
+//! Datagrams that have arrived and were not read yet, and the session they arrive by.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -16,17 +16,17 @@ use crate::transport::LARGEST_DATAGRAM;
 
 /// Kept of each neighbour: its latest state, and on a ring of two, where one node is
 /// both neighbours, both of them, told twice.
-const MOST_OF_A_NEIGHBOUR: usize = 4;
+const MAX_OF_A_NEIGHBOUR: usize = 4;
 
 /// Kept of all control datagrams together.
-const MOST_CONTROL: usize = 64;
+const MAX_CONTROL: usize = 64;
 
 /// Where datagrams wait to be read. Bounded: of too many from one source, the oldest
 /// is dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Mailbox {
     mail: Mutex<Mail>,
-    bell: Condvar,
+    changed: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -61,13 +61,6 @@ enum Source {
 }
 
 impl Mailbox {
-    pub(crate) fn new() -> Mailbox {
-        Mailbox {
-            mail: Mutex::new(Mail::default()),
-            bell: Condvar::new(),
-        }
-    }
-
     /// From now on only these are listened to on the ring.
     pub(crate) fn set_neighbours(&self, names: &BTreeSet<String>) {
         let names: BTreeSet<String> = names.iter().map(|name| chunk(name)).collect();
@@ -98,7 +91,7 @@ impl Mailbox {
 
     pub(crate) fn wake(&self) {
         self.lock().woken = true;
-        self.bell.notify_all();
+        self.changed.notify_all();
     }
 
     /// As [`headway_node::transport::Transport::receive`].
@@ -122,7 +115,7 @@ impl Mailbox {
             if left.is_zero() {
                 return None;
             }
-            let waited = self.bell.wait_timeout(mail, left);
+            let waited = self.changed.wait_timeout(mail, left);
             mail = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -132,15 +125,15 @@ impl Mailbox {
         let mut mail = self.lock();
         let key = sample.key_expr().as_str();
         let sender = key.rsplit('/').next().unwrap_or_default();
-        let (source, most) = match (kind, mail.neighbours.get_mut(sender)) {
+        let (source, limit) = match (kind, mail.neighbours.get_mut(sender)) {
             _ if payload.len() > LARGEST_DATAGRAM => {
                 mail.refused = mail.refused.saturating_add(1);
                 return;
             }
-            (Kind::Control, _) => (Source::Control, MOST_CONTROL),
+            (Kind::Control, _) => (Source::Control, MAX_CONTROL),
             (Kind::Ring, Some(neighbour)) => {
                 neighbour.heard = Some(Instant::now());
-                (Source::Neighbour(sender.to_owned()), MOST_OF_A_NEIGHBOUR)
+                (Source::Neighbour(sender.to_owned()), MAX_OF_A_NEIGHBOUR)
             }
             (Kind::Complaint, Some(neighbour)) => {
                 neighbour.complains = true;
@@ -152,7 +145,7 @@ impl Mailbox {
             }
         };
         let same = |(other, _): &(Source, _)| *other == source;
-        if mail.waiting.iter().filter(|waiting| same(waiting)).count() >= most
+        if mail.waiting.iter().filter(|waiting| same(waiting)).count() >= limit
             && let Some(oldest) = mail.waiting.iter().position(same)
         {
             mail.waiting.remove(oldest);
@@ -160,7 +153,7 @@ impl Mailbox {
         let datagram = payload.to_bytes().into_owned();
         mail.waiting.push_back((source, datagram));
         drop(mail);
-        self.bell.notify_all();
+        self.changed.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, Mail> {

@@ -12,48 +12,49 @@ use crate::options::Options;
 use crate::outbox::{Channel, Condition, Outbox};
 use crate::setup::Keys;
 
-/// It looks after everything this often, and when it is rung for.
+/// It checks all sessions this often, and when it is signalled.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// A session to somebody who is no neighbour is closed when it was not used for
-/// this long.
+/// A session to a node that is not a neighbour is closed when it is unused for this long.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// Nor is it kept for longer than this, because nobody tells whether it still works.
+/// Nor is it kept for longer than this, because nothing shows whether it still works.
 const KEPT: Duration = Duration::from_secs(8);
 
-/// Sessions to others than the neighbours at most.
-const MOST_OTHERS: usize = 64;
+/// How many sessions there are to nodes that are not neighbours.
+const MAX_OTHERS: usize = 64;
 
-/// Reopening what does not help is done less and less often, down to this.
+/// If reopening does not help, the pause between two attempts doubles up to this.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// After a session could not be opened.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Rings for the keeper.
+/// Wakes the keeper.
 #[derive(Debug, Default)]
-pub(crate) struct Bell {
-    rung: Mutex<bool>,
-    heard: Condvar,
+pub(crate) struct Signal {
+    raised: Mutex<bool>,
+    changed: Condvar,
 }
 
-impl Bell {
-    pub(crate) fn ring(&self) {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.heard.notify_one();
+impl Signal {
+    pub(crate) fn raise(&self) {
+        *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_one();
     }
 
-    fn wait(&self, most: Duration) {
-        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.heard.wait_timeout_while(rung, most, |rung| !*rung);
+    fn wait(&self, limit: Duration) {
+        let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self
+            .changed
+            .wait_timeout_while(raised, limit, |raised| !*raised);
         *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
     }
 }
 
 /// What the transport wants.
-#[derive(Default)]
-pub(crate) struct Wishes {
+#[derive(Clone, Default)]
+pub(crate) struct Wanted {
     pub(crate) outboxes: BTreeMap<String, Arc<Outbox>>,
     /// Addresses of neighbours, by name.
     pub(crate) neighbours: BTreeMap<String, String>,
@@ -64,14 +65,14 @@ pub(crate) struct Wishes {
 
 /// Shared by the transport and its keeper.
 #[derive(Default)]
-pub(crate) struct Desk {
-    wishes: Mutex<Wishes>,
-    pub(crate) bell: Arc<Bell>,
+pub(crate) struct Shared {
+    wanted: Mutex<Wanted>,
+    pub(crate) signal: Arc<Signal>,
 }
 
-impl Desk {
-    pub(crate) fn wishes(&self) -> MutexGuard<'_, Wishes> {
-        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
+impl Shared {
+    pub(crate) fn wanted(&self) -> MutexGuard<'_, Wanted> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -79,16 +80,24 @@ pub(crate) struct Keeper {
     options: Options,
     keys: Keys,
     mailbox: Arc<Mailbox>,
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     inbox: Option<Inbox>,
     /// Not before then.
-    next_open: BTreeMap<String, Instant>,
     next_inbox: Option<Instant>,
-    /// When somebody was last heard while what it is told was read, by address.
-    well: BTreeMap<String, Instant>,
-    /// How often sessions were reopened in vain, by address.
-    vain: BTreeMap<String, u32>,
-    inbox_vain: u32,
+    inbox_attempts: u32,
+    /// By address.
+    records: BTreeMap<String, Record>,
+}
+
+/// How it went with one address.
+#[derive(Default)]
+struct Record {
+    /// A session is not opened before then.
+    next_open: Option<Instant>,
+    /// When the neighbour there was last heard while it read what it is told.
+    well: Option<Instant>,
+    /// How often its session was reopened in vain.
+    attempts: u32,
 }
 
 impl Keeper {
@@ -96,52 +105,43 @@ impl Keeper {
         options: Options,
         keys: Keys,
         mailbox: Arc<Mailbox>,
-        desk: Arc<Desk>,
+        shared: Arc<Shared>,
         inbox: Inbox,
     ) -> Keeper {
         Keeper {
             options,
             keys,
             mailbox,
-            desk,
+            shared,
             inbox: Some(inbox),
-            next_open: BTreeMap::new(),
             next_inbox: None,
-            well: BTreeMap::new(),
-            vain: BTreeMap::new(),
-            inbox_vain: 0,
+            inbox_attempts: 0,
+            records: BTreeMap::new(),
         }
     }
 
-    /// Until it is told to stop; then everything is closed.
+    /// Until it is told to stop; then it closes everything.
     pub(crate) fn run(mut self) {
         loop {
-            let (outboxes, neighbours, allowed) = {
-                let mut wishes = self.desk.wishes();
-                if wishes.stop {
-                    break;
-                }
-                // Nobody sends there any more.
-                wishes.outboxes.retain(|_, outbox| {
-                    Arc::strong_count(outbox) > 1 || outbox.condition().is_some()
-                });
-                (
-                    wishes.outboxes.clone(),
-                    wishes.neighbours.clone(),
-                    wishes.allowed.clone(),
-                )
-            };
-            let now = Instant::now();
-            self.tend_inbox(now, &allowed);
-            self.tend_outboxes(now, &outboxes, &neighbours);
-            drop(outboxes);
-            self.desk.bell.wait(EVERY);
-        }
-        let outboxes = std::mem::take(&mut self.desk.wishes().outboxes);
-        for outbox in outboxes.into_values() {
-            if let Some(session) = outbox.shut() {
-                close(session);
+            let mut wanted = self.shared.wanted();
+            if wanted.stop {
+                break;
             }
+            // Nobody sends there any more.
+            wanted
+                .outboxes
+                .retain(|_, outbox| Arc::strong_count(outbox) > 1 || outbox.condition().is_some());
+            let now_wanted = wanted.clone();
+            drop(wanted);
+            let now = Instant::now();
+            self.tend_inbox(now, &now_wanted.allowed);
+            self.tend_outboxes(now, &now_wanted);
+            drop(now_wanted);
+            self.shared.signal.wait(EVERY);
+        }
+        let outboxes = std::mem::take(&mut self.shared.wanted().outboxes);
+        for outbox in outboxes.into_values() {
+            outbox.shut().into_iter().for_each(close);
         }
         if let Some(inbox) = self.inbox.take() {
             inbox.close();
@@ -159,14 +159,14 @@ impl Keeper {
                     .filter_map(|name| self.mailbox.heard(name))
                     .max();
                 if heard.is_some_and(|heard| heard > inbox.opened) {
-                    self.inbox_vain = 0;
+                    self.inbox_attempts = 0;
                 }
                 let since = heard.map_or(inbox.opened, |heard| heard.max(inbox.opened));
-                let patience = patience(2 * self.options.reopen_after, self.inbox_vain);
+                let patience = patience(2 * self.options.reopen_after, self.inbox_attempts);
                 let silent =
                     !allowed.is_empty() && now.saturating_duration_since(since) >= patience;
                 if silent {
-                    self.inbox_vain = self.inbox_vain.saturating_add(1);
+                    self.inbox_attempts = self.inbox_attempts.saturating_add(1);
                     tracing::info!("no neighbour is heard: listening anew");
                 }
                 silent
@@ -190,21 +190,11 @@ impl Keeper {
         }
     }
 
-    fn tend_outboxes(
-        &mut self,
-        now: Instant,
-        outboxes: &BTreeMap<String, Arc<Outbox>>,
-        neighbours: &BTreeMap<String, String>,
-    ) {
-        let names: BTreeMap<&String, &String> = neighbours
-            .iter()
-            .map(|(name, address)| (address, name))
-            .collect();
-        self.next_open
-            .retain(|address, _| outboxes.contains_key(address));
-        self.vain
-            .retain(|address, _| outboxes.contains_key(address));
-        self.well
+    fn tend_outboxes(&mut self, now: Instant, wanted: &Wanted) {
+        let outboxes = &wanted.outboxes;
+        let names = wanted.neighbours.iter();
+        let names: BTreeMap<_, _> = names.map(|(name, address)| (address, name)).collect();
+        self.records
             .retain(|address, _| outboxes.contains_key(address));
         let mut others = Vec::new();
         for (address, outbox) in outboxes {
@@ -212,9 +202,9 @@ impl Keeper {
             let condition = outbox.condition();
             let name = names.get(address);
             let idle = now.saturating_duration_since(used) >= IDLE;
-            let wanted = name.is_some() || waits && !idle;
+            let needed = name.is_some() || waits && !idle;
             match condition {
-                None if wanted => self.open(now, outbox),
+                None if needed => self.open(now, outbox),
                 None => {}
                 Some(Condition { opened, .. })
                     if name.is_none()
@@ -236,14 +226,14 @@ impl Keeper {
             }
         }
         others.sort_by_key(|(used, _)| *used);
-        let beyond = others.len().saturating_sub(MOST_OTHERS);
+        let beyond = others.len().saturating_sub(MAX_OTHERS);
         for (_, outbox) in &others[..beyond] {
             outbox.shut().into_iter().for_each(close);
         }
     }
 
-    /// Whether a neighbour was not heard, or nobody read what it is told, for so long
-    /// that its session may be to blame; or it complains that it hears nothing.
+    /// Whether a neighbour was silent, or nobody read what it is told, for so long that its
+    /// session may be to blame; or it complains that it hears nothing.
     fn stuck(&mut self, now: Instant, name: &str, outbox: &Outbox, condition: Condition) -> bool {
         let Condition {
             opened,
@@ -251,20 +241,18 @@ impl Keeper {
             alive,
         } = condition;
         let heard = self.mailbox.heard(name);
-        let address = &outbox.address;
+        let record = self.records.entry(outbox.address.clone()).or_default();
         if let Some(heard) = heard.filter(|heard| matched && *heard > opened) {
-            self.well.insert(address.clone(), heard);
-            self.vain.remove(address);
+            record.well = Some(heard);
+            record.attempts = 0;
         }
-        let well = self.well.get(address).copied();
-        let since = well.map_or(opened, |well| well.max(opened));
-        let vain = self.vain.get(address).copied().unwrap_or(0);
+        let since = record.well.map_or(opened, |well| well.max(opened));
         // If Zenoh itself says that the node is gone, a new session helps less.
         let first = self.options.reopen_after * if alive { 1 } else { 2 };
-        if now.saturating_duration_since(since) >= patience(first, vain) {
-            self.vain.insert(address.clone(), vain.saturating_add(1));
-            // It may hear this node and believe that it is heard: only it can open the
-            // session that is to blame then.
+        if now.saturating_duration_since(since) >= patience(first, record.attempts) {
+            record.attempts = record.attempts.saturating_add(1);
+            // It may hear this node and believe that it is heard: then only it can open
+            // the session that is to blame.
             outbox.send(Channel::Unheard, &[]);
             return true;
         }
@@ -275,21 +263,22 @@ impl Keeper {
 
     fn open(&mut self, now: Instant, outbox: &Outbox) {
         let address = &outbox.address;
-        if self.next_open.get(address).is_some_and(|next| now < *next) {
+        let record = self.records.entry(address.clone()).or_default();
+        if record.next_open.is_some_and(|next| now < next) {
             return;
         }
-        match outbox.open(&self.options, &self.keys, &self.desk.bell) {
+        match outbox.open(&self.options, &self.keys, &self.shared.signal) {
             Ok(old) => old.into_iter().for_each(close),
             Err(error) => {
                 tracing::warn!(%address, %error, "no session");
-                self.next_open.insert(address.clone(), now + AGAIN);
+                record.next_open = Some(now + AGAIN);
             }
         }
     }
 }
 
-fn patience(first: Duration, vain: u32) -> Duration {
-    (first * 2u32.saturating_pow(vain.min(16))).min(LONGEST_PATIENCE.max(first))
+fn patience(first: Duration, attempts: u32) -> Duration {
+    (first * 2u32.saturating_pow(attempts.min(16))).min(LONGEST_PATIENCE.max(first))
 }
 
 /// In a thread of its own: closing waits for the other side, which may be gone.
@@ -297,6 +286,6 @@ fn close(session: Session) {
     let closing = move || {
         let _ = session.close().wait();
     };
-    // If there is no thread to be had, it was dropped, which closes it as well.
+    // Without a thread it was dropped, which closes it as well.
     let _ = std::thread::Builder::new().spawn(closing);
 }

@@ -11,7 +11,7 @@ use zenoh::qos::{CongestionControl, Priority};
 use zenoh::sample::SampleKind;
 use zenoh::{Session, Wait as _};
 
-use crate::keeper::Bell;
+use crate::keeper::Signal;
 use crate::options::Options;
 use crate::setup::{Keys, connecting, failed};
 
@@ -28,8 +28,8 @@ pub(crate) enum Channel {
 
 const CHANNELS: usize = 3;
 
-/// Datagrams that wait for a connection at most, by channel.
-const MOST_WAITING: [usize; CHANNELS] = [1, 8, 1];
+/// How many datagrams wait for a connection, by channel.
+const MAX_WAITING: [usize; CHANNELS] = [1, 8, 1];
 
 /// The way to one address.
 pub(crate) struct Outbox {
@@ -96,7 +96,7 @@ impl Outbox {
             return false;
         }
         let waiting = &mut state.waiting[at];
-        if waiting.len() >= MOST_WAITING[at] {
+        if waiting.len() >= MAX_WAITING[at] {
             waiting.pop_front();
         }
         waiting.push_back(datagram.to_vec());
@@ -122,9 +122,9 @@ impl Outbox {
         &self,
         options: &Options,
         keys: &Keys,
-        bell: &Arc<Bell>,
+        signal: &Arc<Signal>,
     ) -> io::Result<Option<Session>> {
-        let open = Open::new(options, keys, &self.address, bell)?;
+        let open = Open::new(options, keys, &self.address, signal)?;
         // Everything that may take time was done before.
         let old = self.lock().open.replace(open);
         if old.is_some() {
@@ -167,15 +167,20 @@ impl Outbox {
 }
 
 impl Open {
-    fn new(options: &Options, keys: &Keys, address: &str, bell: &Arc<Bell>) -> io::Result<Open> {
+    fn new(
+        options: &Options,
+        keys: &Keys,
+        address: &str,
+        signal: &Arc<Signal>,
+    ) -> io::Result<Open> {
         let session = zenoh::open(connecting(options, address)?)
             .wait()
             .map_err(|error| failed(&format!("no session to {address}"), error))?;
         let facts = Arc::new(Facts::default());
         let publishers = [
-            publisher(&session, keys.ring(&options.name), 0, &facts, bell)?,
-            publisher(&session, keys.control(&options.name), 1, &facts, bell)?,
-            publisher(&session, keys.unheard(&options.name), 2, &facts, bell)?,
+            publisher(&session, keys.ring(&options.name), 0, &facts, signal)?,
+            publisher(&session, keys.control(&options.name), 1, &facts, signal)?,
+            publisher(&session, keys.unheard(&options.name), 2, &facts, signal)?,
         ];
         let told = Arc::clone(&facts);
         let liveliness = session
@@ -203,7 +208,7 @@ fn publisher(
     key: String,
     at: usize,
     facts: &Arc<Facts>,
-    bell: &Arc<Bell>,
+    signal: &Arc<Signal>,
 ) -> io::Result<Publisher<'static>> {
     let publisher = session
         .declare_publisher(key)
@@ -217,12 +222,12 @@ fn publisher(
         .express(true)
         .wait()
         .map_err(|error| failed("cannot publish", error))?;
-    let (told, rung) = (Arc::clone(facts), Arc::clone(bell));
+    let (told, signalled) = (Arc::clone(facts), Arc::clone(signal));
     publisher
         .matching_listener()
         .callback(move |status| {
             told.matched[at].store(status.matching(), Ordering::Release);
-            rung.ring();
+            signalled.raise();
         })
         .background()
         .wait()
@@ -232,7 +237,7 @@ fn publisher(
         && status.matching()
     {
         facts.matched[at].store(true, Ordering::Release);
-        bell.ring();
+        signal.raise();
     }
     Ok(publisher)
 }

@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+use serde_json::{Value, json};
 use zenoh::Config;
 
 use crate::options::{Options, Tls};
 
 /// More than one datagram with everything that Zenoh adds.
-const MOST_MESSAGE_BYTES: usize = 128 * 1024;
+const MAX_MESSAGE_BYTES: usize = 128 * 1024;
 
-/// Without a sign of life for this long, Zenoh gives a connection up.
+/// Zenoh gives up a connection that is silent for this long.
 const LEASE_MS: u64 = 4000;
 
 /// Any error of Zenoh's, with what was being done.
@@ -20,7 +21,7 @@ pub(crate) fn failed(what: &str, error: impl std::fmt::Display) -> io::Error {
     io::Error::other(format!("{what}: {error}"))
 }
 
-/// What one session puts and reads where.
+/// Where sessions publish and read.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     prefix: String,
@@ -35,38 +36,42 @@ impl Keys {
 
     /// The state of the ring, told by a neighbour.
     pub(crate) fn ring(&self, sender: &str) -> String {
-        format!("{}/ring/{}", self.prefix, chunk(sender))
+        self.key("ring", &chunk(sender))
     }
 
     /// Everything else, told by anybody.
     pub(crate) fn control(&self, sender: &str) -> String {
-        format!("{}/control/{}", self.prefix, chunk(sender))
+        self.key("control", &chunk(sender))
     }
 
     /// A neighbour's complaint that it does not hear this node.
     pub(crate) fn unheard(&self, sender: &str) -> String {
-        format!("{}/unheard/{}", self.prefix, chunk(sender))
+        self.key("unheard", &chunk(sender))
     }
 
     /// The liveliness token of a node.
     pub(crate) fn alive(&self, node: &str) -> String {
-        format!("{}/alive/{}", self.prefix, chunk(node))
+        self.key("alive", &chunk(node))
     }
 
     pub(crate) fn all_ring(&self) -> String {
-        format!("{}/ring/*", self.prefix)
+        self.key("ring", "*")
     }
 
     pub(crate) fn all_unheard(&self) -> String {
-        format!("{}/unheard/*", self.prefix)
+        self.key("unheard", "*")
     }
 
     pub(crate) fn all_control(&self) -> String {
-        format!("{}/control/*", self.prefix)
+        self.key("control", "*")
     }
 
     pub(crate) fn all_alive(&self) -> String {
-        format!("{}/alive/*", self.prefix)
+        self.key("alive", "*")
+    }
+
+    fn key(&self, kind: &str, who: &str) -> String {
+        format!("{}/{kind}/{who}", self.prefix)
     }
 }
 
@@ -83,40 +88,29 @@ pub(crate) fn chunk(name: &str) -> String {
     if text.is_empty() { "~".into() } else { text }
 }
 
-/// To hear: listens, connects to nobody. With certificates, `neighbours` are the
-/// only ones that may put anything on the ring's keys.
+/// To hear: listens, connects to nobody. With certificates, only `neighbours` may
+/// publish on the ring's keys.
 pub(crate) fn listening(
     options: &Options,
     keys: &Keys,
     neighbours: &BTreeSet<String>,
 ) -> io::Result<Config> {
-    let endpoint = endpoint(options, &options.listen);
     let mut config = common(options)?;
-    set(
-        &mut config,
-        "listen/endpoints",
-        &format!("[{}]", text(&endpoint)),
-    )?;
+    let endpoint = endpoint(options, &options.listen);
+    set(&mut config, "listen/endpoints", &json!([endpoint]))?;
     if options.tls.is_some() {
-        set(
-            &mut config,
-            "access_control",
-            &access_control(keys, neighbours),
-        )?;
+        let rules = access_control(keys, neighbours);
+        set(&mut config, "access_control", &rules)?;
     }
     Ok(config)
 }
 
 /// To tell: connects to one address, listens nowhere.
 pub(crate) fn connecting(options: &Options, address: &str) -> io::Result<Config> {
-    let endpoint = endpoint(options, address);
     let mut config = common(options)?;
-    set(&mut config, "listen/endpoints", "[]")?;
-    set(
-        &mut config,
-        "connect/endpoints",
-        &format!("[{}]", text(&endpoint)),
-    )?;
+    set(&mut config, "listen/endpoints", &json!([]))?;
+    let endpoint = endpoint(options, address);
+    set(&mut config, "connect/endpoints", &json!([endpoint]))?;
     Ok(config)
 }
 
@@ -127,150 +121,110 @@ fn endpoint(options: &Options, address: &str) -> String {
 
 fn common(options: &Options) -> io::Result<Config> {
     let mut config = Config::default();
-    let lease = LEASE_MS.to_string();
-    let most = MOST_MESSAGE_BYTES.to_string();
     for (key, value) in [
-        ("mode", "\"peer\""),
-        ("scouting/multicast/enabled", "false"),
-        ("scouting/gossip/enabled", "false"),
-        // In the background, for ever, and soon.
-        ("connect/timeout_ms", "-1"),
-        ("connect/exit_on_failure", "false"),
+        ("mode", json!("peer")),
+        ("scouting/multicast/enabled", json!(false)),
+        ("scouting/gossip/enabled", json!(false)),
+        // In the background, without end, and soon.
+        ("connect/timeout_ms", json!(-1)),
+        ("connect/exit_on_failure", json!(false)),
         (
             "connect/retry",
-            "{ period_init_ms: 100, period_max_ms: 1000, period_increase_factor: 2 }",
+            json!({ "period_init_ms": 100, "period_max_ms": 1000, "period_increase_factor": 2 }),
         ),
-        ("listen/timeout_ms", "0"),
-        ("listen/exit_on_failure", "true"),
-        ("open/return_conditions/connect_scouted", "false"),
-        ("open/return_conditions/declares", "false"),
-        ("adminspace/enabled", "false"),
-        ("transport/link/tx/lease", &*lease),
-        ("transport/link/rx/max_message_size", &*most),
+        ("listen/timeout_ms", json!(0)),
+        ("listen/exit_on_failure", json!(true)),
+        ("open/return_conditions/connect_scouted", json!(false)),
+        ("open/return_conditions/declares", json!(false)),
+        ("adminspace/enabled", json!(false)),
+        ("transport/link/tx/lease", json!(LEASE_MS)),
+        (
+            "transport/link/rx/max_message_size",
+            json!(MAX_MESSAGE_BYTES),
+        ),
         // A datagram that finds no room is lost at once.
         (
             "transport/link/tx/queue/congestion_control/drop",
-            "{ wait_before_drop: 0, max_wait_before_drop_fragments: 0 }",
+            json!({ "wait_before_drop": 0, "max_wait_before_drop_fragments": 0 }),
         ),
-        ("transport/shared_memory/enabled", "false"),
+        ("transport/shared_memory/enabled", json!(false)),
     ] {
-        set(&mut config, key, value)?;
+        set(&mut config, key, &value)?;
     }
     if let Some(tls) = &options.tls {
         set(&mut config, "transport/link/tls", &certificates(tls)?)?;
         // Nothing else is spoken, whatever an endpoint says.
-        set(&mut config, "transport/link/protocols", "[\"tls\"]")?;
+        set(&mut config, "transport/link/protocols", &json!(["tls"]))?;
     }
     Ok(config)
 }
 
-fn certificates(tls: &Tls) -> io::Result<String> {
-    let path = |path: &Path| match path.to_str() {
-        Some(path) => Ok(text(path)),
+fn certificates(tls: &Tls) -> io::Result<Value> {
+    let text = |path: &Path| match path.to_str() {
+        Some(path) => Ok(path.to_owned()),
         None => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             format!("{}: the path is not UTF-8", path.display()),
         )),
     };
-    let (authority, certificate, key) = (
-        path(&tls.authority)?,
-        path(&tls.certificate)?,
-        path(&tls.key)?,
-    );
-    Ok(format!(
-        "{{ root_ca_certificate: {authority}, enable_mtls: true, verify_name_on_connect: true, \
-         close_link_on_expiration: true, \
-         listen_certificate: {certificate}, listen_private_key: {key}, \
-         connect_certificate: {certificate}, connect_private_key: {key} }}"
-    ))
+    let (certificate, key) = (text(&tls.certificate)?, text(&tls.key)?);
+    Ok(json!({
+        "root_ca_certificate": text(&tls.authority)?,
+        "enable_mtls": true,
+        "verify_name_on_connect": true,
+        "close_link_on_expiration": true,
+        "listen_certificate": certificate,
+        "listen_private_key": key,
+        "connect_certificate": certificate,
+        "connect_private_key": key,
+    }))
 }
 
-/// Nothing is allowed but what is listed: a neighbour puts the ring's state, or that it
-/// hears nothing, under its own name; anybody with a certificate puts control datagrams, which carry the
-/// ring's key; this node says that it reads and that it lives.
-fn access_control(keys: &Keys, neighbours: &BTreeSet<String>) -> String {
-    let mut rules = Vec::new();
-    let mut subjects = vec!["{ id: \"anybody\" }".to_owned()];
-    let mut policies = Vec::new();
-    let mut allow = |id: &str, messages: &str, flow: &str, expressions: &[String]| {
-        let expressions: Vec<String> = expressions.iter().map(|key| text(key)).collect();
-        rules.push(format!(
-            "{{ id: {}, permission: \"allow\", flows: [{}], messages: [{messages}], \
-             key_exprs: [{}] }}",
-            text(id),
-            text(flow),
-            expressions.join(", ")
-        ));
+/// Allows nothing but this: a neighbour publishes the ring's state, or that it hears
+/// nothing, under its own name; anybody with a certificate publishes control datagrams,
+/// which carry the ring's key; this node says that it reads and that it lives.
+fn access_control(keys: &Keys, neighbours: &BTreeSet<String>) -> Value {
+    let rule = |id: &str, messages: &[&str], flow: &str, keys: &[String]| {
+        json!({
+            "id": id,
+            "permission": "allow",
+            "flows": [flow],
+            "messages": messages,
+            "key_exprs": keys,
+        })
     };
-    allow("control", "\"put\"", "ingress", &[keys.all_control()]);
-    allow(
-        "reads",
-        "\"declare_subscriber\"",
-        "egress",
-        &[keys.all_ring(), keys.all_control(), keys.all_unheard()],
-    );
-    allow(
-        "lives",
-        "\"liveliness_token\"",
-        "egress",
-        &[keys.all_alive()],
-    );
-    allow(
-        "asks",
-        "\"liveliness_query\", \"declare_liveliness_subscriber\"",
-        "ingress",
-        &[keys.all_alive()],
-    );
-    policies.push(
-        "{ rules: [\"control\", \"reads\", \"lives\", \"asks\"], subjects: [\"anybody\"] }"
-            .to_owned(),
-    );
+    let read = [keys.all_ring(), keys.all_control(), keys.all_unheard()];
+    let alive = [keys.all_alive()];
+    let asks = ["liveliness_query", "declare_liveliness_subscriber"];
+    let mut rules = vec![
+        rule("control", &["put"], "ingress", &[keys.all_control()]),
+        rule("reads", &["declare_subscriber"], "egress", &read),
+        rule("lives", &["liveliness_token"], "egress", &alive),
+        rule("asks", &asks, "ingress", &alive),
+    ];
+    let mut subjects = vec![json!({ "id": "anybody" })];
+    let for_all = ["control", "reads", "lives", "asks"];
+    let mut policies = vec![json!({ "rules": for_all, "subjects": ["anybody"] })];
     for name in neighbours {
-        let id = text(&format!("neighbour {name}"));
-        allow(
-            &format!("neighbour {name}"),
-            "\"put\"",
-            "ingress",
-            &[keys.ring(name), keys.unheard(name)],
-        );
-        subjects.push(format!(
-            "{{ id: {id}, cert_common_names: [{}] }}",
-            text(name)
-        ));
-        policies.push(format!("{{ rules: [{id}], subjects: [{id}] }}"));
+        let id = format!("neighbour {name}");
+        let tells = [keys.ring(name), keys.unheard(name)];
+        rules.push(rule(&id, &["put"], "ingress", &tells));
+        subjects.push(json!({ "id": id, "cert_common_names": [name] }));
+        policies.push(json!({ "rules": [id], "subjects": [id] }));
     }
-    format!(
-        "{{ enabled: true, default_permission: \"deny\", rules: [{}], subjects: [{}], \
-         policies: [{}] }}",
-        rules.join(", "),
-        subjects.join(", "),
-        policies.join(", ")
-    )
+    json!({
+        "enabled": true,
+        "default_permission": "deny",
+        "rules": rules,
+        "subjects": subjects,
+        "policies": policies,
+    })
 }
 
-fn set(config: &mut Config, key: &str, value: &str) -> io::Result<()> {
+fn set(config: &mut Config, key: &str, value: &Value) -> io::Result<()> {
     config
-        .insert_json5(key, value)
+        .insert_json5(key, &value.to_string())
         .map_err(|error| failed(&format!("Zenoh does not take {key} = {value}"), error))
-}
-
-/// A text as JSON has it.
-fn text(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => {
-                quoted.push('\\');
-                quoted.push(character);
-            }
-            control if control.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(control));
-            }
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 #[cfg(test)]

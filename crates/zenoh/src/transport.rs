@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use headway_node::transport::{Transport, Waker, no_way_to, too_long};
 
 use crate::inbox::{Inbox, Mailbox};
-use crate::keeper::{Desk, Keeper};
+use crate::keeper::{Keeper, Shared};
 use crate::options::Options;
 use crate::outbox::{Channel, Outbox};
 use crate::setup::Keys;
@@ -23,11 +23,11 @@ pub const LARGEST_DATAGRAM: usize = 65_507;
 /// Nodes have numbers; who is beside this one on the ring is told by
 /// [`ZenohTransport::set_neighbours`], and where anybody is by
 /// [`ZenohTransport::set_peer`]. It opens even if nobody is reachable;
-/// [`ZenohTransport::links`] tells how it goes. Not to be opened inside an
-/// asynchronous runtime, where Zenoh refuses to wait.
+/// [`ZenohTransport::links`] shows the connections. Do not open it inside an asynchronous
+/// runtime, where Zenoh refuses to wait.
 pub struct ZenohTransport {
     mailbox: Arc<Mailbox>,
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     /// Of neighbours.
     names: BTreeMap<u32, String>,
     peers: BTreeMap<u32, Peer>,
@@ -40,7 +40,7 @@ struct Peer {
     name: Option<String>,
 }
 
-/// How it goes with one neighbour.
+/// The state of the connection to one neighbour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkStatus {
     /// Its name.
@@ -67,14 +67,14 @@ impl ZenohTransport {
     /// When it cannot listen there, or the certificates are not usable.
     pub fn open(options: Options) -> io::Result<ZenohTransport> {
         let keys = Keys::new(&options.ring);
-        let mailbox = Arc::new(Mailbox::new());
-        let desk = Arc::new(Desk::default());
+        let mailbox = Arc::new(Mailbox::default());
+        let shared = Arc::new(Shared::default());
         let inbox = Inbox::open(&options, &keys, &BTreeSet::new(), &mailbox)?;
         let keeper = Keeper::new(
             options,
             keys,
             Arc::clone(&mailbox),
-            Arc::clone(&desk),
+            Arc::clone(&shared),
             inbox,
         );
         let keeper = std::thread::Builder::new()
@@ -82,7 +82,7 @@ impl ZenohTransport {
             .spawn(move || keeper.run())?;
         Ok(ZenohTransport {
             mailbox,
-            desk,
+            shared,
             names: BTreeMap::new(),
             peers: BTreeMap::new(),
             keeper: Some(keeper),
@@ -115,8 +115,8 @@ impl ZenohTransport {
             return;
         }
         let outbox = {
-            let mut wishes = self.desk.wishes();
-            let outbox = wishes
+            let mut wanted = self.shared.wanted();
+            let outbox = wanted
                 .outboxes
                 .entry(address.to_owned())
                 .or_insert_with(|| Arc::new(Outbox::new(address)));
@@ -137,7 +137,7 @@ impl ZenohTransport {
         }
     }
 
-    /// How it goes with the neighbours, by name.
+    /// The connections to the neighbours, by name.
     pub fn links(&self) -> Vec<LinkStatus> {
         let now = Instant::now();
         let mut links: BTreeMap<&str, LinkStatus> = BTreeMap::new();
@@ -176,11 +176,11 @@ impl ZenohTransport {
         // From the names, so that access control changes once, not address by address.
         let allowed: BTreeSet<String> = self.names.values().cloned().collect();
         self.mailbox.set_neighbours(&allowed);
-        let mut wishes = self.desk.wishes();
-        wishes.neighbours = neighbours;
-        wishes.allowed = allowed;
-        drop(wishes);
-        self.desk.bell.ring();
+        let mut wanted = self.shared.wanted();
+        wanted.neighbours = neighbours;
+        wanted.allowed = allowed;
+        drop(wanted);
+        self.shared.signal.raise();
     }
 }
 
@@ -195,7 +195,7 @@ impl Transport for ZenohTransport {
             None => Channel::Control,
         };
         if peer.outbox.send(channel, datagram) {
-            self.desk.bell.ring();
+            self.shared.signal.raise();
         }
         Ok(())
     }
@@ -216,8 +216,8 @@ impl Transport for ZenohTransport {
 
 impl Drop for ZenohTransport {
     fn drop(&mut self) {
-        self.desk.wishes().stop = true;
-        self.desk.bell.ring();
+        self.shared.wanted().stop = true;
+        self.shared.signal.raise();
         if let Some(keeper) = self.keeper.take() {
             // If it has panicked, its sessions are closed all the same.
             let _ = keeper.join();

@@ -32,7 +32,7 @@ Examples:
   headway ring --for 5s --fault scramble@1s --format json
   headway ring --for 5s --nodes 12 --tokens 3 --fault crash:4@2s --fault restart:4@3s
 
-Faults, each followed by @TIME, after which it strikes; or typed while it runs,
+Faults, each followed by @TIME, when it happens; or typed while the ring runs,
 without the time and with a space instead of the colon:
   scramble, scramble:3, scramble:3,5-8       overwrite the memory of all or some nodes
   crash:I, restart:I, restart-empty:I        with its saved state, or with none
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "M", default_value_t = 4, value_parser = whole_number::<u32>, help_heading = "Ring")]
     tokens: u32,
 
-    /// Hops that permits are truly apart at least
+    /// Minimum real-time distance between permits, in hops
     #[arg(long, value_name = "D", default_value_t = 2, value_parser = whole_number::<u32>, help_heading = "Ring")]
     separation: u32,
 
@@ -77,7 +77,7 @@ pub(crate) struct Args {
 
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
     ///
-    /// Threads and sockets have their own will: the same seed is not the same run.
+    /// Threads and sockets differ from run to run, even with the same seed.
     #[arg(long, value_name = "S", help_heading = "Ring")]
     seed: Option<Seed>,
 
@@ -113,7 +113,7 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     duration: Option<Duration>,
 
-    /// Something that befalls the ring (repeatable; the kinds are below)
+    /// A fault at a time (repeatable; the kinds are below)
     #[arg(long = "fault", value_name = "FAULT@TIME")]
     faults: Vec<Fault>,
 
@@ -136,10 +136,10 @@ enum Transport {
     Udp,
 }
 
-/// As many nodes as one program can look after: a few kilobytes each.
+/// As many nodes as one program can run: a few kilobytes each.
 const MAX_NODES: u32 = 100_000;
 
-/// How long it runs where nobody can tell it to stop.
+/// How long it runs where nobody can stop it.
 const UNATTENDED: Duration = Duration::from_secs(10);
 
 /// Runs, shows, and sums up.
@@ -150,7 +150,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             "--nodes {}: one program runs at most {MAX_NODES}",
             args.nodes
         ))
-        .help("larger rings are for many machines; headway forecast tells their future"));
+        .help("larger rings need many machines; headway forecast predicts them"));
     }
     let person = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let duration = match args.duration {
@@ -286,8 +286,8 @@ fn check_faults(args: &Args, duration: Option<Duration>) -> Result<(), Failure> 
             .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
         if duration.is_some_and(|duration| fault.at >= duration) {
             return Err(
-                Failure::new(format!("--fault {fault} would strike after the end"))
-                    .help("run longer, with --for, or strike earlier"),
+                Failure::new(format!("--fault {fault} comes after the end of the run"))
+                    .help("run longer, with --for, or choose an earlier time"),
             );
         }
     }

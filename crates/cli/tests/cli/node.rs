@@ -48,7 +48,8 @@ fn mistakes_are_shown_with_file_line_and_key() {
     let ran = headway_in(folder.path(), "node check-config --config node.toml");
     assert_eq!(ran.code, 2);
     let line = good.lines().position(|line| line == "tokens = 1").unwrap() + 1;
-    let expected = format!("error: node.toml:{line}:10: ring.tokens: 9 tokens truly 1 hops apart");
+    let expected =
+        format!("error: node.toml:{line}:10: ring.tokens: 9 tokens 1 hop apart in real time");
     assert!(ran.err.contains(&expected), "{}", ran.err);
     assert!(
         ran.err.contains("tokens = 9\n"),

@@ -141,7 +141,7 @@ function legend(chart) {
   }));
 }
 
-/** About so many round numbers between two. */
+/** About this many round numbers between two. */
 export function ticks(low, high, about) {
   const rough = (high - low) / Math.max(1, about);
   if (!(rough > 0)) return [low];

@@ -83,7 +83,7 @@ export function perFrame(work) {
   };
 }
 
-/** Waits until there have been no calls for so many milliseconds. */
+/** Waits until there have been no calls for this many milliseconds. */
 export function settled(work, milliseconds) {
   /** @type {any} */
   let timer;

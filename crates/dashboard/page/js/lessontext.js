@@ -40,9 +40,9 @@ export const STEPS = [
     title: "Close the chain to a ring",
     kind: "ring",
     text: [
-      "Now the end feeds the beginning. Nothing comes in, nothing goes out: *m* tokens circulate for ever, and each process runs the same lines. Does so simple a rule still work, when every process delays tokens that others have delayed before?",
+      "Now the end feeds the beginning. Nothing comes in, nothing goes out: *m* tokens circulate forever, and each process runs the same lines. Does so simple a rule still work, when every process delays tokens that others have delayed before?",
       "Five tokens rest in a pile. Press play. Each `delay` lets one go every *d* rounds; the halo around a token is the room it wants, red while another is inside.",
-      "When the halos close to a full circle, no token ever waits again: the state is *legitimate*. Then strike it, and see it recover. That is what self-stabilizing means: from any state whatever.",
+      "When the halos close to a full circle, no token ever waits again: the state is *legitimate*. Then strike it, and see it recover. That is what self-stabilizing means: from any state.",
     ],
     tries: [
       { label: "A pile", settings: { processes: 30, tokens: 5, separation: 6, start: "piled" } },
@@ -69,7 +69,7 @@ export const STEPS = [
     title: "One token too many",
     kind: "ring",
     text: [
-      "The tokens fit while *m*·*d* ≤ *n*. One more, and it is like a road at rush hour: every `delay` lets one token go every *d* rounds and not more, so the rest queue, for ever.",
+      "The tokens fit while *m*·*d* ≤ *n*. One more, and it is like a road at rush hour: every `delay` lets one token go every *d* rounds and not more, so the rest queue, forever.",
       "The change is sudden. Up to the threshold every further token adds to the flow and none waits; beyond it no token adds anything, and all of them wait.",
     ],
     tries: [
@@ -114,7 +114,7 @@ export const STEPS = [
     kind: "network",
     text: [
       "A closed walk that visits every node of a network is a ring, if each of its positions is a process. A node may occur more than once; here such nodes have a heavier rim.",
-      "Distance on the walk is not distance in the network: positions far apart may be neighbours, or the very same node. Three tokens, four apart on this walk, stay two apart in the network for ever, and no walk keeps more. Which walk keeps the most tokens furthest apart, the paper leaves open; under Networks you can ask it for your own network.",
+      "Distance on the walk is not distance in the network: positions far apart may be neighbours, or the very same node. Three tokens, four apart on this walk, stay two apart in the network forever, and no walk keeps more. Which walk keeps the most tokens furthest apart, the paper leaves open; under Networks you can ask it for your own network.",
     ],
     tries: [
       { label: "Figure 7", settings: { generator: "figure7", tokens: 3, seed: 2009 }, play: true },

@@ -163,13 +163,13 @@ export class ChainReel extends Reel {
       // The halo is the distance that is wanted.
       if (at >= 0.9) {
         ctx.globalAlpha *= 0.2;
-        ctx.fillStyle = colours.token[token % 8];
+        ctx.fillStyle = colours.token[token % colours.token.length];
         ctx.fillRect(px - (separation * step) / 2, y - bead * 1.2, separation * step, bead * 2.4);
         ctx.globalAlpha = then ? 1 : 1 - phase;
       }
       ctx.beginPath();
       ctx.arc(px, y - slot * bead * 1.9, bead, 0, TURN);
-      ctx.fillStyle = colours.token[token % 8];
+      ctx.fillStyle = colours.token[token % colours.token.length];
       ctx.fill();
       ctx.lineWidth = 1.5;
       ctx.strokeStyle = colours.ground;
@@ -242,7 +242,7 @@ export class AsynchronyReel extends Reel {
       const hop = process + Math.max(0, by) * phase;
       const half = this.answer.promised / 2;
       ctx.globalAlpha = 0.22;
-      ctx.strokeStyle = colours.token[token % 8];
+      ctx.strokeStyle = colours.token[token % colours.token.length];
       ctx.lineWidth = where.halo;
       ctx.beginPath();
       ctx.arc(x, y, radius, where.angle(hop - half), where.angle(hop + half));
@@ -251,7 +251,7 @@ export class AsynchronyReel extends Reel {
       const angle = where.angle(hop);
       ctx.beginPath();
       ctx.arc(x + radius * Math.cos(angle), y + radius * Math.sin(angle), where.bead, 0, TURN);
-      ctx.fillStyle = colours.token[token % 8];
+      ctx.fillStyle = colours.token[token % colours.token.length];
       ctx.fill();
       ctx.lineWidth = 2;
       ctx.strokeStyle = colours.ground;

@@ -84,7 +84,7 @@ export function sentence(frame, segment, run) {
     const at = segment.legitimate_at;
     if (at !== null && at !== undefined) {
       nodes.push(at === segment.from ? `, from ${since} on.` : `, ${plural(at - segment.from, "round")} after ${since}.`);
-      if (segment.worst_legitimate_at) nodes.push(` At most ${plural(segment.worst_legitimate_at - segment.from, "round")} from any state whatever (proved).`);
+      if (segment.worst_legitimate_at) nodes.push(` At most ${plural(segment.worst_legitimate_at - segment.from, "round")} from any state (proved).`);
     } else nodes.push(".");
   } else if (segment.jam) {
     nodes.push(bold("A jam"), `: ${run.why ?? `more tokens than fit; a process passes on one every ${plural(segment.jam.period, "round")}.`}`);

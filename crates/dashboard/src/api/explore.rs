@@ -62,7 +62,7 @@ pub(super) struct Flow {
     points: Vec<FlowPoint>,
 }
 
-/// The flow with so many tokens.
+/// The flow with this many tokens.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct FlowPoint {
     tokens: u64,
@@ -183,7 +183,7 @@ pub(super) struct Settling {
     points: Vec<SettlingPoint>,
 }
 
-/// Rounds until legitimate with so many delays.
+/// Rounds until legitimate with this many delays.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SettlingPoint {
     delays: u64,

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::error::ApiError;
 use crate::server::App;
 
-/// How long a body may take, so that nobody holds a connection for ever.
+/// How long a body may take, so that nobody holds a connection forever.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A JSON body.

@@ -180,7 +180,7 @@ fn search_walk(
         ..Request::new(tokens)
     };
     let found = search::walk(network, &asked, &mut |_| {})
-        .ok_or_else(|| ApiError::invalid("tokens", "no walk was found for so many tokens"))?;
+        .ok_or_else(|| ApiError::invalid("tokens", "no walk was found for that many tokens"))?;
     check_tokens(tokens, found.walk.len())?;
     Ok(WalkView {
         upper_bound: found.bound.as_ref().map(|bound| bound.distance),

@@ -22,7 +22,7 @@ use client::ask;
 
 /// How often a node is asked.
 pub(crate) const POLL: Duration = Duration::from_millis(1_000);
-/// After so long a node counts as unreachable.
+/// A node that takes longer counts as unreachable.
 const PATIENCE: Duration = Duration::from_millis(2_500);
 /// More nodes than this are not watched.
 pub const MAX_NODES: usize = 1_000;

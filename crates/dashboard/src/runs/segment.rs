@@ -89,7 +89,7 @@ impl Segment {
         })
     }
 
-    /// The state so many rounds after the segment's beginning.
+    /// The state this many rounds after the segment's beginning.
     ///
     /// # Errors
     ///

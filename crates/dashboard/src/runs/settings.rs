@@ -197,7 +197,7 @@ pub(crate) fn why_infeasible(
     let d = separation.hops();
     Some(format!(
         "{tokens} tokens {d} apart need {} processes, and there are {processes}: at most {} fit. \
-         The others queue for ever, and a process passes on one token every {d} rounds.",
+         The others queue forever, and a process passes on one token every {d} rounds.",
         u128::from(tokens) * u128::from(d),
         processes / u64::from(d)
     ))

@@ -74,7 +74,7 @@ pub struct SegmentView {
 pub struct JamView {
     /// Since this round at the latest.
     pub from: u64,
-    /// The state repeats after so many rounds.
+    /// The state repeats after this many rounds.
     pub period: u64,
     /// Where every token waits in every turn.
     pub queues: Vec<QueueView>,

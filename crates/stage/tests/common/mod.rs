@@ -133,7 +133,7 @@ impl Scenario {
 
     pub(crate) fn describe(&self) -> String {
         format!(
-            "{} nodes, {} tokens, truly {} apart (g = {}, p = {}), roles {:?}, {:?}, {:?}",
+            "{} nodes, {} tokens, {} apart in real time (g = {}, p = {}), roles {:?}, {:?}, {:?}",
             self.plan.nodes(),
             self.plan.tokens(),
             self.plan.wanted(),

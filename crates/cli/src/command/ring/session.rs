@@ -203,7 +203,7 @@ impl Session {
             pace => format!("a round every {pace} ticks"),
         };
         format!(
-            "{} over {over}, {keyed}; {} truly {} apart: {} apart in rounds, {pace}, room for {}; seed {}",
+            "{} over {over}, {keyed}; {} at least {} apart: {} apart in rounds, {pace}, room for {}; seed {}",
             count(u64::from(plan.nodes()), "node"),
             count(u64::from(plan.tokens()), "token"),
             plan.wanted(),
