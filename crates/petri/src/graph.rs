@@ -191,7 +191,7 @@ impl EventGraph {
                 arc(place, ends.from, Direction::TransitionToPlace),
             ]
         });
-        Adjacency::new(self.arcs.len(), self.nodes, arcs)
+        Adjacency::new(self.arcs.len(), self.nodes, &arcs)
     }
 
     /// The strongly connected components.

@@ -276,6 +276,10 @@ impl Net {
 
     /// Who is connected to whom, for quick look-up.
     pub fn adjacency(&self) -> Adjacency {
-        Adjacency::new(self.places(), self.transitions(), self.arcs.iter().copied())
+        Adjacency::new(
+            self.places(),
+            self.transitions(),
+            &self.arcs.iter().copied(),
+        )
     }
 }

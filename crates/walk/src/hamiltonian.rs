@@ -72,13 +72,7 @@ fn obstacle(network: &Network) -> Option<String> {
                 network.name(end)
             ));
         }
-        let mut graph = UnGraph::<(), (), Node>::default();
-        for _ in network.nodes() {
-            graph.add_node(());
-        }
-        for (one, other) in network.links() {
-            graph.add_edge(one.into(), other.into(), ());
-        }
+        let graph = UnGraph::<(), (), Node>::from_edges(network.links());
         let cut = petgraph::algo::articulation_points::articulation_points(&graph);
         if let Some(node) = cut.into_iter().min() {
             return Some(format!(

@@ -249,9 +249,7 @@ impl Builder {
         for _ in &self.names {
             graph.add_node(());
         }
-        for &(from, to) in &self.arcs {
-            graph.add_edge(from.into(), to.into(), ());
-        }
+        graph.extend_with_edges(&self.arcs);
         let mut components: Vec<Vec<Node>> = petgraph::algo::kosaraju_scc(&graph)
             .into_iter()
             .map(|component| {

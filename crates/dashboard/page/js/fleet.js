@@ -15,7 +15,7 @@ export function build(panel) {
     h("thead", {}, h("tr", {}, ...["node", "state", "holds", "round", "silent neighbours", ""].map((title) => h("th", { scope: "col" }, title)))), body);
   const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box" }, table));
   const absent = h("div", { class: "prose" },
-    h("p", {}, "Nobody is watched. Start the page with the addresses of nodes:"),
+    h("p", {}, "No nodes are watched. Start the page with the addresses of nodes:"),
     h("pre", {}, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),
     h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, and what has settled. It only reads, unless started with --control."));
   panel.replaceChildren(h("div", { class: "page wide" }, h("h1", {}, "A fleet of nodes"), line, absent, there));

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use num_integer::gcd;
 
-use super::Certificate;
+use super::{Certificate, howard};
 use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
 
 pub(super) struct Part {
@@ -98,29 +98,14 @@ pub(super) fn eigenvector(
     certificate: &Certificate,
     critical: &Part,
 ) -> Vec<Option<i128>> {
-    let leaving = graph.leaving();
-    let mut values: Vec<Option<i128>> = vec![None; graph.nodes()];
-    let mut queued = vec![false; graph.nodes()];
-    let mut queue: VecDeque<usize> = critical.nodes.iter().copied().collect();
+    const NOTHING: i128 = i128::MIN;
+    let mut values = vec![NOTHING; graph.nodes()];
     for &node in &critical.nodes {
-        values[node] = Some(certificate.potential[node]);
-        queued[node] = true;
+        values[node] = certificate.potential[node];
     }
-    while let Some(node) = queue.pop_front() {
-        queued[node] = false;
-        let Some(here) = values[node] else { continue };
-        for &place in leaving.of(node) {
-            let arc = graph.arc(place as usize);
-            let there = Some(here + certificate.cycle_time.weigh(arc.time, arc.tokens));
-            let to = arc.to as usize;
-            if there > values[to] {
-                values[to] = there;
-                if !queued[to] {
-                    queued[to] = true;
-                    queue.push_back(to);
-                }
-            }
-        }
-    }
-    values
+    let from = critical.nodes.iter().copied().collect();
+    let (leaving, cycle_time) = (graph.leaving(), certificate.cycle_time);
+    howard::raise(graph, &leaving, cycle_time, &mut values, from);
+    let known = |value| (value != NOTHING).then_some(value);
+    values.into_iter().map(known).collect()
 }

@@ -11,10 +11,13 @@
 //! along reverse postorder, which on rings takes a handful of iterations where
 //! improving all nodes at once takes one per token gap.
 
+use std::collections::VecDeque;
+use std::ops::Add;
+
 use super::local::{Layout, Local};
 use super::series::Contracted;
 use super::{Certificate, Fraction, NoSpectrum, check_live};
-use crate::graph::EventGraph;
+use crate::graph::{ArcsByNode, EventGraph, arcs_by_node};
 
 /// What the iteration finds.
 #[derive(Clone, Debug)]
@@ -89,7 +92,8 @@ fn solve_contracted(graph: &EventGraph) -> Result<Solution, NoSpectrum> {
     if !strongly_connected {
         // Each component was solved for its own λ; raise all to one potential.
         potential = vec![0; graph.nodes()];
-        raise(graph, &leaving, cycle_time, &mut potential);
+        let all = (0..graph.nodes()).collect();
+        raise(graph, &leaving, cycle_time, &mut potential, all);
     }
     Ok(Solution {
         certificate: Certificate {
@@ -103,16 +107,17 @@ fn solve_contracted(graph: &EventGraph) -> Result<Solution, NoSpectrum> {
     })
 }
 
-/// Raises values until they are a potential for λ, which must not be below any
-/// circuit's ratio.
+/// Raises values, from those in the queue on, until they are a potential for λ
+/// wherever these lead. λ must not be below any circuit's ratio.
 pub(super) fn raise(
     graph: &EventGraph,
-    leaving: &crate::graph::ArcsByNode,
+    leaving: &ArcsByNode,
     cycle_time: Fraction,
     potential: &mut [i128],
+    mut queue: VecDeque<usize>,
 ) {
-    let mut queue: std::collections::VecDeque<usize> = (0..graph.nodes()).collect();
-    let mut queued = vec![true; graph.nodes()];
+    let mut queued = vec![false; graph.nodes()];
+    queue.iter().for_each(|&node| queued[node] = true);
     while let Some(node) = queue.pop_front() {
         queued[node] = false;
         for &place in leaving.of(node) {
@@ -153,31 +158,10 @@ fn component_solution(local: &Local) -> ComponentSolution {
     }
 }
 
-trait Number: Copy + Ord + std::ops::Add<Output = Self> {
-    const ZERO: Self;
-    fn of(value: i128) -> Self;
-    fn wide(self) -> i128;
-}
+trait Number: Copy + Default + Ord + Add<Output = Self> + TryFrom<i128> + Into<i128> {}
 
-impl Number for i64 {
-    const ZERO: i64 = 0;
-    fn of(value: i128) -> i64 {
-        value as i64
-    }
-    fn wide(self) -> i128 {
-        self.into()
-    }
-}
-
-impl Number for i128 {
-    const ZERO: i128 = 0;
-    fn of(value: i128) -> i128 {
-        value
-    }
-    fn wide(self) -> i128 {
-        self
-    }
-}
+impl Number for i64 {}
+impl Number for i128 {}
 
 struct Iteration<'a, N> {
     local: &'a Local,
@@ -219,8 +203,8 @@ impl<'a, N: Number> Iteration<'a, N> {
         Iteration {
             local,
             policy,
-            values: vec![N::ZERO; nodes],
-            weights: vec![N::ZERO; local.arcs.len()],
+            values: vec![N::default(); nodes],
+            weights: vec![N::default(); local.arcs.len()],
             order: Vec::with_capacity(nodes),
             circuit_of: vec![NONE; nodes],
             circuits: Vec::new(),
@@ -236,16 +220,17 @@ impl<'a, N: Number> Iteration<'a, N> {
             if ratio != Some(best) {
                 ratio = Some(best);
                 for (weight, arc) in self.weights.iter_mut().zip(&self.local.arcs) {
-                    *weight = N::of(best.weigh(arc.time, arc.tokens));
+                    let exact = N::try_from(best.weigh(arc.time, arc.tokens));
+                    *weight = exact.unwrap_or_else(|_| unreachable!("chosen wide enough"));
                 }
-                self.values.fill(N::ZERO);
+                self.values.fill(N::default());
             }
             self.evaluate(best);
             if !self.improve() {
                 return ComponentSolution {
                     ratio: best,
                     circuit: self.circuit(best),
-                    values: self.values.iter().map(|value| value.wide()).collect(),
+                    values: self.values.into_iter().map(Into::into).collect(),
                     iterations,
                 };
             }
@@ -339,7 +324,7 @@ impl<'a, N: Number> Iteration<'a, N> {
     fn hang_the_rest(&mut self) {
         let nodes = self.local.nodes.len();
         let sources = self.local.arcs.iter().map(|arc| arc.from);
-        let leaving = crate::graph::arcs_by_node(nodes, sources);
+        let leaving = arcs_by_node(nodes, sources);
         let mut target = vec![0_u32; self.local.arcs.len()];
         for node in 0..nodes {
             target[self.local.starts[node] as usize..self.local.starts[node + 1] as usize]

@@ -17,7 +17,7 @@ impl Adjacency {
     pub(crate) fn new(
         places: usize,
         transitions: usize,
-        arcs: impl Iterator<Item = Arc> + Clone,
+        arcs: &(impl Iterator<Item = Arc> + Clone),
     ) -> Adjacency {
         let going = |way| arcs.clone().filter(move |arc| arc.direction == way);
         let by_transition = |way| {

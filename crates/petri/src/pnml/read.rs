@@ -16,6 +16,7 @@ use super::encoding::decode;
 use super::remark::{Loss, Remarks};
 use super::write::is_xml_name;
 use super::{Imported, NAMESPACE, NET_TYPE, PnmlError};
+use crate::net::Owner;
 
 /// Reads all nets of a PNML file.
 ///
@@ -87,8 +88,6 @@ fn parse(text: &str) -> Result<Document<'_>, PnmlError> {
         }
     })
 }
-
-const NOT_A_NAME: &str = "not well-formed XML: a name that XML does not allow";
 
 /// An id of the document: where, in which net, of what, which number.
 #[derive(Clone, Copy)]
@@ -206,7 +205,7 @@ impl<'a> Reading<'a> {
                 "name" => self.set_name(child, &mut labels)?,
                 "graphics" if inside_page => self.looks(object::UNKEPT_GRAPHICS, at),
                 "toolspecific" => {
-                    self.toolspecific(child, Some(crate::net::Owner::Net), &mut net, &mut labels)?
+                    self.toolspecific(child, Some(Owner::Net), &mut net, &mut labels)?;
                 }
                 "net" if self.older && inside_page => {
                     let what = "the net inside a <page> (a subprocess) is not kept; the transition \
@@ -344,31 +343,6 @@ impl<'a> Reading<'a> {
         Ok(false)
     }
 
-    /// Refuses the two things that the parser lets pass although XML does not:
-    /// names that begin with a colon, and malformed processing instructions.
-    fn check_names(&self, node: Element<'a>) -> Result<(), PnmlError> {
-        let text = self.document.input_text();
-        let colon = |at: usize| text.as_bytes().get(at) == Some(&b':');
-        let odd = match node.pi() {
-            Some(instruction) => {
-                let target = instruction.target;
-                let after = &text[node.range()][2 + target.len()..];
-                target.eq_ignore_ascii_case("xml")
-                    || target.contains(':')
-                    || !(after.starts_with("?>") || after.starts_with(char::is_whitespace))
-            }
-            None => {
-                node.is_element()
-                    && (colon(node.range().start + 1)
-                        || node.attributes().any(|it| colon(it.range().start)))
-            }
-        };
-        if odd {
-            return Err(self.fail(node, NOT_A_NAME.to_owned()));
-        }
-        Ok(())
-    }
-
     /// The local name of an element of PNML; nothing for any other.
     fn name_of(&self, node: Element<'a>) -> &'a str {
         let name = node.tag_name();
@@ -388,14 +362,15 @@ impl<'a> Reading<'a> {
         self.remarks.note(Loss::Looks, what, at);
     }
 
-    fn fail(&self, node: Element<'a>, what: String) -> PnmlError {
+    fn fail(&self, node: Element<'a>, mut what: String) -> PnmlError {
         let at = self.document.text_pos_at(node.range().start);
         let id = node.attribute("id");
         let id = id.map_or_else(String::new, |id| format!(" id=\"{id}\""));
+        what.insert_str(0, &format!("<{}{id}>: ", node.tag_name().name()));
         PnmlError {
             line: at.row as usize,
             column: at.col as usize,
-            what: format!("<{}{id}>: {what}", node.tag_name().name()),
+            what,
         }
     }
 }

@@ -260,18 +260,11 @@ impl Analysis {
         });
         row(out, self.safe, "safe", &most)?;
         if let Some(invariants) = &self.invariants {
-            writeln!(
-                out,
-                "  P-invariants: {} circuits generate all",
-                invariants.len()
-            )?;
-            for invariant in invariants.iter().take(3) {
-                let places = shortened(&place_ids(net, &invariant.places));
-                writeln!(
-                    out,
-                    "    {DIM}{} token(s) on {places}{DIM:#}",
-                    invariant.tokens
-                )?;
+            let circuits = invariants.len();
+            writeln!(out, "  P-invariants: {circuits} circuits generate all")?;
+            for invariant::Invariant { places, tokens } in invariants.iter().take(3) {
+                let places = shortened(&place_ids(net, places));
+                writeln!(out, "    {DIM}{tokens} token(s) on {places}{DIM:#}")?;
             }
         }
         writeln!(out, "\n{HEADING}Timing{HEADING:#}")?;
@@ -323,10 +316,8 @@ impl Analysis {
             writeln!(out, "  transient not known: {why}")?;
         }
         if let Some(worst) = self.ring.as_ref().and_then(|ring| ring.worst) {
-            writeln!(
-                out,
-                "    {DIM}worst case over all markings of this ring: {worst}{DIM:#}"
-            )?;
+            let what = "worst case over all markings of this ring";
+            writeln!(out, "    {DIM}{what}: {worst}{DIM:#}")?;
         }
         for bound in &self.published {
             writeln!(

@@ -9,6 +9,8 @@ use crate::net::{Owner, RingNote, ToolSpecific};
 use crate::pnml::NAMESPACE;
 use crate::pnml::remark::Loss;
 
+const NOT_A_NAME: &str = "not well-formed XML: a name that XML does not allow";
+
 impl<'a> Reading<'a> {
     /// Says what becomes of attributes other than the known ones.
     pub(super) fn attributes(
@@ -98,7 +100,7 @@ impl<'a> Reading<'a> {
             self.check_names(inner)?;
         }
         if content.contains("</:") {
-            return Err(self.fail(node, super::NOT_A_NAME.to_owned()));
+            return Err(self.fail(node, NOT_A_NAME.to_owned()));
         }
         let further: Vec<&str> = node
             .attributes()
@@ -127,6 +129,31 @@ impl<'a> Reading<'a> {
             content: content.to_owned(),
             namespaces,
         });
+        Ok(())
+    }
+
+    /// Refuses the two things that the parser lets pass although XML does not:
+    /// names that begin with a colon, and malformed processing instructions.
+    pub(super) fn check_names(&self, node: Element<'a>) -> Result<(), PnmlError> {
+        let text = self.document.input_text();
+        let colon = |at: usize| text.as_bytes().get(at) == Some(&b':');
+        let odd = match node.pi() {
+            Some(instruction) => {
+                let target = instruction.target;
+                let after = &text[node.range()][2 + target.len()..];
+                target.eq_ignore_ascii_case("xml")
+                    || target.contains(':')
+                    || !(after.starts_with("?>") || after.starts_with(char::is_whitespace))
+            }
+            None => {
+                node.is_element()
+                    && (colon(node.range().start + 1)
+                        || node.attributes().any(|it| colon(it.range().start)))
+            }
+        };
+        if odd {
+            return Err(self.fail(node, NOT_A_NAME.to_owned()));
+        }
         Ok(())
     }
 

@@ -12,7 +12,7 @@ pub(super) trait Count:
     + Send
     + Sync
     + From<u64>
-    + AddAssign
+    + for<'a> AddAssign<&'a Self>
     + Sub<Output = Self>
     + Mul<Output = Self>
     + Into<BigUint>

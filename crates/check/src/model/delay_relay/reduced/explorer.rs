@@ -12,7 +12,7 @@ mod tests;
 
 /// Splits after which cases are followed by one thread. Before, a few of them can have
 /// nearly all the work below them.
-const PARALLEL_SPLITS: u32 = 4;
+const PARALLEL_SPLITS: u32 = 2;
 
 /// Initial states that differ only in counters no token has met, after some
 /// rounds.
@@ -96,12 +96,12 @@ impl<'a, C: Count> Explorer<'a, C> {
             match self.first_to_split(&case) {
                 Some(process) if case.splits < PARALLEL_SPLITS => {
                     // The stack is empty: nothing comes after these.
-                    let parts = self.split(&case, process).into_par_iter();
-                    let parts = parts.map(|part| self.settle(part, held));
+                    let parts: Vec<_> = self.split(&case, process).collect();
+                    let parts = parts.into_par_iter().map(|part| self.settle(part, held));
                     tally = tally.merge(parts.reduce(Tally::default, Tally::merge));
                 }
                 // The first one is followed first.
-                Some(process) => cases.extend(self.split(&case, process).into_iter().rev()),
+                Some(process) => cases.extend(self.split(&case, process).rev()),
                 None => match self.follow(case, held, &mut tally) {
                     Ok(settled) => units += settled,
                     Err(case) => cases.push(case),
@@ -143,7 +143,7 @@ impl<'a, C: Count> Explorer<'a, C> {
             .iter()
             .map(|(_, values)| values.len() as u64)
             .product();
-        tally.legitimate += C::from(orbit) * C::from(product);
+        tally.legitimate += &(C::from(orbit) * C::from(product));
         for mut number in 0..product {
             let mut state = base;
             for (index, values) in &allowed {
@@ -179,11 +179,11 @@ impl<'a, C: Count> Explorer<'a, C> {
     }
 
     /// One case for every value that the open counter can have by now, ascending.
-    fn split(&self, case: &Case<C>, process: usize) -> Vec<Case<C>> {
+    fn split(&self, case: &Case<C>, process: usize) -> impl DoubleEndedIterator<Item = Case<C>> {
         let passed = case.round.min(self.top as u64) as i32;
         let values = 0..=self.top - passed;
         let parts = values.end() + 1;
-        let split = values.map(|value| {
+        values.map(move |value| {
             let mut one = case.clone();
             one.open &= !(1 << process);
             one.processes[process].counter = value;
@@ -200,8 +200,7 @@ impl<'a, C: Count> Explorer<'a, C> {
                 one.units += case.units % parts as u64;
             }
             one
-        });
-        split.collect()
+        })
     }
 
     /// Rounds until the case is settled or never will be: its units of progress. The case
@@ -223,12 +222,14 @@ impl<'a, C: Count> Explorer<'a, C> {
                 tally.rests(case.round, || self.initial(&case, held, None));
             }
             let (legitimate, culprit) = self.legitimate_part(&case);
-            let illegitimate = all.clone() - case.weight.clone() * legitimate;
-            if illegitimate == C::default() {
+            // Mostly none is legitimate yet, which saves the arithmetic.
+            let less = legitimate.map(|fitting| all.clone() - case.weight.clone() * fitting);
+            let illegitimate = less.as_ref().unwrap_or(&all);
+            if *illegitimate == C::default() {
                 tally.cases += 1;
                 return Ok(case.units);
             }
-            tally.illegitimate_after(case.round, illegitimate.clone());
+            tally.illegitimate_after(case.round, illegitimate);
             tally.slow(case.round + 1, || self.initial(&case, held, culprit));
             // By then an open counter is 0; before, what is the same may yet differ in it.
             if case.round >= self.top as u64 {
@@ -250,12 +251,12 @@ impl<'a, C: Count> Explorer<'a, C> {
         }
     }
 
-    /// How many values of the open counters make the case legitimate now; and,
+    /// How many values of the open counters make the case legitimate now, if any do; and,
     /// unless all do, an open process and an initial value that do not.
-    fn legitimate_part(&self, case: &Case<C>) -> (C, Option<(usize, i32)>) {
+    fn legitimate_part(&self, case: &Case<C>) -> (Option<C>, Option<(usize, i32)>) {
         let n = self.instance.processes();
         if !self.legitimate(&case.processes[..n]) {
-            return (C::default(), None);
+            return (None, None);
         }
         let passed = case.round.min(self.top as u64) as i32;
         let (mut product, mut culprit) = (C::from(1), None);
@@ -272,7 +273,7 @@ impl<'a, C: Count> Explorer<'a, C> {
             }
             product = product * C::from(fitting);
         }
-        (product, culprit)
+        (Some(product), culprit)
     }
 
     /// An initial state of the case: all tokens resting, open counters at 0 except

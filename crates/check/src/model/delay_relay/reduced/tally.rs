@@ -35,7 +35,7 @@ pub(super) struct Tally<C> {
     some: bool,
 }
 
-fn add_at<C: Count>(counts: &mut Vec<C>, round: u64, count: C) {
+fn add_at<C: Count>(counts: &mut Vec<C>, round: u64, count: &C) {
     let index = round as usize;
     if counts.len() <= index {
         counts.resize(index + 1, C::default());
@@ -62,7 +62,7 @@ impl<C: Count> Tally<C> {
         }
     }
 
-    pub(super) fn illegitimate_after(&mut self, round: u64, states: C) {
+    pub(super) fn illegitimate_after(&mut self, round: u64, states: &C) {
         add_at(&mut self.illegitimate, round, states);
     }
 
@@ -74,7 +74,7 @@ impl<C: Count> Tally<C> {
         keep_larger(&mut self.last_rest, round, state);
     }
 
-    pub(super) fn never(&mut self, from: u64, states: C, state: impl FnOnce() -> Vec<Process>) {
+    pub(super) fn never(&mut self, from: u64, states: &C, state: impl FnOnce() -> Vec<Process>) {
         add_at(&mut self.never_from, from, states);
         self.diverging.get_or_insert_with(state);
     }
@@ -87,16 +87,16 @@ impl<C: Count> Tally<C> {
         if !other.some {
             return self;
         }
-        self.legitimate += other.legitimate;
+        self.legitimate += &other.legitimate;
         self.conserved &= other.conserved;
         self.one_queued &= other.one_queued;
         self.tokens_move &= other.tokens_move;
         self.placements += other.placements;
         self.cases += other.cases;
-        for (round, count) in (0..).zip(other.illegitimate) {
+        for (round, count) in (0..).zip(&other.illegitimate) {
             add_at(&mut self.illegitimate, round, count);
         }
-        for (round, count) in (0..).zip(other.never_from) {
+        for (round, count) in (0..).zip(&other.never_from) {
             add_at(&mut self.never_from, round, count);
         }
         self.closure_violation = self.closure_violation.or(other.closure_violation);
