@@ -1,7 +1,7 @@
 (** Every theorem rests on nothing but Coq itself: [make] fails unless each line
     below prints "Closed under the global context". *)
 
-From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds MovingBlock.
+From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle MovingBlock.
 
 Print Assumptions delay_is_figure3.
 Print Assumptions relay_is_figure3.
@@ -24,6 +24,8 @@ Print Assumptions theorem3_attained.
 Print Assumptions convergence.
 Print Assumptions jam.
 Print Assumptions visits_equal.
+Print Assumptions circulation.
+Print Assumptions jam_repeats.
 Print Assumptions release_round_right.
 Print Assumptions forecast_is_run.
 Print Assumptions SharedMemory.shared_memory_safe.

@@ -198,7 +198,8 @@ Section Piles.
 
   Lemma stale_from_gap : forall g, In g (gaps programs) -> (g + 3 <= d)%nat -> exists start,
     valid d programs start m /\
-    legitimate d programs (run d programs (m * d + d - 3 - g) start) m = false.
+    legitimate d programs (run d programs (m * d + d - 3 - g) start) m = false /\
+    forall t, rests (run d programs t start) -> (t <= m * d - 1)%nat.
   Proof.
     intros g I Gd. destruct (gap_somewhere programs g I) as (x & X & D & Eg).
     pose proof N_positive as NP.
@@ -212,18 +213,37 @@ Section Piles.
       destruct (i =? wrapped P)%nat eqn:E1; [|destruct (i =? wrapped x)%nat eqn:E2; [|lia]];
         rewrite ?Nat.eqb_eq in *; subst i; rewrite delay_top by assumption; lia. }
     exists (piled size m (wrapped P) counts). split; [assumption|].
+    assert (Other : (wrapped x =? wrapped P)%nat = false).
+    { apply Nat.eqb_neq.
+      unfold wrapped. pose proof (mod_differs N P (Z.of_nat g) ltac:(unfold N; nia)).
+      pose proof (Z.mod_pos_bound P N NP). pose proof (Z.mod_pos_bound (P + Z.of_nat g) N NP).
+      replace (P + Z.of_nat g) with x in * by lia. lia. }
+    split.
+    2:{ intros t Rest. destruct t as [|t]; [lia|]. apply (rests_on_line _ _ _ _ V) in Rest.
+        destruct Rest as (y & Rest).
+        apply (stale_last_rest _) with (i := P) (g := Z.of_nat g) in Rest;
+          rewrite ?line_m, ?line_n; change (ReleaseTimes.d _) with (Z.of_nat d);
+          replace (P + Z.of_nat g) with x by lia; try assumption; try lia.
+        - rewrite line_m in Rest. change (ReleaseTimes.d _) with (Z.of_nat d) in Rest. nia.
+        - rewrite pile_count. unfold counts. rewrite Nat.eqb_refl. lia.
+        - rewrite pile_count. unfold counts. rewrite Nat.eqb_refl, Other. lia.
+        - intros z Hz. apply pile_ahead. assumption.
+        - intros z Hz Z1 Z2. rewrite pile_count. unfold counts.
+          assert (forall y, P <= y < P + N -> z <> y -> (wrapped z =? wrapped y)%nat = false) as Diff.
+          { intros w Hw Ne. apply Nat.eqb_neq. unfold wrapped.
+            pose proof (Z.mod_pos_bound z N NP). pose proof (Z.mod_pos_bound w N NP).
+            destruct (Z.lt_trichotomy z w) as [Lt|[Eq|Gt]]; [|contradiction|].
+            - pose proof (mod_differs N z (w - z) ltac:(unfold N in *; lia)). replace (z + (w - z)) with w in * by lia. lia.
+            - pose proof (mod_differs N w (z - w) ltac:(unfold N in *; lia)). replace (w + (z - w)) with z in * by lia. lia. }
+          rewrite (Diff P), (Diff x) by (unfold N in *; nia). reflexivity. }
     apply not_true_iff_false. destruct (m * d + d - 3 - g)%nat as [|t] eqn:T; [nia|].
     rewrite (legitimate_on_line _ _ _ _ V). apply (attained_stale _) with (i := P) (g := Z.of_nat g).
     - change (ReleaseTimes.d _) with (Z.of_nat d). lia.
     - assumption.
     - replace (P + Z.of_nat g) with x by lia. assumption.
     - rewrite pile_count. unfold counts. rewrite Nat.eqb_refl. change (ReleaseTimes.d _) with (Z.of_nat d). lia.
-    - replace (P + Z.of_nat g) with x by lia. rewrite pile_count. unfold counts. rewrite Nat.eqb_refl.
-      change (ReleaseTimes.d _) with (Z.of_nat d).
-      replace (wrapped x =? wrapped P)%nat with false; [lia|]. symmetry. apply Nat.eqb_neq.
-      unfold wrapped. pose proof (mod_differs N P (Z.of_nat g) ltac:(unfold N; nia)).
-      pose proof (Z.mod_pos_bound P N NP). pose proof (Z.mod_pos_bound (P + Z.of_nat g) N NP).
-      replace (P + Z.of_nat g) with x in * by lia. lia.
+    - replace (P + Z.of_nat g) with x by lia. rewrite pile_count. unfold counts. rewrite Nat.eqb_refl, Other.
+      change (ReleaseTimes.d _) with (Z.of_nat d). lia.
     - rewrite pile_here, line_m. reflexivity.
     - apply pile_ahead. unfold N. nia.
     - rewrite line_m. change (ReleaseTimes.d _) with (Z.of_nat d). nia.
@@ -247,7 +267,7 @@ Section Piles.
       - destruct (rest_from_gap g I) as (start & V & Rest). exists start. split; [assumption|].
         replace (B - 1)%nat with ((m - 1) * d + reach m d g - 1)%nat by (unfold term in EB; lia).
         apply not_true_iff_false. intro L. apply (legitimate_never_rests _ _ _ _ L Rest).
-      - destruct (stale_from_gap g I) as (start & V & L); [lia|]. exists start. split; [assumption|].
+      - destruct (stale_from_gap g I) as (start & V & L & _); [lia|]. exists start. split; [assumption|].
         rewrite <- L. f_equal. f_equal.
         assert (reach m d g = d) by (unfold reach; destruct (_ || _); lia). unfold term in EB. nia. }
     destruct A as (start & V & L). exists start. split; [assumption|]. intros t Ht.
@@ -257,32 +277,35 @@ Section Piles.
     - lia.
   Qed.
 
-  (** ** Theorem 2, attained where two delays are next to each other and no gap is
-      wider than d, in particular if all processes delay *)
-  Theorem theorem2_attained : (2 <= d)%nat -> In 1%nat (gaps programs) -> (widest_gap programs <= d)%nat ->
+  (** ** Theorem 2, attained on every ring with two delays next to each other
+
+      For d at most 3 on every ring: there the bound is the round after the last rest. *)
+  Theorem theorem2_attained : (2 <= d)%nat -> In 1%nat (gaps programs) \/ (d <= 3)%nat ->
     exists start T, (1 <= T)%nat /\ valid d programs start m /\
     (forall t, (T < t)%nat -> ~ rests (run d programs t start)) /\
     forall t, (t < T + 1 + (d - 3))%nat -> legitimate d programs (run d programs t start) m = false.
   Proof.
-    intros D2 I W.
-    assert (R : forall g, (g <= d)%nat -> reach m d g = d).
-    { intros g Hg. unfold reach. destruct (_ || _); lia. }
-    assert (A : exists start, valid d programs start m /\
-                legitimate d programs (run d programs (m * d - 1 + (d - 3)) start) m = false).
+    intros D2 Where.
+    assert (A : exists start T, (1 <= T)%nat /\ valid d programs start m /\
+      (forall t, rests (run d programs t start) -> (t <= T)%nat) /\
+      legitimate d programs (run d programs (T + (d - 3)) start) m = false).
     { destruct (Nat.le_gt_cases d 3) as [Le|Gt].
-      - destruct (rest_from_gap 1%nat I) as (start & V & Rest). exists start. split; [assumption|].
-        apply not_true_iff_false. intro L. apply (legitimate_never_rests _ _ _ _ L).
-        replace (m * d - 1 + (d - 3))%nat with ((m - 1) * d + reach m d 1 - 1)%nat; [assumption|].
-        rewrite R by lia. nia.
-      - destruct (stale_from_gap 1%nat I) as (start & V & L); [lia|]. exists start. split; [assumption|].
+      - destruct theorem1_attained as (start & V & Rest).
+        exists start, (worst_last_rest m d (widest_gap programs)).
+        assert (R : (d <= reach m d (widest_gap programs))%nat) by (unfold reach; destruct (_ || _); lia).
+        split; [unfold worst_last_rest; nia|]. split; [assumption|]. split.
+        + apply (theorem1_bound _ _ _ _ V room).
+        + replace (d - 3)%nat with 0%nat by lia. rewrite Nat.add_0_r. apply not_true_iff_false. intro L.
+          apply (legitimate_never_rests _ _ _ _ L Rest).
+      - destruct Where as [I|]; [|lia]. destruct (stale_from_gap 1%nat I) as (start & V & L & Rest); [lia|].
+        exists start, (m * d - 1)%nat. split; [nia|]. split; [assumption|]. split; [assumption|].
         rewrite <- L. f_equal. f_equal. nia. }
-    destruct A as (start & V & L). exists start, (m * d - 1)%nat.
-    split; [nia|]. split; [assumption|]. split.
-    - intros t Ht Rest. pose proof (theorem1_bound _ _ _ _ V room t Rest) as Bd.
-      unfold worst_last_rest in Bd. rewrite R in Bd by assumption. nia.
+    destruct A as (start & T & T1 & V & Last & L). exists start, T.
+    split; [assumption|]. split; [assumption|]. split.
+    - intros t Ht Rest. specialize (Last t Rest). lia.
     - intros t Ht. apply not_true_iff_false. intro Lt. apply not_true_iff_false in L. apply L.
       apply (closure_for_ever d programs start m t); auto.
       + apply (valid_admits _ _ _ _ V).
-      + nia.
+      + lia.
   Qed.
 End Piles.

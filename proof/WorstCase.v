@@ -79,6 +79,7 @@ Section WorstCase.
   (** *** Lemma 2 (one turn is enough) *)
   Lemma one_turn_is_enough : forall t x, delay x = true -> rests_at t x -> exists k x',
     x' <= x /\ l x' <= k /\ k - l x' <= m - 1 /\ Z.of_nat (S t) < weight x' x k /\
+    (forall y, y <= x - 1 -> l y <= k -> weight y (x - 1) k + 1 < weight x' x k) /\
     (x' = x \/ (1 < d /\ 1 < m /\ x' < x /\ forall z, x' <= z < x -> delay z = false)).
   Proof.
     intros t x D R. destruct (blame t x R) as (k & x' & X & L & W & Less).
@@ -135,7 +136,7 @@ Section WorstCase.
     rests_at t x -> Z.of_nat (S t) <= (m - 1) * d + reach g - 1.
   Proof.
     intros t x g D P G R. pose proof (reach_at_least g).
-    destruct (one_turn_is_enough t x D R) as (k & x' & X & L & K & W & [E | (D1 & M1 & Xs & Rel)]);
+    destruct (one_turn_is_enough t x D R) as (k & x' & X & L & K & W & _ & [E | (D1 & M1 & Xs & Rel)]);
       unfold ReleaseTimes.weight in W; rewrite (slope_delay e x' x x) in W by (auto; lia);
       pose proof (d_positive e).
     - subst x'. pose proof (start_count e x) as C. rewrite spacing_delay in C by assumption. nia.

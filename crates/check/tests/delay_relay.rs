@@ -207,8 +207,7 @@ fn the_slow_counter_is_attained() {
                 assert_eq!(
                     run(&instance, &start),
                     (last_rest + late, Some(last_rest)),
-                    "{} gap {gap}",
-                    instance.to_string()
+                    "{instance} gap {gap}"
                 );
             }
         }

@@ -49,8 +49,8 @@ pub(crate) struct RingFlags {
 
     /// Which processes delay; the others only relay [default: all]
     ///
-    /// `all`, a number K (that many, chosen by the seed), `every:K` (0, K, 2K, ...), or
-    /// `at:0,5,9`.
+    /// `all`, a number K (that many, chosen by the seed), `even:K` (that many, evenly
+    /// spread), `every:K` (0, K, 2K, ...), or `at:0,5,9`.
     #[arg(long, value_name = "WHICH", value_parser = delays, help_heading = "Ring")]
     pub(crate) delays: Option<Delays>,
 
@@ -159,9 +159,10 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
 
 fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
     // Larger numbers are refused for what they are.
-    if settings.processes().max(settings.tokens()) <= 1 << 32 {
-        check_memory("processes", settings.processes(), BYTES_PER_PROCESS)?;
-        check_memory("tokens", settings.tokens(), BYTES_PER_TOKEN)?;
+    let (processes, tokens) = (settings.processes(), settings.tokens());
+    if processes <= 1 << 32 && tokens < 1 << 32 {
+        check_memory("processes", processes, BYTES_PER_PROCESS)?;
+        check_memory("tokens", tokens, BYTES_PER_TOKEN)?;
     }
     let (ring, start) = settings
         .build()

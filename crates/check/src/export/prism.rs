@@ -17,10 +17,8 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
     let top = instance.separation() - 1;
     let programs = instance.ring().programs();
     let delays = |index: usize| programs[index].delays();
-    let mut text = format!(
-        "// delay/relay: {}.\n//\n{QUESTIONS}\nmdp\n\nconst int top = {top};\n\n",
-        instance.to_string()
-    );
+    let mut text =
+        format!("// delay/relay: {instance}.\n//\n{QUESTIONS}\nmdp\n\nconst int top = {top};\n\n");
     for index in 0..n {
         let before = (index + n - 1) % n;
         let _ = writeln!(text, "formula held{index} = r{index} + q{before};");

@@ -15,7 +15,7 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
         .map(|p| p.delays())
         .collect();
     let mut text = format!(
-        "/* delay/relay: {}.\n\
+        "/* delay/relay: {instance}.\n\
          \n\
          Closure (asserted) in every reachable state, which is every state:\n\
          \x20 spin -a FILE && gcc -O2 -DSAFETY -DNOCLAIM -DVECTORSZ=2048 -o pan pan.c && ./pan -m10000\n\
@@ -27,8 +27,7 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
          byte q[N], r[N], c[N];\n\
          bool legitimate;\n\
          /* Not part of the state: */\n\
-         hidden byte i, ahead, behind, held, arriving, leaving, before;\n\n",
-        instance.to_string()
+         hidden byte i, ahead, behind, held, arriving, leaving, before;\n\n"
     );
     text.push_str(&delay_macro(&delays));
     text.push_str(LEGITIMATE);

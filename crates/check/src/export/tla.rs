@@ -14,7 +14,7 @@ pub(super) fn delay_relay(instance: &Instance) -> String {
          EXTENDS Integers, FiniteSets\n\n\
          N == {}\nM == {}\nC == {}\nDelays == {{{}}}\nRing == 0..N-1\n\n\
          VARIABLES q, r, c\nvars == <<q, r, c>>\n\n{DELAY_RELAY}",
-        instance.to_string(),
+        instance,
         instance.processes(),
         instance.tokens(),
         instance.separation() - 1,

@@ -86,7 +86,7 @@ impl<'a, C: Count> Explorer<'a, C> {
     fn settle(&self, case: Case<C>, held: &[u8]) -> Tally<C> {
         let mut tally = Tally::of_cases();
         let (mut cases, mut units) = (vec![case], 0);
-        while let Some(case) = cases.pop() {
+        while let Some(mut case) = cases.pop() {
             if tally.cases.is_multiple_of(1024) {
                 self.control.advance(std::mem::take(&mut units));
                 if self.control.stopped() {
@@ -102,10 +102,8 @@ impl<'a, C: Count> Explorer<'a, C> {
                 }
                 // The first one is followed first.
                 Some(process) => cases.extend(self.split(&case, process).rev()),
-                None => match self.follow(case, held, &mut tally) {
-                    Ok(settled) => units += settled,
-                    Err(case) => cases.push(case),
-                },
+                None if self.follow(&mut case, held, &mut tally) => units += case.units,
+                None => cases.push(case),
             }
         }
         self.control.advance(units);
@@ -203,9 +201,9 @@ impl<'a, C: Count> Explorer<'a, C> {
         })
     }
 
-    /// Rounds until the case is settled or never will be: its units of progress. The case
-    /// itself when it has to be split.
-    fn follow(&self, mut case: Case<C>, held: &[u8], tally: &mut Tally<C>) -> Result<u64, Case<C>> {
+    /// Rounds until the case is settled or never will be: true. False when it has to be
+    /// split first.
+    fn follow(&self, case: &mut Case<C>, held: &[u8], tally: &mut Tally<C>) -> bool {
         let n = self.instance.processes();
         let (mut landmark, mut next_power) = (None, 1_u64);
         let open = self.powers[case.open.count_ones() as usize].clone();
@@ -219,34 +217,34 @@ impl<'a, C: Count> Explorer<'a, C> {
             tally.one_queued &= case.processes[..n].iter().all(|p| p.queued <= 1);
             let rests = case.processes[..n].iter().any(|p| p.resting > 0);
             if rests {
-                tally.rests(case.round, || self.initial(&case, held, None));
+                tally.rests(case.round, || self.initial(case, held, None));
             }
-            let (legitimate, culprit) = self.legitimate_part(&case);
+            let (legitimate, culprit) = self.legitimate_part(case);
             // Mostly none is legitimate yet, which saves the arithmetic.
             let less = legitimate.map(|fitting| all.clone() - case.weight.clone() * fitting);
             let illegitimate = less.as_ref().unwrap_or(&all);
             if *illegitimate == C::default() {
                 tally.cases += 1;
-                return Ok(case.units);
+                return true;
             }
             tally.illegitimate_after(case.round, illegitimate);
-            tally.slow(case.round + 1, || self.initial(&case, held, culprit));
+            tally.slow(case.round + 1, || self.initial(case, held, culprit));
             // By then an open counter is 0; before, what is the same may yet differ in it.
             if case.round >= self.top as u64 {
                 if landmark == Some(case.processes) {
                     tally.cases += 1;
                     tally.never(case.round + 1, illegitimate, || {
-                        self.initial(&case, held, None)
+                        self.initial(case, held, None)
                     });
-                    return Ok(case.units);
+                    return true;
                 }
                 if case.round >= next_power {
                     landmark = Some(case.processes);
                     next_power = case.round * 2;
                 }
             }
-            if self.first_to_split(&case).is_some() {
-                return Err(case);
+            if self.first_to_split(case).is_some() {
+                return false;
             }
         }
     }

@@ -1,6 +1,9 @@
 //! What no ring does is noticed all the same, and is not forgotten.
 
+use num_bigint::BigUint;
+
 use super::*;
+use crate::model::delay_relay::reduced;
 
 #[test]
 fn a_token_too_many_is_noticed() {
@@ -32,10 +35,7 @@ fn what_is_broken_once_stays_broken() {
         units: 7,
     };
     (case.processes[0].resting, case.processes[2].resting) = (1, 1);
-    assert!(matches!(
-        explorer.follow(case, &[1, 0, 1, 0], &mut tally),
-        Ok(7)
-    ));
+    assert!(explorer.follow(&mut case, &[1, 0, 1, 0], &mut tally));
     assert_eq!(tally.cases, 1, "one was followed");
     let fine = Tally::of_cases();
     for tally in [
@@ -71,5 +71,17 @@ fn of_equally_good_examples_the_first_is_kept() {
         assert_eq!(answer.worst, expected);
         assert_eq!(answer.worst_last_rest, expected);
         assert_eq!(answer.closure_violation, Some(example(1)));
+    }
+}
+
+#[test]
+fn numbers_of_any_size_count_the_same() {
+    for (n, m, d) in [(6, 2, 3), (5, 2, 3), (7, 3, 2)] {
+        let (instance, control) = (Instance::uniform(n, m, d).unwrap(), Control::default());
+        let small = reduced::explore_counting::<u128>(&instance, &control).unwrap();
+        let large = reduced::explore_counting::<BigUint>(&instance, &control).unwrap();
+        assert_eq!(small, large);
+        let (done, total) = control.progress();
+        assert_eq!(done, total, "every unit of progress is accounted for");
     }
 }
