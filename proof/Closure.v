@@ -94,22 +94,14 @@ Section Lifted.
 
   Lemma counter_domain : forall x, delay_at programs x = true -> (C x <= d - 1)%nat.
   Proof.
-    intros x D. destruct (wrap x) as (i & I & _ & Di & Ei). rewrite <- Ei.
-    assert (G : forall i, (i < length ps)%nat -> (counter (nth i ps idle) <= top d (nth i programs Relay))%nat).
-    { clear - fits. unfold admits in fits. induction fits; intros i I; cbn [length] in I; [lia|].
-      destruct i as [|i]; [assumption|]. apply IHf; [assumption | lia]. }
-    specialize (G i I). rewrite Di in D. unfold is_delay in D. destruct (nth i programs Relay); [|discriminate].
-    assumption.
+    intros x D. pose proof (admits_at d programs ps x fits nonempty) as B.
+    unfold delay_at in D. destruct (program_at programs x); [assumption | discriminate].
   Qed.
 
   Lemma relay_domain : forall x, delay_at programs x = false -> C x = 0%nat.
   Proof.
-    intros x D. destruct (wrap x) as (i & I & _ & Di & Ei). rewrite <- Ei.
-    assert (G : forall i, (i < length ps)%nat -> (counter (nth i ps idle) <= top d (nth i programs Relay))%nat).
-    { clear - fits. unfold admits in fits. induction fits; intros i I; cbn [length] in I; [lia|].
-      destruct i as [|i]; [assumption|]. apply IHf; [assumption | lia]. }
-    specialize (G i I). rewrite Di in D. unfold is_delay in D. destruct (nth i programs Relay); [discriminate|].
-    cbn in G. lia.
+    intros x D. pose proof (admits_at d programs ps x fits nonempty) as B.
+    unfold delay_at in D. destruct (program_at programs x); [discriminate | cbn in B; lia].
   Qed.
 
   Lemma all_processes_iff : forall f,

@@ -54,6 +54,19 @@ Qed.
 Lemma process_at_nat : forall ps i, (i < length ps)%nat -> process_at ps (Z.of_nat i) = nth i ps idle.
 Proof. intros; unfold process_at. rewrite Z.mod_small by lia. rewrite Nat2Z.id. reflexivity. Qed.
 
+(** Every counter is in its domain. *)
+Lemma admits_at : forall d programs ps x, admits d programs ps -> ps <> [] ->
+  (counter (process_at ps x) <= top d (program_at programs x))%nat.
+Proof.
+  intros d programs ps x A E. unfold process_at, program_at. rewrite (admits_length _ _ _ A).
+  assert (N : 0 < Z.of_nat (length ps)) by (destruct ps; [congruence | cbn; lia]).
+  pose proof (Z.mod_pos_bound x _ N) as B. clear E N.
+  assert (I : (Z.to_nat (x mod Z.of_nat (length ps)) < length ps)%nat) by lia.
+  revert I. generalize (Z.to_nat (x mod Z.of_nat (length ps))). clear B.
+  unfold admits in A. induction A; intros i I; cbn [length] in I; [lia|].
+  destruct i as [|i]; [assumption|]. apply IHA. lia.
+Qed.
+
 Lemma sweep_nth : forall d programs processes a i,
   length programs = length processes -> (i < length processes)%nat ->
   nth i (sweep d programs processes a) idle
@@ -206,12 +219,7 @@ Section Unroll.
   Proof.
     intro x. pose proof N_pos as NP. pose proof (Z.mod_pos_bound x N ltac:(lia)).
     assert (counter (state 0 x) <= top d (program_at programs x))%nat.
-    { unfold state, process_at, program_at. cbn [run]. rewrite lengths.
-      assert (G : forall i, (i < length start)%nat ->
-                (counter (nth i start idle) <= top d (nth i programs Relay))%nat).
-      { clear - fits. unfold admits in fits. induction fits; intros i I; cbn [length] in I; [lia|].
-        destruct i as [|i]; [assumption|]. apply IHf. assumption. lia. }
-      apply G. unfold N in *; lia. }
+    { apply admits_at; [assumption|]. intro E. cbn [run] in E. unfold N in NP. rewrite E in NP. cbn in NP. lia. }
     unfold delay_at, top in *. destruct (program_at programs x); lia.
   Qed.
 

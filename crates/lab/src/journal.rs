@@ -134,7 +134,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Goes on with a journal; what is after its last whole line is dropped.
+    /// Continues a journal, and drops anything after its last whole line.
     ///
     /// # Errors
     ///

@@ -6,12 +6,14 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::cell::{Cell, Value};
-use crate::formula;
-use crate::model::{Axis, AxisKind, CellError, Engine, Model};
+use crate::model::{CellError, Engine, Model};
 
 mod reader;
+mod values;
 
-/// Above this a sweep is refused: nobody means it.
+use values::values_of;
+
+/// A sweep with more cells is refused as a mistake.
 const MAX_CELLS: usize = 1_000_000;
 
 /// A sweep, ready to be run.
@@ -270,14 +272,14 @@ impl Sweep {
         Ok(())
     }
 
-    /// The names of what is measured.
+    /// The names of the measures.
     pub fn measure_names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.measures
             .iter()
             .map(|&index| self.model.measures()[index].name)
     }
 
-    /// Sets what is measured.
+    /// Chooses the measures.
     pub(crate) fn set_measures(&mut self, names: &[Entry]) -> Result<(), SpecError> {
         let known = self.model.measures();
         self.measures.clear();
@@ -341,72 +343,4 @@ pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
         Some((last, _)) => (*last).to_owned(),
         None => String::new(),
     }
-}
-
-/// The values that an entry stands for.
-fn values_of(
-    axis: &Axis,
-    entry: &Entry,
-    fixed: &[(&'static str, Value)],
-    axes: &[Axis],
-) -> Result<Vec<Value>, SpecError> {
-    let wrong = |message: String| SpecError::new(format!("grid.{}", axis.name), entry.at, message);
-    let lookup = |name: &str| {
-        let axis = axes
-            .iter()
-            .find(|axis| axis.symbol == name || axis.name == name)?;
-        match fixed.iter().find(|(fixed, _)| *fixed == axis.name)? {
-            (_, Value::Number(number)) => Some(*number),
-            _ => None,
-        }
-    };
-    let text = entry.text.trim();
-    if let AxisKind::Word(words) = axis.kind {
-        if words.contains(&text) {
-            return Ok(vec![Value::Word(text.to_owned())]);
-        }
-        let expected = list(words.iter().copied());
-        return Err(wrong(format!("there is no '{text}'; expected {expected}")));
-    }
-    let (low, high) = match axis.kind {
-        AxisKind::Number(low, high) => (low, high),
-        _ => (0, i64::MAX),
-    };
-    let numbers = match text.split_once("..") {
-        Some((first, rest)) => {
-            let (last, step) = rest.split_once(':').unwrap_or((rest, "1"));
-            let part = |text: &str| {
-                formula::value(text, lookup)
-                    .map_err(|error| wrong(format!("'{}': {error}", entry.text)))
-            };
-            let (first, last, step) = (part(first)?, part(last)?, part(step)?);
-            if step < 1 || first > last {
-                let form = "expected FIRST..LAST or FIRST..LAST:STEP, ascending";
-                return Err(wrong(format!("'{}': {form}", entry.text)));
-            }
-            if (last - first) / step >= MAX_CELLS as i64 {
-                return Err(wrong(format!("'{}' has too many values", entry.text)));
-            }
-            (first..=last).step_by(step as usize).collect()
-        }
-        None => match formula::value(text, lookup) {
-            Ok(number) => vec![number],
-            Err(_) if axis.kind == AxisKind::Mixed => {
-                return Ok(vec![Value::Word(text.to_owned())]);
-            }
-            Err(error) => {
-                return Err(wrong(format!(
-                    "'{}': {error}; expected a number, a range such as 1..50 or 10..190:10, or a \
-                     formula such as n/m",
-                    entry.text
-                )));
-            }
-        },
-    };
-    if let Some(number) = numbers.iter().find(|&&n| n < low || n > high) {
-        return Err(wrong(format!(
-            "{number} is out of range: expected {low} to {high}"
-        )));
-    }
-    Ok(numbers.into_iter().map(Value::Number).collect())
 }

@@ -24,15 +24,14 @@ pub enum Role {
     Delay,
     /// Passes on one token a round.
     Relay,
-    /// The delay that finds out the largest separation by itself. It has to be
-    /// the only node of the ring that is not a relay.
+    /// The delay that measures the largest separation by itself. It has to be the only
+    /// node of the ring that is not a relay.
     Measure,
 }
 
 impl Role {
-    /// Who delays when nobody has said: four nodes, as evenly spread as can be. A
-    /// ring in which every node delays recovers more slowly, because surplus
-    /// tokens queue at every node.
+    /// The default: four nodes delay, spread as evenly as possible. A ring in which every
+    /// node delays recovers more slowly, because surplus tokens queue at every node.
     ///
     /// ```
     /// use headway_node::Role;
@@ -120,8 +119,8 @@ pub struct Config {
     /// The largest datagram in bytes that the transport carries whole.
     pub largest_datagram: usize,
     /// A turn of the phase clock has at least so many phases, at every node of the ring
-    /// the same. Every turn costs a message, because a clock at phase 0 waits for the
-    /// word that its neighbours know; a checker that goes through all phases wants few.
+    /// the same. Every turn costs a message, because a clock at phase 0 waits until its
+    /// neighbours confirm that they know; a checker that visits all phases wants few.
     pub turn_phases: u16,
 }
 

@@ -111,7 +111,7 @@ impl Variable<'_> {
         match self {
             Variable::Flag(flag) => u64::from(**flag),
             Variable::Stage(stage) => **stage as u64,
-            Variable::Phase(number) | Variable::Counter(number, _) => **number as u32 as u64,
+            Variable::Phase(number) | Variable::Counter(number, _) => u64::from(**number as u32),
             Variable::Below(number, _)
             | Variable::Limited(number, _)
             | Variable::Rounds(number) => u64::from(**number),

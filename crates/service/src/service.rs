@@ -8,7 +8,6 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use headway_node::Key;
-use headway_node::transport::udp::Udp;
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
@@ -17,13 +16,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::agent::{Agent, Setup};
 use crate::api::{self, App};
-use crate::config::{Mistake, Settings, Transport};
+use crate::config::{Mistake, Settings};
 use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
 use crate::store::{Store, Sync};
 use crate::telemetry::Exporter;
-use crate::transport::ServiceTransport;
+use crate::transport::{self, ServiceTransport};
 use crate::{hook, log};
 
 /// Why a node did not start, or ended.
@@ -45,7 +44,7 @@ pub enum ServiceError {
     Protocol(String),
 }
 
-fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServiceError {
+pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServiceError {
     let what = what.into();
     move |error| ServiceError::System { what, error }
 }
@@ -68,7 +67,7 @@ pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<(), ServiceError> 
     let level = log::start(&settings.log);
     let key = secret::key(&settings.ring.key_file)?;
     let store = open_store(settings)?;
-    let transport = transport(settings)?;
+    let transport = transport::open(settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(4)
@@ -91,49 +90,6 @@ fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
         run.end(settings.timing.grace.max(LEFT_FOR));
     }
     Ok(store)
-}
-
-fn transport(settings: &Settings) -> Result<Box<dyn ServiceTransport>, ServiceError> {
-    let listen = settings.node.listen.clone();
-    let what = format!("cannot receive at {listen} (node.listen)");
-    if settings.node.transport == Transport::Zenoh {
-        return over_zenoh(settings, what);
-    }
-    let address = std::net::ToSocketAddrs::to_socket_addrs(&listen)
-        .and_then(|mut found| {
-            found
-                .next()
-                .ok_or_else(|| io::Error::other("no such address"))
-        })
-        .map_err(system(&*what))?;
-    let udp = Udp::bind(address).map_err(system(what))?;
-    Ok(Box::new(udp))
-}
-
-#[cfg(feature = "zenoh")]
-fn over_zenoh(
-    settings: &Settings,
-    what: String,
-) -> Result<Box<dyn ServiceTransport>, ServiceError> {
-    let tls = settings.zenoh.tls();
-    if let Some(tls) = &tls {
-        secret::private(&tls.key)?;
-    }
-    let options = headway_zenoh::Options {
-        ring: settings.ring.name.clone(),
-        name: settings.node.name.clone(),
-        listen: settings.node.listen.clone(),
-        tls,
-        reopen_after: settings.zenoh.reopen_after,
-    };
-    let transport = headway_zenoh::ZenohTransport::open(options).map_err(system(what))?;
-    Ok(Box::new(transport))
-}
-
-/// Settings that ask for it are not read without it.
-#[cfg(not(feature = "zenoh"))]
-fn over_zenoh(_: &Settings, what: String) -> Result<Box<dyn ServiceTransport>, ServiceError> {
-    Err(system(what)(io::Error::other("built without Zenoh")))
 }
 
 async fn run_on(

@@ -7,6 +7,11 @@ use headway_node::transport::Transport;
 use headway_node::transport::udp::Udp;
 use serde::Serialize;
 
+use crate::config::{self, Settings};
+#[cfg(feature = "zenoh")]
+use crate::secret;
+use crate::service::{ServiceError, system};
+
 /// A connection to a neighbour, as `/v1/status` gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Session {
@@ -53,6 +58,57 @@ pub(crate) trait ServiceTransport: Transport {
     fn refused(&self) -> u64 {
         0
     }
+}
+
+/// The transport that the settings ask for.
+///
+/// # Errors
+///
+/// When the address cannot be had, or a file with a key is readable by others.
+pub(crate) fn open(settings: &Settings) -> Result<Box<dyn ServiceTransport>, ServiceError> {
+    let listen = settings.node.listen.clone();
+    let what = format!("cannot receive at {listen} (node.listen)");
+    match settings.node.transport {
+        config::Transport::Zenoh => over_zenoh(settings, what),
+        config::Transport::Udp => {
+            let address = listen
+                .to_socket_addrs()
+                .and_then(|mut found| {
+                    found
+                        .next()
+                        .ok_or_else(|| io::Error::other("no such address"))
+                })
+                .map_err(system(&*what))?;
+            let udp = Udp::bind(address).map_err(system(what))?;
+            Ok(Box::new(udp))
+        }
+    }
+}
+
+#[cfg(feature = "zenoh")]
+fn over_zenoh(
+    settings: &Settings,
+    what: String,
+) -> Result<Box<dyn ServiceTransport>, ServiceError> {
+    let tls = settings.zenoh.tls();
+    if let Some(tls) = &tls {
+        secret::private(&tls.key)?;
+    }
+    let options = headway_zenoh::Options {
+        ring: settings.ring.name.clone(),
+        name: settings.node.name.clone(),
+        listen: settings.node.listen.clone(),
+        tls,
+        reopen_after: settings.zenoh.reopen_after,
+    };
+    let transport = headway_zenoh::ZenohTransport::open(options).map_err(system(what))?;
+    Ok(Box::new(transport))
+}
+
+/// Settings that ask for it are not read without it.
+#[cfg(not(feature = "zenoh"))]
+fn over_zenoh(_: &Settings, what: String) -> Result<Box<dyn ServiceTransport>, ServiceError> {
+    Err(system(what)(io::Error::other("built without Zenoh")))
 }
 
 #[cfg(feature = "zenoh")]

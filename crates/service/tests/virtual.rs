@@ -185,7 +185,12 @@ impl World {
         {
             agent.handle_timeout(now);
         }
+        let mut told = false;
         while let Some(effect) = self.hosts[at].agent.as_mut().and_then(Agent::poll_effect) {
+            // The state is kept before a neighbour is told of it.
+            told |= matches!(effect, Effect::Send(Destination::Neighbour(_), _));
+            let late = told && matches!(effect, Effect::KeepState(_));
+            assert!(!late, "seed {}: told and then kept", self.seed);
             self.carry_out(at, effect);
             if let Some((who, left)) = &mut self.killed
                 && *who == at

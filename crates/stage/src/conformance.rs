@@ -78,26 +78,14 @@ where
     T: Transport + 'static,
     F: Fn(u32) -> Vec<T>,
 {
-    let patience = *patience;
-    let (one, other) = (ring(2), ring(2));
-    watched("delivers whole datagrams", patience, move || {
-        delivers_whole(one, patience)
-    })?;
-    watched("refuses what is too long", patience, move || {
-        refuses_too_long(other, patience)
-    })?;
-    let (one, other) = (ring(2), ring(2));
-    watched("is bounded", patience, move || bounded(one, patience))?;
-    watched("does not block on a dead peer", patience, move || {
-        survives_dead_peer(other, patience)
-    })?;
-    let (one, other) = (ring(2), ring(5));
-    watched("waits as long as asked", patience, move || waits(one))?;
-    let one = ring(2).into_iter().next();
-    watched("can be woken", patience, move || {
-        one.map_or(Ok(()), |transport| wakes(transport, patience))
-    })?;
-    watched("carries a ring", patience, move || carries_ring(other))?;
+    let run = |name, nodes, check| watched(name, patience, ring(nodes), check);
+    run("delivers whole datagrams", 2, delivers_whole)?;
+    run("refuses what is too long", 2, refuses_too_long)?;
+    run("is bounded", 2, bounded)?;
+    run("does not block on a dead peer", 2, survives_dead_peer)?;
+    run("waits as long as asked", 2, waits)?;
+    run("can be woken", 2, wakes)?;
+    run("carries a ring", 5, carries_ring)?;
     let faults = SharedFaults::new(Faults {
         loss: 0.2,
         duplicate: 0.1,
@@ -110,26 +98,31 @@ where
     let worse = worse
         .map(|(index, inner)| Faulty::new(inner, index, faults.clone(), 2009))
         .collect();
-    watched("carries a ring in bad weather", patience, move || {
-        carries_ring(worse)
-    })
+    watched(
+        "carries a ring on a bad network",
+        patience,
+        worse,
+        carries_ring,
+    )
 }
 
 /// Runs a check in a thread of its own, so that one that blocks is noticed.
-fn watched(
-    check: &'static str,
-    patience: Patience,
-    work: impl FnOnce() -> Result<(), String> + Send + 'static,
+fn watched<T: Transport + 'static>(
+    name: &'static str,
+    patience: &Patience,
+    ring: Vec<T>,
+    check: fn(Vec<T>, Patience) -> Result<(), String>,
 ) -> Result<(), Nonconformity> {
     let (sender, receiver) = channel();
-    std::thread::spawn(move || sender.send(work()));
+    let patience = *patience;
+    std::thread::spawn(move || sender.send(check(ring, patience)));
     let seen = match receiver.recv_timeout(patience.blocked) {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(seen)) => seen,
         Err(RecvTimeoutError::Timeout) => format!("not done within {:?}", patience.blocked),
         Err(RecvTimeoutError::Disconnected) => "panicked".to_owned(),
     };
-    Err(Nonconformity { check, seen })
+    Err(Nonconformity { check: name, seen })
 }
 
 /// A datagram whose length and content tell each other.
@@ -251,11 +244,11 @@ fn survives_dead_peer<T: Transport>(mut ring: Vec<T>, patience: Patience) -> Res
     }
 }
 
-fn waits<T: Transport>(mut ring: Vec<T>) -> Result<(), String> {
+fn waits<T: Transport>(mut ring: Vec<T>, _: Patience) -> Result<(), String> {
     for wait in [0, 1, 30].map(Duration::from_millis) {
         let started = Instant::now();
         match ring[0].receive(&mut [0; 2000], wait) {
-            // Clocks are read at different moments; a tenth is no matter.
+            // Clocks are read at different moments, hence the tolerance.
             Ok(None) if started.elapsed() >= wait * 9 / 10 => {}
             Ok(None) => return Err(format!("gave up before {wait:?}")),
             Ok(Some(bytes)) => return Err(format!("{bytes} bytes from nobody")),
@@ -265,7 +258,8 @@ fn waits<T: Transport>(mut ring: Vec<T>) -> Result<(), String> {
     Ok(())
 }
 
-fn wakes<T: Transport>(mut transport: T, patience: Patience) -> Result<(), String> {
+fn wakes<T: Transport>(mut ring: Vec<T>, patience: Patience) -> Result<(), String> {
+    let transport = &mut ring[0];
     let forever = patience.blocked * 10;
     let waker = transport.waker();
     // Before it waits: not lost.
@@ -302,7 +296,7 @@ impl Application for Work {
     }
 }
 
-fn carries_ring<T: Transport + 'static>(ring: Vec<T>) -> Result<(), String> {
+fn carries_ring<T: Transport + 'static>(ring: Vec<T>, _: Patience) -> Result<(), String> {
     const ENOUGH: u32 = 20;
     let plan = Plan::new(ring.len() as u32, 2, 1).map_err(|error| error.to_string())?;
     let observer = Arc::new(Mutex::new(Observer::new(&plan)));
@@ -341,7 +335,7 @@ fn carries_ring<T: Transport + 'static>(ring: Vec<T>) -> Result<(), String> {
         }));
     }
     for _ in &threads {
-        // The watcher ends this if it takes for ever.
+        // The watcher gives up if this never ends.
         done.recv().map_err(|_| "the nodes are gone".to_owned())?;
     }
     for remote in &remotes {

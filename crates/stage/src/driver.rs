@@ -293,8 +293,10 @@ impl<T: Transport, A: Application> Driver<T, A> {
     }
 }
 
+type Call = Box<dyn FnOnce(Duration, &mut Machine) + Send>;
+
 enum Command {
-    Call(Box<dyn FnOnce(Duration, &mut Machine) + Send>),
+    Call(Call),
     Crash,
     Restart(Box<Machine>),
     Stop,
@@ -315,7 +317,6 @@ pub enum Refused {
 ///
 /// Every method fails when the node has too many commands waiting, or has stopped.
 #[derive(Clone, Debug)]
-#[allow(clippy::missing_errors_doc)]
 pub struct Remote {
     commands: SyncSender<Command>,
     /// There are commands that the node has not seen yet.

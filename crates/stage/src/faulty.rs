@@ -1,4 +1,4 @@
-//! A network that is worse than it is: any transport, with faults from a seed.
+//! Any transport made worse: faults from a seed.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -65,17 +65,17 @@ impl Faults {
 pub struct SharedFaults(Arc<Mutex<Faults>>);
 
 impl SharedFaults {
-    /// So it begins.
+    /// The faults at the beginning.
     pub fn new(faults: Faults) -> SharedFaults {
         SharedFaults(Arc::new(Mutex::new(faults)))
     }
 
-    /// Changes it.
+    /// Changes them.
     pub fn change(&self, change: impl FnOnce(&mut Faults)) {
         change(&mut lock(&self.0));
     }
 
-    /// What it is now.
+    /// What they are now.
     pub fn faults(&self) -> Faults {
         lock(&self.0).clone()
     }
@@ -83,8 +83,8 @@ impl SharedFaults {
 
 /// A transport whose sent datagrams meet with faults.
 ///
-/// What befalls the k-th datagram depends on the seed and on the calls before, not
-/// on time. With no faults set it is the transport that it wraps.
+/// The fate of the k-th datagram depends on the seed and on the calls before, not on
+/// time. With no faults set it is the transport that it wraps.
 #[derive(Debug)]
 pub struct Faulty<T> {
     inner: T,

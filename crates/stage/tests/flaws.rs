@@ -109,7 +109,9 @@ fn steps_that_are_wrong() {
     };
     let after = |flaw: Option<Flaw>, own: &Local, predecessor: &Local, successor: &Local| {
         let mut config = config(plan);
-        flaw.map(|flaw| flaw.misconfigure()(&mut config));
+        if let Some(flaw) = flaw {
+            flaw.misconfigure()(&mut config);
+        }
         let mut node = Machine::new(config, Key::none(), 1).unwrap();
         let mut saboteur = flaw.map(|flaw| Saboteur::new(flaw, &Key::none()));
         node.assume(own, predecessor, successor);

@@ -140,7 +140,7 @@ fn bad_networks_are_refused_with_the_place() {
             "not strongly connected",
         ),
         ("c.edges", "", "needs at least 2"),
-        ("c.what", "a b", "the ending does not tell the format"),
+        ("c.what", "a b", "the ending does not show the format"),
     ] {
         std::fs::write(folder.path().join(name), text).unwrap();
         let ran = headway(folder.path(), &format!("walk {name}"));

@@ -14,7 +14,7 @@ use crate::cell::Cell;
 /// Rounds to m tokens at least d apart, by what tokens are made of.
 pub(crate) struct DefinitionalModel;
 
-/// A run is given up after so many turns. The slowest seen takes less than 20.
+/// A run ends after this many turns; the slowest ever seen took fewer than 20.
 const GIVE_UP_TURNS: u64 = 100;
 
 measures! {

@@ -39,8 +39,8 @@ pub trait Model: Sync {
 
 /// Makes samples of one cell: sample k of a cell with seed s has seed s + k.
 pub trait Sampler: Send {
-    /// One sample: the same for the same seed, whoever asks. Fills one place for each
-    /// wanted measure.
+    /// Makes the sample of a seed, always the same, and fills in the wanted measures,
+    /// one place each.
     ///
     /// # Errors
     ///

@@ -30,14 +30,14 @@ const GUARD_US: i64 = 20_000;
 const SLOT_US: i64 = 10_000;
 /// A message on the air.
 const MESSAGE_US: i64 = 4_000;
-/// After so many rounds of silence a node listens all the time.
+/// A node that has heard nothing for this many rounds listens all the time.
 const SILENCE_ROUNDS: u32 = 3;
 /// Power of a usual low-power radio: sending and listening, in microwatts.
 const SEND_UW: i64 = 52_000;
 const LISTEN_UW: i64 = 56_000;
-/// Recovery is given up after so many turns.
+/// The wait for recovery ends after this many turns.
 const GIVE_UP_TURNS: u64 = 30;
-/// D1 to D3 are counted over so many rounds after that.
+/// D1 to D3 are counted over this many rounds after that.
 const COUNTED_ROUNDS: u64 = 200;
 
 measures! {

@@ -2,20 +2,14 @@
 
 use std::time::Duration;
 
-use super::{Settings, Transport, When};
+use super::{Settings, When};
 use crate::membership::roster::Roster;
 
 /// What `headway node check-config` prints.
 pub fn explain(settings: &Settings) -> String {
     let (node, timing) = (&settings.node, &settings.timing);
     let mut facts = vec![("node", format!("{} at {}", node.name, node.listen))];
-    let transport = match (node.transport, settings.zenoh.tls()) {
-        (Transport::Udp, _) => "UDP, authenticated by the ring's key, not encrypted",
-        (Transport::Zenoh, Some(_)) => "Zenoh, mutual TLS",
-        (Transport::Zenoh, None) => {
-            "Zenoh over TCP, authenticated by the ring's key, not encrypted"
-        }
-    };
+    let transport = node.transport.explained(settings.zenoh.tls().is_some());
     facts.push(("transport", transport.into()));
     facts.push(("ring", settings.ring.name.clone()));
     match settings.first_roster() {

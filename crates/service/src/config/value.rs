@@ -40,6 +40,17 @@ pub enum Transport {
     Zenoh,
 }
 
+impl Transport {
+    /// What protects datagrams on their way, with certificates or without.
+    pub(super) const fn explained(self, certificates: bool) -> &'static str {
+        match self {
+            Transport::Udp => "UDP, authenticated by the ring's key, not encrypted",
+            Transport::Zenoh if certificates => "Zenoh, mutual TLS",
+            Transport::Zenoh => "Zenoh over TCP, authenticated by the ring's key, not encrypted",
+        }
+    }
+}
+
 /// When the command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,4 +1,4 @@
-//! What befalls nodes: corrupted memory, crashes, restarts.
+//! Faults of nodes: corrupted memory, crashes, restarts.
 
 use headway_node::{Config, ConfigError, Machine, RestoreError};
 use rand_chacha::rand_core::Rng;

@@ -10,6 +10,8 @@ use headway_stage::world::{Conditions, Sabotage, Settings, Work, World};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+type MakeSabotage = Box<dyn Fn(&Key) -> Box<dyn Sabotage>>;
+
 /// Everything that a seed decides about a ring, before any fault.
 pub(crate) struct Scenario {
     pub(crate) seed: u64,
@@ -23,7 +25,7 @@ pub(crate) struct Scenario {
     /// What is wrong with the configurations.
     pub(crate) misconfigure: fn(&mut Config),
     /// What breaks the nodes, made with the ring's key.
-    pub(crate) sabotage: Option<Box<dyn Fn(&Key) -> Box<dyn Sabotage>>>,
+    pub(crate) sabotage: Option<MakeSabotage>,
 }
 
 impl Scenario {

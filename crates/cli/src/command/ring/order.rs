@@ -6,11 +6,12 @@ use std::str::FromStr;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use headway_stage::faulty::Faults;
 use headway_stage::live_ring::{LiveRing, Memory, Range};
 
 use crate::flags::duration;
 
-/// Lines that wait to be read; whoever types more waits.
+/// How many typed lines wait to be read; typing more blocks.
 const MAX_LINES: usize = 64;
 
 /// An order that is carried out at a time.
@@ -39,13 +40,41 @@ pub(super) enum Order {
     Quit,
 }
 
-/// What befalls a datagram by chance.
+/// What may happen to a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chance {
     Loss,
     Duplicate,
     Reorder,
     Corrupt,
+}
+
+impl Chance {
+    pub(super) const ALL: [Chance; 4] = [
+        Chance::Loss,
+        Chance::Duplicate,
+        Chance::Reorder,
+        Chance::Corrupt,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Chance::Loss => "loss",
+            Chance::Duplicate => "duplicate",
+            Chance::Reorder => "reorder",
+            Chance::Corrupt => "corrupt",
+        }
+    }
+
+    /// Its probability.
+    pub(super) const fn of(self, faults: &mut Faults) -> &mut f64 {
+        match self {
+            Chance::Loss => &mut faults.loss,
+            Chance::Duplicate => &mut faults.duplicate,
+            Chance::Reorder => &mut faults.reorder,
+            Chance::Corrupt => &mut faults.corrupt,
+        }
+    }
 }
 
 /// What can be typed.
@@ -81,59 +110,42 @@ impl Order {
     pub(super) fn carry_out(&self, ring: &mut LiveRing) -> Result<(), String> {
         let nodes = ring.settings().plan.nodes();
         self.fits(nodes)?;
-        let name = self.to_string();
-        let faults = ring.faults().clone();
-        let before = |node: u32| (node + nodes - 1) % nodes;
-        let after = |node: u32| (node + 1) % nodes;
+        let fault = self.to_string();
         let done = match *self {
-            Order::Scramble(ref named) => {
-                let all: Vec<u32> = (0..nodes).collect();
-                ring.scramble(if named.is_empty() { &all } else { named }, &name)
+            Order::Scramble(ref named) if named.is_empty() => {
+                ring.scramble(&(0..nodes).collect::<Vec<_>>(), &fault)
             }
+            Order::Scramble(ref named) => ring.scramble(named, &fault),
             Order::Crash(node) => ring.crash(node),
             Order::Restart(node) => ring.restart(node, Memory::Saved),
-            Order::RestartEmpty(node) => ring.restart(node, Memory::Lost { fault: &name }),
-            Order::Cut(one, other) => {
-                faults.change(|faults| faults.cut(one, other));
+            Order::RestartEmpty(node) => ring.restart(node, Memory::Lost { fault: &fault }),
+            Order::Chance(Chance::Corrupt, probability)
+                if probability > 0.0 && !ring.settings().key.authenticates() =>
+            {
+                return Err("without a key nobody notices corrupted datagrams".to_owned());
+            }
+            _ => {
+                ring.faults().change(|faults| self.change(faults, nodes));
                 Ok(())
             }
-            Order::Mend(one, other) => {
-                faults.change(|faults| faults.mend(one, other));
-                Ok(())
-            }
-            Order::Partition(first, last) => {
-                faults.change(|faults| {
-                    faults.cut(before(first), first);
-                    faults.cut(last, after(last));
-                });
-                Ok(())
-            }
-            Order::Heal => {
-                faults.change(|faults| faults.cut.clear());
-                Ok(())
-            }
-            Order::Chance(chance, probability) => {
-                if chance == Chance::Corrupt
-                    && probability > 0.0
-                    && !ring.settings().key.authenticates()
-                {
-                    return Err("without a key nobody notices corrupted datagrams".to_owned());
-                }
-                faults.change(|faults| match chance {
-                    Chance::Loss => faults.loss = probability,
-                    Chance::Duplicate => faults.duplicate = probability,
-                    Chance::Reorder => faults.reorder = probability,
-                    Chance::Corrupt => faults.corrupt = probability,
-                });
-                Ok(())
-            }
-            Order::Delay(delay) => {
-                faults.change(|faults| faults.delay = delay);
-                Ok(())
-            }
-            Order::Help | Order::Quit => Ok(()),
         };
         done.map_err(|error| error.to_string())
+    }
+
+    /// Does it to the network.
+    fn change(&self, faults: &mut Faults, nodes: u32) {
+        match *self {
+            Order::Cut(one, other) => faults.cut(one, other),
+            Order::Mend(one, other) => faults.mend(one, other),
+            Order::Partition(first, last) => {
+                faults.cut((first + nodes - 1) % nodes, first);
+                faults.cut(last, (last + 1) % nodes);
+            }
+            Order::Heal => faults.cut.clear(),
+            Order::Chance(chance, probability) => *chance.of(faults) = probability,
+            Order::Delay(delay) => faults.delay = delay,
+            _ => {}
+        }
     }
 }
 
@@ -155,7 +167,9 @@ impl FromStr for Order {
                 _ => Err(format!("'{rest}': expected two nodes")),
             }
         };
-        let chance = |which| Ok(Order::Chance(which, probability(rest)?));
+        if let Some(chance) = Chance::ALL.into_iter().find(|chance| chance.name() == word) {
+            return Ok(Order::Chance(chance, probability(rest)?));
+        }
         match word {
             "scramble" => Ok(Order::Scramble(several(rest)?)),
             "crash" => Ok(Order::Crash(one()?)),
@@ -165,10 +179,6 @@ impl FromStr for Order {
             "mend" => two(&[',', ' ']).map(|(one, other)| Order::Mend(one, other)),
             "partition" => two(&['-', ',', ' ']).map(|(first, last)| Order::Partition(first, last)),
             "heal" => Ok(Order::Heal),
-            "loss" => chance(Chance::Loss),
-            "duplicate" => chance(Chance::Duplicate),
-            "reorder" => chance(Chance::Reorder),
-            "corrupt" => chance(Chance::Corrupt),
             "delay" => Ok(Order::Delay(duration(rest)?)),
             "help" | "?" => Ok(Order::Help),
             "quit" | "exit" | "q" => Ok(Order::Quit),
@@ -192,15 +202,7 @@ impl fmt::Display for Order {
             Order::Mend(one, other) => write!(f, "mend:{one},{other}"),
             Order::Partition(first, last) => write!(f, "partition:{first}-{last}"),
             Order::Heal => f.write_str("heal"),
-            Order::Chance(chance, probability) => {
-                let name = match chance {
-                    Chance::Loss => "loss",
-                    Chance::Duplicate => "duplicate",
-                    Chance::Reorder => "reorder",
-                    Chance::Corrupt => "corrupt",
-                };
-                write!(f, "{name}:{probability}")
-            }
+            Order::Chance(chance, probability) => write!(f, "{}:{probability}", chance.name()),
             Order::Delay(delay) => write!(f, "delay:{}", span(*delay)),
             Order::Help => f.write_str("help"),
             Order::Quit => f.write_str("quit"),
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_strike_at_a_time() {
+    fn faults_come_at_a_time() {
         for text in ["crash:4@2s", "delay:5ms@1500ms", "heal@250us"] {
             let fault: Fault = text.parse().expect(text);
             assert_eq!(fault.to_string(), text);

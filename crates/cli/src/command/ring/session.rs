@@ -5,7 +5,7 @@ use std::time::Duration;
 use headway_stage::live_ring::{Carrier, LiveRing, NodeSample};
 use headway_stage::observer::Permit;
 
-use super::order::{Fault, HELP, Order, span};
+use super::order::{Chance, Fault, HELP, Order, span};
 use super::summary::Summary;
 use crate::report::count;
 
@@ -24,7 +24,7 @@ pub(super) struct Session {
     nodes: Vec<NodeSample>,
     news: Vec<String>,
     events: Vec<(Duration, String)>,
-    violations_told: u64,
+    violations_told: usize,
     rate: Rate,
     settled: bool,
     quit: bool,
@@ -119,17 +119,15 @@ impl Session {
         let settled = self.ring.observer().is_settled();
         if settled && !self.settled {
             let now = self.now();
-            let since = self
+            let fault = self
                 .ring
                 .observer()
                 .recoveries()
                 .last()
-                .map_or(Duration::ZERO, |r| r.at);
-            let rounds = self
-                .ring
-                .recovery_rounds()
-                .last()
-                .map_or(0, |&(_, rounds)| rounds);
+                .map(|fault| fault.at);
+            let since = fault.unwrap_or_default();
+            let rounds = self.ring.recovery_rounds().last();
+            let rounds = rounds.map_or(0, |&(_, rounds)| rounds);
             let took = (now - since).as_secs_f64();
             self.news.push(format!(
                 "{} settled, after {took:.3} s and {}",
@@ -142,15 +140,9 @@ impl Session {
 
     fn note_violations(&mut self) {
         let observer = self.ring.observer();
-        let told = self.violations_told as usize;
-        let new: Vec<String> = observer
-            .violations()
-            .iter()
-            .skip(told)
-            .map(|violation| format!("VIOLATION {violation}"))
-            .collect();
-        drop(observer);
-        self.violations_told += new.len() as u64;
+        let new = &observer.violations()[self.violations_told..];
+        self.violations_told += new.len();
+        let new = new.iter().map(|violation| format!("VIOLATION {violation}"));
         self.news.extend(new);
     }
 
@@ -215,16 +207,12 @@ impl Session {
 
     /// What the network does to datagrams, in words.
     pub(super) fn weather(&self) -> String {
-        let faults = self.ring.faults().faults();
+        let mut faults = self.ring.faults().faults();
         let mut words = Vec::new();
-        for (name, chance) in [
-            ("loss", faults.loss),
-            ("duplicate", faults.duplicate),
-            ("reorder", faults.reorder),
-            ("corrupt", faults.corrupt),
-        ] {
-            if chance > 0.0 {
-                words.push(format!("{name} {chance}"));
+        for chance in Chance::ALL {
+            let probability = *chance.of(&mut faults);
+            if probability > 0.0 {
+                words.push(format!("{} {probability}", chance.name()));
             }
         }
         if !faults.delay.is_zero() {
@@ -272,16 +260,15 @@ impl Session {
     pub(super) fn distances(&self) -> (Vec<u32>, Option<u32>) {
         let permits = self.permits();
         let observer = self.ring.observer();
-        let next = permits.iter().cycle().skip(1);
-        let pairs = permits.iter().zip(next);
-        let apart = match permits.len() {
-            0 | 1 => Vec::new(),
-            2 => vec![observer.distance(permits[0].node, permits[1].node)],
-            _ => pairs
-                .map(|(one, other)| observer.distance(one.node, other.node))
-                .collect(),
+        // Round the ring; of two permits there is one distance.
+        let pairs = match permits.len() {
+            many @ 3.. => many,
+            few => few.saturating_sub(1),
         };
-        (apart, observer.least_distance())
+        let next = permits.iter().cycle().skip(1);
+        let apart = permits.iter().zip(next).take(pairs);
+        let apart = apart.map(|(one, other)| observer.distance(one.node, other.node));
+        (apart.collect(), observer.least_distance())
     }
 
     /// Settled or not, and how fast.

@@ -95,8 +95,8 @@ impl RingSampler {
         Ok(sampler)
     }
 
-    /// Delays and relays only, and no fault but to the initial state; what is
-    /// asked about such a fault must not depend on the state before it.
+    /// The forecast knows delays and relays, and faults to the initial state only. It
+    /// does not see the state before such a fault, so nothing wanted may depend on it.
     fn forecast_suffices(&self) -> bool {
         let struck = [
             Measured::LegitimateAt,
@@ -256,7 +256,7 @@ impl RingSampler {
             .flatten()
     }
 
-    /// Measures what is wanted of a ring from a start.
+    /// Runs a ring from a start and fills in the wanted measures.
     fn measure(
         &self,
         ring: &Ring,
