@@ -321,33 +321,26 @@ fn every_model_has_help_of_its_own() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_says_what_is_known() {
-    use std::io::Read;
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_headway"))
-        .args(["check", "delay-relay", "--processes", "24", "--tokens", "4"])
-        .args(["--separation", "6"])
-        .stderr(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let id = child.id().to_string();
-    let mut status = None;
-    // The handler may not be there yet when the first signal comes.
-    while status.is_none() {
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        let _ = std::process::Command::new("kill")
-            .args(["-INT", &id])
-            .status();
-        std::thread::sleep(std::time::Duration::from_millis(1500));
-        status = child.try_wait().unwrap();
-    }
-    let mut error = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut error)
-        .unwrap();
-    assert_eq!(status.unwrap().code(), Some(130), "{error}");
+    use std::process::{Command, Stdio};
+    // On a busy machine the handler may not be there yet when the signal comes, and the
+    // signal ends the program: wait longer then.
+    let interrupted = (0..6).find_map(|attempt| {
+        let child = Command::new(env!("CARGO_BIN_EXE_headway"))
+            .args(["check", "delay-relay", "--processes", "24", "--tokens", "4"])
+            .args(["--separation", "6"])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(500 << attempt));
+        let id = child.id().to_string();
+        Command::new("kill").args(["-INT", &id]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        output.status.code().map(|code| (code, output.stderr))
+    });
+    let (code, error) = interrupted.expect("the handler is there after 16 s");
+    let error = String::from_utf8(error).unwrap();
+    assert_eq!(code, 130, "{error}");
     assert!(
         error.contains("stopped") && error.contains("so far"),
         "{error}"
