@@ -6,7 +6,7 @@
 //! which more than one token is queued, for all programs mixed.
 
 use headway_core::program::{delay, relay};
-use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
+use headway_core::{Configuration, Laps, Measuring, Process, Program, Ring, Separation};
 use headway_testsuite::listing::{Listing, Padding};
 use headway_testsuite::space::{Case, cases, each_state};
 use proptest::prelude::*;
@@ -39,9 +39,15 @@ prop_compose! {
         elapsed in 0..=20_u32,
         ignore in 0..4_i32,
         base in 0..5_i32,
+        laps in (1..=20_u32, 1..=20_u32, 0..300_u64),
     ) -> (Program, Process, Measuring) {
         let counter = if program.delays() { counter } else { 0 };
-        let measuring = Measuring { timing, elapsed, ignore, base, ..Measuring::new(4, 20) };
+        let (best, last, seen) = laps;
+        let laps = match program {
+            Program::ShortestLap => Laps { best, last, seen },
+            _ => Laps::new(20),
+        };
+        let measuring = Measuring { timing, elapsed, ignore, base, laps, ..Measuring::new(4, 20) };
         (program, Process { queued, resting, counter }, measuring)
     }
 }

@@ -19,6 +19,7 @@ mod claim8_variant_decreases;
 mod lemma_closure;
 mod lemma_convergence;
 mod lemma_measuring;
+mod open_question;
 mod theorem;
 
 use headway_core::Configuration;

@@ -1,4 +1,5 @@
-//! The listings of figures 3 and 6, line by line, as section 4 executes them.
+//! The listings of figures 3 and 6, line by line, as section 4 executes them, and
+//! `shortest-lap` (docs/unknown-size.md) as a variation of figure 6.
 //!
 //! A *global step* lets every process execute one line, all in unison: line 1
 //! everywhere, then line 2 everywhere. Here a process does assign to its
@@ -169,12 +170,18 @@ enum Line {
 
 impl Variables {
     fn own_line(&mut self, line: usize, q_before: u32, top: i32) {
-        let corrected = self.program == Program::Measure;
+        let corrected = self.program != Program::MeasureAsPrinted;
         let measuring = &mut self.measuring;
+        let laps = &mut measuring.laps;
         match line {
             // t is bounded, printed or not, so that the state space is finite.
             1 => measuring.elapsed = (measuring.elapsed + 1).min(measuring.limit),
-            2 => self.timed_arrival = q_before > 0 && measuring.timing,
+            2 => {
+                self.timed_arrival = q_before > 0 && measuring.timing;
+                if self.program == Program::ShortestLap {
+                    laps.seen += u64::from(q_before);
+                }
+            }
             3 if self.timed_arrival && !corrected => measuring.ignore -= 1,
             4 if self.timed_arrival => {
                 self.last_ignored = measuring.ignore < 1;
@@ -183,6 +190,19 @@ impl Variables {
                 }
             }
             5 if self.timed_arrival && self.last_ignored => measuring.timing = false,
+            6 if self.timed_arrival
+                && self.last_ignored
+                && self.program == Program::ShortestLap =>
+            {
+                laps.best = laps.best.min(measuring.elapsed);
+                let m = u64::from(measuring.tokens);
+                if laps.seen >= m * (3 * u64::from(laps.best.min(laps.last)) + 3) {
+                    (laps.last, laps.best, laps.seen) = (laps.best, measuring.limit, 0);
+                }
+                let estimate = (laps.best.min(laps.last) / measuring.tokens).max(1) as i32;
+                measuring.base = estimate - 1;
+                self.c = self.c.min(estimate - 1);
+            }
             6 if self.timed_arrival && self.last_ignored => {
                 let base = (measuring.elapsed / measuring.tokens) as i32 - 1;
                 measuring.base = if corrected { base.max(0) } else { base };
@@ -197,7 +217,7 @@ impl Variables {
                 self.c = match self.program {
                     Program::Relay => self.c,
                     Program::Delay => top,
-                    Program::Measure | Program::MeasureAsPrinted => measuring.base,
+                    _ => measuring.base,
                 };
             }
             13 if self.releasing => self.r -= 1,

@@ -40,10 +40,10 @@ pub(crate) struct RingFlags {
 
     /// What the delaying processes run [default: fixed]
     ///
-    /// `fixed` knows the separation. `measure` finds the largest one, N/M, by timing
-    /// the ring; it wants to be the only process that delays, and is at process 0
-    /// unless --delays says otherwise. `measure-as-printed` is the same with the
-    /// paper's two errors.
+    /// `fixed` knows the separation. `shortest-lap` finds the largest one, N/M, by
+    /// timing the ring, at any number of processes. `measure` is the paper's program
+    /// for that: it has to be the only process that delays, and is at process 0 unless
+    /// --delays says otherwise. `measure-as-printed` has the paper's two errors.
     #[arg(long, value_parser = one_of::<DelayProgram>(), help_heading = "Ring")]
     pub(crate) program: Option<DelayProgram>,
 

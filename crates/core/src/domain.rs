@@ -65,10 +65,12 @@ fn out_of_domain(program: Program, variables: &Measuring) -> Option<Variable> {
         elapsed,
         ignore,
         base,
+        laps,
         ..
     } = variables;
     let printed = program == Program::MeasureAsPrinted;
     let bases = smallest_value(program)..=variables.largest_base();
+    let lap = |lap: u32| program != Program::ShortestLap || (1..=limit).contains(&lap);
     [
         (Variable::Tokens, tokens > 0),
         (Variable::Limit, limit > 0 && limit <= i32::MAX as u32),
@@ -78,6 +80,8 @@ fn out_of_domain(program: Program, variables: &Measuring) -> Option<Variable> {
             i64::from(ignore) < i64::from(tokens) && (ignore >= 0 || printed),
         ),
         (Variable::Base, bases.contains(&base)),
+        (Variable::Best, lap(laps.best)),
+        (Variable::Last, lap(laps.last)),
     ]
     .into_iter()
     .find_map(|(variable, fits)| (!fits).then_some(variable))
@@ -92,6 +96,8 @@ pub enum Variable {
     Elapsed,
     Ignore,
     Base,
+    Best,
+    Last,
 }
 
 impl Variable {
@@ -103,6 +109,8 @@ impl Variable {
             Variable::Elapsed => "elapsed",
             Variable::Ignore => "ignore",
             Variable::Base => "base",
+            Variable::Best => "best",
+            Variable::Last => "last",
         }
     }
 }

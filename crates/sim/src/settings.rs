@@ -79,6 +79,8 @@ pub enum DelayProgram {
     Measure,
     /// They measure the ring as the paper prints it, with its two errors.
     MeasureAsPrinted,
+    /// They use the shortest lap that they have timed lately, at any number of processes.
+    ShortestLap,
 }
 
 /// An initial state, by name.
@@ -198,6 +200,7 @@ impl DelayProgram {
             DelayProgram::Fixed => Program::Delay,
             DelayProgram::Measure => Program::Measure,
             DelayProgram::MeasureAsPrinted => Program::MeasureAsPrinted,
+            DelayProgram::ShortestLap => Program::ShortestLap,
         }
     }
 
@@ -206,13 +209,12 @@ impl DelayProgram {
         self.program().measures()
     }
 
-    /// Which processes delay unless told otherwise: a process that measures wants
-    /// to be the only one.
+    /// Which processes delay by default: a process that adopts every lap it
+    /// measures has to be the only one.
     pub fn default_delays(self) -> Delays {
-        if self.measures() {
-            Delays::At(vec![0])
-        } else {
-            Delays::All
+        match self {
+            DelayProgram::Measure | DelayProgram::MeasureAsPrinted => Delays::At(vec![0]),
+            DelayProgram::Fixed | DelayProgram::ShortestLap => Delays::All,
         }
     }
 

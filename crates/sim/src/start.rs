@@ -1,6 +1,6 @@
 //! Initial states.
 
-use headway_core::{Configuration, Measuring, Process, ProcessIndex, Ring};
+use headway_core::{Configuration, Laps, Measuring, Process, ProcessIndex, Program, Ring};
 
 use crate::seed::{Purpose, Random};
 
@@ -44,7 +44,7 @@ pub(crate) fn scramble_variables(
         let program = ring.programs()[index];
         let largest = match state.measuring.get_mut(&index) {
             Some(variables) => {
-                *variables = any_measuring(variables, random);
+                *variables = any_measuring(program, variables, random);
                 variables.largest_base()
             }
             None if program.delays() => ring.separation().top(),
@@ -54,15 +54,23 @@ pub(crate) fn scramble_variables(
     }
 }
 
-fn any_measuring(parameters: &Measuring, random: &mut Random) -> Measuring {
-    Measuring {
+fn any_measuring(program: Program, parameters: &Measuring, random: &mut Random) -> Measuring {
+    let mut any = Measuring {
         tokens: parameters.tokens,
         limit: parameters.limit,
         timing: random.coin(),
         elapsed: random.below(u64::from(parameters.limit) + 1) as u32,
         ignore: random.below(u64::from(parameters.tokens.min(i32::MAX as u32))) as i32,
         base: up_to(parameters.largest_base(), random),
+        laps: Laps::new(parameters.limit),
+    };
+    if program == Program::ShortestLap {
+        let mut lap = || 1 + random.below(u64::from(parameters.limit)) as u32;
+        (any.laps.best, any.laps.last) = (lap(), lap());
+        let horizon = any.laps.horizon(any.tokens);
+        any.laps.seen = random.below(u64::try_from(horizon).unwrap_or(u64::MAX));
     }
+    any
 }
 
 fn up_to(largest: i32, random: &mut Random) -> i32 {
@@ -86,6 +94,7 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
     }
     for variables in start.measuring.values_mut() {
         variables.base = top.min(variables.largest_base());
+        variables.laps = Laps::new((n as u64).min(u64::from(variables.limit)) as u32);
     }
     // From the last token backwards: each delay has counted since the nearest
     // token ahead went by.

@@ -107,6 +107,13 @@ fn write_process(
             ", \"tokens\": {}, \"timing\": {}, \"elapsed\": {}, \"ignore\": {}, \"base\": {}, \"limit\": {}",
             v.tokens, v.timing, v.elapsed, v.ignore, v.base, v.limit
         );
+        if program == Program::ShortestLap {
+            let (best, last, seen) = (v.laps.best, v.laps.last, v.laps.seen);
+            let _ = write!(
+                text,
+                ", \"best\": {best}, \"last\": {last}, \"seen\": {seen}"
+            );
+        }
     }
     text.push('}');
 }

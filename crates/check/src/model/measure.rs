@@ -202,8 +202,6 @@ impl Model for MeasureRing {
         let (timing, m) = (next(), self.tokens as u64);
         let mut processes = [Process::default(); MAX_PROCESSES];
         let measuring = Measuring {
-            tokens: self.tokens as u32,
-            limit: self.limit,
             timing: timing / m == 1,
             elapsed: next() as u32,
             ignore: if timing == 2 * m {
@@ -212,6 +210,7 @@ impl Model for MeasureRing {
                 (timing % m) as i32
             },
             base: next() as i32 + self.smallest,
+            ..Measuring::new(self.tokens as u32, self.limit)
         };
         processes[0].counter = next() as i32 + self.smallest;
         self.placements.place(next(), &mut processes);

@@ -197,7 +197,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         json["method"] = "given".into();
     }
     if let Some(path) = &args.output {
-        write_file(path, &format!("{json:#}\n"))?;
+        write_file(path, format!("{json:#}\n"))?;
     }
     if let Some(path) = &args.svg {
         let picture = Picture {
@@ -212,7 +212,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 ThemeChoice::Dark => Theme::Dark,
             },
         };
-        write_file(path, &svg::draw(&picture))?;
+        write_file(path, svg::draw(&picture))?;
     }
     print(args.format, &json, |out| {
         text::write(out, args, &network, &request, &found, &json)

@@ -23,6 +23,10 @@ impl View<'_> {
             };
             right(variables.base)?;
             let printed = self.programs[process] == Program::MeasureAsPrinted;
+            let remembers = self.programs[process] == Program::ShortestLap;
+            if remembers {
+                right(variables.base_of(variables.laps.shortest()))?;
+            }
             // As printed, the decrement comes before the test, and -1 is possible.
             let skipped = |ignore: i64| (ignore - i64::from(printed)).max(0) as u64;
             let base_in = |variables: &Measuring, rounds| match printed {
@@ -31,7 +35,10 @@ impl View<'_> {
             };
             if variables.timing {
                 let arrival = self.rounds_to_arrival(process, skipped(variables.ignore.into()));
-                arrival.map_or(Ok(()), |rounds| right(base_in(variables, rounds)))?;
+                let base = arrival.map_or(top, |rounds| base_in(variables, rounds));
+                // The shorter one is what the end of an epoch would leave.
+                let best = variables.base_of(variables.laps.best);
+                right(if remembers { base.min(best) } else { base })?;
             }
             // Later ones start at 0 with all other tokens to ignore, at any token.
             let elapsed = 0;

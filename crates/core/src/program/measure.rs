@@ -16,6 +16,7 @@
 //!   bounded number of rounds;
 //! * line 18: `ignore` is at least 0, which it is anyway while m is right.
 
+use super::Laps;
 use crate::Process;
 
 /// The further variables of a measuring process, and its two parameters.
@@ -36,6 +37,8 @@ pub struct Measuring {
     /// The paper's ClockBase: the separation found, less 1. Negative only under
     /// `measure-as-printed`.
     pub base: i32,
+    /// Used by `shortest-lap` only.
+    pub laps: Laps,
 }
 
 impl Measuring {
@@ -48,6 +51,7 @@ impl Measuring {
             elapsed: 0,
             ignore: 0,
             base: 0,
+            laps: Laps::new(limit),
         }
     }
 
@@ -64,8 +68,7 @@ impl Measuring {
 
     /// The largest value that `base` can be given: ⌊limit/m⌋ - 1, at least 0.
     pub const fn largest_base(&self) -> i32 {
-        let base = self.base_after(self.limit);
-        if base < 0 { 0 } else { base }
+        self.base_of(self.limit)
     }
 
     /// Line 6 as printed: ⌊t/M⌋ - 1, which is -1 when t < M.
@@ -88,10 +91,38 @@ impl Measuring {
         }
     }
 
+    /// Lines 2 to 5: whether the timed token is among those that arrive.
+    pub(super) const fn lap_ends(&mut self, arriving: u32) -> bool {
+        if arriving == 0 || !self.timing {
+            return false;
+        }
+        if self.ignore < 1 {
+            self.timing = false;
+            return true;
+        }
+        self.ignore -= 1;
+        false
+    }
+
+    /// Lines 15 to 18: times the token that has just been released, unless another
+    /// one is being timed.
+    pub(super) const fn start_lap(&mut self, after: Process) {
+        if after.queued > 0 && !self.timing {
+            self.timing = true;
+            self.elapsed = 0;
+            self.ignore = others(self.tokens, after.resting);
+        }
+    }
+
+    /// The base that a lap of so many rounds stands for, at least 0.
+    pub(crate) const fn base_of(&self, lap: u32) -> i32 {
+        let base = self.base_after(lap);
+        if base < 0 { 0 } else { base }
+    }
+
     /// What `base` will be if the measurement ends `rounds` from now.
     pub const fn base_in(&self, rounds: u64) -> i32 {
-        let base = self.base_after(self.elapsed_in(rounds));
-        if base < 0 { 0 } else { base }
+        self.base_of(self.elapsed_in(rounds))
     }
 
     /// What `elapsed` will be `rounds` from now, unless it starts again.
@@ -118,20 +149,11 @@ pub const fn round(
     arriving: u32,
 ) -> (Process, Measuring) {
     measuring.tick();
-    if arriving > 0 && measuring.timing {
-        if measuring.ignore < 1 {
-            measuring.timing = false;
-            measuring.base = measuring.base_in(0);
-        } else {
-            measuring.ignore -= 1;
-        }
+    if measuring.lap_ends(arriving) {
+        measuring.base = measuring.base_in(0);
     }
     let after = super::delay::round(before, arriving, measuring.base);
-    if after.queued > 0 && !measuring.timing {
-        measuring.timing = true;
-        measuring.elapsed = 0;
-        measuring.ignore = others(measuring.tokens, after.resting);
-    }
+    measuring.start_lap(after);
     (after, measuring)
 }
 

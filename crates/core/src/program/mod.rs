@@ -13,8 +13,10 @@ pub mod delay;
 pub mod measure;
 pub mod measure_as_printed;
 pub mod relay;
+pub mod shortest_lap;
 
 pub use measure::Measuring;
+pub use shortest_lap::Laps;
 
 use crate::Process;
 
@@ -34,15 +36,19 @@ pub enum Program {
     /// The same as the paper prints it, two errors included
     /// ([`measure_as_printed`]).
     MeasureAsPrinted,
+    /// A delay that uses the shortest lap of late, at any number of processes
+    /// ([`shortest_lap`]).
+    ShortestLap,
 }
 
 impl Program {
     /// All programs, in the order of this list's documentation.
-    pub const ALL: [Program; 4] = [
+    pub const ALL: [Program; 5] = [
         Program::Delay,
         Program::Relay,
         Program::Measure,
         Program::MeasureAsPrinted,
+        Program::ShortestLap,
     ];
 
     /// The name in state files and on the command line.
@@ -52,6 +58,7 @@ impl Program {
             Program::Relay => "relay",
             Program::Measure => "measure",
             Program::MeasureAsPrinted => "measure-as-printed",
+            Program::ShortestLap => "shortest-lap",
         }
     }
 
@@ -71,6 +78,7 @@ impl Program {
             Program::Delay | Program::Relay => None,
             Program::Measure => Some(measure::round),
             Program::MeasureAsPrinted => Some(measure_as_printed::round),
+            Program::ShortestLap => Some(shortest_lap::round),
         }
     }
 }
@@ -87,7 +95,7 @@ pub struct UnknownProgram;
 
 impl fmt::Display for UnknownProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected delay, relay, measure or measure-as-printed")
+        f.write_str("expected delay, relay, measure, measure-as-printed or shortest-lap")
     }
 }
 

@@ -93,7 +93,7 @@ export function controls(player, view, to) {
 
   byId("program").addEventListener("change", () => {
     settings.program = byId("program").value;
-    if (settings.program !== "fixed") settings.delays = "all";
+    if (settings.program.startsWith("measure")) settings.delays = "all";
     fresh();
   });
 
@@ -120,12 +120,14 @@ export function controls(player, view, to) {
     byId("program").value = settings.program;
     const measured = settings.program !== "fixed";
     byId("d-field").hidden = measured;
-    choice.disabled = measured;
+    const alone = settings.program.startsWith("measure");
+    choice.disabled = alone;
     const need = settings.tokens * settings.separation;
     const fits = need <= settings.processes;
     const line = byId("fits");
     line.classList.toggle("bad", !fits && !measured);
-    setText(line, measured ? "one process measures the ring and finds ⌊n/m⌋ itself"
+    setText(line, alone ? "one process measures the ring and finds ⌊n/m⌋ itself"
+      : measured ? "every delay times the ring and finds ⌊n/m⌋ itself"
       : `m·d = ${settings.tokens}·${settings.separation} = ${count(need)} ${fits ? "≤" : ">"} n: ${fits ? "it fits" : "too many, a jam"}`);
     const list = view.faults.map((fault, index) => h("li", {}, fault, h("button", {
       type: "button", "aria-label": `Take back ${fault} and what follows`, title: "Take it back, and what follows", onclick: () => to.dropFaultsFrom(index),

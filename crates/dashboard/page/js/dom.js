@@ -52,6 +52,9 @@ export function count(number) {
   return digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
+/** Whether a run's program finds the separation by itself. */
+export const measures = (program) => program === "shortest-lap" || program.startsWith("measure");
+
 /** "1 token", "3 tokens". */
 export function plural(number, noun) {
   return `${count(number)} ${noun}${Number(number) === 1 ? "" : noun.endsWith("s") ? "es" : "s"}`;

@@ -1,7 +1,7 @@
 // One picture of what is on show, for files and films: the ring, space and time
 // beside it, and a line that says what it is.
 
-import { count } from "./dom.js";
+import { count, measures } from "./dom.js";
 import { palette } from "./palette.js";
 import { drawMoving, drawStill, layout } from "./ring.js";
 import { drawSpacetime } from "./spacetime.js";
@@ -51,7 +51,7 @@ export function drawPicture(ctx, player, round, phase) {
 /** What it shows, in a line. */
 export function caption(player, round) {
   const { run } = player;
-  const apart = run.program.startsWith("measure") ? "" : `, ${run.separation} apart`;
+  const apart = measures(run.program) ? "" : `, ${run.separation} apart`;
   return `${run.tokens} tokens on a ring of ${run.processes}${apart}; round ${count(round)}`;
 }
 

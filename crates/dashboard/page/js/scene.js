@@ -1,6 +1,6 @@
 // A ring with its number and a few buttons: what lessons and networks show.
 
-import { count, h, plural, setText } from "./dom.js";
+import { count, h, measures, plural, setText } from "./dom.js";
 import { Player } from "./player.js";
 import { RingView } from "./ringview.js";
 import { sentence } from "./verdict.js";
@@ -87,7 +87,7 @@ export class RingScene {
     const film = player.run && player.films.find((one) => one.from <= player.round && player.round < one.to);
     if (!film) return;
     setText(this.closest, film.m > 1 ? count(film.closest) : "–");
-    setText(this.of, player.run.program.startsWith("measure") ? "hops apart" : `of ${plural(player.d, "hop")}`);
+    setText(this.of, measures(player.run.program) ? "hops apart" : `of ${plural(player.d, "hop")}`);
   }
 
   judge() {

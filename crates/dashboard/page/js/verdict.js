@@ -1,7 +1,7 @@
 // The verdict in words: legitimate or which clause fails where, D1 to D5, and what
 // the forecast says.
 
-import { count, h, plural, setText } from "./dom.js";
+import { count, h, measures, plural, setText } from "./dom.js";
 
 /** What each clause asks, in a few words (paper, section 5.3). */
 const CLAUSES = {
@@ -44,7 +44,7 @@ export class VerdictView {
     const film = player.filmAt(player.round);
     if (!film) return;
     setText(parts.closest, film.m > 1 ? count(film.closest) : "–");
-    const wanted = player.run.program.startsWith("measure") ? "hops apart" : `of ${plural(player.d, "hop")}`;
+    const wanted = measures(player.run.program) ? "hops apart" : `of ${plural(player.d, "hop")}`;
     setText(parts.of, film.m > 1 ? `closest, ${wanted}` : "one token");
   }
 

@@ -24,7 +24,7 @@ pub struct RunView {
     pub tokens: u64,
     /// d.
     pub separation: u32,
-    /// `delay`, `measure`, `measure-as-printed`, `mixed`, or `relay` if none delays.
+    /// `delay`, `measure`, `measure-as-printed`, `shortest-lap`, `mixed`, or `relay` if none delays.
     pub program: String,
     /// Whether m·d ≤ n.
     pub feasible: bool,

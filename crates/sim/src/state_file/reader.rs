@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use headway_core::{
-    Configuration, Measuring, Misfit, Process, Program, Ring, Separation, Variable,
+    Configuration, Laps, Measuring, Misfit, Process, Program, Ring, Separation, Variable,
 };
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
@@ -77,6 +77,9 @@ fn program(fields: &Fields<'_>) -> Result<Program, StateFileError> {
     if program.measures() {
         known.extend(["tokens", "timing", "elapsed", "ignore", "base", "limit"]);
     }
+    if program == Program::ShortestLap {
+        known.extend(["best", "last", "seen"]);
+    }
     fields.only(&known)?;
     Ok(program)
 }
@@ -110,12 +113,17 @@ fn measuring(
     let smallest = smallest(program);
     let ignore = if smallest < 0 { i32::MIN.into() } else { 0 };
     let elapsed = fields.integer("elapsed", 0..=MAX_VALUE)? as u32;
+    let limit = match fields.get("limit") {
+        None => default_limit.max(elapsed),
+        Some(limit) => limit.integer(1..=MAX_VALUE)? as u32,
+    };
+    let lap = |name| match fields.get(name) {
+        None => Ok(limit),
+        Some(lap) => lap.integer(1..=MAX_VALUE).map(|lap| lap as u32),
+    };
     Ok(Measuring {
         tokens: fields.required("tokens")?.integer(1..=MAX_TOKENS)? as u32,
-        limit: match fields.get("limit") {
-            None => default_limit.max(elapsed),
-            Some(limit) => limit.integer(1..=MAX_VALUE)? as u32,
-        },
+        limit,
         timing: match fields.get("timing") {
             None => false,
             Some(timing) => serde_json::from_str(timing.value).map_err(|_| {
@@ -125,6 +133,11 @@ fn measuring(
         elapsed,
         ignore: fields.integer("ignore", ignore..=MAX_VALUE)? as i32,
         base: fields.integer("base", smallest..=MAX_VALUE)? as i32,
+        laps: Laps {
+            best: lap("best")?,
+            last: lap("last")?,
+            seen: fields.integer("seen", 0..=i64::MAX)? as u64,
+        },
     })
 }
 
@@ -153,6 +166,7 @@ fn place(misfit: Misfit, list: &Value<'_>, items: &[Value<'_>]) -> StateFileErro
                 Variable::Elapsed => "expected at most limit",
                 Variable::Ignore => "expected 0 to tokens-1",
                 Variable::Base => "expected 0 to limit/tokens-1",
+                Variable::Best | Variable::Last => "expected 1 to limit",
                 Variable::Tokens | Variable::Limit => "out of its domain",
             };
             at(process, variable.name(), expected.to_owned())

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
     };
     let json = to_json(args, network, &rings, &timing, seed);
     if let Some(path) = &args.output {
-        write_file(path, &format!("{json:#}\n"))?;
+        write_file(path, format!("{json:#}\n"))?;
     }
     let enough = args
         .separation

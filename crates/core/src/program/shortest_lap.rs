@@ -1,0 +1,94 @@
+//! `shortest-lap`: a delay that knows neither the ring's size nor the separation,
+//! and works at any number of processes: the paper's open question (section 7).
+//!
+//! It times laps as [`super::measure`] does, but does not adopt each one: a lap
+//! that others have stretched says too much. It uses the shortest lap of this epoch
+//! and of the one before. `docs/unknown-size.md` proves that it converges from every
+//! state, and in how many rounds.
+
+use crate::{Measuring, Process};
+
+/// What `shortest-lap` remembers of the laps that it has timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Laps {
+    /// The shortest lap of this epoch, 1 to the limit, which also says "none yet".
+    pub best: u32,
+    /// The shortest lap of the epoch before, likewise.
+    pub last: u32,
+    /// Tokens that have arrived in this epoch.
+    pub seen: u64,
+}
+
+impl Laps {
+    /// No laps yet.
+    pub const fn new(limit: u32) -> Laps {
+        Laps {
+            best: limit,
+            last: limit,
+            seen: 0,
+        }
+    }
+
+    /// The lap that the separation is taken from.
+    pub const fn shortest(&self) -> u32 {
+        if self.best < self.last {
+            self.best
+        } else {
+            self.last
+        }
+    }
+
+    /// Arrivals after which an epoch with this memory ends: three turns of all
+    /// tokens for every round of the shortest lap, and three more.
+    pub const fn horizon(&self, tokens: u32) -> u128 {
+        tokens as u128 * (3 * self.shortest() as u128 + 3)
+    }
+
+    /// A lap has ended: remembers it, and begins a new epoch if it is time to.
+    const fn remember(&mut self, lap: u32, tokens: u32, limit: u32) {
+        if lap < self.best {
+            self.best = lap;
+        }
+        if self.seen as u128 >= self.horizon(tokens) {
+            *self = Laps {
+                best: limit,
+                last: self.best,
+                seen: 0,
+            };
+        }
+    }
+}
+
+/// One round.
+///
+/// ```
+/// use headway_core::{program::shortest_lap, Measuring, Process};
+/// // A ring of 6 with 2 tokens: the timed token comes back after 6 rounds.
+/// let timing = Measuring { timing: true, elapsed: 5, ..Measuring::new(2, 64) };
+/// let (_, measured) = shortest_lap::round(Process::default(), timing, 1);
+/// assert_eq!((measured.laps.best, measured.base), (6, 2), "separation 3");
+/// // A longer lap later on changes nothing.
+/// let timing = Measuring { timing: true, elapsed: 9, ignore: 0, ..measured };
+/// let (_, measured) = shortest_lap::round(Process::default(), timing, 1);
+/// assert_eq!((measured.laps.best, measured.base), (6, 2));
+/// ```
+pub const fn round(
+    mut before: Process,
+    mut measuring: Measuring,
+    arriving: u32,
+) -> (Process, Measuring) {
+    measuring.tick();
+    let laps = &mut measuring.laps;
+    laps.seen = laps.seen.saturating_add(arriving as u64);
+    if measuring.lap_ends(arriving) {
+        let (lap, tokens, limit) = (measuring.elapsed, measuring.tokens, measuring.limit);
+        measuring.laps.remember(lap, tokens, limit);
+        measuring.base = measuring.base_of(measuring.laps.shortest());
+        if before.counter > measuring.base {
+            before.counter = measuring.base;
+        }
+    }
+    let after = super::delay::round(before, arriving, measuring.base);
+    measuring.start_lap(after);
+    (after, measuring)
+}
