@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "M", default_value_t = 4, value_parser = whole_number::<u32>, help_heading = "Ring")]
     tokens: u32,
 
-    /// Minimum real-time distance between permits, in hops
+    /// Minimum real-time distance between permits on this ring, in hops
     #[arg(long, value_name = "D", default_value_t = 2, value_parser = whole_number::<u32>, help_heading = "Ring")]
     separation: u32,
 

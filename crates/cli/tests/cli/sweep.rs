@@ -33,7 +33,7 @@ fn the_paper_in_one_command() {
     }
     let report = read(&results, "report.html");
     assert_eq!(report.matches("<picture>").count(), 4);
-    assert_eq!(report.matches("class=\"verdict\"").count(), 5);
+    assert_eq!(report.matches("class=\"finding\"").count(), 5);
     assert!(
         !report.contains("src=\"http") && !report.contains("<link"),
         "self-contained"
