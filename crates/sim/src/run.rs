@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use headway_core::bound;
 use headway_core::desiderata::{Monitor, Outcome};
 use headway_core::tokens::Tokens;
-use headway_core::{Configuration, Illegitimate, Ring, Round};
+use headway_core::{Configuration, Illegitimate, Program, Ring, Round};
 use strum::{Display, EnumMessage, EnumString, VariantArray};
 use thiserror::Error;
 
@@ -105,7 +105,8 @@ impl Run {
     /// shown its jam for four turns.
     ///
     /// Delays and relays: the proved worst case. Measuring: there is no closed
-    /// form; twenty times the longest measurement is far beyond anything seen.
+    /// form; twenty times the longest measurement is far beyond anything seen, and
+    /// for `shortest-lap`, which remembers for 3n laps, four times n of them.
     pub fn horizon(&self) -> Round {
         let n = self.ring.len() as u64;
         let tokens = self.start.tokens();
@@ -114,7 +115,13 @@ impl Run {
         }
         let longest = self.start.measuring.values().map(|v| v.limit).max();
         if let Some(limit) = longest {
-            return (n + u64::from(limit)).saturating_mul(20);
+            let remembers = self.ring.programs().contains(&Program::ShortestLap);
+            let times = if remembers {
+                n.saturating_mul(4).max(20)
+            } else {
+                20
+            };
+            return (n + u64::from(limit)).saturating_mul(times);
         }
         let d = self.ring.separation().hops();
         let gap = self.ring.widest_gap().unwrap_or(n);
