@@ -61,7 +61,8 @@ impl Board {
         }
         let debugger = name("gdb").display().to_string();
         command.args(["-gdb", &format!("unix:{debugger},server=on,wait=off")]);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let log = std::fs::File::create(name("log")).map_err(|error| error.to_string())?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let child = command.spawn().map_err(|error| format!("QEMU: {error}"))?;
         self.emulator = Some(child);
         Ok(())
@@ -93,7 +94,6 @@ impl Board {
         debugger
             .set_read_timeout(limit)
             .map_err(|error| error.to_string())?;
-        ask(&mut debugger, "?")?;
         for (at, piece) in (0..).zip(bytes.chunks(256)) {
             let hex: String = piece.iter().map(|byte| format!("{byte:02x}")).collect();
             let address = MEMORY_AT + offset + at * 256;
@@ -110,32 +110,30 @@ impl Board {
     }
 }
 
-/// A packet of gdb's remote protocol, and the answer.
+/// A packet of gdb's remote protocol, and the answer; that it has stopped is none.
 fn ask(debugger: &mut UnixStream, packet: &str) -> Result<String, String> {
     let sum = packet.bytes().fold(0_u8, u8::wrapping_add);
     write!(debugger, "${packet}#{sum:02x}").map_err(|error| error.to_string())?;
-    let mut answer = Vec::new();
-    let mut byte = [0];
-    let mut after = 0;
-    while after < 2 {
-        debugger
-            .read_exact(&mut byte)
-            .map_err(|error| format!("no answer to {packet:.20}: {error}"))?;
-        if answer.contains(&b'#') {
-            after += 1;
+    loop {
+        let answer = hear(debugger).map_err(|error| format!("{packet:.20}: {error}"))?;
+        if !answer.starts_with('T') {
+            return Ok(answer);
         }
-        answer.push(byte[0]);
     }
-    debugger
-        .write_all(b"+")
-        .map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&answer).into_owned();
-    let inside = text
-        .split_once('$')
-        .and_then(|(_, rest)| rest.split_once('#'));
-    inside
-        .map(|(inside, _)| inside.to_owned())
-        .ok_or_else(|| format!("the emulator answered {text}"))
+}
+
+/// The next packet.
+fn hear(debugger: &mut UnixStream) -> std::io::Result<String> {
+    let mut packet = String::new();
+    let mut byte = [0];
+    while !packet.ends_with('#') {
+        debugger.read_exact(&mut byte)?;
+        packet.push(byte[0].into());
+    }
+    debugger.read_exact(&mut [0; 2])?;
+    debugger.write_all(b"+")?;
+    let inside = packet.trim_end_matches('#').rsplit('$').next();
+    Ok(inside.unwrap_or_default().to_owned())
 }
 
 impl Drop for Board {

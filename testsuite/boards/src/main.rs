@@ -1,36 +1,58 @@
-//! x
-use headway_boards::*;
-use std::time::Duration;
-fn main() {
-    let image = image::build("sensor", &[]).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let plan = headway_node::Plan::new(8, 2, 2).unwrap();
-    let s = yard::Settings {
-        plan,
-        ring: headway_node::RingId([7; 16]),
-        fence_floor: 0,
-        boards: (0..8).collect(),
-        times: [300, 2000, 0, 60_000, 100],
-        sample: 5,
-        patience: 60_000,
-        keys: None,
-        faults: wire::Faults {
-            loss: 0.0,
-            repeat: 0.0,
-            corrupt: 0.0,
-            delay: Duration::ZERO,
-        },
-        seed: 1,
+//! `make firmware`: compiles the firmware, runs rings of boards in QEMU, disturbs them and
+//! checks what they promise.
+//!
+//! `headway-boards [SEED [TIMES]]`: everything is done TIMES times (1) to a ring without
+//! keys and to one with keys, and a flaw that is built in has to be noticed.
+
+use std::process::ExitCode;
+
+use headway_boards::drill::Drill;
+use headway_boards::image;
+
+fn main() -> ExitCode {
+    let mut numbers = Vec::new();
+    for argument in std::env::args().skip(1) {
+        match argument.parse::<u64>() {
+            Ok(number) => numbers.push(number),
+            Err(_) => {
+                eprintln!("error: `{argument}` is no number: headway-boards [SEED [TIMES]]");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let seed = numbers.first().copied().unwrap_or(2009);
+    let times = numbers.get(1).map_or(1, |times| *times as u32);
+    if let Err(why) = image::emulator().map(drop).and_then(|()| image::compiler()) {
+        eprintln!("error: {why}");
+        return ExitCode::from(2);
+    }
+    match run(seed, times) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(seed: u64, times: u32) -> Result<(), String> {
+    let mut tell = |line| println!("{line}");
+    let drill = Drill {
+        times,
+        ..Drill::new(seed)
     };
-    let mut y = yard::Yard::start(&image, folder.path(), s).unwrap();
-    println!("{:?}", y.settle(Duration::from_secs(20)));
-    y.run_for(Duration::from_secs(5));
-    println!("{:?}", y.ask());
-    println!(
-        "{:#?} {:?} {:?} {:?}",
-        y.statuses(),
-        y.observer().visits(),
-        y.observer().violation_count(),
-        y.observer().least_distance()
-    );
+    drill.run(&image::build("sensor", &[])?, &mut tell)?;
+    let keyed = Drill {
+        keys: true,
+        ..drill
+    };
+    keyed.run(&image::build("sensor", &["hmac"])?, &mut tell)?;
+    match drill.run(&image::build("sensor", &["flawed"])?, &mut |_| ()) {
+        Ok(()) => Err("a board that passes tokens on too early was not noticed".to_owned()),
+        Err(why) if why.starts_with("broken promise") => {
+            println!("✓ a board that passes tokens on too early: {why}");
+            Ok(())
+        }
+        Err(why) => Err(why),
+    }
 }

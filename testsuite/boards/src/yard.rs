@@ -75,6 +75,9 @@ struct Member {
     status: Option<Status>,
     starts: u32,
     rounds_at_fault: u32,
+    /// Somebody wrote into its memory, and it has not started since: its numbers may be
+    /// anything.
+    poked: bool,
 }
 
 /// Tells what a program outside has done with its permits since it was last asked.
@@ -126,6 +129,7 @@ impl Yard {
                 status: None,
                 starts: 0,
                 rounds_at_fault: 0,
+                poked: false,
             });
         }
         let wire = |index: u32| {
@@ -226,7 +230,9 @@ impl Yard {
     ///
     /// When the emulator does not let it.
     pub fn poke(&mut self, index: u32, offset: u32, bytes: &[u8]) -> Result<(), String> {
-        match &self.members[index as usize].board {
+        let member = &mut self.members[index as usize];
+        member.poked = true;
+        match &member.board {
             Some(board) => board.poke(offset, bytes),
             None => Err(format!("member {index} is no board")),
         }
@@ -302,8 +308,10 @@ impl Yard {
                 // Whoever has started again counts anew.
                 rounds.checked_sub(member.rounds_at_fault).unwrap_or(rounds)
             };
-            let settled = boards().all(|member| member.settled && rounds(member) > turn);
-            let most = boards().map(rounds).max().unwrap_or(0);
+            let long = |member: &Member| member.poked || rounds(member) > turn;
+            let settled = boards().all(|member| member.settled && long(member));
+            let trusted = boards().filter(|member| !member.poked);
+            let most = trusted.map(rounds).max().unwrap_or(0);
             if settled && self.outside_settled {
                 self.observer.settled(self.began.elapsed());
                 return Ok(most);
@@ -422,6 +430,7 @@ impl Yard {
                 None => {}
                 Some(Report::Started { starts }) => {
                     member.starts = starts;
+                    member.poked = false;
                     member.settled = false;
                     self.observer.gone(index);
                 }
