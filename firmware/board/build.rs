@@ -5,7 +5,12 @@ use std::path::PathBuf;
 
 fn main() {
     let hmac = std::env::var_os("CARGO_FEATURE_HMAC").is_some();
-    let (flash, ram) = if hmac { (40, 6) } else { (24, 4) };
+    let roomy = std::env::var_os("CARGO_FEATURE_ROOMY").is_some();
+    let (flash, ram) = match (roomy, hmac) {
+        (true, _) => (128, 64),
+        (_, true) => (40, 6),
+        _ => (24, 4),
+    };
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let memory = format!(
         "MEMORY\n{{\n  FLASH : ORIGIN = 0x00000000, LENGTH = {flash}K\n  \

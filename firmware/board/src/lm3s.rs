@@ -32,20 +32,20 @@ const PAGE_AT: usize = 0x2_0000;
 /// being checked.
 const ARRIVED_BYTES: usize = 32;
 
-/// What has arrived on a line and what is to be sent there, a frame of up to `LEAVING` bytes.
-struct Port<const LEAVING: usize> {
+/// What has arrived on a line, and what is to be sent there.
+struct Port {
     arrived: Deque<u8, ARRIVED_BYTES>,
-    leaving: Deque<u8, LEAVING>,
+    leaving: Deque<u8, FRAME_BYTES>,
 }
 
-impl<const LEAVING: usize> Port<LEAVING> {
-    const NEW: Mutex<RefCell<Port<LEAVING>>> = Mutex::new(RefCell::new(Port {
+impl Port {
+    const NEW: Mutex<RefCell<Port>> = Mutex::new(RefCell::new(Port {
         arrived: Deque::new(),
         leaving: Deque::new(),
     }));
 }
 
-static PORTS: [Mutex<RefCell<Port<FRAME_BYTES>>>; 3] = [Port::NEW, Port::NEW, Port::NEW];
+static PORTS: [Mutex<RefCell<Port>>; 3] = [Port::NEW, Port::NEW, Port::NEW];
 
 /// There is something to do.
 static AWAKE: Mutex<Cell<bool>> = Mutex::new(Cell::new(true));
@@ -123,7 +123,7 @@ impl Board {
     /// # Errors
     ///
     /// When nothing sensible stands there.
-    pub fn page() -> Result<Page, Damaged> {
+    pub fn page() -> Result<Page<'static>, Damaged> {
         // SAFETY: this is flash, which nothing writes while the program runs.
         Page::read(unsafe { &*(PAGE_AT as *const [u8; PAGE_BYTES]) })
     }
@@ -225,12 +225,12 @@ impl embedded_io::ErrorType for Line {
 }
 
 impl Line {
-    fn port<T>(&self, act: impl FnOnce(&mut Port<FRAME_BYTES>) -> T) -> T {
+    fn port<T>(&self, act: impl FnOnce(&mut Port) -> T) -> T {
         with(|cs| act(&mut PORTS[self.0].borrow_ref_mut(cs)))
     }
 
     /// Sleeps until `done` gives something.
-    fn wait<T>(&self, done: impl Fn(&mut Port<FRAME_BYTES>) -> Option<T>) -> T {
+    fn wait<T>(&self, done: impl Fn(&mut Port) -> Option<T>) -> T {
         loop {
             disable();
             if let Some(result) = self.port(&done) {
@@ -286,7 +286,7 @@ impl Write for Line {
 }
 
 /// Gives the line as much as it takes.
-fn send<const LEAVING: usize>(number: usize, port: &mut Port<LEAVING>) {
+fn send(number: usize, port: &mut Port) {
     let device = UARTS[number];
     while device.get(uart::FLAGS) & uart::FULL == 0
         && let Some(byte) = port.leaving.pop_front()

@@ -6,16 +6,17 @@ use core::time::Duration;
 use headway_node::{Config, Plan, PlanError, RingId, Role, Timing};
 
 /// The length of a page.
-pub const PAGE_BYTES: usize = 160;
+pub const PAGE_BYTES: usize = 224;
 
 const MAGIC: [u8; 4] = *b"HWp1";
 
-/// The length of a key.
-pub const KEY_BYTES: usize = 32;
+/// The length of a key. Zeros after a shorter one change nothing, because HMAC adds them, too;
+/// a longer one stands for its SHA-256.
+pub const KEY_BYTES: usize = 64;
 
 /// What one board is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct Page<'k> {
     /// Which ring; every node of it has the same.
     pub ring: RingId,
     /// The board's place, from 0.
@@ -36,16 +37,20 @@ pub struct Page {
     pub patience: u32,
     /// A number that no other board has, and this one never had before.
     pub salt: u64,
-    /// The keys that the predecessor and the successor know, too.
-    pub keys: Option<[[u8; KEY_BYTES]; 2]>,
+    /// The keys that the predecessor and the successor know, too; of at most [`KEY_BYTES`].
+    pub keys: Option<[&'k [u8]; 2]>,
 }
 
 /// Nothing was written where the page should be, or it is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
-impl Page {
+impl<'k> Page<'k> {
     /// The bytes to write into the flash.
+    ///
+    /// # Panics
+    ///
+    /// When a key is longer than [`KEY_BYTES`].
     pub fn write(&self) -> [u8; PAGE_BYTES] {
         let mut bytes = [0; PAGE_BYTES];
         let mut at = 0;
@@ -66,8 +71,10 @@ impl Page {
         put(&self.patience.to_be_bytes());
         put(&self.salt.to_be_bytes());
         put(&u32::from(self.keys.is_some()).to_be_bytes());
-        for key in self.keys.unwrap_or_default() {
-            put(&key);
+        for key in self.keys.iter().flatten() {
+            let mut filled = [0; KEY_BYTES];
+            filled[..key.len()].copy_from_slice(key);
+            put(&filled);
         }
         let sum = crc32(&bytes[..PAGE_BYTES - 4]).to_be_bytes();
         bytes[PAGE_BYTES - 4..].copy_from_slice(&sum);
@@ -79,11 +86,11 @@ impl Page {
     /// # Errors
     ///
     /// When it is none.
-    pub fn read(bytes: &[u8; PAGE_BYTES]) -> Result<Page, Damaged> {
+    pub fn read(bytes: &'k [u8; PAGE_BYTES]) -> Result<Page<'k>, Damaged> {
         let mut fields = Fields(bytes);
         let magic: [u8; 4] = fields.take();
-        let sum = u32::from_be_bytes([bytes[156], bytes[157], bytes[158], bytes[159]]);
-        if magic != MAGIC || crc32(&bytes[..PAGE_BYTES - 4]) != sum {
+        let (told, sum) = bytes.split_at(PAGE_BYTES - 4);
+        if magic != MAGIC || crc32(told).to_be_bytes() != *sum {
             return Err(Damaged);
         }
         let ring = RingId(fields.take());
@@ -94,7 +101,9 @@ impl Page {
         let patience = fields.number();
         let salt = u64::from_be_bytes(fields.take());
         let keyed = fields.number() != 0;
-        let keys = [fields.take(), fields.take()];
+        let keys = fields.0.chunks(KEY_BYTES);
+        let mut keys = keys.take(2);
+        let [before, after] = [keys.next(), keys.next()];
         Ok(Page {
             ring,
             index,
@@ -106,7 +115,10 @@ impl Page {
             sample,
             patience,
             salt,
-            keys: keyed.then_some(keys),
+            keys: before
+                .zip(after)
+                .filter(|_| keyed)
+                .map(|(before, after)| [before, after]),
         })
     }
 

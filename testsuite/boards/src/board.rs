@@ -20,17 +20,25 @@ pub const MEMORY_BYTES: u32 = 4096;
 pub struct Board {
     image: PathBuf,
     folder: PathBuf,
-    page: Page,
+    page: Page<'static>,
+    keys: Option<[Vec<u8>; 2]>,
     emulator: Option<Child>,
 }
 
 impl Board {
-    /// A board without power; its lines are sockets in `folder`.
-    pub fn new(image: &Path, folder: &Path, page: Page) -> Board {
+    /// A board without power; its lines are sockets in `folder`, and it has keys for its two
+    /// links, or none.
+    pub fn new(
+        image: &Path,
+        folder: &Path,
+        page: Page<'static>,
+        keys: Option<[Vec<u8>; 2]>,
+    ) -> Board {
         Board {
             image: image.to_owned(),
             folder: folder.to_owned(),
             page,
+            keys,
             emulator: None,
         }
     }
@@ -43,7 +51,12 @@ impl Board {
     pub fn start(&mut self, salt: u64) -> Result<(), String> {
         let name = |kind: &str| self.folder.join(format!("{}.{kind}", self.page.index));
         self.page.salt = salt;
-        std::fs::write(name("page"), self.page.write()).map_err(|error| error.to_string())?;
+        let keys = self.keys.as_ref();
+        let page = Page {
+            keys: keys.map(|keys| keys.each_ref().map(|key| &**key)),
+            ..self.page
+        };
+        std::fs::write(name("page"), page.write()).map_err(|error| error.to_string())?;
         let mut command = Command::new("qemu-system-arm");
         command.args(["-M", "lm3s6965evb", "-display", "none", "-monitor", "none"]);
         // An instruction takes 32 ns of the board's time, whatever the computer does.
@@ -62,7 +75,10 @@ impl Board {
         let debugger = name("gdb").display().to_string();
         command.args(["-gdb", &format!("unix:{debugger},server=on,wait=off")]);
         let log = std::fs::File::create(name("log")).map_err(|error| error.to_string())?;
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
         let child = command.spawn().map_err(|error| format!("QEMU: {error}"))?;
         self.emulator = Some(child);
         Ok(())

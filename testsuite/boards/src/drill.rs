@@ -9,14 +9,19 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::board::MEMORY_BYTES;
+use crate::numbers;
+use crate::setup::Settings;
 use crate::wire::Faults;
-use crate::yard::{Settings, Yard};
+use crate::yard::Yard;
 
 /// An instruction takes so many nanoseconds of a board's time.
 pub const INSTRUCTION_NANOS: u64 = 32;
 
 /// How long anything may take; nothing depends on it unless something is wrong.
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// Memory that has to be left, in bytes.
+const MIN_FREE_BYTES: u32 = 64;
 
 /// A ring and how long to watch it.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +66,7 @@ impl Drill {
     pub fn settings(&self) -> Settings {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut key = || {
-            let mut key = [0; 32];
+            let mut key = vec![0; 32];
             random.fill_bytes(&mut key);
             key
         };
@@ -71,7 +76,7 @@ impl Drill {
             ring: Config::identity(b"greenhouse", &self.plan, 0),
             fence_floor: 0,
             boards: (0..nodes).collect(),
-            times: [250, 2000, 0, 2000, 100],
+            times: [40, 2000, 0, 2000, 100],
             sample: 5,
             patience: 10_000,
             keys: self.keys.then(|| (0..nodes).map(|_| key()).collect()),
@@ -107,6 +112,7 @@ impl Drill {
         let yard = Yard::start(image, folder.path(), self.settings())?;
         let mut run = Run {
             drill: self,
+            image,
             yard,
             random: ChaCha8Rng::seed_from_u64(self.seed ^ 0x5EED),
             tell,
@@ -123,6 +129,7 @@ impl Drill {
 /// A ring that something is done to.
 struct Run<'r> {
     drill: &'r Drill,
+    image: &'r Path,
     yard: Yard,
     random: ChaCha8Rng,
     tell: &'r mut dyn FnMut(String),
@@ -150,8 +157,7 @@ impl Run<'_> {
         let index = self.any();
         self.yard.ask()?;
         self.yard.fault("reset");
-        self.yard.order(index, Order::Reset);
-        self.starts_again(index)?;
+        self.starts_again(index, Order::Reset)?;
         self.settles(&format!("board {index} reset"))?;
         self.watch()?;
 
@@ -179,8 +185,7 @@ impl Run<'_> {
         let index = self.any();
         self.yard.ask()?;
         self.yard.fault("hang");
-        self.yard.order(index, Order::Hang);
-        self.starts_again(index)?;
+        self.starts_again(index, Order::Hang)?;
         self.settles(&format!("board {index} hung until its watchdog reset it"))?;
         self.watch()
     }
@@ -189,14 +194,16 @@ impl Run<'_> {
         self.random.next_u32() % self.drill.plan.nodes()
     }
 
-    /// Waits until a board has started once more.
-    fn starts_again(&mut self, index: u32) -> Result<(), String> {
+    /// Gives a board an order until it has started once more: like any byte, one of an order
+    /// may be lost.
+    fn starts_again(&mut self, index: u32, order: Order) -> Result<(), String> {
         let before = self.yard.starts(index);
-        if self
-            .yard
-            .run_until(LIMIT, |yard| yard.starts(index) > before)
-        {
-            return Ok(());
+        for _ in 0..LIMIT.as_secs() / 5 {
+            self.yard.order(index, order);
+            let again = |yard: &mut Yard| yard.starts(index) > before;
+            if self.yard.run_until(Duration::from_secs(5), again) {
+                return Ok(());
+            }
         }
         Err(format!("board {index} has not started again"))
     }
@@ -269,13 +276,22 @@ impl Run<'_> {
             share(sum(|s| s.sensing))
         ));
         let deepest = statuses.iter().map(|status| status.stack).max();
+        let deepest = deepest.unwrap_or(0);
+        let limit = if self.drill.keys { 6144 } else { MEMORY_BYTES };
+        // Only where somebody can say how large the program is.
+        let used = numbers::size(self.image).map_or(0, |size| size.ram) + deepest;
+        if used + MIN_FREE_BYTES > limit {
+            return Err(format!(
+                "{used} bytes of {limit} were used, {deepest} of them by the stack: too near the end"
+            ));
+        }
         (self.tell)(format!(
             "  bytes harmed on the lines {}, broken frames {}, rejected datagrams {}; stack at \
              most {} bytes",
             self.yard.harmed(),
             sum(|s| s.broken.into()),
             sum(|s| s.rejected.into()),
-            deepest.unwrap_or(0)
+            deepest
         ));
         Ok(())
     }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use headway_boards::drill::Drill;
 use headway_boards::image;
+use headway_boards::wire::Faults;
 
 fn main() -> ExitCode {
     let mut numbers = Vec::new();
@@ -42,6 +43,12 @@ fn run(seed: u64, times: u32) -> Result<(), String> {
         ..Drill::new(seed)
     };
     drill.run(&image::build("sensor", &[])?, &mut tell)?;
+    let good_lines = Drill {
+        faults: Faults::default(),
+        times: 0,
+        ..drill
+    };
+    good_lines.run(&image::build("sensor", &[])?, &mut tell)?;
     let keyed = Drill {
         keys: true,
         ..drill

@@ -8,16 +8,15 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use headway_firmware::page::Page;
 use headway_firmware::report::{ORDER_BYTES, Order, Report, Status};
 use headway_node::frame::{self, Reader, frame_bytes};
-use headway_node::{Plan, RingId};
 use headway_stage::observer::Observer;
 use mio::net::{UnixListener, UnixStream};
 use mio::{Events, Interest, Poll, Token};
 
 use crate::board::Board;
-use crate::wire::{Faults, Wire};
+use crate::setup::{Settings, keys, page};
+use crate::wire::Wire;
 
 /// A line from a member.
 const BEFORE: usize = 0;
@@ -30,72 +29,47 @@ const MAX_WAITING: usize = 1 << 14;
 /// How long bytes are collected before they go on.
 const TOGETHER: Duration = Duration::from_micros(500);
 
-/// A ring.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// What the ring keeps up.
-    pub plan: Plan,
-    /// Which ring.
-    pub ring: RingId,
-    /// Fencing numbers are above this.
-    pub fence_floor: u64,
-    /// The members that are boards; the others are programs that connect by themselves.
-    pub boards: Vec<u32>,
-    /// Times of boards in milliseconds: refresh, silence, tick, dwell_most, grace.
-    pub times: [u32; 5],
-    /// How long a measurement takes, in milliseconds.
-    pub sample: u32,
-    /// A board that has executed no round for so many milliseconds starts again.
-    pub patience: u32,
-    /// Keys, by the link after each member.
-    pub keys: Option<Vec<[u8; 32]>>,
-    /// What is wrong with every line.
-    pub faults: Faults,
-    /// Everything random follows from it.
-    pub seed: u64,
-}
-
-/// What somebody outside has done with a permit.
+/// What a program outside has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// Uses it.
+    /// Uses a permit: the token, and its fencing number.
     Granted(u32, u64),
     /// Uses it no more.
     Ended(u32),
+    /// Calls the ring settled, or not.
+    Settled(bool),
 }
 
 /// A member's end of everything.
-struct Member {
-    board: Option<Board>,
+pub(crate) struct Member {
+    pub(crate) board: Option<Board>,
     listeners: Vec<UnixListener>,
     lines: [Option<UnixStream>; 3],
     waiting: [Vec<u8>; 3],
     reports: Reader<128>,
-    settled: bool,
-    status: Option<Status>,
+    pub(crate) settled: bool,
+    pub(crate) status: Option<Status>,
     starts: u32,
-    rounds_at_fault: u32,
+    pub(crate) rounds_at_fault: u32,
     /// Somebody wrote into its memory, and it has not started since: its numbers may be
     /// anything.
-    poked: bool,
+    pub(crate) poked: bool,
 }
 
-/// Tells what a program outside has done with its permits since it was last asked.
+/// Tells what a program outside has done since it was last asked.
 pub type Spy = Box<dyn FnMut(u32) -> Vec<Seen>>;
 
 /// A ring of boards.
 pub struct Yard {
-    settings: Settings,
-    members: Vec<Member>,
+    pub(crate) settings: Settings,
+    pub(crate) members: Vec<Member>,
     /// From each member to its successor, and back.
     wires: Vec<[Wire; 2]>,
-    observer: Observer,
+    pub(crate) observer: Observer,
     poll: Poll,
-    began: Instant,
+    pub(crate) began: Instant,
     salt: u64,
     spy: Spy,
-    /// Whether programs outside have settled is theirs to say.
-    outside_settled: bool,
 }
 
 impl Yard {
@@ -120,7 +94,7 @@ impl Yard {
             let page = page(&settings, index);
             let board = settings.boards.contains(&index);
             members.push(Member {
-                board: board.then(|| Board::new(image, folder, page)),
+                board: board.then(|| Board::new(image, folder, page, keys(&settings, index))),
                 listeners,
                 lines: [None, None, None],
                 waiting: Default::default(),
@@ -144,7 +118,6 @@ impl Yard {
             began: Instant::now(),
             salt: settings.seed << 16,
             spy: Box::new(|_| Vec::new()),
-            outside_settled: true,
             settings,
         };
         for index in yard.settings.boards.clone() {
@@ -162,11 +135,6 @@ impl Yard {
     /// Who tells of programs outside.
     pub fn set_spy(&mut self, spy: Spy) {
         self.spy = spy;
-    }
-
-    /// Whether programs outside have settled.
-    pub const fn set_outside_settled(&mut self, settled: bool) {
-        self.outside_settled = settled;
     }
 
     /// The observer of all permits.
@@ -253,79 +221,6 @@ impl Yard {
     pub fn cut(&mut self, index: u32, cut: bool) {
         for wire in &mut self.wires[index as usize] {
             wire.cut = cut;
-        }
-    }
-
-    /// Asks all boards how they are, and waits for their answers.
-    ///
-    /// # Errors
-    ///
-    /// When one does not answer.
-    pub fn ask(&mut self) -> Result<(), String> {
-        for index in self.settings.boards.clone() {
-            self.members[index as usize].status = None;
-            self.order(index, Order::Tell);
-        }
-        let mut asked = Instant::now();
-        let answered = self.run_until(Duration::from_secs(20), |yard| {
-            let members = yard.members.iter();
-            let silent: Vec<u32> = (0..)
-                .zip(members)
-                .filter(|(_, member)| member.board.is_some() && member.status.is_none())
-                .map(|(index, _)| index)
-                .collect();
-            // A board that has just started did not hear it.
-            if asked.elapsed() > Duration::from_secs(1) {
-                asked = Instant::now();
-                for &index in &silent {
-                    yard.order(index, Order::Tell);
-                }
-            }
-            silent.is_empty()
-        });
-        if answered {
-            Ok(())
-        } else {
-            Err("a board does not answer".to_owned())
-        }
-    }
-
-    /// Runs until all have called the ring settled for a whole turn since the latest fault,
-    /// and says how many rounds that took.
-    ///
-    /// # Errors
-    ///
-    /// When that takes longer than `limit`, or a board is dead.
-    pub fn settle(&mut self, limit: Duration) -> Result<u32, String> {
-        let end = Instant::now() + limit;
-        let turn = self.settings.plan.nodes();
-        loop {
-            self.run_for(Duration::from_millis(50));
-            self.ask()?;
-            let boards = || self.members.iter().filter(|member| member.board.is_some());
-            let rounds = |member: &Member| {
-                let rounds = member.status.map_or(0, |status| status.rounds);
-                // Whoever has started again counts anew.
-                rounds.checked_sub(member.rounds_at_fault).unwrap_or(rounds)
-            };
-            let long = |member: &Member| member.poked || rounds(member) > turn;
-            let settled = boards().all(|member| member.settled && long(member));
-            let trusted = boards().filter(|member| !member.poked);
-            let most = trusted.map(rounds).max().unwrap_or(0);
-            if settled && self.outside_settled {
-                self.observer.settled(self.began.elapsed());
-                return Ok(most);
-            }
-            if Instant::now() > end {
-                let unsettled: Vec<u32> = (0..)
-                    .zip(&self.members)
-                    .filter(|(_, member)| member.board.is_some() && !member.settled)
-                    .map(|(index, _)| index)
-                    .collect();
-                return Err(format!(
-                    "not settled within {limit:?} and {most} rounds: boards {unsettled:?}"
-                ));
-            }
         }
     }
 
@@ -419,6 +314,7 @@ impl Yard {
                 match seen {
                     Seen::Granted(token, fence) => self.observer.granted(now, index, token, fence),
                     Seen::Ended(token) => drop(self.observer.ended(index, token)),
+                    Seen::Settled(settled) => self.members[index as usize].settled = settled,
                 }
             }
             return;
@@ -442,27 +338,6 @@ impl Yard {
                 Some(Report::Status(status)) => member.status = Some(status),
             }
         }
-    }
-}
-
-fn page(settings: &Settings, index: u32) -> Page {
-    let plan = &settings.plan;
-    let before = (index + plan.nodes() - 1) % plan.nodes();
-    let key = |link: u32| settings.keys.as_ref().map(|keys| keys[link as usize]);
-    Page {
-        ring: settings.ring,
-        index,
-        nodes: plan.nodes(),
-        tokens: plan.tokens(),
-        separation: plan.wanted(),
-        fence_floor: settings.fence_floor,
-        times: settings.times,
-        sample: settings.sample,
-        patience: settings.patience,
-        salt: 0,
-        keys: key(before)
-            .zip(key(index))
-            .map(|(before, after)| [before, after]),
     }
 }
 

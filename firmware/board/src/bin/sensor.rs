@@ -94,14 +94,14 @@ fn intact(config: &Config) -> bool {
 }
 
 #[cfg(feature = "hmac")]
-fn keys(page: &Page) -> [Key; 2] {
+fn keys(page: &Page<'_>) -> [Key; 2] {
     page.keys.map_or([const { Key::none() }; 2], |keys| {
-        keys.map(|key| Key::new(&key).unwrap_or_else(|| halt()))
+        keys.map(|key| Key::new(key).unwrap_or_else(|| halt()))
     })
 }
 
 #[cfg(not(feature = "hmac"))]
-fn keys(page: &Page) -> [Key; 2] {
+fn keys(page: &Page<'_>) -> [Key; 2] {
     if page.keys.is_some() {
         // It was told to authenticate, and cannot.
         halt()
