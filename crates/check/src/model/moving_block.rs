@@ -166,6 +166,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
             model: NAME,
             instance: settings.to_string(),
             states: safe.states.into(),
+            legitimate: (safe.states - u64::from(safe.violation.is_some())).into(),
             ..Report::default()
         },
         Starts::Every => {
