@@ -181,6 +181,9 @@ struct Circuit {
 impl Circuit {
     fn through(network: &Network, corners: &[Node], choices: &mut Choices) -> Option<Circuit> {
         let next = |token: usize| corners[(token + 1) % corners.len()];
+        if (0..corners.len()).any(|token| corners[token] == next(token)) {
+            return None;
+        }
         let tables: Vec<[Vec<u32>; 2]> = (0..corners.len())
             .map(|token| hops_by_parity(network, next(token)))
             .collect();
@@ -453,4 +456,75 @@ fn stretched(path: &[Node], steps: usize) -> Vec<Node> {
         }
     }
     stretched
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formation::NEVER;
+    use crate::generators::Generator;
+    use crate::kept::{self, Offsets};
+
+    fn wish(tokens: usize, more_than: u32, at_most: u32) -> Wish<'static> {
+        Wish {
+            tokens,
+            more_than,
+            at_most,
+            seed: 1,
+            effort: 1,
+            stop: &NEVER,
+        }
+    }
+
+    /// What the walk keeps is measured by other code, which knows nothing of how it
+    /// was made.
+    #[test]
+    fn walks_keep_what_was_asked() {
+        let mut found = 0;
+        for generator in [
+            "grid:9x9",
+            "torus:8x9",
+            "geometric:200",
+            "hypercube:6",
+            "ring:30",
+        ] {
+            let network = generator.parse::<Generator>().unwrap().network(4).unwrap();
+            for tokens in 2..=5 {
+                for more_than in 0..3 {
+                    let Some(walk) = walk(&network, &wish(tokens, more_than, more_than + 1)) else {
+                        continue;
+                    };
+                    let offsets = Offsets::furthest(walk.len(), tokens);
+                    let kept = kept::nearest(&network, &walk, &offsets).unwrap().distance;
+                    assert!(kept > more_than, "{generator} {tokens} {more_than}: {kept}");
+                    assert!(walk.len().is_multiple_of(tokens));
+                    found += 1;
+                }
+            }
+        }
+        assert!(found > 40, "{found}");
+    }
+
+    #[test]
+    fn nothing_where_links_go_one_way_or_nothing_is_left_to_gain() {
+        let one_way = crate::formats::Format::Dot
+            .read("digraph { a -> b -> c -> a }")
+            .unwrap();
+        assert_eq!(walk(&one_way, &wish(2, 0, 9)), None);
+        let ring = Generator::Ring(12).network(0).unwrap();
+        assert_eq!(walk(&ring, &wish(2, 6, 6)), None);
+        let stop = AtomicBool::new(true);
+        let stopped = Wish {
+            stop: &stop,
+            ..wish(2, 0, 6)
+        };
+        assert_eq!(walk(&ring, &stopped), None);
+    }
+
+    #[test]
+    fn paths_are_stretched_evenly() {
+        assert_eq!(stretched(&[0, 1, 2], 6), [0, 1, 0, 1, 2, 1, 2]);
+        assert_eq!(stretched(&[0, 1, 2], 2), [0, 1, 2]);
+        assert_eq!(stretched(&[5, 6], 5), [5, 6, 5, 6, 5, 6]);
+    }
 }
