@@ -67,6 +67,8 @@ pub(super) fn names(
     columns: usize,
 ) -> io::Result<()> {
     const LINES: usize = 5;
+    // Labels with blanks would run into each other.
+    let blanks = nodes.iter().any(|&node| network.label(node).contains(' '));
     let mut line = String::from("  ");
     let mut lines = 1;
     for (index, &node) in nodes.iter().enumerate() {
@@ -81,7 +83,11 @@ pub(super) fn names(
             }
         }
         line.push_str(&name);
-        line.push(' ');
+        line.push_str(if blanks && index + 1 < nodes.len() {
+            ", "
+        } else {
+            " "
+        });
     }
     writeln!(out, "{}", line.trim_end())
 }
