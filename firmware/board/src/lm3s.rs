@@ -230,10 +230,10 @@ impl Line {
     }
 
     /// Sleeps until `done` gives something.
-    fn wait<T>(&self, done: impl Fn(&mut Port) -> Option<T>) -> T {
+    fn wait<T>(&self, mut done: impl FnMut(&mut Port) -> Option<T>) -> T {
         loop {
             disable();
-            if let Some(result) = self.port(&done) {
+            if let Some(result) = self.port(&mut done) {
                 // SAFETY: no critical section is open.
                 unsafe { enable() };
                 return result;
@@ -245,18 +245,28 @@ impl Line {
 
 impl ReadReady for Line {
     fn read_ready(&mut self) -> Result<bool, Infallible> {
-        Ok(self.port(|port| !port.arrived.is_empty()))
+        let number = self.0;
+        Ok(self.port(|port| {
+            receive(number, port);
+            !port.arrived.is_empty()
+        }))
     }
 }
 
 impl Read for Line {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Infallible> {
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        let first = self.wait(|port| port.arrived.pop_front());
-        buffer[0] = first;
-        Ok(1)
+        let number = self.0;
+        Ok(self.wait(|port| {
+            receive(number, port);
+            let mut taken = 0;
+            while let Some(place) = buffer.get_mut(taken)
+                && let Some(byte) = port.arrived.pop_front()
+            {
+                *place = byte;
+                taken += 1;
+            }
+            (taken > 0 || buffer.is_empty()).then_some(taken)
+        }))
     }
 }
 
@@ -283,6 +293,19 @@ impl Write for Line {
         self.wait(|port| port.leaving.is_empty().then_some(()));
         Ok(())
     }
+}
+
+/// Takes what has arrived, as far as there is room; the rest stays in the device. Whether a
+/// frame has ended.
+fn receive(number: usize, port: &mut Port) -> bool {
+    let device = UARTS[number];
+    let mut whole = false;
+    while !port.arrived.is_full() && device.get(uart::FLAGS) & uart::EMPTY == 0 {
+        let byte = device.get(uart::DATA) as u8;
+        let _ = port.arrived.push_back(byte);
+        whole |= byte == 0;
+    }
+    whole
 }
 
 /// Gives the line as much as it takes.
@@ -347,14 +370,9 @@ extern "C" fn line<const PORT: usize>() {
     device.set(uart::CLEAR, uart::ARRIVED | uart::ROOM);
     with(|cs| {
         let mut port = PORTS[PORT].borrow_ref_mut(cs);
-        while device.get(uart::FLAGS) & uart::EMPTY == 0 {
-            let byte = device.get(uart::DATA) as u8;
-            // What does not fit is lost, and the frame with it.
-            let _ = port.arrived.push_back(byte);
-            // The end of a frame, or much of one.
-            if byte == 0 || port.arrived.len() >= ARRIVED_BYTES / 2 {
-                AWAKE.borrow(cs).set(true);
-            }
+        // The end of a frame, or much of one.
+        if receive(PORT, &mut port) || port.arrived.len() >= ARRIVED_BYTES / 2 {
+            AWAKE.borrow(cs).set(true);
         }
         if !port.leaving.is_empty() {
             send(PORT, &mut port);

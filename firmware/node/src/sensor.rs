@@ -122,15 +122,17 @@ where
 
     #[inline(never)]
     fn listen(&mut self, now: Duration, line: usize) {
-        let mut byte = [0];
+        let mut bytes = [0; 16];
         while let Ok(true) = self.supplies.lines[line].read_ready() {
-            if !matches!(self.supplies.lines[line].read(&mut byte), Ok(1)) {
+            let Ok(read) = self.supplies.lines[line].read(&mut bytes) else {
                 return;
-            }
-            if let Some(datagram) = self.readers[line].push(byte[0])
-                && self.machine.handle_datagram(now, datagram).is_err()
-            {
-                self.status.rejected = self.status.rejected.wrapping_add(1);
+            };
+            for byte in &bytes[..read] {
+                if let Some(datagram) = self.readers[line].push(*byte)
+                    && self.machine.handle_datagram(now, datagram).is_err()
+                {
+                    self.status.rejected = self.status.rejected.wrapping_add(1);
+                }
             }
         }
     }

@@ -46,6 +46,7 @@ fn run(seed: u64, times: u32) -> Result<(), String> {
     let good_lines = Drill {
         faults: Faults::default(),
         times: 0,
+        turns: 60,
         ..drill
     };
     good_lines.run(&image::build("sensor", &[])?, &mut tell)?;
