@@ -3,5 +3,7 @@
 
 mod guide;
 mod mixed;
+// The other guides use more of it.
+#[allow(dead_code)]
 #[path = "../guides/text.rs"]
 mod text;
