@@ -137,24 +137,21 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
         ring,
         configuration,
     } = read_state_file(path)?;
-    if configuration.tokens() == 0 {
-        return Err(no_tokens().help(format!(
-            "give at least one process of {} a token: \"resting\": 1",
-            path.display()
-        )));
-    }
     if ring.delays().next().is_none() {
         return Err(
             Failure::new(format!("{}: {}", path.display(), DelaysError::None))
                 .help("make \"program\" of at least one process \"delay\""),
         );
     }
-    Ok(Instance {
-        ring,
-        start: configuration,
-        seed: settings.seed(),
-        start_name: format!("start from {}", path.display()),
-    })
+    let start_name = format!("start from {}", path.display());
+    let instance = Instance::new(ring, configuration, settings.seed(), start_name);
+    if instance.tokens() == 0 {
+        return Err(no_tokens().help(format!(
+            "give at least one process of {} a token: \"resting\": 1",
+            path.display()
+        )));
+    }
+    Ok(instance)
 }
 
 fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
@@ -167,12 +164,8 @@ fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
     let (ring, start) = settings
         .build()
         .map_err(|error| wrong_flag(settings, &error))?;
-    Ok(Instance {
-        ring,
-        start,
-        seed: settings.seed(),
-        start_name: format!("{} start", settings.start.unwrap_or_default()),
-    })
+    let start_name = format!("{} start", settings.start.unwrap_or_default());
+    Ok(Instance::new(ring, start, settings.seed(), start_name))
 }
 
 /// A run holds the ring, its state twice over, release times and visits.

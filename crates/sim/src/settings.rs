@@ -231,8 +231,13 @@ impl DelayProgram {
         seed: u64,
     ) -> Result<Ring, SettingsError> {
         let mut programs = vec![Program::Relay; processes];
-        for place in delays.choose(processes, seed)? {
-            programs[place] = self.program();
+        // Without a list of all of them, which would be larger than the ring.
+        if *delays == Delays::All {
+            programs.fill(self.program());
+        } else {
+            for place in delays.choose(processes, seed)? {
+                programs[place] = self.program();
+            }
         }
         Ring::new(separation, programs).map_err(|_| SettingsError::NoProcesses)
     }
@@ -348,6 +353,9 @@ impl Settings {
         let ring = program.ring(separation, processes, &self.delays(), seed)?;
         let start = self.start.unwrap_or_default();
         let mut state = start.state(&ring, tokens, seed)?;
+        if !program.measures() {
+            return Ok((ring, state));
+        }
         let default_limit = || Measuring::default_limit(processes);
         let limit = self.limit.unwrap_or_else(default_limit);
         for (&at, variables) in &mut state.measuring {

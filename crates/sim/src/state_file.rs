@@ -18,6 +18,7 @@ use std::fmt::Write as _;
 use headway_core::{Configuration, Measuring, Process, Program, Ring};
 use thiserror::Error;
 
+mod quick;
 mod reader;
 
 /// A ring and one of its states.
@@ -60,7 +61,7 @@ impl StateFile {
     ///
     /// The first thing wrong, with its place.
     pub fn parse(text: &str) -> Result<StateFile, StateFileError> {
-        reader::parse(text)
+        quick::parse(text).map_or_else(|| reader::parse(text), Ok)
     }
 
     /// Writes the state file, one line per process.
