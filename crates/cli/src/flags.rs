@@ -12,6 +12,7 @@ use headway_sim::settings::{DelayProgram, Setting, Settings, SettingsError};
 
 use crate::failure::{Failure, read_text};
 use crate::memory::available_memory_bytes;
+use crate::report::progress::Progress;
 
 mod instance;
 #[cfg(test)]
@@ -133,10 +134,12 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
             "drop --{flag}, or drop the file and describe the ring by flags"
         )));
     }
+    let progress = Progress::saying(&format!("reading {}", path.display()));
     let StateFile {
         ring,
         configuration,
     } = read_state_file(path)?;
+    drop(progress);
     if ring.delays().next().is_none() {
         return Err(
             Failure::new(format!("{}: {}", path.display(), DelaysError::None))
@@ -161,6 +164,7 @@ fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
         check_memory("processes", processes, BYTES_PER_PROCESS)?;
         check_memory("tokens", tokens, BYTES_PER_TOKEN)?;
     }
+    let _progress = Progress::saying("drawing the initial state");
     let (ring, start) = settings
         .build()
         .map_err(|error| wrong_flag(settings, &error))?;

@@ -61,7 +61,21 @@ impl StateFile {
     ///
     /// The first thing wrong, with its place.
     pub fn parse(text: &str) -> Result<StateFile, StateFileError> {
-        quick::parse(text).map_or_else(|| reader::parse(text), Ok)
+        StateFile::parse_valid(text).map_or_else(|| StateFile::parse_with_places(text), Ok)
+    }
+
+    /// Reads a file that has nothing wrong, some ten times faster than with places.
+    pub fn parse_valid(text: &str) -> Option<StateFile> {
+        quick::parse(text)
+    }
+
+    /// Reads a file and knows the place of everything in it.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong, with its place.
+    pub fn parse_with_places(text: &str) -> Result<StateFile, StateFileError> {
+        reader::parse(text)
     }
 
     /// Writes the state file, one line per process.
