@@ -37,7 +37,11 @@ fn a_damaged_file_is_refused_or_read() {
         let bytes = damage::damaged(sample.as_bytes(), &mut |bound| random.index(bound));
         let text = String::from_utf8_lossy(&bytes);
         let careful = StateFile::parse_with_places(&text);
-        assert_eq!(StateFile::parse_valid(&text), careful.clone().ok(), "{text}");
+        assert_eq!(
+            StateFile::parse_valid(&text),
+            careful.clone().ok(),
+            "{text}"
+        );
         match careful {
             Ok(file) => {
                 read += 1;

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{Format, Instance, RingFlags, whole_number};
 use crate::report::diagram::{Diagram, Dot, Shown, delays};
-use crate::report::style::{self, DIM, HEADING};
 use crate::report::progress::Progress;
+use crate::report::style::{self, DIM, HEADING};
 use crate::report::{self, count, print_json, try_next};
 
 use super::run::text;

@@ -1,7 +1,7 @@
 //! What happens when m·d > n.
 
 use super::window::Window;
-use super::{Shape, Movement};
+use super::{Movement, Shape};
 
 /// The regime of a ring with more tokens than fit, once it has set in.
 ///

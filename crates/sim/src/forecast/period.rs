@@ -2,7 +2,7 @@
 
 use headway_core::Round;
 
-use super::{Shape, Movement};
+use super::{Movement, Shape};
 
 impl Movement<'_> {
     /// From here on tokens only move, and every counter is 0 or was set when they already

@@ -1,7 +1,7 @@
 //! Where the tokens are after a round.
 
 use crate::forecast::window::Window;
-use crate::forecast::{Shape, Movement};
+use crate::forecast::{Movement, Shape};
 
 impl Movement<'_> {
     /// For every token, the last block whose delay it has been released from by
