@@ -27,7 +27,8 @@ mod effect;
 mod requests;
 mod status;
 
-pub use effect::{Beside, Destination, Effect};
+pub(crate) use effect::Beside;
+pub use effect::{Destination, Effect};
 pub use status::{Phase, Status};
 
 /// How many steps one call leads to at most; the rest follows with the next call.
