@@ -15,6 +15,9 @@ pub struct Configuration {
     pub processes: Vec<Process>,
     /// The further variables of every process that measures.
     pub measuring: BTreeMap<ProcessIndex, Measuring>,
+    /// The counts that tokens carry, as [`crate::ring::round_with_counts`] orders them:
+    /// one for each token where a program reads them, none elsewhere.
+    pub counts: Vec<u32>,
 }
 
 impl Configuration {
@@ -27,6 +30,7 @@ impl Configuration {
                 .measurers()
                 .map(|process| (process, Measuring::new(tokens, limit)))
                 .collect(),
+            counts: Vec::new(),
         }
     }
 
@@ -39,6 +43,9 @@ impl Configuration {
     pub fn piled(ring: &Ring, tokens: u32, process: ProcessIndex) -> Configuration {
         let mut piled = Configuration::empty(ring, tokens, Measuring::default_limit(ring.len()));
         piled.processes[process].resting = tokens;
+        if ring.reads_counts() {
+            piled.counts = vec![0; tokens as usize];
+        }
         piled
     }
 
@@ -62,6 +69,7 @@ impl From<Vec<Process>> for Configuration {
         Configuration {
             processes,
             measuring: BTreeMap::new(),
+            counts: Vec::new(),
         }
     }
 }

@@ -65,7 +65,7 @@ pub use configuration::Configuration;
 pub use domain::{Misfit, Variable};
 pub use legitimate::{Clause, Illegitimate};
 pub use process::Process;
-pub use program::{Laps, Measuring, Program};
+pub use program::{Counts, Gaps, Laps, Measuring, Program};
 #[cfg(feature = "alloc")]
 pub use ring::{Ring, RingError};
 pub use units::{ProcessIndex, Round, Separation};

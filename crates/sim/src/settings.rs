@@ -5,6 +5,8 @@
 //! what it does to [`Start::state`] or [`DelayProgram::program`]: flags, requests,
 //! sweep files and their help all take their words from here.
 
+use std::num::NonZeroU32;
+
 use headway_core::{Configuration, Measuring, Misfit, Program, Ring, Separation};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
@@ -48,6 +50,10 @@ pub struct Settings {
     /// Where the clock of a measuring process saturates; 2n by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// How many turns of all tokens `shortest-lap-epochs` remembers a lap at least; as
+    /// many as are proved to be enough by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u32>,
     /// The seed of every random choice; [`DEFAULT_SEED`] by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -79,8 +85,12 @@ pub enum DelayProgram {
     Measure,
     /// They measure the ring as the paper prints it, with its two errors.
     MeasureAsPrinted,
-    /// They use the shortest lap that they have timed lately, at any number of processes.
+    /// They use the shortest lap they have timed, until tokens come too close; any number of processes.
     ShortestLap,
+    /// They use the shortest lap of late; any number of processes.
+    ShortestLapEpochs,
+    /// They read the ring's size off tokens that count their hops; any number of processes.
+    HopCount,
 }
 
 /// An initial state, by name.
@@ -125,6 +135,7 @@ pub enum Setting {
     Delays,
     Start,
     Limit,
+    Horizon,
     Seed,
 }
 
@@ -152,6 +163,15 @@ pub enum SettingsError {
     /// A limit was given to a program that measures nothing.
     #[error("only has a meaning for a program that measures")]
     NothingMeasured,
+    /// A program that measures, and no process that runs it.
+    #[error("no process measures the ring, so nobody would find the separation")]
+    NobodyMeasures,
+    /// A horizon was given to a program that has none.
+    #[error("only has a meaning for {}", DelayProgram::ShortestLapEpochs)]
+    NoEpochs,
+    /// A horizon of 0.
+    #[error("an epoch of 0 turns would forget every lap at once; expected 1 or more")]
+    NoHorizon,
     /// No such choice of delays.
     #[error("{0}")]
     Delays(#[from] DelaysError),
@@ -184,7 +204,8 @@ impl SettingsError {
             SettingsError::NoTokens | SettingsError::TooManyTokens => Setting::Tokens,
             SettingsError::Separation | SettingsError::SeparationIsMeasured => Setting::Separation,
             SettingsError::NothingMeasured | SettingsError::Misfit(_) => Setting::Limit,
-            SettingsError::Delays(_) => Setting::Delays,
+            SettingsError::NoEpochs | SettingsError::NoHorizon => Setting::Horizon,
+            SettingsError::Delays(_) | SettingsError::NobodyMeasures => Setting::Delays,
             SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => Setting::Start,
         }
     }
@@ -201,6 +222,8 @@ impl DelayProgram {
             DelayProgram::Measure => Program::Measure,
             DelayProgram::MeasureAsPrinted => Program::MeasureAsPrinted,
             DelayProgram::ShortestLap => Program::ShortestLap,
+            DelayProgram::ShortestLapEpochs => Program::ShortestLapEpochs,
+            DelayProgram::HopCount => Program::HopCount,
         }
     }
 
@@ -214,7 +237,7 @@ impl DelayProgram {
     pub fn default_delays(self) -> Delays {
         match self {
             DelayProgram::Measure | DelayProgram::MeasureAsPrinted => Delays::At(vec![0]),
-            DelayProgram::Fixed | DelayProgram::ShortestLap => Delays::All,
+            _ => Delays::All,
         }
     }
 
@@ -304,6 +327,7 @@ impl Settings {
             (Setting::Delays, self.delays.is_some()),
             (Setting::Start, self.start.is_some()),
             (Setting::Limit, self.limit.is_some()),
+            (Setting::Horizon, self.horizon.is_some()),
             (Setting::Seed, self.seed.is_some()),
         ]
         .into_iter()
@@ -328,6 +352,7 @@ impl Settings {
             delays: Some(self.delays()),
             start: Some(self.start.unwrap_or_default()),
             limit: self.limit,
+            horizon: self.horizon,
             seed: Some(self.seed()),
         }
     }
@@ -345,14 +370,34 @@ impl Settings {
         if self.limit.is_some() && !program.measures() {
             return Err(SettingsError::NothingMeasured);
         }
+        let horizon = match self.horizon {
+            None => None,
+            Some(_) if program != DelayProgram::ShortestLapEpochs => {
+                return Err(SettingsError::NoEpochs);
+            }
+            Some(turns) => Some(NonZeroU32::new(turns).ok_or(SettingsError::NoHorizon)?),
+        };
         let ring = program.ring(separation, processes, &self.delays(), seed)?;
+        if program.measures() && !ring.measures() {
+            return Err(SettingsError::NobodyMeasures);
+        }
         let start = self.start.unwrap_or_default();
         let mut state = start.state(&ring, tokens, seed)?;
         let default_limit = || Measuring::default_limit(processes);
         let limit = self.limit.unwrap_or_else(default_limit);
         for (&at, variables) in &mut state.measuring {
             variables.limit = limit;
-            variables.elapsed = variables.elapsed.min(limit);
+            variables.laps.horizon = horizon;
+            for bounded in [
+                &mut variables.elapsed,
+                &mut variables.laps.best,
+                &mut variables.laps.last,
+                &mut variables.gaps.previous,
+                &mut variables.gaps.arrived,
+                &mut variables.gaps.shortest,
+            ] {
+                *bounded = (*bounded).min(limit);
+            }
             let largest = variables.largest_base();
             variables.base = variables.base.min(largest);
             let counter = &mut state.processes[at].counter;

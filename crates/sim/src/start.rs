@@ -1,6 +1,6 @@
 //! Initial states.
 
-use headway_core::{Configuration, Laps, Measuring, Process, ProcessIndex, Program, Ring};
+use headway_core::{Configuration, Gaps, Laps, Measuring, Process, ProcessIndex, Program, Ring};
 
 use crate::seed::{Purpose, Random};
 
@@ -14,6 +14,9 @@ pub fn random(ring: &Ring, tokens: u32, seed: u64) -> Configuration {
     let mut start = Configuration::empty(ring, tokens, Measuring::default_limit(ring.len()));
     scatter(&mut start.processes, tokens, &mut random);
     scramble_variables(ring, &mut start, |_| true, &mut random);
+    if ring.reads_counts() {
+        start.counts = (0..tokens).map(|_| any_count(&mut random)).collect();
+    }
     start
 }
 
@@ -62,15 +65,36 @@ fn any_measuring(program: Program, parameters: &Measuring, random: &mut Random) 
         elapsed: random.below(u64::from(parameters.limit) + 1) as u32,
         ignore: random.below(u64::from(parameters.tokens.min(i32::MAX as u32))) as i32,
         base: up_to(parameters.largest_base(), random),
-        laps: Laps::new(parameters.limit),
+        ..*parameters
     };
-    if program == Program::ShortestLap {
-        let mut lap = || 1 + random.below(u64::from(parameters.limit)) as u32;
-        (any.laps.best, any.laps.last) = (lap(), lap());
-        let horizon = any.laps.horizon(any.tokens);
-        any.laps.seen = random.below(u64::try_from(horizon).unwrap_or(u64::MAX));
+    let limit = u64::from(parameters.limit);
+    match program {
+        Program::ShortestLap => {
+            let mut any_gap = || random.below(limit + 1) as u32;
+            any.gaps = Gaps {
+                previous: any_gap(),
+                arrived: any_gap(),
+                shortest: any_gap(),
+            };
+        }
+        Program::ShortestLapEpochs => {
+            let mut lap = || 1 + random.below(limit) as u32;
+            (any.laps.best, any.laps.last) = (lap(), lap());
+            let epoch = any.laps.epoch(any.tokens);
+            any.laps.seen = random.below(u64::try_from(epoch).unwrap_or(u64::MAX));
+        }
+        Program::HopCount => {
+            any.elapsed = 0;
+            any.mark = any_count(random);
+        }
+        _ => {}
     }
     any
+}
+
+/// What a token may carry.
+pub(crate) fn any_count(random: &mut Random) -> u32 {
+    random.below(1 << 32) as u32
 }
 
 fn up_to(largest: i32, random: &mut Random) -> i32 {
@@ -95,6 +119,9 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
     for variables in start.measuring.values_mut() {
         variables.base = top.min(variables.largest_base());
         variables.laps = Laps::new((n as u64).min(u64::from(variables.limit)) as u32);
+    }
+    if ring.reads_counts() {
+        start.counts = vec![0; tokens as usize];
     }
     // From the last token backwards: each delay has counted since the nearest
     // token ahead went by.
