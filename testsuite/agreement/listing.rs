@@ -74,7 +74,9 @@ fn any_ring() -> impl Strategy<Value = (Ring, Configuration)> {
             counts: Vec::new(),
         };
         if ring.reads_counts() {
-            state.counts = (0..state.tokens() as u32).map(|k| 40_u32.wrapping_sub(9 * k)).collect();
+            state.counts = (0..state.tokens() as u32)
+                .map(|k| 40_u32.wrapping_sub(9 * k))
+                .collect();
         }
         (ring, state)
     })

@@ -225,7 +225,9 @@ impl Variables {
             6 if self.timed_arrival && self.last_ignored && section_7 => {
                 let (lap, m) = (measuring.elapsed, measuring.tokens);
                 let separation = match self.program {
-                    Program::HopCount => count.wrapping_sub(measuring.mark).min(measuring.limit) / m,
+                    Program::HopCount => {
+                        count.wrapping_sub(measuring.mark).min(measuring.limit) / m
+                    }
                     Program::ShortestLapEpochs => {
                         laps.best = laps.best.min(lap);
                         let shortest = u64::from(laps.best.min(laps.last));
@@ -237,7 +239,8 @@ impl Variables {
                     }
                     _ => {
                         let (believed, found) = (measuring.base as u32 + 1, (lap / m).max(1));
-                        let (again, gap) = (measuring.gaps.previous == lap, measuring.gaps.shortest);
+                        let (again, gap) =
+                            (measuring.gaps.previous == lap, measuring.gaps.shortest);
                         measuring.gaps.previous = lap;
                         if found < believed || (found > believed && again && gap < found) {
                             found

@@ -117,7 +117,11 @@ impl Run {
         if let Some(limit) = longest {
             let epochs = self.ring.programs().contains(&Program::ShortestLapEpochs);
             let several = self.start.measuring.len() > 1 || epochs;
-            let times = if several { n.saturating_mul(4).max(20) } else { 20 };
+            let times = if several {
+                n.saturating_mul(4).max(20)
+            } else {
+                20
+            };
             return (n + u64::from(limit)).saturating_mul(times);
         }
         let d = self.ring.separation().hops();

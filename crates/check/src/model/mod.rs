@@ -9,6 +9,7 @@ pub mod k_state;
 pub mod measure;
 pub mod monitor;
 pub mod phase_clock;
+pub mod unknown_size;
 
 /// Which states are visited, where a model has reductions. The answer is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -212,10 +212,9 @@ fn place(misfit: Misfit, list: &Value<'_>, items: &[Value<'_>]) -> StateFileErro
         }
         Misfit::Variable { process, variable } => {
             let expected = match variable {
-                Variable::Elapsed
-                | Variable::Previous
-                | Variable::Arrived
-                | Variable::Shortest => "expected at most limit",
+                Variable::Elapsed | Variable::Previous | Variable::Arrived | Variable::Shortest => {
+                    "expected at most limit"
+                }
                 Variable::Ignore => "expected 0 to tokens-1",
                 Variable::Base => "expected 0 to limit/tokens-1",
                 Variable::Best | Variable::Last => "expected 1 to limit",
