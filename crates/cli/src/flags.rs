@@ -40,10 +40,9 @@ pub(crate) struct RingFlags {
 
     /// What the delaying processes run [default: fixed]
     ///
-    /// `fixed` knows the separation. `shortest-lap` finds the largest one, N/M, by
-    /// timing the ring, at any number of processes. `measure` is the paper's program
-    /// for that: it has to be the only process that delays, and is at process 0 unless
-    /// --delays says otherwise. `measure-as-printed` has the paper's two errors.
+    /// All but `fixed` find the largest separation, N/M, by themselves. `measure` and
+    /// `measure-as-printed` have to be the only process that delays, and are at process
+    /// 0 unless --delays says otherwise.
     #[arg(long, value_parser = one_of::<DelayProgram>(), help_heading = "Ring")]
     pub(crate) program: Option<DelayProgram>,
 
@@ -56,10 +55,7 @@ pub(crate) struct RingFlags {
 
     /// Initial state [default: random]
     ///
-    /// `random` scrambles everything, `piled` rests all tokens at process 0, `spaced`
-    /// is legitimate, `worst` takes longest of all to settle. Anything else is the path
-    /// of a state file, which describes the whole ring.
-    #[arg(long, value_name = "STATE", help_heading = "Ring")]
+    #[arg(long, value_name = "STATE", long_help = value::start_help(), help_heading = "Ring")]
     pub(crate) start: Option<StartOrFile>,
 
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
@@ -71,6 +67,11 @@ pub(crate) struct RingFlags {
     /// It has to be at least N: the largest ring that it can measure.
     #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>, help_heading = "Ring")]
     pub(crate) limit: Option<u32>,
+
+    /// Turns of all tokens in an epoch of shortest-lap-epochs [default: 3T+3 for a
+    /// shortest lap of T rounds]
+    #[arg(long, value_name = "K", value_parser = whole_number::<u32>, help_heading = "Ring")]
+    pub(crate) horizon: Option<u32>,
 }
 
 impl RingFlags {
@@ -87,6 +88,7 @@ impl RingFlags {
                 Some(StartOrFile::File(_)) | None => None,
             },
             limit: self.limit,
+            horizon: self.horizon,
             seed: self.seed.map(|seed| seed.0),
         }
     }
@@ -217,6 +219,12 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
         SettingsError::NothingMeasured => {
             Failure::new(format!("--limit {error}")).help("drop --limit, or add --program measure")
         }
+        SettingsError::NoEpochs => Failure::new(format!("--horizon {error}"))
+            .help("drop --horizon, or add --program shortest-lap-epochs"),
+        SettingsError::NoHorizon => say("--horizon 0".to_owned())
+            .help("drop --horizon for one that is proved to be long enough, or give 1 or more"),
+        SettingsError::NobodyMeasures => say(format!("--delays {}", settings.delays()))
+            .help("choose at least one process, or drop --delays"),
         SettingsError::Delays(_) => say(format!("--delays {}", settings.delays())),
         SettingsError::NoWorst {
             tokens,

@@ -7,14 +7,14 @@
 
 use std::num::NonZeroU32;
 
-use headway_core::{Configuration, Measuring, Misfit, Program, Ring, Separation};
+use headway_core::{Configuration, Misfit, Program, Ring, Separation};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
 use thiserror::Error;
 
 use crate::placement::{Delays, DelaysError};
 use crate::seed::DEFAULT_SEED;
-use crate::start;
+use crate::start::{self, Clocks};
 
 /// Which ring, in which state. Everything left out has a default.
 ///
@@ -276,8 +276,23 @@ impl Start {
         tokens: u32,
         seed: u64,
     ) -> Result<Configuration, SettingsError> {
-        Ok(match self {
-            Start::Random => start::random(ring, tokens, seed),
+        self.state_with(ring, tokens, &Clocks::new(ring.len()), seed)
+    }
+
+    /// The same with clocks of any size.
+    ///
+    /// # Errors
+    ///
+    /// As [`Start::state`].
+    pub fn state_with(
+        self,
+        ring: &Ring,
+        tokens: u32,
+        clocks: &Clocks,
+        seed: u64,
+    ) -> Result<Configuration, SettingsError> {
+        let mut state = match self {
+            Start::Random => return Ok(start::random_with(ring, tokens, clocks, seed)),
             Start::Piled => start::piled(ring, tokens, 0),
             Start::Spaced => start::spaced(ring, tokens),
             Start::Worst if ring.measures() => return Err(SettingsError::WorstUnknown),
@@ -286,7 +301,23 @@ impl Start {
                 separation: ring.separation(),
                 processes: ring.len(),
             })?,
-        })
+        };
+        for (&at, variables) in &mut state.measuring {
+            variables.limit = clocks.limit;
+            variables.laps.horizon = clocks.horizon;
+            for bounded in [
+                &mut variables.laps.best,
+                &mut variables.laps.last,
+                &mut variables.gaps.shortest,
+            ] {
+                *bounded = (*bounded).min(clocks.limit);
+            }
+            let largest = variables.largest_base();
+            variables.base = variables.base.min(largest);
+            let counter = &mut state.processes[at].counter;
+            *counter = (*counter).min(largest);
+        }
+        Ok(state)
     }
 }
 
@@ -381,28 +412,11 @@ impl Settings {
         if program.measures() && !ring.measures() {
             return Err(SettingsError::NobodyMeasures);
         }
+        let mut clocks = Clocks::new(processes);
+        clocks.limit = self.limit.unwrap_or(clocks.limit);
+        clocks.horizon = horizon;
         let start = self.start.unwrap_or_default();
-        let mut state = start.state(&ring, tokens, seed)?;
-        let default_limit = || Measuring::default_limit(processes);
-        let limit = self.limit.unwrap_or_else(default_limit);
-        for (&at, variables) in &mut state.measuring {
-            variables.limit = limit;
-            variables.laps.horizon = horizon;
-            for bounded in [
-                &mut variables.elapsed,
-                &mut variables.laps.best,
-                &mut variables.laps.last,
-                &mut variables.gaps.previous,
-                &mut variables.gaps.arrived,
-                &mut variables.gaps.shortest,
-            ] {
-                *bounded = (*bounded).min(limit);
-            }
-            let largest = variables.largest_base();
-            variables.base = variables.base.min(largest);
-            let counter = &mut state.processes[at].counter;
-            *counter = (*counter).min(largest);
-        }
+        let state = start.state_with(&ring, tokens, &clocks, seed)?;
         ring.admits(&state).map_err(SettingsError::Misfit)?;
         Ok((ring, state))
     }

@@ -1,5 +1,7 @@
 //! Initial states.
 
+use std::num::NonZeroU32;
+
 use headway_core::{Configuration, Gaps, Laps, Measuring, Process, ProcessIndex, Program, Ring};
 
 use crate::seed::{Purpose, Random};
@@ -10,8 +12,35 @@ use crate::seed::{Purpose, Random};
 /// Tokens are independent and uniform over processes, so that piles are as
 /// common as chance has them.
 pub fn random(ring: &Ring, tokens: u32, seed: u64) -> Configuration {
+    random_with(ring, tokens, &Clocks::new(ring.len()), seed)
+}
+
+/// The parameters of measuring processes that are not the same for all rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// Where their clocks saturate.
+    pub limit: u32,
+    /// How long those with epochs remember ([`Laps::horizon`]).
+    pub horizon: Option<NonZeroU32>,
+}
+
+impl Clocks {
+    /// The default for a ring of so many processes.
+    pub fn new(processes: usize) -> Clocks {
+        Clocks {
+            limit: Measuring::default_limit(processes),
+            horizon: None,
+        }
+    }
+}
+
+/// The same with clocks of any size.
+pub fn random_with(ring: &Ring, tokens: u32, clocks: &Clocks, seed: u64) -> Configuration {
     let mut random = Random::new(seed, Purpose::Start);
-    let mut start = Configuration::empty(ring, tokens, Measuring::default_limit(ring.len()));
+    let mut start = Configuration::empty(ring, tokens, clocks.limit);
+    for variables in start.measuring.values_mut() {
+        variables.laps.horizon = clocks.horizon;
+    }
     scatter(&mut start.processes, tokens, &mut random);
     scramble_variables(ring, &mut start, |_| true, &mut random);
     if ring.reads_counts() {
