@@ -207,7 +207,7 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
             say(format!("--processes {}", settings.processes())).help("give a smaller --processes")
         }
         SettingsError::NoTokens => no_tokens().help("give --tokens 1 or more"),
-        SettingsError::TooManyTokens => {
+        SettingsError::TooManyTokens | SettingsError::TooManyCounts => {
             say(format!("--tokens {}", settings.tokens())).help("give a smaller --tokens")
         }
         SettingsError::Separation => {

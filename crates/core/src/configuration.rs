@@ -6,6 +6,9 @@ use alloc::vec::Vec;
 
 use crate::{Measuring, Process, ProcessIndex, Ring};
 
+/// Most tokens where each carries a count.
+pub const MAX_COUNTED_TOKENS: u64 = 1 << 24;
+
 /// The variables of all processes: a global state.
 ///
 /// Only a [`Ring`] gives it meaning; [`Ring::admits`] says whether it fits.

@@ -60,7 +60,7 @@ pub mod tokens;
 pub mod units;
 
 #[cfg(feature = "alloc")]
-pub use configuration::Configuration;
+pub use configuration::{Configuration, MAX_COUNTED_TOKENS};
 #[cfg(feature = "alloc")]
 pub use domain::{Misfit, Variable};
 pub use legitimate::{Clause, Illegitimate};

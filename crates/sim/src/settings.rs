@@ -7,7 +7,7 @@
 
 use std::num::NonZeroU32;
 
-use headway_core::{Configuration, Misfit, Program, Ring, Separation};
+use headway_core::{Configuration, MAX_COUNTED_TOKENS, Misfit, Program, Ring, Separation};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
 use thiserror::Error;
@@ -154,6 +154,9 @@ pub enum SettingsError {
     /// m ≥ 2^32.
     #[error("at most 4294967295 tokens can be represented")]
     TooManyTokens,
+    /// More tokens than can carry counts.
+    #[error("at most {MAX_COUNTED_TOKENS} tokens can carry counts")]
+    TooManyCounts,
     /// d is 0 or too large.
     #[error("expected 1 to {}", Separation::MAX)]
     Separation,
@@ -201,7 +204,9 @@ impl SettingsError {
     pub fn setting(&self) -> Setting {
         match self {
             SettingsError::NoProcesses | SettingsError::TooManyProcesses => Setting::Processes,
-            SettingsError::NoTokens | SettingsError::TooManyTokens => Setting::Tokens,
+            SettingsError::NoTokens
+            | SettingsError::TooManyTokens
+            | SettingsError::TooManyCounts => Setting::Tokens,
             SettingsError::Separation | SettingsError::SeparationIsMeasured => Setting::Separation,
             SettingsError::NothingMeasured | SettingsError::Misfit(_) => Setting::Limit,
             SettingsError::NoEpochs | SettingsError::NoHorizon => Setting::Horizon,
@@ -409,6 +414,9 @@ impl Settings {
             Some(turns) => Some(NonZeroU32::new(turns).ok_or(SettingsError::NoHorizon)?),
         };
         let ring = program.ring(separation, processes, &self.delays(), seed)?;
+        if ring.reads_counts() && u64::from(tokens) > MAX_COUNTED_TOKENS {
+            return Err(SettingsError::TooManyCounts);
+        }
         if program.measures() && !ring.measures() {
             return Err(SettingsError::NobodyMeasures);
         }

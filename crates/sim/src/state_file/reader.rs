@@ -6,7 +6,8 @@ use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use headway_core::{
-    Configuration, Gaps, Laps, Measuring, Misfit, Process, Program, Ring, Separation, Variable,
+    Configuration, Gaps, Laps, MAX_COUNTED_TOKENS, Measuring, Misfit, Process, Program, Ring,
+    Separation, Variable,
 };
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
@@ -52,7 +53,7 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
         carried.push(fields.get("counts"));
     }
     let ring = Ring::new(separation, programs).map_err(|error| list.wrong(error.to_string()))?;
-    configuration.counts = counts(&ring, &configuration.processes, &carried)?;
+    configuration.counts = counts(&ring, &list, &configuration.processes, &carried)?;
     match ring.admits(&configuration) {
         Ok(()) => Ok(StateFile {
             ring,
@@ -65,10 +66,16 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
 /// What tokens carry, from the last process backwards.
 fn counts(
     ring: &Ring,
+    list: &Value<'_>,
     processes: &[Process],
     carried: &[Option<Value<'_>>],
 ) -> Result<Vec<u32>, StateFileError> {
     let mut all = Vec::new();
+    let tokens: u64 = processes.iter().map(|process| process.tokens()).sum();
+    if ring.reads_counts() && tokens > MAX_COUNTED_TOKENS {
+        let expected = format!("with hop-count at most {MAX_COUNTED_TOKENS}");
+        return Err(list.wrong(format!("{tokens} tokens, {expected}")));
+    }
     for (process, counts) in processes.iter().zip(carried).rev() {
         let tokens = process.tokens() as usize;
         match counts {

@@ -162,6 +162,13 @@ impl UnknownSize {
                 settings.limit
             ));
         }
+        let per_token = |rounds: usize| rounds / m;
+        if program == Program::ShortestLap && per_token(settings.limit as usize) == per_token(n) {
+            return wrong(format!(
+                "a limit of at least {}, because below it no clock can be wrong",
+                (n / m + 1) * m
+            ));
+        }
         if settings.measurers.is_empty() {
             return wrong("no process measures; name at least one".to_owned());
         }
