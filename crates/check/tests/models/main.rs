@@ -6,6 +6,7 @@ mod definitional;
 mod guarded;
 mod measuring;
 mod monitored;
+mod moving_block;
 mod unknown_size;
 
 use headway_check::model::delay_relay::{self, Instance};
