@@ -41,11 +41,11 @@ fn bound(case: &Case, program: Program, limit: u32) -> u64 {
         Program::ShortestLap => {
             let rests = (m - 1) * n;
             let calm = rests + 3 * n * (rests + 1);
-            let levels = (d + 1..=t / m).map(|level| calm + (n + 2) * (m + 1) * level);
+            let levels = (d + 1..=t / m).map(|level| calm + (n + 1) * (2 * m + 1) * level);
             4 * (n + t) + levels.sum::<u64>() + (n + 1) * (calm + 3 * n)
         }
         Program::ShortestLapEpochs => {
-            (6 * n + 3) * (n + t) + (42 * n + 3) * (t * t / (2 * m) + 1 + 2 * t) + 2 * n
+            (8 * n + 3) * (n + t) + (36 * n + 3) * (t * t / (2 * m) + 1 + 2 * t) + 2 * n
         }
         _ => 2 * (n + t) + 4 * n,
     }
@@ -68,7 +68,7 @@ fn any_variables(new: &Measuring, random: &mut Random) -> Measuring {
         laps: Laps {
             best: 1 + up_to(limit - 1),
             last: 1 + up_to(limit - 1),
-            seen: up_to(new.tokens * (3 * limit + 4)).into(),
+            seen: up_to(new.tokens * (4 * limit + 5)).into(),
             ..new.laps
         },
         mark: up_to(2 * limit),

@@ -231,7 +231,7 @@ impl Variables {
                     Program::ShortestLapEpochs => {
                         laps.best = laps.best.min(lap);
                         let shortest = u64::from(laps.best.min(laps.last));
-                        let turns = laps.horizon.map_or(3 * shortest + 3, |h| h.get().into());
+                        let turns = laps.horizon.map_or(4 * shortest + 4, |h| h.get().into());
                         if laps.seen >= u64::from(m) * turns {
                             (laps.last, laps.best, laps.seen) = (laps.best, measuring.limit, 0);
                         }

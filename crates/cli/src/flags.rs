@@ -68,7 +68,7 @@ pub(crate) struct RingFlags {
     #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>, help_heading = "Ring")]
     pub(crate) limit: Option<u32>,
 
-    /// Turns of all tokens in an epoch of shortest-lap-epochs [default: 3T+3 for a
+    /// Turns of all tokens in an epoch of shortest-lap-epochs [default: 4T+4 for a
     /// shortest lap of T rounds]
     #[arg(long, value_name = "K", value_parser = whole_number::<u32>, help_heading = "Ring")]
     pub(crate) horizon: Option<u32>,

@@ -12,8 +12,8 @@ use crate::{Measuring, Process};
 /// What `shortest-lap-epochs` remembers of the laps that it has timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Laps {
-    /// A parameter: how many turns of all tokens an epoch lasts; `None`: three for
-    /// every round of the shortest lap, and three more, which is proved to be enough.
+    /// A parameter: how many turns of all tokens an epoch lasts; `None`: four for
+    /// every round of the shortest lap, and four more, which is proved to be enough.
     pub horizon: Option<NonZeroU32>,
     /// The shortest lap of this epoch, 1 to the limit, which also says "none yet".
     pub best: u32,
@@ -47,7 +47,7 @@ impl Laps {
     pub const fn epoch(&self, tokens: u32) -> u128 {
         let turns = match self.horizon {
             Some(turns) => turns.get() as u128,
-            None => 3 * self.shortest() as u128 + 3,
+            None => 4 * self.shortest() as u128 + 4,
         };
         tokens as u128 * turns
     }

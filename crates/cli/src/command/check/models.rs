@@ -45,7 +45,7 @@ pub(super) enum Model {
     ShortestLapEpochs {
         #[command(flatten)]
         ring: UnknownSize,
-        /// Turns of all tokens in an epoch [default: 3T+3 for a shortest lap of T]
+        /// Turns of all tokens in an epoch [default: 4T+4 for a shortest lap of T]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
         horizon: Option<u32>,
     },
