@@ -253,7 +253,7 @@ fn shortest_lap(n: usize, m: u32) -> u64 {
 /// Two ways to the same number, for rings small enough for both.
 #[test]
 fn fractions_lie_in_the_intervals() {
-    for (n, m) in [(2, 1), (2, 2), (3, 2)] {
+    for (n, m) in [(2, 1), (2, 2), (3, 1)] {
         let chain = chain(n, m);
         let exact = chain.exactly();
         let (least, most) = chain.between();

@@ -223,8 +223,6 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
             .help("drop --horizon, or add --program shortest-lap-epochs"),
         SettingsError::NoHorizon => say("--horizon 0".to_owned())
             .help("drop --horizon for one that is proved to be long enough, or give 1 or more"),
-        SettingsError::NobodyMeasures => say(format!("--delays {}", settings.delays()))
-            .help("choose at least one process, or drop --delays"),
         SettingsError::Delays(_) => say(format!("--delays {}", settings.delays())),
         SettingsError::NoWorst {
             tokens,

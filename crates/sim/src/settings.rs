@@ -166,9 +166,6 @@ pub enum SettingsError {
     /// A limit was given to a program that measures nothing.
     #[error("only has a meaning for a program that measures")]
     NothingMeasured,
-    /// A program that measures, and no process that runs it.
-    #[error("no process measures the ring, so nobody would find the separation")]
-    NobodyMeasures,
     /// A horizon was given to a program that has none.
     #[error("only has a meaning for {}", DelayProgram::ShortestLapEpochs)]
     NoEpochs,
@@ -210,7 +207,7 @@ impl SettingsError {
             SettingsError::Separation | SettingsError::SeparationIsMeasured => Setting::Separation,
             SettingsError::NothingMeasured | SettingsError::Misfit(_) => Setting::Limit,
             SettingsError::NoEpochs | SettingsError::NoHorizon => Setting::Horizon,
-            SettingsError::Delays(_) | SettingsError::NobodyMeasures => Setting::Delays,
+            SettingsError::Delays(_) => Setting::Delays,
             SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => Setting::Start,
         }
     }
@@ -416,9 +413,6 @@ impl Settings {
         let ring = program.ring(separation, processes, &self.delays(), seed)?;
         if ring.reads_counts() && u64::from(tokens) > MAX_COUNTED_TOKENS {
             return Err(SettingsError::TooManyCounts);
-        }
-        if program.measures() && !ring.measures() {
-            return Err(SettingsError::NobodyMeasures);
         }
         let mut clocks = Clocks::new(processes);
         clocks.limit = self.limit.unwrap_or(clocks.limit);

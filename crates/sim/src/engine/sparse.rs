@@ -119,7 +119,9 @@ impl Engine for Sparse {
         let carried = self.counts.iter().zip(self.tokens.places());
         let counts = carried.map(|(count, place)| count.wrapping_add(place.lifted as u32));
         state.counts = counts.collect();
-        state.counts.rotate_left(self.tokens.first_backwards());
+        if !state.counts.is_empty() {
+            state.counts.rotate_left(self.tokens.first_backwards());
+        }
         state
     }
 
