@@ -51,6 +51,20 @@ where
     PossibleValuesParser::new(values).try_map(|name| name.parse::<T>())
 }
 
+/// The help of `--start`: every initial state that has a name.
+pub(super) fn start_help() -> String {
+    let names = <Start as VariantArray>::VARIANTS.iter().map(|start| {
+        let means = start.get_documentation().unwrap_or_default();
+        format!("- {start}: {}", means.trim_end_matches('.'))
+    });
+    format!(
+        "Initial state [default: {}]\n\n{}\n\nAnything else is the path of a state file, which \
+         describes the whole ring.",
+        Start::default(),
+        names.collect::<Vec<_>>().join("\n")
+    )
+}
+
 /// An initial state: by name, or a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StartOrFile {
