@@ -73,7 +73,7 @@ pub fn write(network: &Network, request: &Request, found: &Found, tables: Tables
             .map(|(bound, distance)| bound.distance.saturating_sub(distance)),
         "proved_best_for_any_length": found.proved_best(),
         "proved_best_up_to_length": found.proved_up_to,
-        "method": found.method.name(),
+        "method": found.method.to_string(),
         "seed": request.seed,
         "effort": request.effort,
         "walk": names(walk.positions()),

@@ -9,7 +9,7 @@ use headway_check::{CheckError, Control, Limits, Report, TooLarge, Trace};
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_file};
-use crate::flags::{TextOrJson, whole_number};
+use crate::flags::{TextOrJson, threads, whole_number};
 use crate::memory::available_memory_bytes;
 
 mod json;
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     witness: Option<PathBuf>,
 
     /// Threads to use; the answer is the same [default: one per core]
-    #[arg(long, value_name = "T", global = true)]
+    #[arg(long, value_name = "T", value_parser = threads, global = true)]
     threads: Option<NonZeroUsize>,
 
     /// Memory for tables, in MiB [default: three quarters of the free memory]

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
 use headway_draw::escape;
@@ -12,6 +13,7 @@ use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
 use crate::flags::{Format, Instance, RingFlags, StartOrFile, one_of, whole_number};
+use crate::interrupt::{is_stopped, stopped};
 use crate::report::diagram::{Diagram, Shown, delays, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
@@ -124,6 +126,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(trace) = observed.trace {
         trace.finish()?;
     }
+    if is_stopped() {
+        warn(format_args!("stopped after round {}", outcome.rounds));
+        return Ok(Answer::Interrupted);
+    }
     Ok(outcome.legitimate.into())
 }
 
@@ -134,7 +140,7 @@ impl Args {
             return Ok((self.ring.instance()?, None));
         };
         let file = over_network::read(path)?;
-        let instance = if let Some(StartOrFile::File(_)) = self.ring.start {
+        let mut instance = if let Some(StartOrFile::File(_)) = self.ring.start {
             self.ring.instance()?
         } else {
             over_network::flags(&file, path, &self.ring)?.instance()?
@@ -149,6 +155,9 @@ impl Args {
             .help("one process for each position of the walk"));
         }
         let network = OverNetwork::new(file, &instance);
+        instance.given = self.ring.given();
+        let walk = ("walk".to_owned(), path.display().to_string());
+        instance.given.insert(0, walk);
         Ok((instance, Some(network)))
     }
 }
@@ -163,19 +172,20 @@ fn explain_jam(instance: &Instance) {
         instance.tokens(),
         u64::from(instance.separation()),
     );
-    let fits = if n / m >= 1 {
-        format!(
-            "What fits: {} {} apart, or {} {d} apart.",
-            count(m, "token"),
-            n / m,
-            count(n / d, "token")
-        )
-    } else {
-        format!("What fits: at most {n} tokens.")
-    };
+    let mut fits = Vec::new();
+    if n >= m {
+        fits.push(format!("{} {} apart", count(m, "token"), n / m));
+    }
+    if n >= d {
+        fits.push(format!("{} {d} apart", count(n / d, "token")));
+    }
+    if fits.is_empty() {
+        fits.push(format!("at most {}", count(n, "token")));
+    }
+    let fits = fits.join(", or ");
     warn(format_args!(
         "{m} tokens {d} apart need {} processes and the ring has {n}: this is a traffic jam. Tokens \
-         will queue forever, and each delay lets one through every {d} rounds. {fits}",
+         will queue forever, and each delay lets one through every {d} rounds. What fits: {fits}.",
         u128::from(m) * u128::from(d),
     ));
 }
@@ -195,7 +205,7 @@ impl Observed<'_> {
         mut show: impl FnMut(&Frame<'_>, Option<(&OverNetwork, Option<u32>)>) -> Result<(), Failure>,
     ) -> Result<Outcome, Failure> {
         let mut progress = Progress::new(self.run.rounds, "rounds");
-        let mut failed = None;
+        let (mut failed, stopped) = (None, stopped());
         let outcome = simulate(self.run, |frame| {
             if frame.round % 64 == 0 {
                 progress.at(frame.round);
@@ -209,6 +219,7 @@ impl Observed<'_> {
                 None => Ok(()),
             };
             match traced.and_then(|()| show(frame, network)) {
+                Ok(()) if stopped.load(Ordering::Relaxed) => ControlFlow::Break(()),
                 Ok(()) => ControlFlow::Continue(()),
                 Err(failure) => {
                     failed = Some(failure);

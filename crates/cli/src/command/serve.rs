@@ -120,7 +120,7 @@ async fn serve(args: &Args, options: Options) -> Result<Answer, Failure> {
         }
     };
     server.serve(interrupted).await;
-    Ok(Answer::Yes)
+    Ok(Answer::Interrupted)
 }
 
 fn no_listener(listen: SocketAddr, error: &io::Error) -> Failure {

@@ -13,7 +13,7 @@ use headway_lab::{Sweep, sweep as lab_sweep};
 
 use super::experiment::parse;
 use crate::failure::{Answer, Failure, read_text, warn};
-use crate::flags::{Seed, one_of};
+use crate::flags::{Seed, one_of, threads, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
 
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     grid: from_flags::GridFlags,
 
     /// Samples in every cell [default: 300, or as the file says]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", value_parser = whole_number_in::<u64>(1..=u64::MAX))]
     samples: Option<u64>,
 
     /// Seed of every random choice [default: 2009, or as the file says]
@@ -93,7 +93,7 @@ pub(crate) struct Running {
     output: Option<PathBuf>,
 
     /// Threads; the results do not depend on it [default: one per core]
-    #[arg(long, value_name = "T", help_heading = "Running")]
+    #[arg(long, value_name = "T", value_parser = threads, help_heading = "Running")]
     threads: Option<NonZeroUsize>,
 
     /// Go on where an earlier run stopped
@@ -239,7 +239,7 @@ fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<
                 .count(),
             folder.display()
         ));
-        return Ok(Answer::No);
+        return Ok(Answer::Interrupted);
     }
     if shard != Shard::WHOLE {
         let mut out = anstream::stdout().lock();

@@ -54,7 +54,7 @@ pub(crate) fn outcome(
         "rounds": outcome.rounds,
         "legitimate_at": outcome.legitimate_at,
         "last_rest": outcome.last_rest,
-        "worst_case": worst.map(|worst| worst.last_rest),
+        "worst_last_rest": worst.map(|worst| worst.last_rest),
         "worst_legitimate_at": worst.map(|worst| worst.legitimate_at),
         "min_distance_before": outcome.min_distance_before,
         "min_distance_after": outcome.min_distance_after,

@@ -42,7 +42,7 @@ pub(super) enum Model {
     /// Dijkstra's K-state token ring
     KState {
         /// Number of processes
-        #[arg(long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
+        #[arg(short = 'n', long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
         processes: usize,
         /// Values of each process [default: N]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -65,7 +65,7 @@ pub(super) enum Model {
     /// The phase clock (unison) on a ring
     PhaseClock {
         /// Number of processes
-        #[arg(long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
+        #[arg(short = 'n', long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
         processes: usize,
         /// The clock's modulus [default: N+1]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -111,7 +111,7 @@ pub(super) enum Model {
         #[command(flatten)]
         size: Size<6, 2>,
         /// Hops to keep between successive tokens [default: N/M]
-        #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+        #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
         separation: Option<u32>,
         /// Tokens on the ring and in the store together [default: M+2]
         #[arg(long, value_name = "K", value_parser = whole_number::<usize>)]

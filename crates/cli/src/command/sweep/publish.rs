@@ -8,7 +8,7 @@ use headway_lab::sweep::CellResult;
 use headway_lab::{Sweep, figure, report, table};
 
 use crate::failure::{Answer, Failure, write_file};
-use crate::report::style::{DIM, HEADING, tick};
+use crate::report::style::{DIM, HEADING, verdict};
 
 /// Writes tables, figures and the report, and says what there is.
 pub(super) fn publish(
@@ -68,7 +68,7 @@ fn say(
     let mut out = anstream::stdout().lock();
     writeln!(out, "{HEADING}{}{HEADING:#}", sweep.title)?;
     for finding in findings {
-        let mark = finding.holds.map_or_else(|| "?".to_owned(), tick);
+        let mark = verdict(finding.holds);
         writeln!(out, "{mark} {}", finding.statement)?;
         writeln!(out, "  {DIM}{}{DIM:#}", finding.evidence)?;
         if finding.holds.is_none() {

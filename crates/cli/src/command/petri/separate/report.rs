@@ -6,7 +6,7 @@ use headway_petri::separate::{self, Behaviour, Request, Separated};
 use headway_petri::{EventGraph, Marking, Net, maxplus};
 use serde_json::{Value, json};
 
-use super::{Args, MethodChoice};
+use super::{Args, Method};
 use crate::command::petri::input::{Plant, place_ids, shortened, transition_ids};
 use crate::failure::Failure;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
@@ -98,7 +98,7 @@ pub(super) fn report(
 ) -> Value {
     json!({
         "net": plant.net.id,
-        "method": args.method.name(),
+        "method": args.method.to_string(),
         "circuit": place_ids(&plant.net, &request.circuit.places),
         "tokens": request.circuit.tokens(&plant.marking),
         "separation": request.separation,
@@ -139,7 +139,7 @@ pub(super) fn write_text(
         circuit.tokens(&plant.marking),
         circuit.places.len(),
         request.separation,
-        args.method.name()
+        args.method
     )?;
     writeln!(
         out,
@@ -194,8 +194,8 @@ pub(super) fn write_text(
         done.net.arcs().len() - plant.net.arcs().len()
     )?;
     match args.method {
-        MethodChoice::MinorRing => {}
-        MethodChoice::Monitor => {
+        Method::MinorRing => {}
+        Method::Monitor => {
             writeln!(
                 out,
                 "\nMonitors need a legal start and tie together nodes {} places apart; a token is given\n\
