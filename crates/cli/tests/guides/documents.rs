@@ -37,7 +37,7 @@ const NOT_RUN: &[(&str, &str)] = &[
         "for ever; tests/cli/serve.rs starts it",
     ),
     (
-        "headway serve --listen 0.0.0.0:7007 --token-file token",
+        "headway serve --listen 0.0.0.0:7007 --secret-file secret",
         "for ever; tests/cli/serve.rs starts it",
     ),
 ];

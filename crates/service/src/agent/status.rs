@@ -36,7 +36,7 @@ pub struct Status {
     pub transport: &'static str,
     /// The members beside it, while it is on the ring.
     pub neighbours: Vec<NeighbourStatus>,
-    /// The true separation that is kept, in hops.
+    /// The true separation that the ring was asked to keep (`ring.separation`), in hops.
     pub separation: u32,
     /// Tokens of the ring.
     pub tokens: u32,
@@ -144,9 +144,7 @@ impl Agent {
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
                 .collect(),
-            separation: machine.map_or(settings.ring.separation.get(), |machine| {
-                machine.config().plan.true_separation()
-            }),
+            separation: settings.ring.separation.get(),
             tokens: settings.ring.tokens.get(),
             hops: totals.hops,
             permits: self.counts.permits,
