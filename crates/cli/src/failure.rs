@@ -156,8 +156,11 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(read_bytes(path)?).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        Failure::new(format!("{}:{line}: this is not text in UTF-8", path.display()))
-            .help("give a text file, or convert it to UTF-8")
+        Failure::new(format!(
+            "{}:{line}: this is not text in UTF-8",
+            path.display()
+        ))
+        .help("give a text file, or convert it to UTF-8")
     })
 }
 

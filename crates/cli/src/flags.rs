@@ -20,8 +20,8 @@ mod value;
 
 pub(crate) use instance::Instance;
 pub(crate) use value::{
-    Format, Seed, StartOrFile, TextOrJson, decimal, delays, duration, one_of, possible_values, threads,
-    whole_number, whole_number_in,
+    Format, Seed, StartOrFile, TextOrJson, decimal, delays, duration, one_of, possible_values,
+    threads, whole_number, whole_number_in,
 };
 
 /// Which ring, in which state.
@@ -173,6 +173,13 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
                 .help("make \"program\" of at least one process \"delay\""),
         );
     }
+    if let Some(missing) = missing_memory(configuration.tokens(), BYTES_PER_TOKEN) {
+        let tokens = configuration.tokens();
+        return Err(
+            Failure::new(format!("{}: {tokens} tokens {missing}", path.display()))
+                .help("give its processes fewer tokens, or use a machine with more memory"),
+        );
+    }
     Ok(Instance {
         ring,
         start: configuration,
@@ -207,20 +214,27 @@ fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
 /// A run holds the ring, its state twice over, release times and visits.
 pub(crate) const BYTES_PER_PROCESS: u64 = 48;
 /// And the place of every token; a forecast holds its waits as well.
-const BYTES_PER_TOKEN: u64 = 80;
+pub(crate) const BYTES_PER_TOKEN: u64 = 80;
 
 /// Refuses a number that needs more memory than there is.
 pub(crate) fn check_memory(flag: &str, number: u64, bytes_each: u64) -> Result<(), Failure> {
+    let Some(missing) = missing_memory(number, bytes_each) else {
+        return Ok(());
+    };
+    let failure = Failure::new(format!("--{flag} {number} {missing}"));
+    let most = available_memory_bytes().unwrap_or_default() / bytes_each;
+    Err(failure.help(format!("give at most --{flag} {most}")))
+}
+
+/// What to say if there is not enough memory for so many things.
+fn missing_memory(number: u64, bytes_each: u64) -> Option<String> {
     let needed = u128::from(number) * u128::from(bytes_each);
-    match available_memory_bytes() {
-        Some(available) if needed > available.into() => Err(Failure::new(format!(
-            "--{flag} {number} needs about {} MB of memory, and {} MB are free",
-            needed >> 20,
-            available >> 20
-        ))
-        .help(format!("give at most --{flag} {}", available / bytes_each))),
-        _ => Ok(()),
-    }
+    let available = available_memory_bytes().filter(|&bytes| needed > bytes.into())?;
+    Some(format!(
+        "needs about {} MB of memory, and {} MB are free",
+        needed >> 20,
+        available >> 20
+    ))
 }
 
 /// Which flag to change.
@@ -265,8 +279,10 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
         }
         SettingsError::WorstUnknown => say("--start worst".to_owned())
             .help("use --start random, or `headway check measure` for small rings"),
-        SettingsError::Misfit(_) => say(format!("--limit {}", settings.limit.unwrap_or_default()))
-            .help(format!("give at least --limit {}", settings.processes())),
+        SettingsError::ShortClock(_) | SettingsError::Misfit(_) => {
+            say(format!("--limit {}", settings.limit.unwrap_or_default()))
+                .help(format!("give at least --limit {}", settings.processes()))
+        }
     }
 }
 

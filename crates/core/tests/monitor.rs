@@ -81,7 +81,11 @@ fn a_fault_starts_a_new_recovery() {
     let mut monitor = watch(ring.separation(), &first);
     monitor.fault(&first[0].tokens, || false);
     assert_eq!(monitor.outcome().visits, None);
-    assert_eq!(monitor.outcome().desiderata[4].holds, None, "not recovered yet");
+    assert_eq!(
+        monitor.outcome().desiderata[4].holds,
+        None,
+        "not recovered yet"
+    );
     for (round, seen) in first.iter().enumerate().skip(1) {
         monitor.observe(10 + round as u64, &seen.tokens, || seen.legitimate);
     }
@@ -144,7 +148,9 @@ fn each_verdict_can_fail() {
     let seen = history(&ring, &state, 20);
     let failed = |monitor: &Monitor| {
         let verdicts = monitor.outcome().desiderata;
-        let failed = verdicts.iter().filter(|verdict| verdict.holds == Some(false));
+        let failed = verdicts
+            .iter()
+            .filter(|verdict| verdict.holds == Some(false));
         failed.map(|verdict| verdict.of.name()).collect::<Vec<_>>()
     };
     let mut lost = watch(ring.separation(), &seen);

@@ -92,7 +92,9 @@ impl Palette {
 }
 
 /// A light or a dark ground.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Theme {
     /// As the viewer prefers.

@@ -152,6 +152,9 @@ pub enum SettingsError {
     /// A limit was given to a program that measures nothing.
     #[error("only has a meaning for a program that measures")]
     NothingMeasured,
+    /// A clock that cannot count a lap of the ring.
+    #[error("expected at least {0}, the ring's size: a smaller clock cannot measure it")]
+    ShortClock(u64),
     /// No such choice of delays.
     #[error("{0}")]
     Delays(#[from] DelaysError),
@@ -183,7 +186,9 @@ impl SettingsError {
             SettingsError::NoProcesses | SettingsError::TooManyProcesses => Setting::Processes,
             SettingsError::NoTokens | SettingsError::TooManyTokens => Setting::Tokens,
             SettingsError::Separation | SettingsError::SeparationIsMeasured => Setting::Separation,
-            SettingsError::NothingMeasured | SettingsError::Misfit(_) => Setting::Limit,
+            SettingsError::NothingMeasured
+            | SettingsError::ShortClock(_)
+            | SettingsError::Misfit(_) => Setting::Limit,
             SettingsError::Delays(_) => Setting::Delays,
             SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => Setting::Start,
         }
@@ -344,6 +349,12 @@ impl Settings {
         let separation = self.separation_checked(processes, tokens)?;
         if self.limit.is_some() && !program.measures() {
             return Err(SettingsError::NothingMeasured);
+        }
+        if self
+            .limit
+            .is_some_and(|limit| u64::from(limit) < processes as u64)
+        {
+            return Err(SettingsError::ShortClock(processes as u64));
         }
         let ring = program.ring(separation, processes, &self.delays(), seed)?;
         let start = self.start.unwrap_or_default();

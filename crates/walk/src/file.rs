@@ -82,10 +82,10 @@ pub fn write(network: &Network, request: &Request, found: &Found, tables: Tables
             let (one, other) = nearest.positions;
             json!({
                 "positions": [one, other],
-                "nodes": names(&[walk.at(one as usize), walk.at(other as usize)]),
+                "node_names": names(&[walk.at(one as usize), walk.at(other as usize)]),
             })
         }),
-        "visits": by_name(&|index| json!(visits[index])),
+        "visits_by_node": by_name(&|index| json!(visits[index])),
         "rounds_between_visits": by_name(&|index| json!([between[index].0, between[index].1])),
         "equal_visits": { "possible": unfair.is_none(), "because": unfair },
         "hamiltonian_cycle": match &found.hamiltonian {

@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 "rounds": args.rounds,
                 "arrived": outcome.arrived,
                 "left": outcome.left,
-                "waiting": outcome.waiting,
+                "tokens_waiting": outcome.waiting,
                 "last_close": outcome.last_close,
                 "min_distance_after": outcome.min_distance_after,
                 "separated": outcome.separated,

@@ -109,9 +109,9 @@ fn in_json(
     let mut fields: Map<String, Value> = report::json::outcome(instance, &[], outcome);
     fields.insert("cycle_time".to_owned(), json!(cycle_time(forecast)));
     if let Some(jam) = line.jam() {
-        let queue = |queue: &headway_sim::forecast::Queue| json!({ "process": queue.process, "rounds": queue.rounds });
+        let queue = |queue: &headway_sim::forecast::Queue| json!({ "process": queue.process, "wait_rounds": queue.rounds });
         let queues: Vec<Value> = jam.queues.iter().map(queue).collect();
-        let jam = json!({ "from": jam.from, "period": jam.period, "queues": queues });
+        let jam = json!({ "repeats_from": jam.from, "period": jam.period, "queues": queues });
         fields.insert("jam".to_owned(), jam);
     }
     if args.waits {

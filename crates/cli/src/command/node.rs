@@ -261,10 +261,12 @@ fn serve(given: &Given) -> Result<Answer, Failure> {
         };
         Settings::read(&sources(&given).map_err(|failure| vec![unread(failure)])?)
     };
-    Ok(match headway_service::run(&settings, &reread).map_err(Failure::new)? {
-        Stopped::Asked => Answer::Yes,
-        Stopped::Interrupted => Answer::Interrupted,
-    })
+    Ok(
+        match headway_service::run(&settings, &reread).map_err(Failure::new)? {
+            Stopped::Asked => Answer::Yes,
+            Stopped::Interrupted => Answer::Interrupted,
+        },
+    )
 }
 
 fn init(args: &InitArgs) -> Result<Answer, Failure> {

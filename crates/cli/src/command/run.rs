@@ -98,6 +98,14 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         rounds: args.rounds,
         engine: args.engine,
     };
+    admit(&instance, &run)?;
+    if network.is_some() && args.rounds.is_some_and(|rounds| rounds > MAX_WALK_ROUNDS) {
+        return Err(Failure::new(format!(
+            "--rounds {}: on a walk every round is kept, at most {MAX_WALK_ROUNDS} of them",
+            args.rounds.unwrap_or_default()
+        ))
+        .help(format!("give at most --rounds {MAX_WALK_ROUNDS}")));
+    }
     if args.watch {
         if network.is_some() {
             return Err(Failure::new("--watch shows a ring, not a network")
@@ -160,6 +168,41 @@ impl Args {
         instance.given.insert(0, walk);
         Ok((instance, Some(network)))
     }
+}
+
+/// The distance in the network is kept for every round of a run on a walk.
+const MAX_WALK_ROUNDS: u64 = 20_000_000;
+
+/// Local states and tokens that lock-step gets through in a second, with what watches it.
+const STEPS_PER_SECOND: u128 = 50_000_000;
+
+/// Says if it will take long, and refuses what would take a year.
+fn admit(instance: &Instance, run: &Run) -> Result<(), Failure> {
+    let (n, m) = (instance.processes(), instance.tokens());
+    let last_fault = run.faults.iter().map(|fault| fault.after_round).max();
+    let rounds = run.rounds.map_or_else(
+        || u128::from(run.horizon()) + u128::from(n) + u128::from(last_fault.unwrap_or(0)),
+        u128::from,
+    );
+    // As the run chooses its engine.
+    let per_round = if m <= n / 4 { m } else { n.max(m) };
+    let seconds = rounds * u128::from(per_round) / STEPS_PER_SECOND;
+    let days = seconds / 86_400;
+    let help = "`headway forecast` tells the same at once, for rings of delays and relays";
+    if days >= 365 {
+        let fits = 365 * 86_400 * STEPS_PER_SECOND / u128::from(per_round.max(1));
+        return Err(Failure::new(format!(
+            "{rounds} rounds of this ring would take about {days} days"
+        ))
+        .help(format!("give at most --rounds {fits}; {help}")));
+    }
+    if seconds >= 60 {
+        let about = indicatif::HumanDuration(std::time::Duration::from_secs(seconds as u64));
+        warn(format_args!(
+            "this may take up to {about}; Ctrl-C shows what is known. {help}"
+        ));
+    }
+    Ok(())
 }
 
 /// Says what is going to happen on an infeasible ring.
@@ -258,7 +301,7 @@ impl Observed<'_> {
         let outcome = self.follow(|_, _| Ok(()))?;
         let mut json = json::outcome(instance, &self.run.faults, &outcome);
         if let Some(network) = &self.network {
-            json.insert("network".to_owned(), network.json());
+            json.insert("over_network".to_owned(), network.json());
         }
         print_json(&json.into())?;
         Ok(outcome)

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             match forecast.legitimate_at() {
                 Some(round) if round < worst.legitimate_at => writeln!(
                     out,
-                    "It is legitimate after round {round}; another start rests less and takes until {}.",
+                    "It is legitimate after round {round}; the slowest of all takes until {}.",
                     worst.legitimate_at
                 )?,
                 _ => writeln!(out, "It is also among the last to be legitimate.")?,

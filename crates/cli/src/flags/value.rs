@@ -102,7 +102,9 @@ impl FromStr for StartOrFile {
     fn from_str(text: &str) -> Result<StartOrFile, String> {
         match text.parse() {
             Ok(start) => Ok(StartOrFile::Start(start)),
-            Err(_) if text == "-" || text.contains(['.', '/', '\\']) => Ok(StartOrFile::File(text.into())),
+            Err(_) if text == "-" || text.contains(['.', '/', '\\']) => {
+                Ok(StartOrFile::File(text.into()))
+            }
             Err(_) => Err(format!(
                 "expected {}, the path of a state file (with a dot or a slash in it), or - for \
                  standard input",

@@ -44,9 +44,9 @@ pub(crate) fn outcome(
     let recoveries = recoveries.map(|(recovery, fault)| {
         json!({
             "fault": fault.to_string(),
-            "at": recovery.fault_at,
+            "fault_at": recovery.fault_at,
             "legitimate_at": recovery.legitimate_at,
-            "rounds": recovery.rounds(),
+            "recovery_rounds": recovery.rounds(),
         })
     });
     let mut all = ring(instance);
@@ -92,7 +92,7 @@ pub(crate) fn trace_line(frame: &Frame<'_>) -> Value {
         "round": frame.round,
         "legitimate": frame.legitimate,
         "closest": frame.tokens.min_distance(),
-        "tokens": tokens,
+        "token_places": tokens,
         "counters": counters,
     });
     if let Some(illegitimate) = frame.illegitimate() {

@@ -151,7 +151,10 @@ pub(crate) fn share(part: u64, whole: u64) -> Option<i64> {
 pub(crate) fn share_of((part, whole): (u128, u128)) -> Option<i64> {
     // By halves rather than by doubling, which could overflow.
     let millionths = part.checked_mul(MILLIONTHS as u128)?;
-    let (down, rest) = (millionths.checked_div(whole)?, millionths.checked_rem(whole)?);
+    let (down, rest) = (
+        millionths.checked_div(whole)?,
+        millionths.checked_rem(whole)?,
+    );
     i64::try_from(down + u128::from(rest >= whole - rest)).ok()
 }
 

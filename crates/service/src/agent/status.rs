@@ -94,7 +94,7 @@ pub struct NeighbourStatus {
     /// place on this ring.
     pub heard_ms: Option<u64>,
     /// For too long.
-    pub silent: bool,
+    pub is_silent: bool,
     /// The connection to it, where the transport has such a thing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<Session>,
@@ -189,7 +189,7 @@ impl Agent {
             name: self.membership.name_of(neighbour.node),
             address: member.map_or_else(String::new, |member| member.address.clone()),
             heard_ms: neighbour.heard.map(age),
-            silent: neighbour.silent,
+            is_silent: neighbour.silent,
             session: None,
         }
     }

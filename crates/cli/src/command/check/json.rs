@@ -68,7 +68,7 @@ pub(super) fn trace(model: &str, run: &Trace) -> Value {
     json!({
         "model": model,
         "start": start,
-        "states": run.states,
+        "states_in_words": run.states,
         "repeats_from": run.repeats_from,
     })
 }

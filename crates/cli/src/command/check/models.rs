@@ -179,6 +179,7 @@ impl Model {
                 scheduler,
             } => {
                 let mut settings = phase_clock::Settings::new(processes);
+                // Far larger ones are refused than do not fit.
                 let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
                 settings.clock.modulus = values.map_or(settings.clock.modulus, number);
                 settings.clock.tail = tail.map_or(settings.clock.tail, number);

@@ -27,17 +27,27 @@ pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
         None => format!("not on it; it has {}", count(number("members"), "member")),
     };
     let ring = text(&status["ring"]);
-    writeln!(out, "ring        {ring}, roster {}, {place}", number("roster"))?;
+    writeln!(
+        out,
+        "ring        {ring}, roster {}, {place}",
+        number("roster")
+    )?;
     let apart = count(number("separation"), "hop");
     let tokens = count(number("tokens"), "token");
-    writeln!(out, "asked for   {tokens}, at least {apart} apart in real time")?;
+    writeln!(
+        out,
+        "asked for   {tokens}, at least {apart} apart in real time"
+    )?;
     let held = list("holding").iter().map(|held| {
         let since = held["since_ms"].as_u64().unwrap_or_default();
         let used = match since {
             0 => "passing".to_owned(),
             since => format!("in use for {}", age(since)),
         };
-        format!("token {}, {used}, fencing number {}", held["token"], held["fencing"])
+        format!(
+            "token {}, {used}, fencing number {}",
+            held["token"], held["fencing"]
+        )
     });
     rows(out, "holds", "nothing", held)?;
     let neighbours = list("neighbours").iter().map(|neighbour| {
@@ -45,7 +55,11 @@ pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
             Some(heard) => format!("heard {} ago", age(heard)),
             None => "not heard yet".to_owned(),
         };
-        let silent = if neighbour["silent"] == true { ", silent" } else { "" };
+        let silent = if neighbour["is_silent"] == true {
+            ", silent"
+        } else {
+            ""
+        };
         let (name, address) = (text(&neighbour["name"]), text(&neighbour["address"]));
         format!("{name} at {address}, {heard}{silent}")
     });
@@ -82,7 +96,10 @@ fn rows(
 }
 
 fn age(ms: u64) -> String {
-    format!("{:?}", Duration::from_millis(if ms < 10_000 { ms } else { ms / 1000 * 1000 }))
+    format!(
+        "{:?}",
+        Duration::from_millis(if ms < 10_000 { ms } else { ms / 1000 * 1000 })
+    )
 }
 
 #[cfg(test)]
@@ -96,8 +113,8 @@ mod tests {
             "phase": "settled", "round": 120, "silent": ["c"], "separation": 1, "tokens": 1,
             "holding": [{ "token": 0, "fencing": 7, "since_ms": 1500 }], "hops": 41,
             "neighbours": [
-                { "name": "a", "address": "192.0.2.1:7400", "heard_ms": 20, "silent": false },
-                { "name": "c", "address": "192.0.2.3:7400", "heard_ms": null, "silent": true },
+                { "name": "a", "address": "192.0.2.1:7400", "heard_ms": 20, "is_silent": false },
+                { "name": "c", "address": "192.0.2.3:7400", "heard_ms": null, "is_silent": true },
             ],
             "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });

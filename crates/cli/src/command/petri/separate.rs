@@ -124,8 +124,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         added: done.places_added.clone(),
         caption: format!(
             "{}: {} for separation {separation}",
-            plant.net.id,
-            args.method
+            plant.net.id, args.method
         ),
     };
     write_svg(args.svg.as_deref(), &done.net, &done.marking, &highlight)?;
@@ -152,9 +151,9 @@ fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
         TextOrJson::Json => {
             let row = |circuit: &Circuit| {
                 json!({
-                    "places": place_ids(&plant.net, &circuit.places),
+                    "place_names": place_ids(&plant.net, &circuit.places),
                     "tokens": circuit.tokens(&plant.marking),
-                    "rounds": circuit.rounds(&plant.net),
+                    "circuit_rounds": circuit.rounds(&plant.net),
                 })
             };
             let rows: Vec<Value> = circuits.iter().map(row).collect();

@@ -202,7 +202,12 @@ fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) ->
         let slowest = command(&[("start", "worst"), ("delays", "1")]);
         commands.push((slowest, "slowest start, one delay for all"));
         commands.push((watched, "scramble it while it runs, animated"));
-        let jam = command(&[("tokens", &more), ("separation", &d), ("start", "random")]);
+        let mut changed = vec![("tokens", &*more), ("separation", &*d)];
+        if instance.given.iter().any(|(flag, _)| flag == "start") {
+            // There may be no such start of a jam.
+            changed.push(("start", "random"));
+        }
+        let jam = command(&changed);
         commands.push((jam, "one token too many: a traffic jam"));
         commands.push((command(&[("seed", "random")]), "another start"));
     } else {
@@ -216,7 +221,10 @@ fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) ->
             let fits = command(&[("separation", &closer)]);
             commands.push((fits, "as far apart as these tokens fit"));
         }
-        commands.push((instance.command("forecast", &[]), "where they queue forever"));
+        commands.push((
+            instance.command("forecast", &[]),
+            "where they queue forever",
+        ));
     }
     let again = command(&[]);
     commands.retain(|(command, _)| *command != again || !run.faults.is_empty());

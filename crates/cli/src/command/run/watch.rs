@@ -26,6 +26,9 @@ use crate::report::style::{self, HEADING, TOKENS};
 /// States kept; a film of more would be nobody's.
 const MAX_SCENES: usize = 20_000;
 
+/// Tokens kept in all states together: half a gigabyte.
+const MAX_DOTS: usize = 20_000_000;
+
 /// Shows the run; the answer is the run's.
 pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
     if !super::on_a_terminal() {
@@ -33,8 +36,10 @@ pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
             .help("drop --watch when the output goes to a file or another program"));
     }
     if style::is_dumb() {
-        return Err(Failure::new("--watch: this terminal (TERM=dumb) cannot be drawn on")
-            .help("drop --watch, or set TERM"));
+        return Err(
+            Failure::new("--watch: this terminal (TERM=dumb) cannot be drawn on")
+                .help("drop --watch, or set TERM"),
+        );
     }
     let (mut film, outcome) = Film::record(instance, run)?;
     let mut terminal = ratatui::try_init().map_err(|error| {
@@ -47,8 +52,13 @@ pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
     writeln!(out, "{HEADING}{}{HEADING:#}", film.title)?;
     text::settling(&mut out, instance, &outcome)?;
     text::distances(&mut out, instance, &outcome)?;
-    if film.scenes.len() == MAX_SCENES {
-        writeln!(out, "The film ends after {MAX_SCENES} states; drop --watch for all.")?;
+    let dots: usize = film.scenes.iter().map(|scene| scene.tokens.len()).sum();
+    if film.scenes.len() == MAX_SCENES || dots >= MAX_DOTS {
+        let states = film.scenes.len();
+        writeln!(
+            out,
+            "The film ends after {states} states; drop --watch for all."
+        )?;
     }
     match played? {
         Ended::Quit => Ok(outcome.legitimate.into()),
@@ -118,6 +128,7 @@ impl Film {
             speed: 6,
             worst: instance.worst_case().map(|worst| worst.last_rest),
         };
+        let mut kept = 0;
         let outcome = simulate(run, |frame| {
             let remark = match (frame.fault, frame.illegitimate()) {
                 (Some(fault), _) => format!("fault {fault}"),
@@ -133,7 +144,8 @@ impl Film {
                 legitimate: frame.legitimate,
                 remark,
             });
-            if film.scenes.len() < MAX_SCENES {
+            kept += frame.tokens.places().len();
+            if film.scenes.len() < MAX_SCENES && kept < MAX_DOTS {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
@@ -318,7 +330,10 @@ mod tests {
         assert!(film.press(KeyCode::End).is_continue());
         let end = screen(&film, 80, 20);
         assert!(end.contains("closest 5   legitimate"), "{end}");
-        assert!(end.contains("last rest 19 after the start or a fault"), "{end}");
+        assert!(
+            end.contains("last rest 19 after the start or a fault"),
+            "{end}"
+        );
     }
 
     #[test]

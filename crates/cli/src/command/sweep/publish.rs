@@ -67,7 +67,10 @@ const MAX_ROWS: usize = 20;
 fn on_screen(out: &mut impl Write, sweep: &Sweep, results: &[CellResult]) -> std::io::Result<()> {
     let varies = |axis: &&str| {
         let first = sweep.cells.first().map(|cell| cell.text(axis));
-        sweep.cells.iter().any(|cell| Some(cell.text(axis)) != first)
+        sweep
+            .cells
+            .iter()
+            .any(|cell| Some(cell.text(axis)) != first)
     };
     let axes = sweep.model.axes().iter().map(|axis| axis.name);
     let axes: Vec<&str> = axes.filter(varies).collect();
@@ -89,16 +92,27 @@ fn on_screen(out: &mut impl Write, sweep: &Sweep, results: &[CellResult]) -> std
         rows.push(row);
     }
     let widths: Vec<usize> = (0..rows[0].len())
-        .map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0))
+        .map(|at| {
+            rows.iter()
+                .map(|row| row[at].chars().count())
+                .max()
+                .unwrap_or(0)
+        })
         .collect();
     for (index, row) in rows.iter().enumerate() {
         let cells = row.iter().zip(&widths);
-        let cells: Vec<String> = cells.map(|(text, width)| format!("{text:>width$}")).collect();
+        let cells: Vec<String> = cells
+            .map(|(text, width)| format!("{text:>width$}"))
+            .collect();
         let style = if index == 0 { HEADING } else { Style::new() };
         writeln!(out, "{style}{}{style:#}", cells.join("   "))?;
     }
     if results.len() > MAX_ROWS {
-        writeln!(out, "{DIM}and {} more in cells.csv{DIM:#}", results.len() - MAX_ROWS)?;
+        writeln!(
+            out,
+            "{DIM}and {} more in cells.csv{DIM:#}",
+            results.len() - MAX_ROWS
+        )?;
     }
     Ok(())
 }
