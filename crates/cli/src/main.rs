@@ -69,7 +69,7 @@ enum Command {
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
     Export(Box<command::export::Args>),
-    /// Run a whole real ring of nodes on this machine, and strike it
+    /// Run a real ring of nodes on this machine, and break it
     Ring(Box<command::ring::Args>),
     /// Show it all on a web page, on this machine
     Serve(command::serve::Args),

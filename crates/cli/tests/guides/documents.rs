@@ -34,11 +34,11 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
     (
         "headway serve --open",
-        "for ever; tests/cli/serve.rs starts it",
+        "forever; tests/cli/serve.rs starts it",
     ),
     (
         "headway serve --listen 0.0.0.0:7007 --secret-file secret",
-        "for ever; tests/cli/serve.rs starts it",
+        "forever; tests/cli/serve.rs starts it",
     ),
 ];
 

@@ -256,6 +256,14 @@ mod tests {
     }
 
     #[test]
+    fn eighty_columns_show_all_orders() {
+        let shown = shown(&Screen::default(), &session(), 80, 24);
+        for order in ["scramble", "restart-empty", "partition", "delay TIME", "quit"] {
+            assert!(shown.contains(order), "{shown}");
+        }
+    }
+
+    #[test]
     fn a_tiny_screen_does_not_panic() {
         let mut session = session();
         session.step();
