@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 
@@ -169,9 +170,14 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     if !is_stdin(path) {
         return std::fs::read(path).map_err(|error| Failure::reading(path, &error));
     }
+    // It can be read once only, and some look at a file twice.
+    static READ: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(bytes) = READ.get() {
+        return Ok(bytes.clone());
+    }
     let mut bytes = Vec::new();
     let read = io::stdin().lock().read_to_end(&mut bytes);
-    read.map(|_| bytes)
+    read.map(|_| READ.get_or_init(|| bytes).clone())
         .map_err(|error| Failure::new(format!("cannot read standard input: {}", plain(&error))))
 }
 

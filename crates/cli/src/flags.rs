@@ -12,6 +12,7 @@ use headway_sim::settings::{DelayProgram, Setting, Settings, SettingsError};
 
 use crate::failure::{Failure, is_stdin, read_text};
 use crate::memory::available_memory_bytes;
+use crate::report::progress::Progress;
 
 mod instance;
 #[cfg(test)]
@@ -157,16 +158,12 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
             "drop --{flag}, or drop the file and describe the ring by flags"
         )));
     }
+    let progress = Progress::saying(&format!("reading {}", path.display()));
     let StateFile {
         ring,
         configuration,
     } = read_state_file(path)?;
-    if configuration.tokens() == 0 {
-        return Err(no_tokens().help(format!(
-            "give at least one process of {} a token: \"resting\": 1",
-            path.display()
-        )));
-    }
+    drop(progress);
     if ring.delays().next().is_none() {
         return Err(
             Failure::new(format!("{}: {}", path.display(), DelaysError::None))
@@ -180,16 +177,18 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
                 .help("give its processes fewer tokens, or use a machine with more memory"),
         );
     }
-    Ok(Instance {
-        ring,
-        start: configuration,
-        seed: settings.seed(),
-        start_name: match is_stdin(path) {
-            true => "start from standard input".to_owned(),
-            false => format!("start from {}", path.display()),
-        },
-        given: Vec::new(),
-    })
+    let start_name = match is_stdin(path) {
+        true => "start from standard input".to_owned(),
+        false => format!("start from {}", path.display()),
+    };
+    let instance = Instance::new(ring, configuration, settings.seed(), start_name);
+    if instance.tokens() == 0 {
+        return Err(no_tokens().help(format!(
+            "give at least one process of {} a token: \"resting\": 1",
+            path.display()
+        )));
+    }
+    Ok(instance)
 }
 
 fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
@@ -199,16 +198,12 @@ fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
         check_memory("processes", processes, BYTES_PER_PROCESS)?;
         check_memory("tokens", tokens, BYTES_PER_TOKEN)?;
     }
+    let _progress = Progress::saying("drawing the initial state");
     let (ring, start) = settings
         .build()
         .map_err(|error| wrong_flag(settings, &error))?;
-    Ok(Instance {
-        ring,
-        start,
-        seed: settings.seed(),
-        start_name: format!("{} start", settings.start.unwrap_or_default()),
-        given: Vec::new(),
-    })
+    let start_name = format!("{} start", settings.start.unwrap_or_default());
+    Ok(Instance::new(ring, start, settings.seed(), start_name))
 }
 
 /// A run holds the ring, its state twice over, release times and visits.

@@ -89,6 +89,8 @@ pub fn check(folder: &Path, arguments: &[&str], printed: &str) {
         }
     };
     if let Some(trace) = after("--trace")
+        // Not a device, which may have no end.
+        && folder.join(trace).is_file()
         && let Ok(text) = std::fs::read_to_string(folder.join(trace))
     {
         for line in text.lines() {

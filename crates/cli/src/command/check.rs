@@ -32,6 +32,7 @@ Examples:
   headway check k-state --processes 5 --values 4 --scheduler distributed
   headway check asynchronous --pace 3
   headway check monitor --monitors 0,3
+  headway check moving-block --believe-old-news
 
 Each model has flags of its own: headway check MODEL --help
 

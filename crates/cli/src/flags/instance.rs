@@ -8,6 +8,8 @@ use headway_core::{Configuration, Ring};
 pub(crate) struct Instance {
     pub(crate) ring: Ring,
     pub(crate) start: Configuration,
+    /// Counted once, because that takes a while on a large ring.
+    tokens: u64,
     pub(crate) seed: u64,
     /// In words: "random start" or the file's name.
     pub(crate) start_name: String,
@@ -16,6 +18,17 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
+    pub(crate) fn new(ring: Ring, start: Configuration, seed: u64, start_name: String) -> Instance {
+        Instance {
+            tokens: start.tokens(),
+            ring,
+            start,
+            seed,
+            start_name,
+            given: Vec::new(),
+        }
+    }
+
     /// A command about this ring, with these flags instead of or after the given ones.
     pub(crate) fn command(&self, name: &str, changed: &[(&str, &str)]) -> String {
         let mut flags: Vec<(&str, &str)> = Vec::new();
@@ -48,7 +61,7 @@ impl Instance {
     }
 
     pub(crate) fn tokens(&self) -> u64 {
-        self.start.tokens()
+        self.tokens
     }
 
     /// d, in hops.

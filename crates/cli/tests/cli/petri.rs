@@ -174,17 +174,17 @@ fn minor_rings_recover_where_monitors_do_not() {
         json(code, &[&common[..], &more[..]].concat())
     };
     let found = separate(0, "minor-ring", &minor);
-    assert_eq!(found["before"]["separation"], 0);
+    assert_eq!(found["before"]["separation_kept"], 0);
     assert_eq!(found["before"]["cycle_time"], "4/1");
     assert_eq!(found["after"]["cycle_time"], "4/1");
-    assert_eq!(found["after"]["separation"], 4);
+    assert_eq!(found["after"]["separation_kept"], 4);
     assert_eq!(found["stabilization_bound"], 11);
     assert_eq!(found["places_added"], 12);
     assert!(found["after"]["separated_from"].as_u64() <= Some(11));
 
     let found = separate(1, "monitor", &monitor);
     assert_eq!(found["after"]["separated_from"], Value::Null);
-    assert_eq!(found["after"]["separation"], 2);
+    assert_eq!(found["after"]["separation_kept"], 2);
     assert_eq!(found["illegal_rows_at_start"], 4);
 
     // From a legal start monitors work, until a fault moves a pallet.

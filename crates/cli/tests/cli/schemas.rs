@@ -14,6 +14,8 @@ fn properties<'a>(schema: &'a Value, found: &mut Vec<(&'a str, &'a Value)>) {
         Value::Object(fields) => {
             for (name, value) in fields {
                 match (name.as_str(), value.as_object()) {
+                    // A key may be called properties, too.
+                    ("$defs", Some(keys)) => keys.values().for_each(|key| properties(key, found)),
                     ("properties", Some(keys)) => {
                         found.extend(keys.iter().map(|(key, value)| (key.as_str(), value)));
                     }

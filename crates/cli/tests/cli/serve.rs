@@ -75,7 +75,7 @@ fn the_page_is_there_and_ctrl_c_stops_it() {
         let sent = Command::new("kill").args(["-INT", &id]).status();
         assert!(sent.expect("kill runs").success());
         let ended = serving.child.wait().expect("it ends");
-        assert_eq!(ended.code(), Some(0));
+        assert_eq!(ended.code(), Some(130));
         let mut rest = String::new();
         serving.lines.read_to_string(&mut rest).expect("text");
         assert_eq!(rest, "Ctrl-C stops it.\n");
@@ -100,7 +100,7 @@ fn a_port_in_use_is_said_to_be() {
 #[test]
 fn mistakes_are_explained() {
     for (arguments, says) in [
-        ("serve --listen 0.0.0.0:0", "a token is needed"),
+        ("serve --listen 0.0.0.0:0", "a secret is needed"),
         ("serve --port 70000", "--port"),
         ("serve --port 1 --listen 127.0.0.1:0", "cannot be used with"),
         ("serve --listen nowhere", "--listen"),

@@ -100,7 +100,9 @@ fn what_is_not_judged_is_not_a_no() {
         let early = json(&format!("{command} --rounds 0 --format json"));
         let open = value!({"D1": true, "D2": null, "D3": null, "D4": null, "D5": null});
         assert_eq!(early["desiderata"], open, "{command}");
-        let jam = json(&format!("{command} --tokens 9 --format json"));
+        let jam = json(&format!(
+            "{command} --tokens 9 --separation 5 --format json"
+        ));
         let never = value!({"D1": true, "D2": null, "D3": null, "D4": null, "D5": false});
         assert_eq!(jam["desiderata"], never, "{command}");
     }
@@ -109,7 +111,11 @@ fn what_is_not_judged_is_not_a_no() {
         text.contains("? D2") && text.contains("not judged") && !text.contains('✗'),
         "{text}"
     );
-    assert!(headway("run --tokens 9").out.contains("✗ D5"));
+    assert!(
+        headway("run --tokens 9 --separation 5")
+            .out
+            .contains("✗ D5")
+    );
 }
 
 #[test]
@@ -269,7 +275,7 @@ fn a_sweep_shows_its_numbers() {
         "sweep -n 24 -m 1 2 --measure speed legitimate_at --samples 40",
     );
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let table = "tokens   separation   speed    legitimate_at\n";
+    let table = "tokens   separation   speed   legitimate_at\n";
     assert!(
         ran.out.contains(table) && ran.out.contains(" ± "),
         "{}",

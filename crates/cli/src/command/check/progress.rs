@@ -31,7 +31,11 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
             let thousandths = u128::from(done) * 1000 / u128::from(total.max(1));
             bar.set_position(thousandths.min(1000) as u64);
             bar.set_message(match total {
-                0 => format!("{} states so far, {}", HumanCount(done), HumanDuration(elapsed)),
+                0 => format!(
+                    "{} states so far, {}",
+                    HumanCount(done),
+                    HumanDuration(elapsed)
+                ),
                 total => outlook(done, total, elapsed),
             });
         }
