@@ -13,8 +13,8 @@
 //! [`token_ring`](crate::token_ring) cannot be lost, but surplus ones disappear only
 //! while they move. A *patrol* notices a standstill: one more token ring, which no rule
 //! holds up. It travels against the tokens, so that it takes the news along, and carries
-//! a [`Lap`]. After a lap on which it found every process calm nobody can ever move
-//! again; then the patrol opens the gates: every process that is stuck hands over one
+//! a [`Lap`]. After two laps on which it found every process calm nobody can ever
+//! move again; then the patrol opens the gates: every process that is stuck hands over one
 //! token, in turn, regardless.
 //!
 //! docs/moving-block.md has the proofs.
@@ -77,6 +77,8 @@ pub enum Lap {
     /// Every process was calm so far.
     #[default]
     Calm,
+    /// The same, and on the whole lap before.
+    CalmAgain,
     /// Some process was not calm.
     Disturbed,
     /// Gates open.
@@ -114,8 +116,8 @@ impl Watch {
     ///
     /// ```
     /// use headway_core::moving_block::{Found, Lap, Watch};
-    /// let (lap, watch) = Watch::Still.visited(Lap::Calm, true, Found::Stuck(7));
-    /// assert_eq!((lap, watch), (Lap::Open, Watch::Open(7)), "a calm lap ends");
+    /// let (lap, watch) = Watch::Still.visited(Lap::CalmAgain, true, Found::Stuck(7));
+    /// assert_eq!((lap, watch), (Lap::Open, Watch::Open(7)), "the second calm lap ends");
     /// let (lap, watch) = Watch::Moved.visited(lap, false, Found::Empty);
     /// assert_eq!((lap, watch), (Lap::Open, Watch::Still), "nothing to let go here");
     /// let (lap, _) = Watch::Moved.visited(Lap::Calm, false, Found::Empty);
@@ -125,8 +127,9 @@ impl Watch {
     pub const fn visited(self, lap: Lap, first: bool, found: Found) -> (Lap, Watch) {
         let calm = !matches!(self, Watch::Moved) && !matches!(found, Found::Busy);
         let passed = match lap {
-            Lap::Calm if calm && first => Lap::Open,
-            Lap::Calm if calm => Lap::Calm,
+            Lap::Calm if calm && first => Lap::CalmAgain,
+            Lap::CalmAgain if calm && first => Lap::Open,
+            Lap::Calm | Lap::CalmAgain if calm => lap,
             Lap::Open if !first => Lap::Open,
             _ if first => Lap::Calm,
             _ => Lap::Disturbed,

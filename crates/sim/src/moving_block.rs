@@ -7,6 +7,8 @@ use headway_core::moving_block::Ahead;
 
 use crate::seed::{Purpose, Random};
 
+pub mod patrolled;
+
 /// What a process can be asked to do; it does it if it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {

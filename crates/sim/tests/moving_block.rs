@@ -1,5 +1,6 @@
 //! The moving block under any schedule: what docs/moving-block.md proves.
 
+use headway_sim::moving_block::patrolled::{self, PatrolledRing};
 use headway_sim::moving_block::{ACTIONS, Action, MovingBlockRing};
 use headway_sim::seed::{Purpose, Random};
 use proptest::prelude::*;
@@ -94,4 +95,79 @@ fn without_slack_tokens_stand() {
         round(&mut ring, 6, Order::Random, &mut random);
     }
     assert_eq!(ring.positions(), [0, 3]);
+}
+
+/// Random rounds: every action of every process once, in any order, some of them again.
+fn patrolled_round(ring: &mut PatrolledRing, n: usize, random: &mut Random) {
+    let mut all: Vec<(usize, patrolled::Action)> = (0..n)
+        .flat_map(|process| patrolled::ACTIONS.map(|action| (process, action)))
+        .collect();
+    for last in (1..all.len()).rev() {
+        all.swap(last, random.index(last + 1));
+    }
+    for (process, action) in all {
+        ring.act(process, action);
+        if random.chance(1, 4) {
+            ring.act(random.index(n), patrolled::ACTIONS[random.index(4)]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// From any memory there are m tokens, apart, for good; no gate opens any more, and
+    /// every process is visited.
+    #[test]
+    fn a_patrolled_ring_settles((n, m, d, seed, _) in rings()) {
+        let mut random = Random::new(seed, Purpose::Other(2));
+        let mut ring = PatrolledRing::random(n.max(2), m, d, seed);
+        let n = n.max(2);
+        let mut rounds = 0;
+        let (mut since, mut openings) = (0, 0);
+        // Settled when nothing was wrong for so long that a patrol has come round often.
+        while rounds - since < 20 * n {
+            patrolled_round(&mut ring, n, &mut random);
+            rounds += 1;
+            if !ring.apart() || ring.openings() != openings {
+                since = rounds;
+                openings = ring.openings();
+            }
+            prop_assert!(rounds < 100 * m * n * n, "{n} {m} {d} {seed}");
+        }
+        let before = ring.releases().to_vec();
+        for _ in 0..20 * m * n {
+            patrolled_round(&mut ring, n, &mut random);
+            prop_assert!(ring.apart());
+        }
+        prop_assert_eq!(ring.openings(), openings);
+        for (before, after) in before.iter().zip(ring.releases()) {
+            prop_assert!(after > before, "a process is not visited");
+        }
+    }
+}
+
+/// With copies of its neighbours' variables one calm lap is not enough: gates open in a
+/// ring that has settled.
+#[test]
+fn a_hasty_patrol_opens_gates_in_settled_rings() {
+    let late_openings = |hasty: bool| {
+        let mut late = 0;
+        for seed in 0..20 {
+            let mut random = Random::new(seed, Purpose::Other(3));
+            let mut ring = PatrolledRing::random(2, 1, 1, seed);
+            ring.hasty = hasty;
+            for _ in 0..100 {
+                patrolled_round(&mut ring, 2, &mut random);
+            }
+            let before = ring.openings();
+            for _ in 0..2000 {
+                ring.act(random.index(2), patrolled::ACTIONS[random.index(4)]);
+            }
+            late += ring.openings() - before;
+        }
+        late
+    };
+    assert_eq!(late_openings(false), 0);
+    assert!(late_openings(true) > 0);
 }

@@ -110,7 +110,7 @@ pub struct Patrol {
     domains: Domains,
 }
 
-const LAPS: [Lap; 3] = [Lap::Calm, Lap::Disturbed, Lap::Open];
+const LAPS: [Lap; 4] = [Lap::Calm, Lap::CalmAgain, Lap::Disturbed, Lap::Open];
 
 impl Patrol {
     /// The ring of the settings.
@@ -278,7 +278,7 @@ impl Model for Patrol {
             tokens.map(u64::from).chain([
                 process.news.into(),
                 process.patrol.into(),
-                lap.expect("one of three") as u64,
+                lap.expect("one of four") as u64,
                 match process.watch {
                     Watch::Still => 0,
                     Watch::Moved => 1,
@@ -333,6 +333,7 @@ impl Model for Patrol {
             };
             let lap = match lap {
                 Lap::Calm => "calm",
+                Lap::CalmAgain => "calm again",
                 Lap::Disturbed => "disturbed",
                 Lap::Open => "open",
             };
