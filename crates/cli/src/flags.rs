@@ -139,6 +139,7 @@ impl RingFlags {
             Setting::Delays => settings.delays().to_string(),
             Setting::Start => settings.start.unwrap_or_default().to_string(),
             Setting::Limit => settings.limit.unwrap_or_default().to_string(),
+            Setting::Horizon => settings.horizon.unwrap_or_default().to_string(),
             Setting::Seed => settings.seed().to_string(),
         };
         let flag = |setting: Setting| (setting.to_string(), text(setting));

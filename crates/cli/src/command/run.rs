@@ -183,7 +183,7 @@ fn admit(instance: &Instance, run: &Run) -> Result<(), Failure> {
     let (n, m) = (instance.processes(), instance.tokens());
     let last_fault = run.faults.iter().map(|fault| fault.after_round).max();
     let rounds = run.rounds.map_or_else(
-        || u128::from(run.horizon()) + u128::from(n) + u128::from(last_fault.unwrap_or(0)),
+        || u128::from(run.patience()) + u128::from(n) + u128::from(last_fault.unwrap_or(0)),
         u128::from,
     );
     // As the run chooses its engine.

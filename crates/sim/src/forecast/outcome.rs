@@ -42,7 +42,7 @@ impl Movement<'_> {
             }],
             legitimate: settled.is_some(),
         };
-        if end >= forecast.horizon() {
+        if end >= forecast.patience() {
             outcome.overdue();
         }
         outcome
