@@ -2,9 +2,7 @@
 //! and the closed forms.
 
 use headway_check::function;
-use headway_check::model::delay_relay::{
-    self, AllPlacements, Explicit, Instance, piles, reduced,
-};
+use headway_check::model::delay_relay::{self, AllPlacements, Explicit, Instance, piles, reduced};
 use headway_check::{BigUint, Control, Limits, Model, Search};
 
 fn reduced_answer(instance: &Instance) -> reduced::ReducedAnswer {

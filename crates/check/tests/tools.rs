@@ -28,9 +28,9 @@ fn report(source: &Source) -> Report {
         }
         &Source::KState { processes, values } => {
             let settings = k_state::Settings {
-                processes,
                 values,
                 scheduler: Scheduler::Central,
+                ..k_state::Settings::new(processes)
             };
             k_state::check(&settings, limits, &control)
         }

@@ -42,7 +42,7 @@
 //! ring can be cut there and built token by token from K on, against the order of travel.
 //! What later records need to know of the tokens placed is only which of them can still
 //! be the first to block: those with W above all that were placed after them, the
-//! *profile*. Equal profiles are merged, with the number of ways to each for every t. A
+//! *profile*, back to the first that is certain to block. Equal profiles are merged, with the number of ways to each for every t. A
 //! ring with R tokens that could be K is found R times, and each sequence stands for n
 //! rings; so it counts n/R times.
 //!
@@ -59,8 +59,8 @@ use headway_core::{Configuration, Process};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use super::reduced::{Count, ReducedAnswer};
 use super::Instance;
+use super::reduced::{Count, ReducedAnswer};
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result, TooLarge};
 use crate::placements;
@@ -255,6 +255,18 @@ impl<C: Count> Ways<C> {
     }
 }
 
+/// A token whose level stays above every record to come, however many tokens are added to
+/// the `used` processes, blocks them all: how far above does not matter, nor does who is
+/// behind it.
+fn forget(sizes: Sizes, blockers: &mut Vec<Blocker>, used: usize) {
+    let all = ((sizes.m + 1) * sizes.d) as i64 - used as i64;
+    let blocks_all = |&(_, w): &Blocker| i64::from(w) >= all;
+    if let Some(nearest) = blockers.iter().rposition(blocks_all) {
+        blockers.drain(..nearest);
+        blockers[0].1 = i16::MAX;
+    }
+}
+
 fn count<C: Count>(
     sizes: Sizes,
     until: Until,
@@ -313,13 +325,19 @@ impl<C: Count> Cut<C> {
 
     /// By ties and time, how many sequences there are; and the profiles met.
     fn run(mut self, limits: Limits, control: &Control) -> Result<(Vec<Vec<C>>, u64)> {
-        let Sizes { n, m, width, times, .. } = self.sizes;
+        let Sizes {
+            n, m, width, times, ..
+        } = self.sizes;
         let mut done = vec![vec![C::default(); times]; m + 1];
         // By tokens placed behind K.
         let mut levels: Vec<HashMap<Profile, Ways<C>>> = (0..m).map(|_| HashMap::new()).collect();
         let mut ways = Ways::new(self.sizes);
         for time in 0..times {
-            let start = if self.length < width { &mut ways.exact } else { &mut ways.longer };
+            let start = if self.length < width {
+                &mut ways.exact
+            } else {
+                &mut ways.longer
+            };
             start[self.length.min(n) * times + time] = C::from(1);
         }
         let blockers = vec![(0, self.height as i16)];
@@ -356,7 +374,14 @@ impl<C: Count> Cut<C> {
         ways: &[C],
         next: &mut HashMap<Profile, Ways<C>>,
     ) {
-        let Sizes { n, m, d, width, times, .. } = self.sizes;
+        let Sizes {
+            n,
+            m,
+            d,
+            width,
+            times,
+            ..
+        } = self.sizes;
         let tokens = placed + pile;
         for used in 1..n {
             let here = &ways[used * times..][..times];
@@ -380,14 +405,19 @@ impl<C: Count> Cut<C> {
                     blockers.pop();
                 }
                 blockers.push((tokens as u8, w));
+                forget(self.sizes, &mut blockers, used);
                 let ties = profile.ties + u8::from(ahead == least);
                 let key = Profile { blockers, ties };
                 let target = next.entry(key).or_insert_with(|| Ways::new(self.sizes));
                 for length in 1..=width.min(n - used) {
-                    let weight = C::from(pile as u64 + 1)
-                        * self.powers[pile * width - length].clone();
+                    let weight =
+                        C::from(pile as u64 + 1) * self.powers[pile * width - length].clone();
                     let found = &stretches[(length - 1) * d + height - 1];
-                    let to = if length < width { &mut target.exact } else { &mut target.longer };
+                    let to = if length < width {
+                        &mut target.exact
+                    } else {
+                        &mut target.longer
+                    };
                     let to = &mut to[(used + length) * times..][..times];
                     for ((to, here), found) in to.iter_mut().zip(here).zip(found) {
                         if *found != C::default() {
@@ -401,7 +431,14 @@ impl<C: Count> Cut<C> {
 
     /// Closes the ring with K's own pile and stretch.
     fn close(&mut self, placed: usize, profile: &Profile, ways: &[C], done: &mut [Vec<C>]) {
-        let Sizes { n, m, d, width, times, .. } = self.sizes;
+        let Sizes {
+            n,
+            m,
+            d,
+            width,
+            times,
+            ..
+        } = self.sizes;
         let seen = Seen::new(self.sizes, &profile.blockers, n, m);
         let found = &self.stretches.of(&seen)[(self.length - 1) * d + self.height - 1];
         let pile = m - placed;

@@ -104,7 +104,7 @@ fn report(instance: &Instance, answer: ReducedAnswer) -> Report {
     }
     let worst = answer.worst.as_ref();
     Report {
-        model: NAME,
+        model: NAME.into(),
         instance: instance.to_string(),
         states: answer.states,
         legitimate: answer.legitimate,

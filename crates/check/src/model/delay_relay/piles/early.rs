@@ -27,7 +27,11 @@ pub(super) fn legitimate_by(sizes: Sizes, t: usize) -> BigUint {
     let mut links = Vec::new();
     for ahead in 1..=d {
         for own in 1..=d {
-            links.push((1..=n).map(|length| link(ahead, own, length)).collect::<Vec<_>>());
+            links.push(
+                (1..=n)
+                    .map(|length| link(ahead, own, length))
+                    .collect::<Vec<_>>(),
+            );
         }
     }
     let mut total = BigUint::ZERO;
@@ -66,7 +70,11 @@ fn counters(sizes: Sizes, t: usize, ahead: usize, own: usize, length: usize) -> 
     ways[0] = 1_u32.into();
     for place in 0..length {
         let mut next = vec![BigUint::ZERO; d + 1];
-        for (before, ways) in ways.iter().enumerate().filter(|(_, ways)| **ways > BigUint::ZERO) {
+        for (before, ways) in ways
+            .iter()
+            .enumerate()
+            .filter(|(_, ways)| **ways > BigUint::ZERO)
+        {
             for c in 0..d {
                 let left_over = c > t && place + own > t;
                 if left_over && c + (length - place) + 1 != ahead + d {

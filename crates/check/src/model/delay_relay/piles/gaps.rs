@@ -41,7 +41,11 @@ pub(super) fn check(instance: &Instance) -> ByGaps {
     let mut sequences = vec![BigUint::ZERO; n + 1];
     sequences[0] = 1_u32.into();
     for _ in 0..m {
-        let next = (0..=n).map(|all| (0..=all).map(|last| &sequences[all - last] * &ways[last]).sum());
+        let next = (0..=n).map(|all| {
+            (0..=all)
+                .map(|last| &sequences[all - last] * &ways[last])
+                .sum()
+        });
         sequences = next.collect();
     }
     found.legitimate = &sequences[n] * n / m;

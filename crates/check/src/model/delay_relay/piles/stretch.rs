@@ -71,7 +71,9 @@ impl<C: Count> Stretches<C> {
     /// When all is done that a record at a place of the stretch delays; as a number of
     /// times that come too early.
     fn early(&self, seen: &Seen, place: usize, height: usize, before: Option<usize>) -> usize {
-        let Sizes { d, first, times, .. } = self.sizes;
+        let Sizes {
+            d, first, times, ..
+        } = self.sizes;
         let Some((delayed, below)) = seen.0[height - 1] else {
             return times;
         };
@@ -80,11 +82,15 @@ impl<C: Count> Stretches<C> {
             Some(left) => (left + d as i64 - 2).max(height as i64) as usize,
             None => height,
         };
-        (place + delayed * d + rest).saturating_sub(first).min(times)
+        (place + delayed * d + rest)
+            .saturating_sub(first)
+            .min(times)
     }
 
     fn compute(&self, seen: &Seen) -> Vec<Vec<C>> {
-        let Sizes { d, width, times, .. } = self.sizes;
+        let Sizes {
+            d, width, times, ..
+        } = self.sizes;
         let none = || vec![C::default(); times];
         let mut table = Vec::new();
         // By height of the last record.
