@@ -66,9 +66,9 @@ impl ChanceAnswer {
         match &self.exact {
             // Of equals the first.
             Some(exact) => places.rev().max_by_key(|&place| exact[place].clone()),
-            None => places.rev().max_by(|&a, &b| {
-                self.expected[a].1.low.total_cmp(&self.expected[b].1.low)
-            }),
+            None => places
+                .rev()
+                .max_by(|&a, &b| self.expected[a].1.low.total_cmp(&self.expected[b].1.low)),
         }
     }
 }
@@ -189,7 +189,9 @@ impl Game {
             }
         });
         for selected in scheduler.selections(enabled, |process| model.neighbours(process)) {
-            let selected = by_process.iter().filter(|(process, _)| selected >> process & 1 == 1);
+            let selected = by_process
+                .iter()
+                .filter(|(process, _)| selected >> process & 1 == 1);
             let mut joint: Vec<Lottery> = vec![vec![(rank, (1, 1))]];
             for (_, lotteries) in selected {
                 let mut next = Vec::new();
@@ -248,7 +250,8 @@ impl Game {
 
     fn staying(&self, state: usize, within: &[bool]) -> Option<std::ops::Range<usize>> {
         let inside = |&(after, _): &(u32, f64)| after != LEGITIMATE && within[after as usize];
-        self.choices(state).find(|outcomes| self.outcomes[outcomes.clone()].iter().all(inside))
+        self.choices(state)
+            .find(|outcomes| self.outcomes[outcomes.clone()].iter().all(inside))
     }
 
     /// A run that stays within some states.
@@ -303,9 +306,16 @@ impl Game {
                     self.step(state, &high).0 <= high[state] - slack(high[state])
                         && self.step(state, &low).0 >= low[state] + slack(low[state])
                 });
-                proved.then(|| low.into_iter().zip(high).map(|(low, high)| Interval { low, high }).collect())
+                proved.then(|| {
+                    low.into_iter()
+                        .zip(high)
+                        .map(|(low, high)| Interval { low, high })
+                        .collect()
+                })
             };
-            if change < WIDTH && let Some(bounds) = proved() {
+            if change < WIDTH
+                && let Some(bounds) = proved()
+            {
                 return Ok((values, bounds));
             }
             if control.stopped() {

@@ -22,6 +22,7 @@
 //! under way when the first legitimate state appears counts as one.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -73,6 +74,9 @@ pub struct GuardedWorst {
     pub rounds: Option<u64>,
 }
 
+/// States that an estimate looks at, and how often each is looked at in all.
+const SAMPLE: u64 = 1000;
+const LOOKS: f64 = 4.0;
 const UNSETTLED: u32 = u32::MAX;
 const NOBODY: u32 = u32::MAX;
 /// Not a state of the model.
@@ -134,8 +138,28 @@ fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
 }
 
 impl<M: Guarded> Exploration<'_, M> {
+    /// Tells how long it will take: each state is looked at a few times, and as long as
+    /// the states of a sample.
+    fn estimate(&self) {
+        let states = self.model.states();
+        let sample = states.min(SAMPLE);
+        let since = Instant::now();
+        for rank in (0..sample).map(|at| at * (states / sample)) {
+            self.model.legitimate(&self.model.state(rank));
+            self.each_step(rank, &self.moves(rank), |_, after| {
+                std::hint::black_box(after);
+                false
+            });
+        }
+        let threads = rayon::current_num_threads().max(1) as f64;
+        let each = since.elapsed().as_secs_f64() / sample.max(1) as f64 / threads;
+        let time = each * LOOKS * states as f64;
+        self.control.expect(Duration::from_secs_f64(time.min(1e9)));
+    }
+
     fn run(&self) -> Result<GuardedAnswer> {
         let states = self.model.states();
+        self.estimate();
         self.control.begin(states);
         (0..states).into_par_iter().for_each(|rank| {
             let state = self.model.state(rank);

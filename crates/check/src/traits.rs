@@ -112,8 +112,17 @@ impl Moves {
 
     /// Calls `each` with the ranks that moves of all selected processes lead to, until it
     /// says true; whether it did.
-    pub(crate) fn after(&self, rank: u64, selected: u64, each: &mut impl FnMut(u64) -> bool) -> bool {
-        if !self.more.iter().any(|(process, _)| selected >> process & 1 == 1) {
+    pub(crate) fn after(
+        &self,
+        rank: u64,
+        selected: u64,
+        each: &mut impl FnMut(u64) -> bool,
+    ) -> bool {
+        if !self
+            .more
+            .iter()
+            .any(|(process, _)| selected >> process & 1 == 1)
+        {
             let sum = |rank: u64, process: usize| rank.wrapping_add(self.differences[process]);
             return each(bits(selected).fold(rank, sum));
         }

@@ -6,8 +6,8 @@ use common::{Rules, Steps, Table};
 use headway_check::model::delay_relay::{Instance, reduced};
 use headway_check::reach::{self, Reachable};
 use headway_check::{
-    BigUint, CheckError, Control, Guarded, Limits, Model, Scheduler, TooLarge, actions,
-    function, guarded,
+    BigUint, CheckError, Control, Guarded, Limits, Model, Scheduler, TooLarge, actions, function,
+    guarded,
 };
 
 const MUCH: u64 = 1 << 40;

@@ -9,12 +9,18 @@ use headway_check::{BigUint, CheckError, Control, Limits, Model, Report, Schedul
 use proptest::prelude::*;
 
 fn text(name: &str) -> String {
-    let path = format!("{}/../../examples/protocols/{name}.protocol", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../../examples/protocols/{name}.protocol",
+        env!("CARGO_MANIFEST_DIR")
+    );
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 fn load(name: &str, settings: &[(&str, i64)]) -> Protocol {
-    let settings: Vec<(String, i64)> = settings.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
+    let settings: Vec<(String, i64)> = settings
+        .iter()
+        .map(|(n, v)| ((*n).to_owned(), *v))
+        .collect();
     Protocol::parse(&text(name), &settings).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
@@ -29,7 +35,11 @@ fn checked(name: &str, settings: &[(&str, i64)]) -> Report {
 fn holds(report: &Report) {
     for property in &report.properties {
         // A silent protocol stops in its legitimate states.
-        assert!(property.holds || property.name == "no-deadlock", "{}: {property:?}", report.model);
+        assert!(
+            property.holds || property.name == "no-deadlock",
+            "{}: {property:?}",
+            report.model
+        );
     }
 }
 
@@ -39,7 +49,13 @@ fn same(file: &Report, rust: &Report) {
         let counts = (report.states.clone(), report.legitimate.clone());
         (counts, report.closure(), report.convergence(), report.worst)
     };
-    assert_eq!(told(file), told(rust), "{} {:?}", rust.instance, rust.scheduler);
+    assert_eq!(
+        told(file),
+        told(rust),
+        "{} {:?}",
+        rust.instance,
+        rust.scheduler
+    );
 }
 
 #[test]
@@ -71,7 +87,8 @@ fn the_k_state_ring_and_unison_are_those_in_rust() {
                     search,
                     ..k_state::Settings::new(n as usize)
                 };
-                let rust = k_state::check(&settings, Limits::default(), &Control::default()).unwrap();
+                let rust =
+                    k_state::check(&settings, Limits::default(), &Control::default()).unwrap();
                 same(&file, &rust);
                 assert_eq!(file.figure("diverging"), rust.figure("diverging"));
             }
@@ -83,7 +100,8 @@ fn the_k_state_ring_and_unison_are_those_in_rust() {
             let mut settings = phase_clock::Settings::new(n as usize);
             settings.clock.modulus = k as i32;
             settings.scheduler = scheduler;
-            let rust = phase_clock::check(&settings, Limits::default(), &Control::default()).unwrap();
+            let rust =
+                phase_clock::check(&settings, Limits::default(), &Control::default()).unwrap();
             same(&file, &rust);
         }
     }
@@ -96,18 +114,33 @@ fn the_papers_programs_are_those_in_rust() {
         let ring = Instance::uniform(n as usize, m as usize, d as u32).unwrap();
         let (limits, control) = (Limits::default(), Control::default());
         let rust = delay_relay::check(&ring, Search::EveryState, limits, &control).unwrap();
-        assert_eq!((&file.states, &file.legitimate), (&rust.states, &rust.legitimate));
-        assert_eq!((file.closure(), file.convergence()), (rust.closure(), rust.convergence()));
-        assert_eq!(file.worst.map(|worst| worst.steps), rust.worst.map(|worst| worst.steps));
+        assert_eq!(
+            (&file.states, &file.legitimate),
+            (&rust.states, &rust.legitimate)
+        );
+        assert_eq!(
+            (file.closure(), file.convergence()),
+            (rust.closure(), rust.convergence())
+        );
+        assert_eq!(
+            file.worst.map(|worst| worst.steps),
+            rust.worst.map(|worst| worst.steps)
+        );
         assert!(file.property("given").unwrap().holds);
     }
     for (n, m) in [(3, 1), (4, 2), (3, 2)] {
         let file = checked("measure", &[("n", n), ("m", m)]);
         let settings = measure::Settings::new(n as usize, m as usize);
         let rust = measure::check(&settings, Limits::default(), &Control::default()).unwrap();
-        assert_eq!((&file.states, &file.legitimate), (&rust.states, &rust.legitimate));
+        assert_eq!(
+            (&file.states, &file.legitimate),
+            (&rust.states, &rust.legitimate)
+        );
         assert!(file.closure() && file.convergence());
-        assert_eq!(file.worst.map(|worst| worst.steps), rust.worst.map(|worst| worst.steps));
+        assert_eq!(
+            file.worst.map(|worst| worst.steps),
+            rust.worst.map(|worst| worst.steps)
+        );
     }
 }
 
@@ -127,7 +160,11 @@ fn graph_protocols_keep_their_published_bounds() {
     let greedy = load("colouring", &[]);
     assert!(!check(&greedy, Some(Scheduler::Synchronous)).convergence());
     let random = load("random-colouring", &[]);
-    for scheduler in [Scheduler::Synchronous, Scheduler::Central, Scheduler::Distributed] {
+    for scheduler in [
+        Scheduler::Synchronous,
+        Scheduler::Central,
+        Scheduler::Distributed,
+    ] {
         assert!(check(&random, Some(scheduler)).convergence(), "{scheduler}");
     }
 }
@@ -136,11 +173,13 @@ fn graph_protocols_keep_their_published_bounds() {
 fn expected(protocol: &Protocol, values: &[i32]) -> Fraction {
     let model = Compiled::new(protocol).unwrap();
     let scheduler = protocol.scheduler().unwrap();
-    let answer = chance::explore(&model, scheduler, Limits::default(), &Control::default()).unwrap();
+    let answer =
+        chance::explore(&model, scheduler, Limits::default(), &Control::default()).unwrap();
     let exact = answer.exact.expect("few states");
-    let place = answer.expected.iter().position(|(rank, _)| {
-        model.state(*rank).as_ref()[..values.len()] == *values
-    });
+    let place = answer
+        .expected
+        .iter()
+        .position(|(rank, _)| model.state(*rank).as_ref()[..values.len()] == *values);
     let place = place.expect("an illegitimate state");
     let (low, high) = (answer.expected[place].1.low, answer.expected[place].1.high);
     let value = fraction_value(&exact[place]);
@@ -155,7 +194,9 @@ fn fraction_value(fraction: &Fraction) -> f64 {
 
 fn fraction(numerator: i64, denominator: i64) -> Fraction {
     // In lowest terms.
-    let common = (1..=denominator).rev().find(|c| numerator % c == 0 && denominator % c == 0);
+    let common = (1..=denominator)
+        .rev()
+        .find(|c| numerator % c == 0 && denominator % c == 0);
     let common = common.unwrap();
     Fraction {
         numerator: (numerator / common).into(),
@@ -181,7 +222,11 @@ fn hermans_ring_takes_4abc_over_n() {
                 if values[0] != values[n as usize - 1] {
                     panic!("a token at 0 follows: n is odd");
                 }
-                assert_eq!(expected(&ring, &values), fraction(4 * a * b * c, n), "{a} {b} {c}");
+                assert_eq!(
+                    expected(&ring, &values),
+                    fraction(4 * a * b * c, n),
+                    "{a} {b} {c}"
+                );
             }
         }
     }
@@ -192,7 +237,11 @@ fn hermans_ring_takes_4abc_over_n() {
         let bound = fraction(4 * n * n, 27);
         assert_eq!(exact.contains(&format!("\"{bound}\"")), met, "{n}: {exact}");
         let high = format!("{:?}", report.figure("expected_steps_high").unwrap());
-        let high: f64 = high.trim_start_matches("Real(").trim_end_matches(')').parse().unwrap();
+        let high: f64 = high
+            .trim_start_matches("Real(")
+            .trim_end_matches(')')
+            .parse()
+            .unwrap();
         assert!(high <= fraction_value(&bound) * 1.000_001, "{n}: {high}");
     }
 }
@@ -209,7 +258,12 @@ fn two_tokens_of_israeli_and_jalfon_take_a_times_b() {
     }
     let ring = load("israeli-jalfon", &[]);
     let control = Control::default();
-    let refused = protocol::check(&ring, Some(Scheduler::Synchronous), Limits::default(), &control);
+    let refused = protocol::check(
+        &ring,
+        Some(Scheduler::Synchronous),
+        Limits::default(),
+        &control,
+    );
     assert!(matches!(refused, Err(CheckError::Settings(says)) if says.contains("central")));
 }
 
@@ -221,12 +275,18 @@ fn certain_avoidance_is_found() {
         process 0: a: x = 0 -> 1/2: x := 1 | 1/2: x := 2   b: x = 1 -> x := 0
         process 1: c: x[left] = 1 -> x := x
         legitimate: x[0] = 2";
-    let report = check(&Protocol::parse(text, &[]).unwrap(), Some(Scheduler::Central));
+    let report = check(
+        &Protocol::parse(text, &[]).unwrap(),
+        Some(Scheduler::Central),
+    );
     let lasso = report.counterexample("convergence").expect("c forever");
     assert!(lasso.repeats_from.is_some());
     // Without the third action it takes 4 steps from x = 0 by a, a coin and b: V = 1 + (V + 1)/2.
     let text = text.replace("process 1: c: x[left] = 1 -> x := x", "");
-    let report = check(&Protocol::parse(&text, &[]).unwrap(), Some(Scheduler::Central));
+    let report = check(
+        &Protocol::parse(&text, &[]).unwrap(),
+        Some(Scheduler::Central),
+    );
     assert!(report.convergence());
     let found = format!("{:?}", report.figure("expected_steps_exact").unwrap());
     assert_eq!(found, "Text(\"4\")");
@@ -237,11 +297,20 @@ fn certain_avoidance_is_found() {
 fn mistakes_are_shown_where_they_are() {
     let wrong = |text: &str, line, column, says: &str| {
         let error = Protocol::parse(text, &[]).expect_err(text);
-        assert_eq!((error.line, error.column), (line, column), "{text}: {error}");
+        assert_eq!(
+            (error.line, error.column),
+            (line, column),
+            "{text}: {error}"
+        );
         assert!(error.says.contains(says), "{text}: {error}");
     };
     let ring = "graph ring(3)\nvariable x: 0..2\n";
-    wrong("graph ring(3)\nvariable x: 0..", 2, 16, "expected an expression");
+    wrong(
+        "graph ring(3)\nvariable x: 0..",
+        2,
+        16,
+        "expected an expression",
+    );
     wrong("graph ring(2)", 1, 7, "3 processes or more");
     wrong("graph circle(3)", 1, 7, "expected ring");
     wrong("graph edges of 3: 0-1", 1, 16, "not connected");
@@ -249,24 +318,102 @@ fn mistakes_are_shown_where_they_are() {
     wrong("grpah ring(3)", 1, 1, "expected `protocol`");
     wrong("graph ring(3)\nlegitimate: true", 2, 17, "no `variable`");
     wrong(ring, 3, 1, "no `legitimate`");
-    wrong(&format!("{ring}legitimate: y[0] = 1"), 3, 13, "no variable `y`");
-    wrong(&format!("{ring}legitimate: x = 1"), 3, 13, "of which process");
-    wrong(&format!("{ring}legitimate: x[3] = 1"), 3, 15, "no process 3");
-    wrong(&format!("{ring}legitimate: x[0] + 1"), 3, 18, "expected true or false");
-    wrong(&format!("{ring}legitimate: x[0] = true"), 3, 20, "one side is a number");
-    wrong(&format!("{ring}legitimate: 0 < x[0] < 2"), 3, 22, "join them with `and`");
-    wrong(&format!("{ring}legitimate: x[0] mod x[1] = 0"), 3, 22, "constant above 0");
-    wrong(&format!("{ring}process 3: a: true -> x := 0\nlegitimate: true"), 3, 9, "no process 3");
-    wrong(&format!("{ring}process 0: a: true -> y := 0\nlegitimate: true"), 3, 23, "no variable `y`");
-    wrong(&format!("{ring}process 0: a: true -> 1/2: x := 0\nlegitimate: true"), 3, 12, "add up to 1");
-    wrong(&format!("{ring}process 0: a: enabled(1) -> x := 0\nlegitimate: true"), 3, 15, "ask about itself");
-    wrong(&format!("{ring}define f = f\nlegitimate: f"), 3, 12, "defined by itself");
-    wrong(&format!("{ring}legitimate: true § false"), 3, 18, "means nothing");
-    wrong("graph line(3)\nvariable x: 0..2\nprocess all: a: x[left] = 0 -> x := 0\nlegitimate: true", 3, 19, "process 0 has no `left`");
+    wrong(
+        &format!("{ring}legitimate: y[0] = 1"),
+        3,
+        13,
+        "no variable `y`",
+    );
+    wrong(
+        &format!("{ring}legitimate: x = 1"),
+        3,
+        13,
+        "of which process",
+    );
+    wrong(
+        &format!("{ring}legitimate: x[3] = 1"),
+        3,
+        15,
+        "no process 3",
+    );
+    wrong(
+        &format!("{ring}legitimate: x[0] + 1"),
+        3,
+        18,
+        "expected true or false",
+    );
+    wrong(
+        &format!("{ring}legitimate: x[0] = true"),
+        3,
+        20,
+        "one side is a number",
+    );
+    wrong(
+        &format!("{ring}legitimate: 0 < x[0] < 2"),
+        3,
+        22,
+        "join them with `and`",
+    );
+    wrong(
+        &format!("{ring}legitimate: x[0] mod x[1] = 0"),
+        3,
+        22,
+        "constant above 0",
+    );
+    wrong(
+        &format!("{ring}process 3: a: true -> x := 0\nlegitimate: true"),
+        3,
+        9,
+        "no process 3",
+    );
+    wrong(
+        &format!("{ring}process 0: a: true -> y := 0\nlegitimate: true"),
+        3,
+        23,
+        "no variable `y`",
+    );
+    wrong(
+        &format!("{ring}process 0: a: true -> 1/2: x := 0\nlegitimate: true"),
+        3,
+        12,
+        "add up to 1",
+    );
+    wrong(
+        &format!("{ring}process 0: a: enabled(1) -> x := 0\nlegitimate: true"),
+        3,
+        15,
+        "ask about itself",
+    );
+    wrong(
+        &format!("{ring}define f = f\nlegitimate: f"),
+        3,
+        12,
+        "defined by itself",
+    );
+    wrong(
+        &format!("{ring}legitimate: true § false"),
+        3,
+        18,
+        "means nothing",
+    );
+    wrong(
+        "graph line(3)\nvariable x: 0..2\nprocess all: a: x[left] = 0 -> x := 0\nlegitimate: true",
+        3,
+        19,
+        "process 0 has no `left`",
+    );
     let deep = format!("{ring}legitimate: {}true", "(".repeat(5000));
-    assert!(Protocol::parse(&deep, &[]).unwrap_err().says.contains("too deeply"));
+    assert!(
+        Protocol::parse(&deep, &[])
+            .unwrap_err()
+            .says
+            .contains("too deeply")
+    );
     let error = Protocol::parse(&text("k-state"), &[("q".to_owned(), 3)]).unwrap_err();
-    assert!(error.says.contains("no parameter `q`") && error.says.contains("n, k"), "{error}");
+    assert!(
+        error.says.contains("no parameter `q`") && error.says.contains("n, k"),
+        "{error}"
+    );
 }
 
 /// An assignment that leaves the domain is an error, unless no state of the model does it.
@@ -280,7 +427,10 @@ fn leaving_a_domain_is_an_error() {
     let error = protocol::check(&broken, None, limits, &control).unwrap_err();
     assert!(error.to_string().contains("`a` of process 0"), "{error}");
     let given = text.replace("legitimate", "given x[0] < 2 and x[1] < 2 legitimate");
-    let report = check(&Protocol::parse(&given, &[]).unwrap(), Some(Scheduler::Central));
+    let report = check(
+        &Protocol::parse(&given, &[]).unwrap(),
+        Some(Scheduler::Central),
+    );
     let strays = report.property("given").unwrap();
     assert!(!strays.holds && strays.counterexample.is_some());
     assert_eq!(report.states, BigUint::from(4_u32));
@@ -302,7 +452,10 @@ fn the_state_space_is_written() {
     assert_eq!(dot.matches(" -> ").count(), steps);
     assert_eq!(dot.matches("peripheries=2").count(), 6);
     let aut = written(Format::Aut);
-    assert_eq!(aut.lines().next().unwrap(), format!("des (0, {}, 9)", steps + 8 + 6));
+    assert_eq!(
+        aut.lines().next().unwrap(),
+        format!("des (0, {}, 9)", steps + 8 + 6)
+    );
     assert_eq!(aut.lines().count() - 1, steps + 8 + 6);
     assert!(written(Format::Csv).contains("0,1,0.bump,true,true,x 0 0 0,x 1 0 0"));
 }

@@ -83,9 +83,9 @@ pub(super) fn worst(game: &Game, values: &[f64]) -> Option<Vec<Fraction>> {
 /// scale·(V(s) - Σ p·V) = scale, in whole numbers.
 fn equation(game: &Game, state: usize, choice: usize) -> Option<(Row, i64)> {
     let outcomes = game.choices(state).nth(choice)?;
-    let scale = game.fractions[outcomes.clone()].iter().try_fold(1_u64, |scale, &(_, q)| {
-        scale.checked_mul(q / gcd(scale, q))
-    })?;
+    let scale = game.fractions[outcomes.clone()]
+        .iter()
+        .try_fold(1_u64, |scale, &(_, q)| scale.checked_mul(q / gcd(scale, q)))?;
     let scale = i64::try_from(scale).ok().filter(|scale| *scale < 1 << 40)?;
     let mut row: Row = vec![(state, scale)];
     for index in outcomes {
@@ -105,12 +105,17 @@ fn equation(game: &Game, state: usize, choice: usize) -> Option<(Row, i64)> {
 /// scale - row·V.
 fn excess(row: &Row, solution: &[Fraction], scale: i64) -> BigInt {
     let common = row.iter().fold(BigInt::from(1), |common, (place, _)| {
-        &common * (&solution[*place].denominator / common_factor(&common, &solution[*place].denominator))
+        &common
+            * (&solution[*place].denominator
+                / common_factor(&common, &solution[*place].denominator))
     });
     let sum: BigInt = row
         .iter()
         .map(|(place, factor)| {
-            let Fraction { numerator, denominator } = &solution[*place];
+            let Fraction {
+                numerator,
+                denominator,
+            } = &solution[*place];
             numerator * (&common / denominator) * factor
         })
         .sum();
@@ -130,15 +135,23 @@ pub fn solve(rows: &[Row], right: &[i64]) -> Option<Vec<Fraction>> {
     let mut wanted = 8;
     while digits[0].len() < MAX_DIGITS {
         while digits[0].len() < wanted {
-            let residues: Vec<u64> = rest.iter().map(|value| value.rem_euclid(PRIME.into()) as u64).collect();
+            let residues: Vec<u64> = rest
+                .iter()
+                .map(|value| value.rem_euclid(PRIME.into()) as u64)
+                .collect();
             let digit: Vec<u64> = inverse
                 .chunks(n)
                 .map(|row| {
-                    let products = row.iter().zip(&residues).map(|(&a, b)| u64::from(a) * b % PRIME);
+                    let products = row
+                        .iter()
+                        .zip(&residues)
+                        .map(|(&a, b)| u64::from(a) * b % PRIME);
                     products.sum::<u64>() % PRIME
                 })
                 .collect();
-            for ((rest, row), digits) in rest.iter_mut().zip(rows).zip(digits.iter_mut().zip(&digit)) {
+            for ((rest, row), digits) in
+                rest.iter_mut().zip(rows).zip(digits.iter_mut().zip(&digit))
+            {
                 let product: i128 = row
                     .iter()
                     .map(|&(place, factor)| i128::from(factor) * i128::from(digit[place]))
@@ -151,7 +164,10 @@ pub fn solve(rows: &[Row], right: &[i64]) -> Option<Vec<Fraction>> {
         let found: Option<Vec<Fraction>> = digits
             .iter()
             .map(|digits| {
-                let value = digits.iter().rev().fold(BigUint::ZERO, |sum, digit| sum * PRIME + *digit);
+                let value = digits
+                    .iter()
+                    .rev()
+                    .fold(BigUint::ZERO, |sum, digit| sum * PRIME + *digit);
                 reconstruct(&value, &modulus)
             })
             .collect();

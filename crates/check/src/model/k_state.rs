@@ -116,7 +116,9 @@ impl KState {
         }
         let first = usize::from(settings.search == Search::Reduced);
         let k = u64::from(values);
-        let half = (1..=processes.div_ceil(2)).rev().find(|half| k.pow(*half as u32) <= MAX_HALF);
+        let half = (1..=processes.div_ceil(2))
+            .rev()
+            .find(|half| k.pow(*half as u32) <= MAX_HALF);
         let half = half.unwrap_or(1);
         let each = Domains::new(vec![k; half])?;
         let halves = (0..each.states()).map(|rank| {
@@ -183,7 +185,11 @@ impl Model for KState {
     }
 
     fn rank(&self, state: &Values) -> u64 {
-        let shift = if self.first == 0 { 0 } else { self.values - u32::from(state[0]) };
+        let shift = if self.first == 0 {
+            0
+        } else {
+            self.values - u32::from(state[0])
+        };
         let values = state[self.first..self.processes].iter();
         let shifted = values.map(|&value| u64::from((u32::from(value) + shift) % self.values));
         self.domains.rank(shifted)
@@ -252,7 +258,14 @@ impl Guarded for KState {
                 let difference = u64::from(after).wrapping_sub(own.into());
                 // Process 0 has no place in the rank if it is shifted to 0 again.
                 let counts = process >= self.first;
-                moves.add(process, if counts { weight.wrapping_mul(difference) } else { 0 });
+                moves.add(
+                    process,
+                    if counts {
+                        weight.wrapping_mul(difference)
+                    } else {
+                        0
+                    },
+                );
             }
             if process >= self.first {
                 weight *= u64::from(self.values);

@@ -25,11 +25,7 @@ struct Typed {
     truth: bool,
 }
 
-pub(super) fn build(
-    text: &str,
-    file: &ast::File,
-    settings: &[(String, i64)],
-) -> Result<Protocol> {
+pub(super) fn build(text: &str, file: &ast::File, settings: &[(String, i64)]) -> Result<Protocol> {
     let mut builder = Builder {
         text,
         file,
@@ -82,10 +78,19 @@ impl Builder<'_> {
             };
             self.constants.push((name.text.clone(), value));
         }
-        let unknown = |(name, _): &&(String, i64)| self.constants.iter().all(|(known, _)| known != name);
+        let unknown =
+            |(name, _): &&(String, i64)| self.constants.iter().all(|(known, _)| known != name);
         if let Some((name, _)) = settings.iter().find(unknown) {
-            let known: Vec<&str> = self.constants.iter().map(|(name, _)| name.as_str()).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let known: Vec<&str> = self
+                .constants
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect();
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
             let says = format!("there is no parameter `{name}` to set; there are: {known}");
             return self.wrong(0, says);
         }
@@ -95,7 +100,12 @@ impl Builder<'_> {
     fn graph(&mut self) -> Result<()> {
         let scope = Scope::default();
         let built = match &self.file.graph {
-            None => return self.wrong(self.text.len(), "there is no `graph`, such as `graph ring(5)`"),
+            None => {
+                return self.wrong(
+                    self.text.len(),
+                    "there is no `graph`, such as `graph ring(5)`",
+                );
+            }
             Some(ast::Graph::Generated(name, sizes)) => {
                 let sizes: Result<Vec<i64>> = sizes
                     .iter()
@@ -142,7 +152,10 @@ impl Builder<'_> {
         for process in 0..processes {
             for (index, variable) in file.variables.iter().enumerate() {
                 let name = &variable.name;
-                if file.variables[..index].iter().any(|other| other.name.text == name.text) {
+                if file.variables[..index]
+                    .iter()
+                    .any(|other| other.name.text == name.text)
+                {
                     return self.wrong(name.place, format!("a second variable `{}`", name.text));
                 }
                 let (domain, truth) = self.domain(variable, process)?;
@@ -258,7 +271,9 @@ impl Builder<'_> {
                     scope.bound.push((name.clone(), number(process as i32)));
                     let found = match self.truth(condition, &scope)? {
                         Node::Bool(truth) => truth,
-                        _ => return self.wrong(condition.place, "this must not depend on the state"),
+                        _ => {
+                            return self.wrong(condition.place, "this must not depend on the state");
+                        }
                     };
                     named |= found;
                     found
@@ -318,7 +333,8 @@ impl Builder<'_> {
                     Some((a, b)) => {
                         let (p, q) = (self.constant(a, &scope)?, self.constant(b, &scope)?);
                         if p <= 0 || q < p {
-                            return self.wrong(a.place, format!("{p}/{q} is no probability above 0"));
+                            return self
+                                .wrong(a.place, format!("{p}/{q} is no probability above 0"));
                         }
                         (p as u32, q as u32)
                     }
@@ -330,22 +346,33 @@ impl Builder<'_> {
                         None => process,
                     };
                     let Some(variable) = self.variable(&name.text, process) else {
-                        return self.wrong(name.place, format!("there is no variable `{}`", name.text));
+                        return self
+                            .wrong(name.place, format!("there is no variable `{}`", name.text));
                     };
                     if assignments.iter().any(|(other, _)| *other == variable) {
-                        return self.wrong(name.place, format!("`{}` is assigned twice", name.text));
+                        return self
+                            .wrong(name.place, format!("`{}` is assigned twice", name.text));
                     }
                     let value = self.typed(expr, &scope)?;
                     if value.truth != self.variables[variable].truth {
-                        return self.wrong(expr.place, format!("`{}` is {}", name.text, kind(!value.truth)));
+                        return self.wrong(
+                            expr.place,
+                            format!("`{}` is {}", name.text, kind(!value.truth)),
+                        );
                     }
                     assignments.push((variable, as_number(value)));
                 }
-                Ok(Outcome { chance, assignments })
+                Ok(Outcome {
+                    chance,
+                    assignments,
+                })
             });
             let outcomes: Vec<Outcome> = outcomes.collect::<Result<_>>()?;
             if !sum_is_one(&outcomes) {
-                let says = format!("the probabilities of `{}` do not add up to 1", action.name.text);
+                let says = format!(
+                    "the probabilities of `{}` do not add up to 1",
+                    action.name.text
+                );
                 return self.wrong(action.name.place, says);
             }
             Ok(Action {
@@ -359,7 +386,11 @@ impl Builder<'_> {
 
     fn variable(&self, name: &str, process: usize) -> Option<usize> {
         let each = self.file.variables.len();
-        let index = self.file.variables.iter().position(|found| found.name.text == name)?;
+        let index = self
+            .file
+            .variables
+            .iter()
+            .position(|found| found.name.text == name)?;
         Some(process * each + index)
     }
 
@@ -367,7 +398,10 @@ impl Builder<'_> {
     fn constant(&self, expr: &Expr, scope: &Scope) -> Result<i32> {
         match self.typed(expr, scope)?.node {
             Node::Number(number) => Ok(number),
-            _ => self.wrong(expr.place, "this must be a number that does not depend on the state"),
+            _ => self.wrong(
+                expr.place,
+                "this must be a number that does not depend on the state",
+            ),
         }
     }
 
@@ -426,7 +460,9 @@ impl Builder<'_> {
         match operator {
             Binary::Or | Binary::And => {
                 let (a, b) = (self.truth(a, scope)?, self.truth(b, scope)?);
-                Ok(truth(Node::Binary(operator, Box::new(a), Box::new(b)).folded()))
+                Ok(truth(
+                    Node::Binary(operator, Box::new(a), Box::new(b)).folded(),
+                ))
             }
             Binary::Equal | Binary::Unequal => {
                 let (x, y) = (self.typed(a, scope)?, self.typed(b, scope)?);
@@ -456,17 +492,26 @@ impl Builder<'_> {
                 Err(_) => self.wrong(place, format!("{value} is above 2^31")),
             };
         }
-        if self.file.definitions.iter().any(|found| found.name.text == name) {
+        if self
+            .file
+            .definitions
+            .iter()
+            .any(|found| found.name.text == name)
+        {
             return self.call(place, name, &[], scope);
         }
         let named = self.graph.as_ref().and_then(|graph| {
             let found = graph.named(name, scope.process.unwrap_or(0))?;
-            Some(found.ok_or(format!("process {} has no `{name}`", scope.process.unwrap_or(0))))
+            Some(found.ok_or(format!(
+                "process {} has no `{name}`",
+                scope.process.unwrap_or(0)
+            )))
         });
         let variable = self.variable(name, 0).is_some();
         let Some(process) = scope.process else {
             if name == "self" || named.is_some() || variable {
-                let says = format!("`{name}` of which process? write `{name}[p]`, or say it for all p");
+                let says =
+                    format!("`{name}` of which process? write `{name}[p]`, or say it for all p");
                 return self.wrong(place, says);
             }
             return self.unknown(place, name);
@@ -501,7 +546,10 @@ impl Builder<'_> {
         let n = self.the_graph(place)?.len();
         match usize::try_from(number) {
             Ok(process) if process < n => Ok(process),
-            _ => self.wrong(place, format!("there is no process {number}, only 0 to {}", n - 1)),
+            _ => self.wrong(
+                place,
+                format!("there is no process {number}, only 0 to {}", n - 1),
+            ),
         }
     }
 
@@ -519,7 +567,10 @@ impl Builder<'_> {
         };
         // Through a pointer: a value for each process that it can point to. What points to
         // no process reads a value that no variable has.
-        let all = self.variables.iter().filter(|variable| variable.name == name);
+        let all = self
+            .variables
+            .iter()
+            .filter(|variable| variable.name == name);
         let nothing = all.map(|variable| variable.domain[0]).min().unwrap_or(0) - 1;
         let mut chosen = Node::Number(nothing);
         for number in pointed.into_iter().rev() {
@@ -531,7 +582,10 @@ impl Builder<'_> {
         if self.variables[of(0)].truth {
             return Ok(binary(Binary::Equal, chosen, Node::Number(1)));
         }
-        Ok(Typed { node: chosen, truth: false })
+        Ok(Typed {
+            node: chosen,
+            truth: false,
+        })
     }
 
     fn call(&self, place: Place, name: &str, arguments: &[Expr], scope: &Scope) -> Result<Typed> {
@@ -541,7 +595,9 @@ impl Builder<'_> {
             _ => None,
         };
         if let Some(many) = many {
-            let all = arguments.iter().map(|argument| self.number(argument, scope));
+            let all = arguments
+                .iter()
+                .map(|argument| self.number(argument, scope));
             let node = Node::Many(many, all.collect::<Result<_>>()?).folded();
             return Ok(Typed { node, truth: false });
         }
@@ -563,17 +619,26 @@ impl Builder<'_> {
             let process = self.constant(argument, scope)?;
             let process = self.process(argument.place, process)?;
             let actions = self.actions_of(process)?;
-            let guards = actions.iter().map(|(action, scope)| self.guard(action, scope));
+            let guards = actions
+                .iter()
+                .map(|(action, scope)| self.guard(action, scope));
             let node = Node::Many(Many::Any, guards.collect::<Result<_>>()?).folded();
             return Ok(truth(node));
         }
-        let found = self.file.definitions.iter().find(|found| found.name.text == name);
+        let found = self
+            .file
+            .definitions
+            .iter()
+            .find(|found| found.name.text == name);
         let Some(definition) = found else {
             return self.wrong(place, format!("there is no definition `{name}`"));
         };
         if definition.arguments.len() != arguments.len() {
             let wanted = definition.arguments.len();
-            return self.wrong(place, format!("`{name}` takes {wanted} arguments, not {}", arguments.len()));
+            return self.wrong(
+                place,
+                format!("`{name}` takes {wanted} arguments, not {}", arguments.len()),
+            );
         }
         let values = arguments.iter().map(|argument| self.typed(argument, scope));
         let values = values.collect::<Result<Vec<_>>>()?;
@@ -601,7 +666,10 @@ impl Builder<'_> {
                     }
                     (None, Some(process)) => process,
                     (None, None) => {
-                        return self.wrong(place, "`neighbours` of which process? write `neighbours(p)`");
+                        return self.wrong(
+                            place,
+                            "`neighbours` of which process? write `neighbours(p)`",
+                        );
                     }
                 };
                 let all = self.the_graph(place)?.neighbours(process);
@@ -640,7 +708,10 @@ impl Builder<'_> {
                 Fold::Sum => Node::If(Box::new([filter, body, Node::Number(0)])).folded(),
                 Fold::Min | Fold::Max if filter == Node::Bool(true) => body,
                 Fold::Min | Fold::Max => {
-                    return self.wrong(place, "what `where` leaves for `min` and `max` must not depend on the state");
+                    return self.wrong(
+                        place,
+                        "what `where` leaves for `min` and `max` must not depend on the state",
+                    );
                 }
             });
         }
@@ -662,7 +733,10 @@ impl Builder<'_> {
 }
 
 fn number(value: i32) -> Typed {
-    Typed { node: Node::Number(value), truth: false }
+    Typed {
+        node: Node::Number(value),
+        truth: false,
+    }
 }
 
 fn truth(node: Node) -> Typed {

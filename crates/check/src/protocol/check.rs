@@ -63,9 +63,15 @@ pub fn check(
     }
     for rule in &protocol.rules {
         let broken = first_broken(&model, rule).map(|rank| path(vec![rank]));
-        let of = if rule.everywhere { "every state" } else { "every legitimate state" };
+        let of = if rule.everywhere {
+            "every state"
+        } else {
+            "every legitimate state"
+        };
         let says = format!("as the file says, of {of}");
-        report.properties.push(Property::unless(rule.name.clone(), says, broken));
+        report
+            .properties
+            .push(Property::unless(rule.name.clone(), says, broken));
     }
     Ok(report)
 }
@@ -89,27 +95,40 @@ fn by_chance(model: &Compiled<'_>, found: ChanceAnswer, report: &mut Report) {
         "every run reaches a legitimate state with probability 1, whatever the scheduler does",
         found.avoided.as_ref().map(|lasso| lasso.trace(model)),
     );
-    let old = report.properties.iter_mut().find(|property| property.name == "convergence");
+    let old = report
+        .properties
+        .iter_mut()
+        .find(|property| property.name == "convergence");
     if let Some(old) = old {
         *old = convergence;
     }
     report.witness = None;
     if found.avoiding > 0 {
-        report.figures.push(("diverging", Figure::Number(found.avoiding)));
+        report
+            .figures
+            .push(("diverging", Figure::Number(found.avoiding)));
     }
     if let Some(slowest) = found.slowest() {
         let (rank, interval) = found.expected[slowest];
         report.witness = Some(Lasso::path(vec![rank]).trace(model));
         if let Some(exact) = &found.exact {
             let exact = exact[slowest].to_string();
-            report.figures.push(("expected_steps_exact", Figure::Text(exact)));
+            report
+                .figures
+                .push(("expected_steps_exact", Figure::Text(exact)));
         }
-        report.figures.push(("expected_steps_low", Figure::Real(interval.low)));
-        report.figures.push(("expected_steps_high", Figure::Real(interval.high)));
+        report
+            .figures
+            .push(("expected_steps_low", Figure::Real(interval.low)));
+        report
+            .figures
+            .push(("expected_steps_high", Figure::Real(interval.high)));
     }
     if let Some(worst) = certain {
         // Without luck it converges too: then there is a bound on the steps.
-        report.figures.push(("certain_steps", Figure::Number(worst.steps)));
+        report
+            .figures
+            .push(("certain_steps", Figure::Number(worst.steps)));
     }
 }
 

@@ -67,13 +67,20 @@ impl Subject<'_> {
     /// "Title: ring(5), n = 5; central scheduler", and what becomes of chance.
     fn heading(&self, knows_chance: bool) -> String {
         let title = self.protocol.title().unwrap_or("A protocol");
-        let who = if self.together { "synchronous" } else { "central" };
+        let who = if self.together {
+            "synchronous"
+        } else {
+            "central"
+        };
         let chance = if self.protocol.is_random() && !knows_chance {
             "; what is random in the protocol is a free choice here"
         } else {
             ""
         };
-        format!("{title}: {}; {who} scheduler{chance}", self.protocol.instance())
+        format!(
+            "{title}: {}; {who} scheduler{chance}",
+            self.protocol.instance()
+        )
     }
 
     fn names(&self) -> Vec<String> {
@@ -84,7 +91,9 @@ impl Subject<'_> {
     /// The variables of a process, by place.
     fn own(&self, process: usize) -> impl Iterator<Item = usize> + '_ {
         let variables = self.protocol.variables.iter().enumerate();
-        variables.filter(move |(_, variable)| variable.process == process).map(|(place, _)| place)
+        variables
+            .filter(move |(_, variable)| variable.process == process)
+            .map(|(place, _)| place)
     }
 
     fn actions(&self) -> impl Iterator<Item = (usize, &Action)> {
@@ -94,13 +103,19 @@ impl Subject<'_> {
 
     /// What all actions can come to.
     fn outcomes(&self) -> impl Iterator<Item = (usize, &Action, &Outcome)> {
-        self.actions()
-            .flat_map(|(process, action)| action.outcomes.iter().map(move |outcome| (process, action, outcome)))
+        self.actions().flat_map(|(process, action)| {
+            action
+                .outcomes
+                .iter()
+                .map(move |outcome| (process, action, outcome))
+        })
     }
 
     /// "somebody of these is enabled".
     fn enabled(&self, dialect: &Dialect, process: Option<usize>) -> String {
-        let actions = self.actions().filter(|(own, _)| process.is_none_or(|wanted| wanted == *own));
+        let actions = self
+            .actions()
+            .filter(|(own, _)| process.is_none_or(|wanted| wanted == *own));
         let guards: Vec<String> = actions
             .map(|(_, action)| dialect.text(&action.guard, &self.names()))
             .collect();
@@ -158,8 +173,15 @@ impl Dialect {
         if rest.is_empty() {
             return first.clone();
         }
-        let best: Vec<String> = rest.iter().map(|other| format!("{first}{sign}{other}")).collect();
-        (self.choose)(&format!("({})", best.join(self.and)), first, &self.extreme(rest, sign))
+        let best: Vec<String> = rest
+            .iter()
+            .map(|other| format!("{first}{sign}{other}"))
+            .collect();
+        (self.choose)(
+            &format!("({})", best.join(self.and)),
+            first,
+            &self.extreme(rest, sign),
+        )
     }
 }
 

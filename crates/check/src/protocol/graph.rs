@@ -20,9 +20,16 @@ impl Graph {
     pub(super) fn generated(kind: &str, sizes: &[i64]) -> Result<Graph, String> {
         let wanted = if kind == "grid" { 2 } else { 1 };
         if sizes.len() != wanted {
-            return Err(format!("{kind} takes {wanted} numbers, not {}", sizes.len()));
+            return Err(format!(
+                "{kind} takes {wanted} numbers, not {}",
+                sizes.len()
+            ));
         }
-        let small = |size: &i64| usize::try_from(*size).ok().filter(|&n| (1..=MAX_PROCESSES).contains(&n));
+        let small = |size: &i64| {
+            usize::try_from(*size)
+                .ok()
+                .filter(|&n| (1..=MAX_PROCESSES).contains(&n))
+        };
         let listed: Option<Vec<usize>> = sizes.iter().map(small).collect();
         let listed = listed.ok_or(format!("a {kind} of 1 to {MAX_PROCESSES} processes"))?;
         let n = listed[0];
@@ -37,7 +44,9 @@ impl Graph {
             "tree" => (1..n).map(|i| ((i - 1) / 2, i)).collect(),
             "grid" => {
                 let (rows, columns) = (listed[0], listed[1]);
-                let right = (0..rows * columns).filter(|i| (i + 1) % columns > 0).map(|i| (i, i + 1));
+                let right = (0..rows * columns)
+                    .filter(|i| (i + 1) % columns > 0)
+                    .map(|i| (i, i + 1));
                 let down = (0..(rows - 1) * columns).map(|i| (i, i + columns));
                 right.chain(down).collect()
             }
@@ -51,10 +60,16 @@ impl Graph {
                 ("left", (0..n).map(|i| Some((i + n - 1) % n)).collect()),
                 ("right", (0..n).map(|i| Some((i + 1) % n)).collect()),
             ],
-            "line" => vec![("left", (0..n).map(before).collect()), ("right", (0..n).map(after).collect())],
+            "line" => vec![
+                ("left", (0..n).map(before).collect()),
+                ("right", (0..n).map(after).collect()),
+            ],
             "tree" | "star" => {
                 let parent = |i: usize| if kind == "tree" { (i - 1) / 2 } else { 0 };
-                vec![("parent", (0..n).map(|i| (i > 0).then(|| parent(i))).collect())]
+                vec![(
+                    "parent",
+                    (0..n).map(|i| (i > 0).then(|| parent(i))).collect(),
+                )]
             }
             _ => Vec::new(),
         };
@@ -71,7 +86,10 @@ impl Graph {
         let nodes: Vec<NodeIndex> = (0..n).map(|_| graph.add_node(())).collect();
         for &(a, b) in edges {
             if a >= n || b >= n || a == b {
-                return Err(format!("{a}-{b} joins no two of the processes 0 to {}", n - 1));
+                return Err(format!(
+                    "{a}-{b} joins no two of the processes 0 to {}",
+                    n - 1
+                ));
             }
             if !neighbours[a].contains(&b) {
                 neighbours[a].push(b);

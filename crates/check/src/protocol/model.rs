@@ -84,7 +84,11 @@ impl<'a> Compiled<'a> {
     ///
     /// From 2^63 states on.
     pub fn new(protocol: &'a Protocol) -> Result<Compiled<'a>> {
-        let sizes: Vec<u64> = protocol.variables.iter().map(|v| v.domain.len() as u64).collect();
+        let sizes: Vec<u64> = protocol
+            .variables
+            .iter()
+            .map(|v| v.domain.len() as u64)
+            .collect();
         let domains = Domains::new(sizes.iter().copied())?;
         let weights = sizes.iter().scan(1, |weight, size| {
             let here = *weight;
@@ -93,20 +97,29 @@ impl<'a> Compiled<'a> {
         });
         let bounds = protocol.bounds();
         let graph = protocol.graph();
-        let set = |process| graph.neighbours(process).iter().fold(0, |set, &i| set | 1 << i);
+        let set = |process| {
+            graph
+                .neighbours(process)
+                .iter()
+                .fold(0, |set, &i| set | 1 << i)
+        };
         let mut compiled = Compiled {
             weights: weights.collect(),
             domains,
             locals: Vec::new(),
             parts: Vec::new(),
-            given: protocol.given.as_ref().map(|given| given.tabulated(&bounds)),
+            given: protocol
+                .given
+                .as_ref()
+                .map(|given| given.tabulated(&bounds)),
             legitimate: protocol.legitimate.tabulated(&bounds),
             neighbours: (0..graph.len()).map(set).collect(),
             left_domain: OnceLock::new(),
             protocol,
         };
-        let supports: Vec<Vec<usize>> =
-            (0..graph.len()).map(|process| protocol.support(process)).collect();
+        let supports: Vec<Vec<usize>> = (0..graph.len())
+            .map(|process| protocol.support(process))
+            .collect();
         for (process, support) in supports.iter().enumerate() {
             let local = compiled.tabulate(process, support);
             compiled.locals.push(local);
@@ -122,7 +135,9 @@ impl<'a> Compiled<'a> {
 
     fn tabulate(&self, process: usize, support: &[usize]) -> Local {
         let domain = |variable: usize| &self.protocol.variables[variable].domain;
-        let sizes = support.iter().map(|&variable| domain(variable).len() as u64);
+        let sizes = support
+            .iter()
+            .map(|&variable| domain(variable).len() as u64);
         let entries = sizes.fold(1, u64::saturating_mul);
         let mut local = Local::default();
         if entries > MAX_ENTRIES {
@@ -169,7 +184,11 @@ impl<'a> Compiled<'a> {
                 local.outcomes.push(Effect { difference, chance });
             }
             let last = local.outcomes.len() as u32;
-            local.choices.push(Choice { action: index as u32, first, last });
+            local.choices.push(Choice {
+                action: index as u32,
+                first,
+                last,
+            });
         }
     }
 
@@ -244,7 +263,8 @@ impl<'a> Compiled<'a> {
             for &choice in &local.choices[first as usize..last as usize] {
                 let outcomes = &local.outcomes[choice.first as usize..choice.last as usize];
                 if outcomes.iter().any(|outcome| outcome.difference.is_none()) {
-                    self.left_domain.get_or_init(|| self.leaving(process, choice, rank));
+                    self.left_domain
+                        .get_or_init(|| self.leaving(process, choice, rank));
                 } else {
                     each(process, choice, outcomes);
                 }
@@ -255,7 +275,9 @@ impl<'a> Compiled<'a> {
     fn leaving(&self, process: usize, choice: Choice, rank: u64) -> String {
         let action = &self.protocol.processes[process][choice.action as usize].name;
         let state = self.show(&self.state(rank));
-        format!("`{action}` of process {process} assigns a value outside the variable's domain in the state {state}")
+        format!(
+            "`{action}` of process {process} assigns a value outside the variable's domain in the state {state}"
+        )
     }
 
     /// Whether the states met so far kept all variables within their domains.
@@ -289,7 +311,11 @@ impl Protocol {
         let mut support = Vec::new();
         for action in &self.processes[process] {
             action.guard.support(&mut support);
-            for (variable, value) in action.outcomes.iter().flat_map(|outcome| &outcome.assignments) {
+            for (variable, value) in action
+                .outcomes
+                .iter()
+                .flat_map(|outcome| &outcome.assignments)
+            {
                 support.push(*variable);
                 value.support(&mut support);
             }
@@ -302,7 +328,10 @@ impl Protocol {
     /// The least and the greatest value of every variable.
     pub(super) fn bounds(&self) -> Vec<(i32, i32)> {
         let ends = |domain: &Vec<i32>| (domain[0], domain[domain.len() - 1]);
-        self.variables.iter().map(|variable| ends(&variable.domain)).collect()
+        self.variables
+            .iter()
+            .map(|variable| ends(&variable.domain))
+            .collect()
     }
 }
 
@@ -334,7 +363,10 @@ impl Model for Compiled<'_> {
     fn rank(&self, state: &Values) -> u64 {
         let variables = self.protocol.variables.iter().zip(state.0);
         let places = variables.map(|(variable, value)| {
-            variable.domain.binary_search(&value).expect("a value of the domain") as u64
+            variable
+                .domain
+                .binary_search(&value)
+                .expect("a value of the domain") as u64
         });
         self.domains.rank(places)
     }
@@ -344,7 +376,9 @@ impl Model for Compiled<'_> {
     }
 
     fn exists(&self, state: &Values) -> bool {
-        self.given.as_ref().is_none_or(|given| given.holds(&state.0))
+        self.given
+            .as_ref()
+            .is_none_or(|given| given.holds(&state.0))
     }
 
     fn show(&self, state: &Values) -> String {

@@ -44,12 +44,15 @@ impl Node {
             Node::Bool(truth) => i32::from(*truth),
             Node::Variable(variable) => values[*variable],
             Node::Not(inner) => 1 - inner.value(values),
-            Node::Binary(operator, a, b) => {
-                apply(*operator, a.value(values), || b.value(values))
-            }
+            Node::Binary(operator, a, b) => apply(*operator, a.value(values), || b.value(values)),
             Node::If(parts) => {
                 let [condition, yes, no] = &**parts;
-                if condition.value(values) != 0 { yes } else { no }.value(values)
+                if condition.value(values) != 0 {
+                    yes
+                } else {
+                    no
+                }
+                .value(values)
             }
             Node::Many(many, nodes) => {
                 let mut all = nodes.iter().map(|node| node.value(values));
@@ -62,9 +65,12 @@ impl Node {
                 }
             }
             Node::Table(table) => {
-                let index = table.places.iter().fold(0, |index, &(variable, least, weight)| {
-                    index + (values[variable] - least) * weight
-                });
+                let index = table
+                    .places
+                    .iter()
+                    .fold(0, |index, &(variable, least, weight)| {
+                        index + (values[variable] - least) * weight
+                    });
                 table.values[index as usize]
             }
         }
@@ -121,7 +127,10 @@ impl Node {
                     (Many::Any, 0) => Node::Bool(false),
                     (Many::Sum, 0) => Node::Number(0),
                     (_, 1) => nodes.swap_remove(0),
-                    _ if nodes.iter().all(|node| matches!(node, Node::Number(_) | Node::Bool(_))) => {
+                    _ if nodes
+                        .iter()
+                        .all(|node| matches!(node, Node::Number(_) | Node::Bool(_))) =>
+                    {
                         let value = Node::Many(many, nodes).value(&[]);
                         match many {
                             Many::All | Many::Any => Node::Bool(value != 0),
@@ -173,7 +182,11 @@ impl Node {
                 Node::Binary(operator, a, b) => {
                     Node::Binary(*operator, Box::new(each(a)), Box::new(each(b)))
                 }
-                Node::If(parts) => Node::If(Box::new([each(&parts[0]), each(&parts[1]), each(&parts[2])])),
+                Node::If(parts) => Node::If(Box::new([
+                    each(&parts[0]),
+                    each(&parts[1]),
+                    each(&parts[2]),
+                ])),
                 Node::Many(many, nodes) => Node::Many(*many, nodes.iter().map(each).collect()),
                 other => other.clone(),
             };
@@ -192,7 +205,10 @@ impl Node {
             self.value(&values)
         });
         let entries = entries.collect();
-        Node::Table(Box::new(Table { places, values: entries }))
+        Node::Table(Box::new(Table {
+            places,
+            values: entries,
+        }))
     }
 }
 

@@ -19,10 +19,46 @@ const PARTS: &str = "`protocol`, `parameter`, `graph`, `scheduler`, `variable`, 
 
 /// Words that name nothing of the user's.
 const RESERVED: [&str; 40] = [
-    "protocol", "parameter", "graph", "scheduler", "variable", "given", "define", "process",
-    "legitimate", "property", "everywhere", "and", "or", "not", "if", "then", "else", "div", "mod",
-    "true", "false", "all", "any", "count", "sum", "min", "max", "in", "where", "processes",
-    "neighbours", "others", "self", "none", "bool", "abs", "enabled", "edges", "of", "distance",
+    "protocol",
+    "parameter",
+    "graph",
+    "scheduler",
+    "variable",
+    "given",
+    "define",
+    "process",
+    "legitimate",
+    "property",
+    "everywhere",
+    "and",
+    "or",
+    "not",
+    "if",
+    "then",
+    "else",
+    "div",
+    "mod",
+    "true",
+    "false",
+    "all",
+    "any",
+    "count",
+    "sum",
+    "min",
+    "max",
+    "in",
+    "where",
+    "processes",
+    "neighbours",
+    "others",
+    "self",
+    "none",
+    "bool",
+    "abs",
+    "enabled",
+    "edges",
+    "of",
+    "distance",
 ];
 
 pub(super) fn parse(text: &str) -> Result<File> {
@@ -108,7 +144,10 @@ impl Parser<'_> {
         let place = self.place();
         match self.peek() {
             Token::Word(word) if RESERVED.contains(&word.as_str()) => {
-                let says = format!("expected {what}, but {} has a meaning of its own", self.peek());
+                let says = format!(
+                    "expected {what}, but {} has a meaning of its own",
+                    self.peek()
+                );
                 self.wrong(place, says)
             }
             Token::Word(text) => {
@@ -176,7 +215,11 @@ impl Parser<'_> {
                     self.sign(":")?;
                     let holds = self.expr()?;
                     let everywhere = part == "everywhere";
-                    file.properties.push(Property { name, everywhere, holds });
+                    file.properties.push(Property {
+                        name,
+                        everywhere,
+                        holds,
+                    });
                 }
                 _ => {
                     self.at -= 1;
@@ -254,7 +297,11 @@ impl Parser<'_> {
         }
         self.sign("=")?;
         let body = self.expr()?;
-        Ok(Definition { name, arguments, body })
+        Ok(Definition {
+            name,
+            arguments,
+            body,
+        })
     }
 
     fn block(&mut self) -> Result<Block> {
@@ -295,8 +342,15 @@ impl Parser<'_> {
         loop {
             let chance = if matches!(self.peek(), Token::Number(_)) || self.is_sign("(") {
                 let numerator = self.primary()?;
-                let one = Expr { place: numerator.place, kind: Kind::Number(1) };
-                let denominator = if self.skips_sign("/") { self.primary()? } else { one };
+                let one = Expr {
+                    place: numerator.place,
+                    kind: Kind::Number(1),
+                };
+                let denominator = if self.skips_sign("/") {
+                    self.primary()?
+                } else {
+                    one
+                };
                 self.sign(":")?;
                 Some((numerator, denominator))
             } else {
@@ -312,9 +366,17 @@ impl Parser<'_> {
                 parser.sign(":=")?;
                 Ok((name, whose, parser.expr()?))
             })?;
-            outcomes.push(Outcome { chance, assignments });
+            outcomes.push(Outcome {
+                chance,
+                assignments,
+            });
             if !self.skips_sign("|") {
-                return Ok(Action { name, each, guard, outcomes });
+                return Ok(Action {
+                    name,
+                    each,
+                    guard,
+                    outcomes,
+                });
             }
         }
     }
@@ -366,11 +428,18 @@ impl Parser<'_> {
             let place = self.place();
             self.next();
             let right = self.binary(level + 1)?;
-            let (a, b) = if exchanged { (right, left) } else { (left, right) };
+            let (a, b) = if exchanged {
+                (right, left)
+            } else {
+                (left, right)
+            };
             let kind = Kind::Binary(operator, Box::new(a), Box::new(b));
             left = Expr { place, kind };
             if level == 2 && self.operator(2).is_some() {
-                return self.wrong(self.place(), "two comparisons in a row; join them with `and`");
+                return self.wrong(
+                    self.place(),
+                    "two comparisons in a row; join them with `and`",
+                );
             }
         }
         Ok(left)
@@ -492,9 +561,19 @@ impl Parser<'_> {
         let name = self.name("a name for the members")?.text;
         self.word("in")?;
         let range = self.range()?;
-        let filter = if self.skips_word("where") { Some(self.expr()?) } else { None };
+        let filter = if self.skips_word("where") {
+            Some(self.expr()?)
+        } else {
+            None
+        };
         self.sign(":")?;
         let body = self.expr()?;
-        Ok(Folded { fold, name, range, filter, body })
+        Ok(Folded {
+            fold,
+            name,
+            range,
+            filter,
+            body,
+        })
     }
 }

@@ -72,13 +72,24 @@ pub fn write_space(
     let legitimate = |rank: u64| model.legitimate(&model.state(rank));
     match format {
         Format::Dot => {
-            writeln!(out, "digraph states {{\n  node [shape=box, fontname=monospace]")?;
+            writeln!(
+                out,
+                "digraph states {{\n  node [shape=box, fontname=monospace]"
+            )?;
             for &rank in &ranks {
                 let borders = 1 + u8::from(legitimate(rank));
-                writeln!(out, "  {rank} [label=\"{}\", peripheries={borders}]", shown(rank))?;
+                writeln!(
+                    out,
+                    "  {rank} [label=\"{}\", peripheries={borders}]",
+                    shown(rank)
+                )?;
             }
             for edge in edges(model, scheduler, &ranks) {
-                writeln!(out, "  {} -> {} [label=\"{}\"]", edge.from, edge.to, edge.label)?;
+                writeln!(
+                    out,
+                    "  {} -> {} [label=\"{}\"]",
+                    edge.from, edge.to, edge.label
+                )?;
             }
             writeln!(out, "}}")
         }
@@ -86,7 +97,12 @@ pub fn write_space(
             let number = |rank: u64| ranks.binary_search(&rank).map_or(0, |at| at + 1);
             let steps = edges(model, scheduler, &ranks).count();
             let loops = ranks.iter().filter(|&&rank| legitimate(rank)).count();
-            writeln!(out, "des (0, {}, {})", steps + loops + ranks.len(), ranks.len() + 1)?;
+            writeln!(
+                out,
+                "des (0, {}, {})",
+                steps + loops + ranks.len(),
+                ranks.len() + 1
+            )?;
             for &rank in &ranks {
                 writeln!(out, "(0, \"start\", {})", number(rank))?;
                 if legitimate(rank) {
@@ -100,10 +116,18 @@ pub fn write_space(
             Ok(())
         }
         Format::Csv => {
-            writeln!(out, "from,to,step,from_legitimate,to_legitimate,from_state,to_state")?;
+            writeln!(
+                out,
+                "from,to,step,from_legitimate,to_legitimate,from_state,to_state"
+            )?;
             for Edge { from, to, label } in edges(model, scheduler, &ranks) {
                 let (a, b) = (legitimate(from), legitimate(to));
-                writeln!(out, "{from},{to},{label},{a},{b},{},{}", shown(from), shown(to))?;
+                writeln!(
+                    out,
+                    "{from},{to},{label},{a},{b},{},{}",
+                    shown(from),
+                    shown(to)
+                )?;
             }
             Ok(())
         }
@@ -115,7 +139,9 @@ fn edges<'a>(
     scheduler: Scheduler,
     ranks: &'a [u64],
 ) -> impl Iterator<Item = Edge> + 'a {
-    ranks.iter().flat_map(move |&from| steps(model, scheduler, from))
+    ranks
+        .iter()
+        .flat_map(move |&from| steps(model, scheduler, from))
 }
 
 fn steps(model: &Compiled<'_>, scheduler: Scheduler, from: u64) -> Vec<Edge> {
@@ -128,7 +154,11 @@ fn steps(model: &Compiled<'_>, scheduler: Scheduler, from: u64) -> Vec<Edge> {
         for effect in effects {
             let (p, q) = effect.chance;
             let difference = effect.difference.unwrap_or(0);
-            moves[process].push((difference, format!("{process}.{name}"), (p.into(), q.into())));
+            moves[process].push((
+                difference,
+                format!("{process}.{name}"),
+                (p.into(), q.into()),
+            ));
         }
     });
     let neighbours = |process| crate::traits::Guarded::neighbours(model, process);
@@ -141,7 +171,11 @@ fn steps(model: &Compiled<'_>, scheduler: Scheduler, from: u64) -> Vec<Edge> {
                 for (difference, name, (p, q)) in &moves[process] {
                     let plus = if label.is_empty() { "" } else { "+" };
                     let chance: f64 = chance * *p as f64 / *q as f64;
-                    next.push((rank.wrapping_add(*difference), format!("{label}{plus}{name}"), chance));
+                    next.push((
+                        rank.wrapping_add(*difference),
+                        format!("{label}{plus}{name}"),
+                        chance,
+                    ));
                 }
             }
             all = next;

@@ -31,9 +31,19 @@ pub(super) fn write(subject: &Subject<'_>) -> String {
         }
         for place in subject.own(process) {
             let domain = &protocol.variables[place].domain;
-            let _ = writeln!(text, "  {} : [{}..{}];", names[place], domain[0], domain[domain.len() - 1]);
+            let _ = writeln!(
+                text,
+                "  {} : [{}..{}];",
+                names[place],
+                domain[0],
+                domain[domain.len() - 1]
+            );
         }
-        let label = if subject.together { "step".to_owned() } else { format!("move{process}") };
+        let label = if subject.together {
+            "step".to_owned()
+        } else {
+            format!("move{process}")
+        };
         for action in actions {
             let _ = writeln!(text, "  {}", command(action, &label, &names));
         }
@@ -46,12 +56,23 @@ pub(super) fn write(subject: &Subject<'_>) -> String {
         let enabled = subject.enabled(&PRISM, None);
         let _ = write!(text, "  [idle] !{enabled} -> true;\nendmodule\n\n");
     }
-    let domains = protocol.variables.iter().zip(&names).filter_map(|(variable, name)| members(variable, name));
+    let domains = protocol
+        .variables
+        .iter()
+        .zip(&names)
+        .filter_map(|(variable, name)| members(variable, name));
     let given = protocol.given.iter().map(|given| PRISM.text(given, &names));
     let start: Vec<String> = domains.chain(given).collect();
-    let start = if start.is_empty() { "true".to_owned() } else { start.join(" & ") };
+    let start = if start.is_empty() {
+        "true".to_owned()
+    } else {
+        start.join(" & ")
+    };
     let legitimate = PRISM.text(&protocol.legitimate, &names);
-    let _ = write!(text, "init {start} endinit\n\nlabel \"legitimate\" = {legitimate};\n\nrewards \"steps\"\n");
+    let _ = write!(
+        text,
+        "init {start} endinit\n\nlabel \"legitimate\" = {legitimate};\n\nrewards \"steps\"\n"
+    );
     if subject.together {
         text.push_str("  [step] true : 1;\n");
     } else {
@@ -65,13 +86,16 @@ pub(super) fn write(subject: &Subject<'_>) -> String {
 
 fn command(action: &Action, label: &str, names: &[String]) -> String {
     let outcomes = action.outcomes.iter().map(|outcome| {
-        let assignments = outcome
-            .assignments
-            .iter()
-            .map(|(variable, value)| format!("({}' = {})", names[*variable], PRISM.text(value, names)));
+        let assignments = outcome.assignments.iter().map(|(variable, value)| {
+            format!("({}' = {})", names[*variable], PRISM.text(value, names))
+        });
         let assignments: Vec<String> = assignments.collect();
         let (p, q) = outcome.chance;
-        let chance = if (p, q) == (1, 1) { String::new() } else { format!("{p}/{q} : ") };
+        let chance = if (p, q) == (1, 1) {
+            String::new()
+        } else {
+            format!("{p}/{q} : ")
+        };
         format!("{chance}{}", assignments.join(" & "))
     });
     let outcomes: Vec<String> = outcomes.collect();
@@ -86,6 +110,9 @@ fn members(variable: &Variable, name: &str) -> Option<String> {
     if (last - first) as usize + 1 == domain.len() {
         return None;
     }
-    let each: Vec<String> = domain.iter().map(|value| format!("{name} = {value}")).collect();
+    let each: Vec<String> = domain
+        .iter()
+        .map(|value| format!("{name} = {value}"))
+        .collect();
     Some(format!("({})", each.join(" | ")))
 }

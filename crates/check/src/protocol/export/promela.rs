@@ -26,7 +26,11 @@ pub(super) fn write(subject: &Subject<'_>) -> String {
     );
     let all = names.join(", ");
     let fresh: Vec<String> = names.iter().map(|name| format!("new_{name}")).collect();
-    let _ = writeln!(text, "short {all};\nshort {};\nbool legitimate, before, outside;\n", fresh.join(", "));
+    let _ = writeln!(
+        text,
+        "short {all};\nshort {};\nbool legitimate, before, outside;\n",
+        fresh.join(", ")
+    );
     let _ = writeln!(
         text,
         "#define JUDGE legitimate = {}\n#define STEP before = legitimate; JUDGE; assert(!before || legitimate); before = false\n",
@@ -34,23 +38,45 @@ pub(super) fn write(subject: &Subject<'_>) -> String {
     );
     text.push_str("init {\n  atomic {\n");
     for (variable, name) in protocol.variables.iter().zip(&names) {
-        let values: Vec<String> = variable.domain.iter().map(|value| format!(":: {name} = {value}")).collect();
+        let values: Vec<String> = variable
+            .domain
+            .iter()
+            .map(|value| format!(":: {name} = {value}"))
+            .collect();
         let _ = writeln!(text, "    if {} fi;", values.join(" "));
     }
-    let given = protocol.given.as_ref().map_or("true".to_owned(), |given| PROMELA.text(given, &names));
-    let _ = writeln!(text, "    if :: {given} :: else -> outside = true; goto end fi;\n    JUDGE\n  }};\n  do");
+    let given = protocol
+        .given
+        .as_ref()
+        .map_or("true".to_owned(), |given| PROMELA.text(given, &names));
+    let _ = writeln!(
+        text,
+        "    if :: {given} :: else -> outside = true; goto end fi;\n    JUDGE\n  }};\n  do"
+    );
     let assign = |outcome: &super::Outcome| {
         let (mut first, mut then) = (String::new(), String::new());
         for (variable, value) in &outcome.assignments {
-            let _ = write!(first, "{} = {}; ", fresh[*variable], PROMELA.text(value, &names));
-            let _ = write!(then, "{} = {}; {} = 0; ", names[*variable], fresh[*variable], fresh[*variable]);
+            let _ = write!(
+                first,
+                "{} = {}; ",
+                fresh[*variable],
+                PROMELA.text(value, &names)
+            );
+            let _ = write!(
+                then,
+                "{} = {}; {} = 0; ",
+                names[*variable], fresh[*variable], fresh[*variable]
+            );
         }
         (first, then)
     };
     if subject.together {
         text.push_str("  :: atomic {\n");
         for (process, actions) in protocol.processes.iter().enumerate() {
-            let keep: String = subject.own(process).map(|place| format!("{} = {}; ", fresh[place], names[place])).collect();
+            let keep: String = subject
+                .own(process)
+                .map(|place| format!("{} = {}; ", fresh[place], names[place]))
+                .collect();
             let _ = write!(text, "       {keep}\n       if ");
             for action in actions {
                 for outcome in &action.outcomes {

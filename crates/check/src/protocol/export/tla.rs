@@ -41,11 +41,18 @@ pub(super) fn write(subject: &Subject<'_>) -> String {
         let _ = writeln!(text, "Move{process} ==");
         for (_, action, outcome) in subject.outcomes().filter(|(other, ..)| *other == process) {
             let _ = write!(text, "  \\/ {}", TLA.text(&action.guard, &names));
-            let written: Vec<usize> =
-                if subject.together { own.clone() } else { (0..names.len()).collect() };
+            let written: Vec<usize> = if subject.together {
+                own.clone()
+            } else {
+                (0..names.len()).collect()
+            };
             for place in &written {
-                let found = outcome.assignments.iter().find(|(variable, _)| variable == place);
-                let value = found.map_or(names[*place].clone(), |(_, value)| TLA.text(value, &names));
+                let found = outcome
+                    .assignments
+                    .iter()
+                    .find(|(variable, _)| variable == place);
+                let value =
+                    found.map_or(names[*place].clone(), |(_, value)| TLA.text(value, &names));
                 let _ = write!(text, " /\\ {}' = {value}", names[*place]);
             }
             text.push('\n');
@@ -55,13 +62,20 @@ pub(super) fn write(subject: &Subject<'_>) -> String {
             text.push_str("  FALSE\n");
         }
         let enabled = subject.enabled(&TLA, Some(process));
-        let _ = writeln!(text, "Enabled{process} == {enabled}\nStay{process} == UNCHANGED <<{}>>\n", stay.join(", "));
+        let _ = writeln!(
+            text,
+            "Enabled{process} == {enabled}\nStay{process} == UNCHANGED <<{}>>\n",
+            stay.join(", ")
+        );
     }
     let n = protocol.processes.len();
     text.push_str("Next ==\n");
     for process in 0..n {
         if subject.together {
-            let _ = writeln!(text, "  /\\ (IF Enabled{process} THEN Move{process} ELSE Stay{process})");
+            let _ = writeln!(
+                text,
+                "  /\\ (IF Enabled{process} THEN Move{process} ELSE Stay{process})"
+            );
         } else {
             let _ = writeln!(text, "  \\/ Move{process}");
         }

@@ -27,7 +27,7 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
             }
             let (done, total) = control.progress();
             bar.set_position(done.saturating_mul(1000).checked_div(total).unwrap_or(0));
-            bar.set_message(outlook(done, total, elapsed));
+            bar.set_message(outlook(done, total, elapsed, control.expected()));
         }
         bar.finish_and_clear();
         match worker.join() {
@@ -42,7 +42,7 @@ fn style() -> ProgressStyle {
 }
 
 /// How far it is and how long it will take, going by all that was done so far.
-fn outlook(done: u64, total: u64, elapsed: Duration) -> String {
+fn outlook(done: u64, total: u64, elapsed: Duration, expected: Option<Duration>) -> String {
     let passed = HumanDuration(elapsed);
     if total == 0 {
         return format!("{} states so far, {passed}", HumanCount(done));
@@ -50,6 +50,10 @@ fn outlook(done: u64, total: u64, elapsed: Duration) -> String {
     let part = (done as f64 / total as f64).min(1.0);
     // Rounded down: it is not done before it is.
     let percent = (part * 100.0).floor();
+    if let (true, Some(expected)) = (part < 0.05, expected) {
+        let expected = HumanDuration(expected);
+        return format!("{percent}%, {passed}, about {expected} in all by a sample");
+    }
     if part < 0.001 {
         return format!("{percent}%, {passed}, too early to say how long");
     }
@@ -65,16 +69,20 @@ mod tests {
     #[test]
     fn the_outlook_goes_by_what_was_done() {
         let minute = Duration::from_secs(60);
-        let told = outlook(1, 4, minute);
+        let told = outlook(1, 4, minute, None);
         assert_eq!(told, "25%, 60 seconds, about 3 minutes left");
         assert_eq!(
-            outlook(0, 4, minute),
+            outlook(0, 4, minute, None),
             "0%, 60 seconds, too early to say how long"
         );
         assert_eq!(
-            outlook(12_345, 0, minute),
+            outlook(0, 4, minute, Some(minute * 3)),
+            "0%, 60 seconds, about 3 minutes in all by a sample"
+        );
+        assert_eq!(
+            outlook(12_345, 0, minute, None),
             "12,345 states so far, 60 seconds"
         );
-        assert!(outlook(999_999, 1_000_000, minute).starts_with("99%"));
+        assert!(outlook(999_999, 1_000_000, minute, None).starts_with("99%"));
     }
 }
