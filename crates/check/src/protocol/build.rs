@@ -272,7 +272,8 @@ impl Builder<'_> {
                     let found = match self.truth(condition, &scope)? {
                         Node::Bool(truth) => truth,
                         _ => {
-                            return self.wrong(condition.place, "this must not depend on the state");
+                            return self
+                                .wrong(condition.place, "this must not depend on the state");
                         }
                     };
                     named |= found;
