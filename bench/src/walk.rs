@@ -18,6 +18,24 @@ pub(crate) fn measure(table: &mut Table) {
     distance_kept(table, &torus, &long);
     longer_walk(table, &torus, &short, &long);
     improvement(table);
+    several_tokens(table);
+}
+
+/// Four tokens on thousands of nodes, against what no walk can exceed.
+fn several_tokens(table: &mut Table) {
+    let generator: Generator = "geometric:3815".parse().expect("a generator");
+    let network = generator.network(2009).expect("a connected network");
+    let start = std::time::Instant::now();
+    let found = search::walk(&network, &Request::new(4), &mut |_| {}).expect("a walk");
+    let kept = found.distance().expect("four tokens");
+    let bound = found.bound.expect("four tokens").distance;
+    table.add(Row {
+        work: "distance 4 tokens keep, random geometric network of 3,815 nodes".to_owned(),
+        ours: format!("search {kept} in {}", time(start.elapsed())),
+        baseline: format!("no walk keeps more than {bound}"),
+        ratio: f64::from(kept) / f64::from(bound),
+        goal: Goal::AtLeast(0.5),
+    });
 }
 
 /// The walk, but every step taken there and back until it has taken about ten

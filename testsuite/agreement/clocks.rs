@@ -14,7 +14,7 @@
 //! Legitimate: the two are in step, and so is what is known or under way, which is no
 //! newer than the truth; and two that think themselves current or acknowledged are.
 
-use headway_check::{Action, Actions, Control, Limits, Model, Step, actions};
+use headway_check::{Action, Actions, Control, Fairness, Limits, Model, Step, actions};
 use headway_core::phase_clock::PhaseClock;
 
 /// Two clocks.
@@ -149,7 +149,10 @@ impl Actions for Clocks {
             "send to 0",
             "send to 1",
         ]
-        .map(|name| Action { name, fair: true })
+        .map(|name| Action {
+            name,
+            fairness: Fairness::Strong,
+        })
         .to_vec()
     }
 

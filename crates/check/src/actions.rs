@@ -1,14 +1,14 @@
-//! Models of named actions, some of which are strongly fair.
+//! Models of named actions, some of which are fair.
 //!
 //! A run that never becomes legitimate either stops, or stays in the end inside a
 //! strongly connected set of illegitimate states, all of whose states it visits
-//! again and again. Such a set is possible under strong fairness exactly if every
-//! fair action that some state of the set enables is also taken by a step inside
-//! the set. So: take the strongly connected components of the illegitimate
-//! states; where a fair action is enabled but never taken inside, remove the
-//! states that enable it and look at the components of the rest; what passes is a
-//! counterexample, and when nothing is left there is none. (This is the emptiness
-//! check for Streett automata: Emerson and Lei, 1987.)
+//! again and again. Such a set is possible exactly if every strongly fair action that
+//! some state of the set enables, and every weakly fair one that all of its states
+//! enable, is also taken by a step inside the set. So: take the strongly connected
+//! components of the illegitimate states; where a fair action is enabled like that but
+//! never taken inside, remove the states that enable it and look at the components of
+//! the rest; what passes is a counterexample, and when nothing is left there is none.
+//! (This is the emptiness check for Streett automata: Emerson and Lei, 1987.)
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,7 +21,7 @@ use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result, TooLarge};
 use crate::report::{Lasso, Property, Report};
 use crate::schedule::bits;
-use crate::traits::{Actions, Step};
+use crate::traits::{Action, Actions, Fairness, Step};
 
 /// The answer about a model of actions. States are given by rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,13 +52,16 @@ pub fn explore<M: Actions>(model: &M, limits: Limits, control: &Control) -> Resu
     limits.admit(states, 96 + 28 * actions.len() as u64)?;
     TooLarge::bound("states", states, u32::MAX.into())?;
     control.begin(2 * states);
-    let nodes: Vec<Node> = (0..states)
+    let mut nodes: Vec<Node> = (0..states)
         .into_par_iter()
         .map(|rank| Node::new(model, rank))
         .collect();
     control.advance(states);
     if control.stopped() {
         return Err(CheckError::interrupted(control, "nothing is settled yet"));
+    }
+    if model.looks_for_closure() {
+        keep_closed(&mut nodes);
     }
     let mut answer = ActionsAnswer {
         states,
@@ -80,11 +83,35 @@ pub fn explore<M: Actions>(model: &M, limits: Limits, control: &Control) -> Resu
                 .or_insert((rank, to.into()));
         }
     }
-    let fair = (0..).zip(&actions).filter(|(_, action)| action.fair);
-    let fair = fair.fold(0, |set, (index, _)| set | 1 << index);
-    answer.divergence = Illegitimate::new(nodes, fair).divergence();
+    let those = |fairness| {
+        let those = (0..)
+            .zip(&actions)
+            .filter(move |(_, action)| action.fairness == fairness);
+        those.fold(0, |set, (index, _)| set | 1 << index)
+    };
+    let (weak, strong) = (those(Fairness::Weak), those(Fairness::Strong));
+    answer.divergence = Illegitimate::new(nodes, weak, strong).divergence();
     control.advance(states);
     Ok(answer)
+}
+
+/// Leaves only those legitimate states from which no run leads to another.
+fn keep_closed(nodes: &mut [Node]) {
+    loop {
+        let leaves = |node: &Node| {
+            node.legitimate && (node.edges.iter()).any(|&(_, to)| !nodes[to as usize].legitimate)
+        };
+        let leaving: Vec<usize> = (0..nodes.len())
+            .into_par_iter()
+            .filter(|&at| leaves(&nodes[at]))
+            .collect();
+        if leaving.is_empty() {
+            return;
+        }
+        for at in leaving {
+            nodes[at].legitimate = false;
+        }
+    }
 }
 
 /// Explores a model and reports on it, also on the properties of steps given by name and
@@ -99,6 +126,13 @@ pub(crate) fn report<M: Actions>(
 ) -> Result<Report> {
     let answer = explore(model, limits, control)?;
     let step = |(from, to): (u64, u64)| Lasso::path(vec![from, to]).trace(model);
+    let weak = |action: &Action| action.fairness == Fairness::Weak;
+    let convergence = if model.actions().iter().any(weak) {
+        "every run reaches a legitimate state, if nobody puts off forever what it can always do"
+    } else {
+        "every run reaches a legitimate state, if the parties do again and again what they \
+         can do again and again"
+    };
     let mut properties = vec![
         Property::unless(
             "closure",
@@ -107,8 +141,7 @@ pub(crate) fn report<M: Actions>(
         ),
         Property::unless(
             "convergence",
-            "every run reaches a legitimate state, if the parties do again and again what they \
-             can do again and again",
+            convergence,
             answer.divergence.as_ref().map(|lasso| lasso.trace(model)),
         ),
     ];
@@ -163,11 +196,13 @@ struct Illegitimate {
     graph: DiGraph<u64, u8>,
     /// The part of the graph that a state belongs to; 0 when it is out of the question.
     part: Vec<u32>,
-    fair: u64,
+    /// Sets of actions.
+    weak: u64,
+    strong: u64,
 }
 
 impl Illegitimate {
-    fn new(nodes: Vec<Node>, fair: u64) -> Illegitimate {
+    fn new(nodes: Vec<Node>, weak: u64, strong: u64) -> Illegitimate {
         let edges = nodes.iter().map(|node| node.edges.len()).sum();
         let mut graph = DiGraph::with_capacity(nodes.len(), edges);
         for node in &nodes {
@@ -187,7 +222,12 @@ impl Illegitimate {
                 graph.add_edge(NodeIndex::new(rank), NodeIndex::new(to as usize), action);
             }
         }
-        Illegitimate { graph, part, fair }
+        Illegitimate {
+            graph,
+            part,
+            weak,
+            strong,
+        }
     }
 
     fn divergence(&mut self) -> Option<Lasso> {
@@ -214,17 +254,18 @@ impl Illegitimate {
                 for state in component {
                     next[state.index()] = parts;
                 }
-                let (mut enabled, mut taken) = (0, 0);
+                let (mut sometimes, mut always, mut taken) = (0, u64::MAX, 0);
                 for &state in component {
-                    enabled |= self.graph[state];
+                    sometimes |= self.graph[state];
+                    always &= self.graph[state];
                     for edge in self.graph.edges(state) {
                         taken |= u64::from(next[edge.target().index()] == parts) << edge.weight();
                     }
                 }
-                let starved = enabled & self.fair & !taken;
+                let starved = (sometimes & self.strong | always & self.weak) & !taken;
                 if taken != 0 && starved == 0 {
                     self.part = next;
-                    return Some(self.tour(component, taken & self.fair));
+                    return Some(self.tour(component, taken & (self.strong | self.weak)));
                 }
                 for state in component {
                     let stays = taken != 0 && self.graph[*state] & starved == 0;
@@ -239,7 +280,8 @@ impl Illegitimate {
         }
     }
 
-    /// A cycle inside a component that takes every action of a set.
+    /// A cycle inside a component that takes every action of a set, and where it takes
+    /// no weakly fair one, passes a state that does not enable it.
     fn tour(&self, component: &[NodeIndex], actions: u64) -> Lasso {
         let start = *component.iter().min().expect("never empty");
         let mut cycle = vec![start];
@@ -247,6 +289,13 @@ impl Illegitimate {
         for action in bits(actions) {
             cycle.extend(self.path(at, |found, _| usize::from(found) == action));
             at = cycle[cycle.len() - 1];
+        }
+        for action in bits(self.weak & !actions) {
+            let disabled = |state: NodeIndex| self.graph[state] >> action & 1 == 0;
+            if !cycle.iter().any(|&state| disabled(state)) {
+                cycle.extend(self.path(at, |_, to| disabled(to)));
+                at = cycle[cycle.len() - 1];
+            }
         }
         if cycle.len() == 1 || at != start {
             cycle.extend(self.path(at, |_, to| to == start));

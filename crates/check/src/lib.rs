@@ -24,4 +24,4 @@ pub use model::Search;
 pub use num_bigint::BigUint;
 pub use report::{Figure, Lasso, Property, Report, Trace, Worst};
 pub use schedule::{Scheduler, UnknownScheduler};
-pub use traits::{Action, Actions, Deterministic, Guarded, Model, Moves, Step};
+pub use traits::{Action, Actions, Deterministic, Fairness, Guarded, Model, Moves, Step};

@@ -183,9 +183,19 @@ pub trait Guarded: Model {
 pub struct Action {
     /// Its name.
     pub name: &'static str,
-    /// Whether it happens again and again if it can happen again and again (strong
-    /// fairness). Others, such as the loss of a message, may or may not happen.
-    pub fair: bool,
+    /// When it has to happen.
+    pub fairness: Fairness,
+}
+
+/// When an action has to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fairness {
+    /// It may or may not, as the loss of a message.
+    Unfair,
+    /// It happens in the end if from some time on it can always happen.
+    Weak,
+    /// It happens again and again if it can happen again and again.
+    Strong,
 }
 
 /// One step of an [`Actions`] model.
@@ -204,6 +214,13 @@ pub trait Actions: Model {
 
     /// Adds every step that the state allows.
     fn steps(&self, state: &Self::State, steps: &mut Vec<Step<Self::State>>);
+
+    /// Whether the engine is to look for closure itself: [`Model::legitimate`] then says
+    /// only how it should be, and the legitimate states are those of them from which no
+    /// step ever leads to another.
+    fn looks_for_closure(&self) -> bool {
+        false
+    }
 
     /// The name of the property that a step from a legitimate state violates, if any.
     fn violates(&self, _before: &Self::State, _step: &Step<Self::State>) -> Option<&'static str> {

@@ -141,7 +141,7 @@ proptest! {
 proptest! {
     #[test]
     fn fairness_agrees_with_trying_every_set_of_states(
-        steps in prop::collection::vec(prop::collection::vec((0..3_usize, 0..6_u64), 0..4), 6),
+        steps in prop::collection::vec(prop::collection::vec((0..4_usize, 0..6_u64), 0..4), 6),
         legitimate in prop::collection::vec(prop::bool::weighted(0.3), 6),
     ) {
         let model = Steps { next: steps, legitimate };
@@ -165,10 +165,12 @@ proptest! {
             prop_assert!(cycle.windows(2).all(|pair| follows(pair[0], pair[1])));
             prop_assert!(follows(cycle[cycle.len() - 1], cycle[0]));
             prop_assert!((0..6).all(|rank| set >> rank & 1 == 0 || !model.legitimate(&rank)));
-            // A fair action that a state of the cycle enables is taken on it.
-            for fair in 0..2 {
+            // A strongly fair action that a state of the cycle enables is taken on it, and
+            // the weakly fair one, if all states do.
+            for fair in [0, 1, 3] {
                 let steps = |rank: u64| model.next[rank as usize].iter();
-                let enabled = cycle.iter().any(|&rank| steps(rank).any(|step| step.0 == fair));
+                let mut enabling = cycle.iter().map(|&rank| steps(rank).any(|step| step.0 == fair));
+                let enabled = if fair == 3 { enabling.all(|on| on) } else { enabling.any(|on| on) };
                 let next = |at: usize| cycle[(at + 1) % cycle.len()];
                 let taken = (0..cycle.len()).any(|at| steps(cycle[at]).any(|step| *step == (fair, next(at))));
                 prop_assert!(taken || !enabled, "action {} is starved by {:?}", fair, cycle);

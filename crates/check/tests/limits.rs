@@ -107,7 +107,7 @@ fn a_scheduler_is_counted_by_the_steps_that_it_may_take() {
 #[test]
 fn actions_take_an_edge_each() {
     let run = |limits| actions::explore(&steps(), limits, &Control::default()).map(|_| ());
-    assert_eq!(least(run), (6 * (96 + 3 * 28), 6));
+    assert_eq!(least(run), (6 * (96 + 4 * 28), 6));
 }
 
 #[test]

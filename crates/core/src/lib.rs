@@ -28,7 +28,7 @@
 //! 6. [`chain`]: the open system that motivates the closed one;
 //! 7. [`bound`]: the proved worst case, in closed form;
 //! 8. [`token_ring`]: tokens that cannot be lost, [`phase_clock`]: rounds without
-//!    lock-step.
+//!    lock-step, [`moving_block`]: separation without rounds.
 //!
 //! What is deliberately absent: clocks, sockets, threads, randomness, files.
 #![no_std]
@@ -50,6 +50,7 @@ pub mod desiderata;
 #[cfg(feature = "alloc")]
 mod domain;
 pub mod legitimate;
+pub mod moving_block;
 pub mod phase_clock;
 pub mod process;
 pub mod program;

@@ -5,6 +5,7 @@ pub mod asynchronous;
 pub mod engine;
 pub mod fault;
 pub mod forecast;
+pub mod moving_block;
 pub mod open_chain;
 pub mod placement;
 pub mod run;

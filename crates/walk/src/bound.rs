@@ -84,7 +84,7 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
     let mut bound = Bound {
         distance: radius,
         reason: Reason::Radius {
-            centre: network.name(centre).to_owned(),
+            centre: network.label(centre).into_owned(),
         },
     };
     if tokens > 2 && network.is_symmetric() {
@@ -214,7 +214,7 @@ fn crowd(network: &Network, tokens: usize, bound: &mut Bound) {
                 *bound = Bound {
                     distance: middle - 1,
                     reason: Reason::Room {
-                        node: network.name(node).to_owned(),
+                        node: network.label(node).into_owned(),
                         tokens,
                     },
                 };
@@ -267,7 +267,7 @@ fn room(network: &Network, centre: Node, tokens: usize, bound: &mut Bound) {
                 *bound = Bound {
                     distance: distance - 1,
                     reason: Reason::Room {
-                        node: network.name(node).to_owned(),
+                        node: network.label(node).into_owned(),
                         tokens,
                     },
                 };

@@ -34,7 +34,7 @@ pub enum EqualVisits {
 impl EqualVisits {
     /// The impossibility in words; `None` when it is possible.
     pub fn in_words(&self, network: &Network) -> Option<String> {
-        let names = |nodes: &[Node]| listed(nodes.iter().map(|&node| network.name(node)));
+        let names = |nodes: &[Node]| listed(nodes.iter().map(|&node| network.label(node)));
         match self {
             EqualVisits::Possible => None,
             EqualVisits::Crowded { from, to } => Some(format!(

@@ -9,6 +9,7 @@
 //! a walk is thereby a search for a path among formations.
 
 use std::collections::{BinaryHeap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::distance::Near;
 use crate::hamiltonian::two_colours;
@@ -37,10 +38,13 @@ pub struct Formations<'a> {
     near: Near,
     /// The two sides, when the network is bipartite.
     colours: Option<Vec<bool>>,
+    stop: &'a AtomicBool,
 }
 
 /// Where each token is.
 type Formation = Box<[Node]>;
+
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// With many tokens the steps from a formation are too many to try them all.
 const MAX_STEPS: usize = 512;
@@ -48,11 +52,22 @@ const MAX_STEPS: usize = 512;
 impl<'a> Formations<'a> {
     /// For `tokens` tokens that are to keep `distance`; V² bits.
     pub fn new(network: &'a Network, tokens: usize, distance: u32) -> Formations<'a> {
+        Formations::until(network, tokens, distance, &NEVER)
+    }
+
+    /// The same; once `stop` is true, searches find nothing more.
+    pub(crate) fn until(
+        network: &'a Network,
+        tokens: usize,
+        distance: u32,
+        stop: &'a AtomicBool,
+    ) -> Formations<'a> {
         Formations {
             network,
             tokens,
             near: Near::new(network, distance),
             colours: two_colours(network),
+            stop,
         }
     }
 
@@ -120,6 +135,9 @@ impl<'a> Formations<'a> {
         effort: &mut usize,
         found: &mut impl FnMut(&[Node]),
     ) -> Option<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
         let all = formation.iter().try_fold(1usize, |steps, &node| {
             steps.checked_mul(self.network.neighbours(node).len())
         });

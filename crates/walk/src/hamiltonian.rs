@@ -69,7 +69,7 @@ fn obstacle(network: &Network) -> Option<String> {
         {
             return Some(format!(
                 "{} has one neighbour only, which must be passed before and after it",
-                network.name(end)
+                network.label(end)
             ));
         }
         let graph = UnGraph::<(), (), Node>::from_edges(network.links());
@@ -77,7 +77,7 @@ fn obstacle(network: &Network) -> Option<String> {
         if let Some(node) = cut.into_iter().min() {
             return Some(format!(
                 "the network falls apart without {}, which must be passed for every part",
-                network.name(node.index() as Node)
+                network.label(node.index() as Node)
             ));
         }
     }
@@ -95,7 +95,7 @@ fn obstacle(network: &Network) -> Option<String> {
     Some(format!(
         "every step leads between {} nodes ({}) and the {} others, so the fewer are visited more often",
         few.len(),
-        listed(few.iter().map(|&node| network.name(node))),
+        listed(few.iter().map(|&node| network.label(node))),
         many.len()
     ))
 }

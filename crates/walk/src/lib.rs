@@ -13,6 +13,7 @@ pub mod hamiltonian;
 pub mod kept;
 pub mod layout;
 pub mod network;
+mod orbit;
 mod random;
 mod refine;
 pub mod rings;

@@ -1,6 +1,7 @@
 //! A network: named nodes and the links along which a token can move.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use petgraph::graph::DiGraph;
 use thiserror::Error;
@@ -22,6 +23,9 @@ pub struct Network {
     /// Every link goes both ways.
     symmetric: bool,
     coordinates: Option<Vec<(f64, f64)>>,
+    /// What the source calls the nodes, and whether it calls only one so; empty when
+    /// it has names only.
+    labels: Vec<Option<(String, bool)>>,
     notes: Vec<String>,
 }
 
@@ -34,6 +38,28 @@ impl Network {
     /// The name of a node.
     pub fn name(&self, node: Node) -> &str {
         &self.names[node as usize]
+    }
+
+    /// What people call a node: its label, with the name where several have that
+    /// label; its name when there is none.
+    pub fn label(&self, node: Node) -> Cow<'_, str> {
+        let name = self.name(node);
+        match self.labels.get(node as usize) {
+            Some(Some((label, true))) => label.into(),
+            Some(Some((label, false))) => format!("{label} ({name})").into(),
+            _ => name.into(),
+        }
+    }
+
+    /// The label alone, if the node has one.
+    pub fn own_label(&self, node: Node) -> Option<&str> {
+        let (label, _) = self.labels.get(node as usize)?.as_ref()?;
+        Some(label)
+    }
+
+    /// Whether some node has a label beside its name.
+    pub fn has_labels(&self) -> bool {
+        !self.labels.is_empty()
     }
 
     /// V, at least 2.
@@ -131,7 +157,11 @@ pub struct Builder {
     by_name: HashMap<String, Node>,
     arcs: Vec<(Node, Node)>,
     coordinates: HashMap<Node, (f64, f64)>,
+    labels: HashMap<Node, String>,
     self_loops: Vec<Node>,
+    /// Links that one of their ends has listed.
+    listed: HashSet<(Node, Node)>,
+    notes: Vec<String>,
 }
 
 impl Builder {
@@ -149,6 +179,19 @@ impl Builder {
     /// The node of that name, if it is there.
     pub fn find(&self, name: &str) -> Option<Node> {
         self.by_name.get(name).copied()
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: Node) -> &str {
+        &self.names[node as usize]
+    }
+
+    /// What people call a node.
+    pub fn label(&mut self, node: Node, label: &str) {
+        let label = label.trim();
+        if !label.is_empty() && label != self.names[node as usize] {
+            self.labels.insert(node, label.to_owned());
+        }
     }
 
     /// Nodes so far.
@@ -180,6 +223,68 @@ impl Builder {
         }
     }
 
+    /// A link in one direction or in both.
+    pub fn join(&mut self, from: Node, to: Node, directed: bool) {
+        if directed {
+            self.arc(from, to);
+        } else {
+            self.link(from, to);
+        }
+    }
+
+    /// The same, where both ends of a link list it: the second time is no duplicate.
+    pub(crate) fn join_once(&mut self, from: Node, to: Node, directed: bool) {
+        if directed || from == to {
+            self.arc(from, to);
+        } else if self.listed.insert((from, to)) && !self.listed.contains(&(to, from)) {
+            self.link(from, to);
+        }
+    }
+
+    /// Only the largest part that can be toured: the largest strong component, of
+    /// several the one with the first node.
+    #[must_use]
+    pub fn largest_component(self) -> Builder {
+        let components = self.components();
+        let Some(largest) = components
+            .iter()
+            .max_by_key(|it| (it.len(), std::cmp::Reverse(it[0])))
+        else {
+            return self;
+        };
+        if components.len() == 1 {
+            return self;
+        }
+        let mut kept = Builder::default();
+        for &node in largest {
+            let new = kept.node(&self.names[node as usize]);
+            if let Some(&(x, y)) = self.coordinates.get(&node) {
+                kept.place(new, x, y);
+            }
+            if let Some(label) = self.labels.get(&node) {
+                kept.label(new, label);
+            }
+        }
+        let place = |node: Node| largest.binary_search(&node).ok().map(|index| index as Node);
+        for &(from, to) in &self.arcs {
+            if let (Some(from), Some(to)) = (place(from), place(to)) {
+                kept.arc(from, to);
+            }
+        }
+        kept.self_loops = self
+            .self_loops
+            .iter()
+            .filter_map(|&node| place(node))
+            .collect();
+        kept.notes.push(format!(
+            "kept the largest of {} components: {} of {} nodes",
+            components.len(),
+            largest.len(),
+            self.names.len()
+        ));
+        kept
+    }
+
     /// Where to draw a node: x to the right, y downwards.
     pub fn place(&mut self, node: Node, x: f64, y: f64) {
         if x.is_finite() && y.is_finite() {
@@ -199,7 +304,7 @@ impl Builder {
                 nodes: self.names.len(),
             });
         }
-        let mut notes = Vec::new();
+        let mut notes = std::mem::take(&mut self.notes);
         if !self.self_loops.is_empty() {
             self.self_loops.sort_unstable();
             self.self_loops.dedup();
@@ -234,7 +339,20 @@ impl Builder {
                 .map(|node| self.coordinates[&node])
                 .collect()
         });
+        let mut times = HashMap::<&str, usize>::new();
+        for label in self.labels.values() {
+            *times.entry(label).or_insert(0) += 1;
+        }
+        let label = |node: Node| {
+            let label = self.labels.get(&node)?;
+            Some((label.clone(), times[label.as_str()] == 1))
+        };
+        let labels = match self.labels.is_empty() {
+            true => Vec::new(),
+            false => (0..self.names.len() as Node).map(label).collect(),
+        };
         Ok(Network {
+            labels,
             targets: self.arcs.iter().map(|&(_, to)| to).collect(),
             names: self.names,
             starts,
@@ -244,7 +362,8 @@ impl Builder {
         })
     }
 
-    fn check_connected(&self, symmetric: bool) -> Result<(), NetworkError> {
+    /// The strong components, each ascending.
+    fn components(&self) -> Vec<Vec<Node>> {
         let mut graph = DiGraph::<(), (), Node>::with_capacity(self.names.len(), self.arcs.len());
         for _ in &self.names {
             graph.add_node(());
@@ -252,13 +371,16 @@ impl Builder {
         graph.extend_with_edges(&self.arcs);
         let mut components: Vec<Vec<Node>> = petgraph::algo::kosaraju_scc(&graph)
             .into_iter()
-            .map(|component| {
-                let mut component: Vec<Node> =
-                    component.iter().map(|node| node.index() as Node).collect();
-                component.sort_unstable();
-                component
-            })
+            .map(|component| component.iter().map(|node| node.index() as Node).collect())
             .collect();
+        for component in &mut components {
+            component.sort_unstable();
+        }
+        components
+    }
+
+    fn check_connected(&self, symmetric: bool) -> Result<(), NetworkError> {
+        let mut components = self.components();
         if components.len() == 1 {
             return Ok(());
         }

@@ -260,7 +260,7 @@ impl Timing {
             let _ = write!(
                 text,
                 "; the rings meet at {}",
-                listed(shared.iter().map(|&node| network.name(node)))
+                listed(shared.iter().map(|&node| network.label(node)))
             );
         }
         text

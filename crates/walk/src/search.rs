@@ -3,13 +3,15 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bound::{self, Bound};
 use crate::exact::{self, ExactSearch};
-use crate::formation::Formations;
+use crate::formation::{Formations, NEVER};
 use crate::hamiltonian::{self, Cycle};
 use crate::kept::{self, Nearest, Offsets};
 use crate::network::Network;
+use crate::orbit;
 use crate::refine;
 use crate::tour;
 use crate::walk::Walk;
@@ -29,19 +31,22 @@ pub enum Method {
     Refine,
     /// A walk made for separation.
     Formation,
+    /// A circuit on which the tokens turn, with side trips.
+    Orbit,
     /// The best walk up to a length, with proof.
     Exact,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 7] = [
+    pub const ALL: [Method; 8] = [
         Method::Best,
         Method::Tree,
         Method::Short,
         Method::Hamiltonian,
         Method::Refine,
         Method::Formation,
+        Method::Orbit,
         Method::Exact,
     ];
 
@@ -54,6 +59,7 @@ impl Method {
             Method::Hamiltonian => "hamiltonian",
             Method::Refine => "refine",
             Method::Formation => "formation",
+            Method::Orbit => "orbit",
             Method::Exact => "exact",
         }
     }
@@ -73,7 +79,8 @@ impl FromStr for Method {
             .into_iter()
             .find(|method| method.name() == text)
             .ok_or_else(|| {
-                "expected best, tree, short, hamiltonian, refine, formation or exact".to_owned()
+                "expected best, tree, short, hamiltonian, refine, formation, orbit or exact"
+                    .to_owned()
             })
     }
 }
@@ -169,9 +176,20 @@ impl Found {
 /// assert!(found.proved_best());
 /// ```
 pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)) -> Option<Found> {
+    walk_until(network, request, progress, &NEVER)
+}
+
+/// The same, but soon after `stop` becomes true the best so far is returned.
+pub fn walk_until(
+    network: &Network,
+    request: &Request,
+    progress: &mut dyn FnMut(&str),
+    stop: &AtomicBool,
+) -> Option<Found> {
     let mut search = Search {
         network,
         request,
+        stop,
         best: None,
         bound: None,
         hamiltonian: None,
@@ -206,8 +224,18 @@ pub fn walk(network: &Network, request: &Request, progress: &mut dyn FnMut(&str)
         progress("refining the best tour");
         search.refine();
     }
-    if wants(Method::Formation) && request.tokens > 1 && fits_formations(network) {
+    // Formations are too many on a large network when there are several tokens. On a
+    // small one they come first, because their walks are shorter.
+    let large = network.len() > LARGE && request.tokens > 2;
+    if wants(Method::Orbit) && large {
+        search.orbit(progress);
+    }
+    let far_off = !large || 2 * search.kept() < search.goal();
+    if wants(Method::Formation) && request.tokens > 1 && fits_formations(network) && far_off {
         search.formations(progress);
+    }
+    if wants(Method::Orbit) && !large {
+        search.orbit(progress);
     }
     if request.method == Method::Exact || (all && network.len() <= SMALL && request.tokens <= 4) {
         progress("proving what is best");
@@ -231,12 +259,16 @@ fn fits_formations(network: &Network) -> bool {
     network.len() <= 40_000 && network.len() * links <= 4_000_000_000
 }
 
+/// Networks beyond this size have more formations than can be searched.
+const LARGE: usize = 1500;
+
 /// Networks up to this size get an exact answer without being asked.
 const SMALL: usize = 9;
 
 struct Search<'a> {
     network: &'a Network,
     request: &'a Request,
+    stop: &'a AtomicBool,
     best: Option<Found>,
     bound: Option<Bound>,
     hamiltonian: Option<Cycle>,
@@ -315,7 +347,8 @@ impl Search<'_> {
         }
         loop {
             progress(&format!("looking for formations {distance} apart"));
-            let formations = Formations::new(self.network, self.request.tokens, distance);
+            let formations =
+                Formations::until(self.network, self.request.tokens, distance, self.stop);
             let mut found = false;
             // Fewer starts where each takes seconds.
             let starts = match self.network.len() {
@@ -324,6 +357,9 @@ impl Search<'_> {
                 _ => 2,
             };
             for stream in 0..starts * u64::from(self.request.effort.max(1)) {
+                if self.stop.load(Ordering::Relaxed) {
+                    return;
+                }
                 if let Some(walk) = formations.walk(self.request.seed, stream, effort) {
                     self.offer(walk, Method::Formation);
                     found = true;
@@ -341,6 +377,24 @@ impl Search<'_> {
                 return;
             }
             distance = can + (beyond - can) / 2;
+        }
+    }
+
+    fn orbit(&mut self, progress: &mut dyn FnMut(&str)) {
+        if self.request.tokens < 2 {
+            return;
+        }
+        progress("turning on a circuit with side trips");
+        let wish = orbit::Wish {
+            tokens: self.request.tokens,
+            more_than: self.kept(),
+            at_most: self.goal(),
+            seed: self.request.seed,
+            effort: self.request.effort,
+            stop: self.stop,
+        };
+        if let Some(walk) = orbit::walk(self.network, &wish) {
+            self.offer(walk, Method::Orbit);
         }
     }
 

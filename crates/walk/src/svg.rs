@@ -39,6 +39,7 @@ const RULES: &str = "\
 .nearest { fill: none; stroke: $bad }
 .token { stroke: $ground; stroke-width: 1.2 }
 .number { fill: $ground; font-weight: 700 }
+.label { paint-order: stroke; stroke: $ground; stroke-width: 3px }
 ";
 
 /// Draws it as SVG.
@@ -90,6 +91,8 @@ struct Scene<'a> {
 const MARGIN: f64 = 46.0;
 const MAX_LANES: u32 = 3;
 const CAPTION: f64 = 80.0;
+/// The size of labels, which are below their nodes.
+const LABEL: f64 = 10.0;
 /// So that the caption fits.
 const MIN_WIDTH: f64 = 500.0;
 
@@ -169,11 +172,15 @@ impl<'a> Scene<'a> {
         let size = (self.radius * 0.95).min(self.radius * 3.2 / letters);
         let size = size.max(6.0);
         for node in network.nodes() {
-            let (at, name) = (self.point(node), network.name(node));
-            let circle = out.circle("node", at, self.radius).title(name);
+            let (at, label) = (self.point(node), network.label(node));
+            let circle = out.circle("node", at, self.radius).title(&label);
             circle.number("stroke-width", (self.radius * 0.12).max(0.4));
             if self.shows_names() {
-                self.word(out, "name", at, size, name);
+                self.word(out, "name", at, size, network.name(node));
+                if network.own_label(node).is_some() {
+                    let below = (at.0, at.1 + self.radius + LABEL);
+                    self.word(out, "label", below, LABEL, &label);
+                }
             }
         }
     }

@@ -40,13 +40,13 @@ fn distances(network: &Network) -> Value {
         let hops = hops_from(network, from);
         let row: Map<String, Value> = network
             .nodes()
-            .map(|to| (network.name(to).to_owned(), json!(hops[to as usize])))
+            .map(|to| (network.label(to).into_owned(), json!(hops[to as usize])))
             .collect();
         Value::Object(row)
     };
     let table: Map<String, Value> = network
         .nodes()
-        .map(|from| (network.name(from).to_owned(), row(from)))
+        .map(|from| (network.label(from).into_owned(), row(from)))
         .collect();
     Value::Object(table)
 }
@@ -70,7 +70,7 @@ fn networkx_reads_what_is_written() {
         };
         let mut files = 0;
         // A lattice's names have commas, which an edge list cannot hold.
-        for format in Format::ALL {
+        for format in Format::WRITTEN {
             match format.write(&network) {
                 Ok(text) => write(&format!("network.{format}"), &text),
                 Err(_) if format == Format::Edges => continue,
@@ -121,13 +121,13 @@ fn what_networkx_writes_is_read() {
     run(&python, "write", folder.path());
     let table = std::fs::read_to_string(folder.path().join("distances.json")).unwrap();
     let table: Map<String, Value> = serde_json::from_str(&table).unwrap();
-    assert!(table.len() >= 18, "{}", table.len());
+    assert!(table.len() >= 46, "{}", table.len());
     for (name, wanted) in table {
         let path = folder.path().join(&name);
         let text = std::fs::read_to_string(&path).unwrap();
         let network = Format::of_path(&path).unwrap().read(&text).unwrap();
         assert_eq!(distances(&network), wanted, "{name}");
-        if name.starts_with("multi") && !name.ends_with("edges") {
+        if name.starts_with("multi") {
             assert!(!network.notes().is_empty(), "{name}");
         }
     }

@@ -78,6 +78,41 @@ def read(folder):
     print(checked)
 
 
+NUMBERED = [".g6", ".s6", ".mtx"]
+
+
+def write_mtx(graph, path):
+    symmetry = "general" if graph.is_directed() else "symmetric"
+    lines = [f"{max(a, b)} {min(a, b)}" if symmetry == "symmetric" else f"{a} {b}"
+             for a, b in graph.edges()]
+    path.write_text(
+        f"%%MatrixMarket matrix coordinate pattern {symmetry}\n"
+        f"{len(graph)} {len(graph)} {len(lines)}\n" + "\n".join(lines) + "\n"
+    )
+
+
+def as_json(data):
+    return lambda graph, path: path.write_text(json.dumps(data(graph)))
+
+
+def others(name, graph):
+    """Formats that Headway only reads, where this graph can be written in them."""
+    writers = {
+        ".gml": nx.write_gml,
+        ".gexf": nx.write_gexf,
+        ".net": nx.write_pajek,
+        ".mtx": write_mtx,
+        ".cytoscape.json": as_json(nx.cytoscape_data),
+        ".adjacency.json": as_json(nx.adjacency_data),
+    }
+    if not graph.is_directed():
+        writers[".s6"] = nx.write_sparse6
+        writers[".adjlist"] = nx.write_adjlist
+        if not graph.is_multigraph():
+            writers[".g6"] = nx.write_graph6
+    return writers
+
+
 def write(folder):
     graphs = {
         "grid": nx.grid_2d_graph(3, 4),
@@ -115,6 +150,14 @@ def write(folder):
                 key = "edges" if suffix == ".json" else "links"
                 path.write_text(json.dumps(nx.node_link_data(plain, edges=key)))
             table[path.name] = distances(plain)
+        for suffix, writer in others(name, plain).items():
+            path = folder / (name + suffix)
+            graph = plain
+            if suffix in NUMBERED:
+                first = 1 if suffix == ".mtx" else 0
+                graph = nx.convert_node_labels_to_integers(plain, first)
+            writer(graph, path)
+            table[path.name] = distances(graph)
     (folder / "distances.json").write_text(json.dumps(table))
 
 

@@ -10,7 +10,7 @@
 
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result};
-use crate::traits::{Action, Actions, Model, Step};
+use crate::traits::{Action, Actions, Fairness, Model, Step};
 use crate::{Domains, Report, actions};
 
 const MAX_CAPACITY: usize = 4;
@@ -242,7 +242,11 @@ impl Actions for Handover {
         actions
             .map(|(index, name)| Action {
                 name,
-                fair: index < 4,
+                fairness: if index < 4 {
+                    Fairness::Strong
+                } else {
+                    Fairness::Unfair
+                },
             })
             .collect()
     }

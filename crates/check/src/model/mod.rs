@@ -8,6 +8,8 @@ pub mod handover;
 pub mod k_state;
 pub mod measure;
 pub mod monitor;
+pub mod moving_block;
+pub mod patrol;
 pub mod phase_clock;
 
 /// Which states are visited, where a model has reductions. The answer is the same.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test target uses some of it")]
 
-use headway_check::{Action, Actions, Deterministic, Domains, Guarded, Model, Step};
+use headway_check::{Action, Actions, Deterministic, Domains, Fairness, Guarded, Model, Step};
 use proptest::prelude::*;
 
 /// A few states, each of which is its own rank, and what each leads to.
@@ -15,8 +15,8 @@ pub(crate) struct Numbered<T> {
 /// Any function on a few states.
 pub(crate) type Table = Numbered<u64>;
 
-/// Three actions of which the first two are fair, any steps: by state, action and
-/// successor.
+/// Four actions, two strongly fair, one unfair, one weakly fair; any steps: by state,
+/// action and successor.
 pub(crate) type Steps = Numbered<Vec<(usize, u64)>>;
 
 impl<T: Sync> Model for Numbered<T> {
@@ -135,9 +135,14 @@ pub(crate) fn rules() -> impl Strategy<Value = Rules> {
 
 impl Actions for Steps {
     fn actions(&self) -> Vec<Action> {
-        [("fair", true), ("fair too", true), ("unfair", false)]
-            .map(|(name, fair)| Action { name, fair })
-            .to_vec()
+        [
+            ("strong", Fairness::Strong),
+            ("strong too", Fairness::Strong),
+            ("unfair", Fairness::Unfair),
+            ("weak", Fairness::Weak),
+        ]
+        .map(|(name, fairness)| Action { name, fairness })
+        .to_vec()
     }
     fn steps(&self, state: &u64, steps: &mut Vec<Step<u64>>) {
         let all = self.next[*state as usize].iter();
@@ -146,9 +151,9 @@ impl Actions for Steps {
 }
 
 impl Steps {
-    /// Whether a fair run can visit exactly the states of a set for ever: all
-    /// illegitimate, each reachable from each inside it, and no fair action
-    /// enabled but never taken.
+    /// Whether a fair run can visit exactly the states of a set forever: all
+    /// illegitimate, each reachable from each inside it, and no fair action enabled,
+    /// somewhere or for the weak one everywhere, but never taken.
     pub(crate) fn fair_for_ever(&self, set: u64) -> bool {
         let members: Vec<u64> = (0..self.states())
             .filter(|rank| set >> rank & 1 == 1)
@@ -175,15 +180,18 @@ impl Steps {
                 reached = next;
             }
         };
-        let (mut enabled, mut taken) = (0_u64, 0_u64);
+        let (mut somewhere, mut everywhere, mut taken) = (0_u64, u64::MAX, 0_u64);
         for &rank in &members {
+            let mut enabled = 0;
             for &(action, to) in &self.next[rank as usize] {
                 enabled |= 1 << action;
                 taken |= u64::from(inside(to)) << action;
             }
+            somewhere |= enabled;
+            everywhere &= enabled;
         }
         members.iter().all(|rank| !self.legitimate(rank))
             && members.iter().all(|&rank| reached_from(rank) == set)
-            && enabled & 0b011 & !taken == 0
+            && (somewhere & 0b0011 | everywhere & 0b1000) & !taken == 0
     }
 }

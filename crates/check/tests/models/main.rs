@@ -6,6 +6,7 @@ mod definitional;
 mod guarded;
 mod measuring;
 mod monitored;
+mod moving_block;
 
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::measure::Variant::{AsPrinted, Corrected};

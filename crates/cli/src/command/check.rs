@@ -34,6 +34,7 @@ Examples:
   headway check k-state --processes 5 --values 4 --scheduler distributed
   headway check asynchronous --pace 3
   headway check monitor --monitors 0,3
+  headway check moving-block --believe-old-news
   headway check examples/protocols/herman.protocol --set n=9
   headway check mine.protocol --scheduler central --states mine.dot
 

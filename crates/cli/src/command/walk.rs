@@ -1,7 +1,9 @@
 //! `headway walk`: a ring over a network.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_walk::file::{self, Tables};
 use headway_walk::formats::{Format as NetworkFormat, ReadError};
@@ -15,6 +17,7 @@ use serde_json::Value;
 
 use crate::failure::{Answer, Failure, read_text, warn, write_file};
 use crate::flags::{Seed, TextOrJson, whole_number};
+use crate::interrupt::stopped;
 use crate::report::print_json;
 use crate::report::progress::Progress;
 
@@ -32,10 +35,12 @@ Examples:
   headway walk --generate grid:3x5 --tokens 2 --method rings
   headway run --walk walk.json                       run the protocol on the walk
 
-A network file is GraphML, DOT, an edge list or node-link JSON (as networkx writes),
-by its ending. Exit code 1 when the distance wanted is not reached.")]
+A network file is GraphML (.graphml), DOT (.dot), GML (.gml), GEXF (.gexf), Pajek (.net),
+graph6 or sparse6 (.g6, .s6), an edge list (.edges), an adjacency list (.adjlist), a matrix
+of the Matrix Market (.mtx) or JSON as networkx and Cytoscape write it (.json). Exit code 1
+when the distance wanted is not reached; 130 after Ctrl-C, with the best walk so far.")]
 pub(crate) struct Args {
-    /// The network: a .graphml, .dot, .edges or .json file
+    /// The network: a file, see below
     #[arg(value_name = "NETWORK")]
     network: Option<PathBuf>,
 
@@ -45,8 +50,12 @@ pub(crate) struct Args {
     generate: Option<Generator>,
 
     /// The network file's format, if its ending does not show it
-    #[arg(long, value_name = "FORMAT", value_parser = ["graphml", "dot", "edges", "json"])]
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(NetworkFormat::ALL.map(NetworkFormat::name)))]
     from: Option<String>,
+
+    /// Of a network in several pieces, take the largest
+    #[arg(long, conflicts_with = "generate")]
+    largest_component: bool,
 
     /// Number of tokens
     #[arg(long, value_name = "M", default_value_t = 2, value_parser = whole_number::<usize>)]
@@ -129,6 +138,8 @@ enum MethodChoice {
     Refine,
     /// A walk made for separation
     Formation,
+    /// Tokens turn on a circuit and make side trips; for large networks
+    Orbit,
     /// The best walk up to a length, with proof; small networks
     Exact,
     /// Several rings that meet instead of one walk
@@ -177,14 +188,19 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         seed,
         effort: args.effort,
     };
+    let stop = stopped();
     let found = match &args.along {
         Some(path) => Some(given(&network, path, &request)?),
         None => {
             let mut progress = Progress::new(None, "");
-            search::walk(&network, &request, &mut |doing| progress.say(doing))
+            search::walk_until(&network, &request, &mut |doing| progress.say(doing), stop)
         }
     };
+    let interrupted = args.along.is_none() && stop.load(Ordering::Relaxed);
     let Some(found) = found else {
+        if interrupted {
+            return Err(Failure::interrupted("stopped before a walk was found"));
+        }
         return nothing_found(args, &network, seed);
     };
     let tables = if args.table || network.len() <= TABLED_NODES {
@@ -193,6 +209,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Tables::None
     };
     let mut json = file::write(&network, &request, &found, tables);
+    json["interrupted"] = interrupted.into();
     if args.along.is_some() {
         json["method"] = "given".into();
     }
@@ -217,6 +234,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     print(args.format, &json, |out| {
         text::write(out, args, &network, &request, &found, &json)
     })?;
+    if interrupted {
+        return Err(Failure::interrupted(
+            "stopped: this is the best walk so far",
+        ));
+    }
     let enough = match (args.separation, found.distance()) {
         (Some(wanted), Some(kept)) => kept >= wanted,
         _ => true,
@@ -231,7 +253,7 @@ impl Args {
                 Failure::new(format!("--generate: {error}"))
                     .help("give a larger radius: geometric:N:RADIUS")
             }),
-            (Some(path), None) => read_network(path, self.from.as_deref()),
+            (Some(path), None) => read_network(path, self.from.as_deref(), self.largest_component),
             (None, None) => {
                 Err(Failure::new("no network")
                     .help("give a file, or make one: --generate grid:4x5"))
@@ -249,6 +271,7 @@ impl MethodChoice {
             MethodChoice::Hamiltonian => Method::Hamiltonian,
             MethodChoice::Refine => Method::Refine,
             MethodChoice::Formation => Method::Formation,
+            MethodChoice::Orbit => Method::Orbit,
             MethodChoice::Exact => Method::Exact,
         }
     }
@@ -270,7 +293,7 @@ fn check_tokens(tokens: usize, network: &Network) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read_network(path: &Path, from: Option<&str>) -> Result<Network, Failure> {
+fn read_network(path: &Path, from: Option<&str>, largest: bool) -> Result<Network, Failure> {
     let format = match from {
         Some(name) => name.parse().map_err(Failure::new)?,
         None => NetworkFormat::of_path(path).ok_or_else(|| {
@@ -278,18 +301,27 @@ fn read_network(path: &Path, from: Option<&str>) -> Result<Network, Failure> {
                 "{}: the ending does not show the format of this network",
                 path.display()
             ))
-            .help("name it .graphml, .dot, .edges or .json, or add --from FORMAT")
+            .help(format!(
+                "add --from with one of {}",
+                NetworkFormat::ALL.map(NetworkFormat::name).join(", ")
+            ))
         })?,
     };
     let text = read_text(path)?;
-    format.read(&text).map_err(|error| match error {
+    let network = format.builder(&text).and_then(|mut builder| {
+        if largest {
+            builder = builder.largest_component();
+        }
+        Ok(builder.finish()?)
+    });
+    network.map_err(|error| match error {
         ReadError::At { line, message } => Failure::in_text(path, &text, line, 1, message),
         other => {
             let failure = Failure::new(format!("{}: {other}", path.display()));
             match other {
-                ReadError::Network(NetworkError::Disconnected { .. }) => {
-                    failure.help("add links between them, or lay a ring over each by itself")
-                }
+                ReadError::Network(
+                    NetworkError::Disconnected { .. } | NetworkError::NotStronglyConnected { .. },
+                ) => failure.help("add links between them, or take --largest-component"),
                 _ => failure,
             }
         }
@@ -350,9 +382,12 @@ fn nothing_found(args: &Args, network: &Network, seed: u64) -> Result<Answer, Fa
             }
             _ => "no walk that visits every node exactly once was found, nor excluded".to_owned(),
         },
-        MethodChoice::Formation if args.tokens < 2 => {
+        MethodChoice::Formation | MethodChoice::Orbit if args.tokens < 2 => {
             "formations are of two tokens or more".to_owned()
         }
+        MethodChoice::Orbit => "no circuit was found from which side trips reach every node \
+                                (links have to go both ways)"
+            .to_owned(),
         MethodChoice::Formation => {
             let bound = bound::upper(network, args.tokens);
             match bound {

@@ -267,7 +267,7 @@ fn protocols_are_files() {
     let (told, _) = output(&["check", herman, "--set", "n=3"], 0);
     assert!(told.contains("Expected, exactly: 4/3 steps"), "{told}");
     let (told, _) = output(&["check", herman, "--set", "n=3", "--format", "json"], 0);
-    let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let report: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(report["expected_steps_exact"], "4/3");
     assert_eq!(report["states"], "8");
     let dot = path("herman.dot");

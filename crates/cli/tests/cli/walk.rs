@@ -322,7 +322,80 @@ fn every_example_network_has_a_walk() {
         );
         seen += 1;
     }
-    assert_eq!(seen, 5);
+    assert_eq!(seen, 6);
+}
+
+#[test]
+fn labels_are_shown_and_names_kept() {
+    let folder = folder();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let harbour = root.join("examples/networks/harbour.gml");
+    let command = format!("walk {} -o walk.json --svg walk.svg", harbour.display());
+    let ran = headway(folder.path(), &command);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("Turning Pool"), "{}", ran.out);
+    let svg = std::fs::read_to_string(folder.path().join("walk.svg")).unwrap();
+    assert!(svg.contains(">Turning Pool</text>"), "{svg}");
+    let file = std::fs::read_to_string(folder.path().join("walk.json")).unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    assert!(file["walk"].as_array().unwrap().contains(&"8".into()));
+    assert_eq!(file["network"]["nodes"][7]["label"], "Turning Pool");
+    assert_eq!(file["interrupted"], false);
+}
+
+#[test]
+fn a_network_in_pieces_and_its_largest_piece() {
+    let folder = folder();
+    std::fs::write(folder.path().join("two.adjlist"), "a b\nc d e\nd e\n").unwrap();
+    let ran = headway(folder.path(), "walk two.adjlist");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("2 components"), "{}", ran.err);
+    assert!(ran.err.contains("--largest-component"), "{}", ran.err);
+    let ran = headway(folder.path(), "walk two.adjlist --largest-component");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let kept = "kept the largest of 2 components: 3 of 5 nodes";
+    assert!(ran.err.contains(kept), "{}", ran.err);
+    // A mistake is shown with its line, whatever the format.
+    std::fs::write(folder.path().join("bad.net"), "*Vertices 2\n*Edges\n1 5\n").unwrap();
+    let ran = headway(folder.path(), "walk bad.net");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("bad.net:3"), "{}", ran.err);
+    let ran = headway(
+        folder.path(),
+        "walk --generate ring:5 --write-network ring.gml",
+    );
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("gml is only read"), "{}", ran.err);
+}
+
+/// Ctrl-C stops the search and prints the best walk so far.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_the_best_walk() {
+    use std::process::{Command, Stdio};
+    // On a busy machine the handler may not be there yet when the signal comes, and the
+    // signal ends the program: wait longer then.
+    let interrupted = (0..6).find_map(|attempt| {
+        let child = Command::new(env!("CARGO_BIN_EXE_headway"))
+            .args(["walk", "--generate", "grid:20x20", "--tokens", "3"])
+            .args(["--effort", "1000", "--format", "json"])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1000 << attempt));
+        let id = child.id().to_string();
+        Command::new("kill").args(["-INT", &id]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        output.status.code().map(|code| (code, output))
+    });
+    let (code, output) = interrupted.expect("the handler is there after 32 s");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(code, 130, "{error}");
+    assert!(error.contains("the best walk so far"), "{error}");
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["interrupted"], true);
+    assert!(json["length"].as_u64().unwrap() >= 400);
 }
 
 /// Every command of docs/walks.md, in order, in one folder.

@@ -3,7 +3,7 @@
 
 import { byId, toast } from "./dom.js";
 
-const NETWORKS = [".graphml", ".dot", ".gv", ".edges", ".txt"];
+const NETWORKS = [".graphml", ".dot", ".gv", ".gml", ".gexf", ".net", ".g6", ".s6", ".mtx", ".adjlist", ".edges", ".txt"];
 const TABLES = [".csv", ".parquet"];
 
 /**

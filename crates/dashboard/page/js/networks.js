@@ -152,7 +152,7 @@ export function build(panel, view, to) {
   const text = h("p", { class: "reading", role: "status" });
   const now = h("p", { class: "reading" });
   const harder = h("button", { type: "button", hidden: true, onclick: () => ask("best") }, "Look harder for a better walk");
-  const input = h("input", { type: "file", accept: ".graphml,.dot,.gv,.edges,.txt,.csv,.json", hidden: true });
+  const input = h("input", { type: "file", accept: ".graphml,.dot,.gv,.gml,.gexf,.net,.g6,.s6,.mtx,.adjlist,.edges,.txt,.csv,.json", hidden: true });
   const generator = h("input", { type: "text", id: "network", list: "networks-known", value: view.extra.network ?? "figure7" });
   const known = h("datalist", { id: "networks-known" }, ...EXAMPLES.map(([value, label]) => h("option", { value }, label)));
   const tokens = h("input", { type: "number", id: "network-tokens", min: 1, value: String(view.extra.network ? view.settings.tokens : 3) });

@@ -149,7 +149,8 @@ fn read(given: &NetworkFile, request: &WalkRequest, limits: &Limits) -> Result<W
         ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "network_file", message).at("file")
     };
     let format = Format::of_path(Path::new(&given.name)).ok_or_else(|| {
-        wrong("expected a name that ends in .graphml, .dot, .edges, .txt, .csv or .json".to_owned())
+        let endings = Format::ALL.map(|format| format!(".{format}")).join(", ");
+        wrong(format!("expected a name that ends in one of {endings}"))
     })?;
     // A walk file is told from a network in JSON by what it says it is.
     if format == Format::NodeLink && given.text.contains(file::FORMAT) {
@@ -213,7 +214,7 @@ fn given_walk(network: &Network, walk: &Walk, tokens: usize) -> WalkView {
     let occurrences = walk.occurrences(network);
     let points = layout::points(network);
     let nodes = network.nodes().zip(points).map(|(node, (x, y))| WalkNode {
-        name: network.name(node).to_owned(),
+        name: network.label(node).into_owned(),
         x,
         y,
         positions: occurrences.of(node).to_vec(),

@@ -24,6 +24,7 @@ pub fn conceivable(network: &Network, tokens: usize, distance: u32, most: usize)
         tokens,
         near: Near::new(network, distance),
         colours: None,
+        stop: &super::NEVER,
     };
     let number = |formation: &[Node]| {
         formation

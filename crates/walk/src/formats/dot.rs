@@ -114,8 +114,16 @@ impl Parser {
         }
         let attributes = self.attributes()?;
         if let [nodes] = &ends[..] {
-            if let ([node], Some((x, y))) = (&nodes[..], position(&attributes)) {
-                self.builder.place(*node, x, y);
+            if let [node] = nodes[..] {
+                if let Some((x, y)) = position(&attributes) {
+                    self.builder.place(node, x, y);
+                }
+                if let Some((_, label)) = attributes.iter().rev().find(|(name, _)| name == "label")
+                {
+                    // \\N stands for the name.
+                    let name = self.builder.name(node).to_owned();
+                    self.builder.label(node, &label.replace("\\N", &name));
+                }
             }
         } else {
             self.join(&ends, direction(&attributes).unwrap_or(*default));
@@ -272,16 +280,18 @@ pub(super) fn write(network: &Network) -> Result<String, WriteError> {
     };
     let mut text = format!("{kind} {{\n");
     for node in network.nodes() {
-        let name = in_quotes(network.name(node));
-        match network.coordinates() {
-            None => {
-                let _ = writeln!(text, "  {name};");
-            }
-            Some(coordinates) => {
-                let (x, y) = coordinates[node as usize];
-                let _ = writeln!(text, "  {name} [pos=\"{x},{}!\"];", -y);
-            }
+        let _ = write!(text, "  {}", in_quotes(network.name(node)));
+        if let Some(label) = network
+            .own_label(node)
+            .filter(|label| !label.contains('\\'))
+        {
+            let _ = write!(text, " [label={}]", in_quotes(label));
         }
+        if let Some(coordinates) = network.coordinates() {
+            let (x, y) = coordinates[node as usize];
+            let _ = write!(text, " [pos=\"{x},{}!\"]", -y);
+        }
+        text.push_str(";\n");
     }
     for (from, to) in super::written_links(network) {
         let (from, to) = (in_quotes(network.name(from)), in_quotes(network.name(to)));

@@ -1,10 +1,11 @@
 //! Edge lists: one link a line, two names separated by blanks or a comma; what
 //! follows the second name is ignored, as are comments from `#`. A name with
 //! blanks is written in double quotes. `a -> b` is a link in one direction, and
-//! so is every link of a file with the comment `# directed`.
+//! so is every link of a file with the comment `# directed`. In an adjacency list a
+//! line has a name and all names that it is linked to.
 
-use super::{Format, ReadError, WriteError};
-use crate::network::{Builder, Network};
+use super::{Format, ReadError, WriteError, words};
+use crate::network::{Builder, Network, Node};
 
 const DIRECTED: &str = "# directed";
 
@@ -12,10 +13,7 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
     let mut builder = Builder::default();
     let directed = text.lines().any(|line| line.trim() == DIRECTED);
     for (index, line) in text.lines().enumerate() {
-        let words = words(line).map_err(|message| ReadError::At {
-            line: index + 1,
-            message,
-        })?;
+        let words = words(line, '#').map_err(|message| ReadError::at(index + 1, message))?;
         let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
         let arrow = words
             .get(1)
@@ -24,10 +22,7 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
         if arrow.is_some() {
             words.remove(1);
             if words.len() < 2 {
-                return Err(ReadError::At {
-                    line: index + 1,
-                    message: "expected a name after the arrow".to_owned(),
-                });
+                return Err(ReadError::at(index + 1, "expected a name after the arrow"));
             }
         }
         match words[..] {
@@ -37,45 +32,31 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
             }
             [from, to, ..] => {
                 let (from, to) = (builder.node(from), builder.node(to));
-                if arrow == Some("->") || (directed && arrow.is_none()) {
-                    builder.arc(from, to);
-                } else {
-                    builder.link(from, to);
-                }
+                builder.join(
+                    from,
+                    to,
+                    arrow == Some("->") || (directed && arrow.is_none()),
+                );
             }
         }
     }
     Ok(builder)
 }
 
-fn words(line: &str) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
-    let mut rest = line.trim_start();
-    while let Some(first) = rest.chars().next() {
-        match first {
-            '#' => break,
-            '"' => {
-                let Some(end) = rest[1..].find('"') else {
-                    return Err("a name in double quotes has no end".to_owned());
-                };
-                words.push(rest[1..=end].to_owned());
-                rest = &rest[end + 2..];
-            }
-            _ => {
-                let end = rest
-                    .find(|character: char| character.is_whitespace() || ",#".contains(character))
-                    .unwrap_or(rest.len());
-                if end == 0 {
-                    return Err("expected a name before the comma".to_owned());
-                }
-                words.push(rest[..end].to_owned());
-                rest = &rest[end..];
+/// An adjacency list. A link that both of its ends list is one link.
+pub(super) fn read_adjacency(text: &str) -> Result<Builder, ReadError> {
+    let mut builder = Builder::default();
+    let directed = text.lines().any(|line| line.trim() == DIRECTED);
+    for (index, line) in text.lines().enumerate() {
+        let words = words(line, '#').map_err(|message| ReadError::at(index + 1, message))?;
+        let nodes: Vec<Node> = words.iter().map(|word| builder.node(word)).collect();
+        if let Some((&from, all)) = nodes.split_first() {
+            for &to in all {
+                builder.join_once(from, to, directed);
             }
         }
-        rest = rest.trim_start();
-        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
     }
-    Ok(words)
+    Ok(builder)
 }
 
 pub(super) fn write(network: &Network) -> Result<String, WriteError> {

@@ -4,116 +4,67 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use roxmltree::{Document, Node as Element};
-
+use super::xml::{Document, Element};
 use super::{Format, ReadError, WriteError};
 use crate::network::{Builder, Network};
 
 pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
-    let document = Document::parse(text).map_err(|error| ReadError::At {
-        line: error.pos().row as usize,
-        message: format!("not well-formed XML: {error}"),
-    })?;
-    let at = |element: Element<'_, '_>, message: String| ReadError::At {
-        line: document.text_pos_at(element.range().start).row as usize,
-        message,
-    };
-    let root = document.root_element();
-    if root.tag_name().name() != "graphml" {
-        let found = root.tag_name().name();
-        return Err(at(root, format!("expected <graphml>, found <{found}>")));
+    let document = Document::parse(text, "graphml")?;
+    if let Some(element) = document.elements("hyperedge").next() {
+        let message = "a <hyperedge> is not a link between two nodes";
+        return Err(document.wrong(element, message));
     }
-    let elements = || root.descendants().filter(Element::is_element);
-    let mut coordinate_keys = HashMap::new();
-    for key in elements().filter(|element| element.has_tag_name_local("key")) {
-        if let (Some(id), Some(name)) = (key.attribute("id"), key.attribute("attr.name")) {
-            coordinate_keys.insert(id, name);
-        }
-    }
+    let keys: HashMap<&str, &str> = document
+        .elements("key")
+        .filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name")?)))
+        .collect();
     let mut builder = Builder::default();
-    let mut graphs = 0;
     // Nodes first: an edge may come before the nodes that it joins.
-    for element in elements() {
-        match element.tag_name().name() {
-            "graph" => graphs += 1,
-            "hyperedge" => {
-                let message = "a <hyperedge> is not a link between two nodes".to_owned();
-                return Err(at(element, message));
-            }
-            "node" => {
-                let Some(id) = element.attribute("id") else {
-                    return Err(at(element, "this <node> has no id".to_owned()));
-                };
-                if builder.find(id).is_some() {
-                    return Err(at(element, format!("the node {id:?} is there twice")));
-                }
-                let node = builder.node(id);
-                let data = |wanted: &str| {
-                    element
-                        .children()
-                        .filter(|child| child.has_tag_name_local("data"))
-                        .find(|child| {
-                            child
-                                .attribute("key")
-                                .and_then(|key| coordinate_keys.get(key))
-                                == Some(&wanted)
-                        })
-                        .and_then(|child| child.text()?.trim().parse().ok())
-                };
-                if let (Some(x), Some(y)) = (data("x"), data("y")) {
-                    builder.place(node, x, y);
-                }
-            }
-            _ => {}
+    for element in document.elements("node") {
+        let id = document.required(element, "id")?;
+        let node = builder.new_node(id, document.line(element))?;
+        let data = |wanted: &str| {
+            let children = element.children();
+            let mut data = children.filter(|child| child.tag_name().name() == "data");
+            let key = |data: &Element<'_>| keys.get(data.attribute("key")?).copied();
+            let found =
+                data.find(|data| key(data).is_some_and(|key| key.eq_ignore_ascii_case(wanted)));
+            found?.text().map(str::trim)
+        };
+        let number = |wanted: &str| data(wanted)?.parse().ok();
+        // yEd keeps the label in an element of its own.
+        let drawn = element
+            .descendants()
+            .find(|inner| inner.tag_name().name() == "NodeLabel");
+        let label = data("label")
+            .or(data("name"))
+            .or(drawn.and_then(|inner| inner.text()));
+        if let Some(label) = label {
+            builder.label(node, label);
+        }
+        if let (Some(x), Some(y)) = (number("x"), number("y")) {
+            builder.place(node, x, y);
         }
     }
-    if graphs == 0 {
-        return Err(at(root, "there is no <graph> in this file".to_owned()));
-    }
-    for edge in elements().filter(|element| element.has_tag_name_local("edge")) {
-        let end = |name: &str| {
-            let Some(id) = edge.attribute(name) else {
-                return Err(at(edge, format!("this <edge> has no {name}")));
-            };
-            builder
-                .find(id)
-                .ok_or_else(|| at(edge, format!("{name} {id:?} is not a node of the graph")))
-        };
+    for edge in document.elements("edge") {
+        let end = |name| builder.known(name, document.required(edge, name)?, document.line(edge));
         let (source, target) = (end("source")?, end("target")?);
-        let default = edge
-            .ancestors()
-            .find(|ancestor| ancestor.has_tag_name_local("graph"))
-            .and_then(|graph| graph.attribute("edgedefault"));
+        let default = document.graph_of(edge)?.attribute("edgedefault");
         let directed = match (edge.attribute("directed"), default) {
             (Some("true"), _) | (None, Some("directed")) => true,
             (Some("false"), _) | (None, Some("undirected") | None) => false,
             (Some(other), _) => {
                 let message = format!("directed is {other:?}, expected true or false");
-                return Err(at(edge, message));
+                return Err(document.wrong(edge, message));
             }
             (None, Some(other)) => {
                 let message = format!("edgedefault is {other:?}, expected directed or undirected");
-                return Err(at(edge, message));
+                return Err(document.wrong(edge, message));
             }
         };
-        if directed {
-            builder.arc(source, target);
-        } else {
-            builder.link(source, target);
-        }
+        builder.join(source, target, directed);
     }
     Ok(builder)
-}
-
-trait LocalName {
-    fn has_tag_name_local(&self, name: &str) -> bool;
-}
-
-impl LocalName for Element<'_, '_> {
-    /// Many tools leave the namespace out, so only the local name is compared.
-    fn has_tag_name_local(&self, name: &str) -> bool {
-        self.is_element() && self.tag_name().name() == name
-    }
 }
 
 pub(super) fn write(network: &Network) -> Result<String, WriteError> {
@@ -121,6 +72,11 @@ pub(super) fn write(network: &Network) -> Result<String, WriteError> {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
     );
+    if network.has_labels() {
+        text.push_str(
+            "  <key id=\"label\" for=\"node\" attr.name=\"label\" attr.type=\"string\"/>\n",
+        );
+    }
     if network.coordinates().is_some() {
         for axis in ["x", "y"] {
             let _ = writeln!(
@@ -134,18 +90,15 @@ pub(super) fn write(network: &Network) -> Result<String, WriteError> {
     let _ = writeln!(text, "  <graph edgedefault=\"{default}\">");
     for node in network.nodes() {
         let id = escaped(network.name(node))?;
-        match network.coordinates() {
-            None => {
-                let _ = writeln!(text, "    <node id=\"{id}\"/>");
-            }
-            Some(coordinates) => {
-                let (x, y) = coordinates[node as usize];
-                let _ = writeln!(
-                    text,
-                    "    <node id=\"{id}\"><data key=\"x\">{x}</data><data key=\"y\">{y}</data></node>"
-                );
-            }
+        let _ = write!(text, "    <node id=\"{id}\">");
+        if let Some(label) = network.own_label(node) {
+            let _ = write!(text, "<data key=\"label\">{}</data>", escaped(label)?);
         }
+        if let Some(coordinates) = network.coordinates() {
+            let (x, y) = coordinates[node as usize];
+            let _ = write!(text, "<data key=\"x\">{x}</data><data key=\"y\">{y}</data>");
+        }
+        text.push_str("</node>\n");
     }
     for (from, to) in super::written_links(network) {
         let (source, target) = (escaped(network.name(from))?, escaped(network.name(to))?);

@@ -1,6 +1,8 @@
-//! Node-link JSON, as networkx writes it: the links under `links` (older) or
-//! `edges` (newer). A node's `x` and `y`, or `pos`, are its coordinates. An id
-//! that is not a text is named by its JSON, so a grid's `[0, 1]` is `[0,1]`.
+//! JSON as networkx writes it, in any of three forms: node-link, with the links under
+//! `links` (older) or `edges` (newer); adjacency, with a list of neighbours for each
+//! node; and that of Cytoscape, under `elements`. A node's `x` and `y`, or `pos`, are
+//! its coordinates, its `label` or `name` is shown. An id that is not a text is named
+//! by its JSON, so a grid's `[0, 1]` is `[0,1]`.
 
 use serde_json::{Value, json};
 
@@ -8,10 +10,8 @@ use super::ReadError;
 use crate::network::{Builder, Network, Node};
 
 pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
-    let document: Value = serde_json::from_str(text).map_err(|error| ReadError::At {
-        line: error.line(),
-        message: format!("not JSON: {error}"),
-    })?;
+    let document: Value = serde_json::from_str(text)
+        .map_err(|error| ReadError::at(error.line(), format!("not JSON: {error}")))?;
     read_value(&document)
 }
 
@@ -21,62 +21,111 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
 ///
 /// The field that is wrong.
 pub(crate) fn read_value(document: &Value) -> Result<Builder, ReadError> {
-    let wrong = |field: String, message: &str| ReadError::Field {
-        field,
-        message: message.to_owned(),
-    };
     let flag = |name: &str| match document.get(name) {
         None => Ok(false),
         Some(Value::Bool(flag)) => Ok(*flag),
         Some(_) => Err(wrong(name.to_owned(), "expected true or false")),
     };
     let directed = flag("directed")?;
-    let Some(nodes) = document.get("nodes").and_then(Value::as_array) else {
-        return Err(wrong("nodes".to_owned(), "expected a list of nodes"));
+    let (nodes, links) = match document.get("elements") {
+        Some(elements) => cytoscape(elements)?,
+        None => {
+            let nodes = listed(document, "nodes", "expected a list of nodes")?;
+            let key = ["links", "edges", "adjacency"]
+                .into_iter()
+                .find(|key| document.get(key).is_some_and(Value::is_array));
+            let expected = "expected a list of links (or of edges, as newer networkx writes)";
+            (nodes, listed(document, key.unwrap_or("links"), expected)?)
+        }
     };
     let mut builder = Builder::default();
-    for (index, entry) in nodes.iter().enumerate() {
-        let field = format!("nodes[{index}].id");
+    for (field, entry) in &nodes {
         let Some(id) = entry.get("id") else {
-            return Err(wrong(field, "every node needs an id"));
+            return Err(wrong(format!("{field}.id"), "every node needs an id"));
         };
         let name = name_of(id);
         if builder.find(&name).is_some() {
-            return Err(wrong(field, &format!("the node {name:?} is there twice")));
+            let message = format!("the node {name:?} is there twice");
+            return Err(wrong(format!("{field}.id"), &message));
         }
         let node = builder.node(&name);
         if let Some((x, y)) = coordinates(entry) {
             builder.place(node, x, y);
         }
+        if let Some(label) = entry.get("label").or(entry.get("name")) {
+            builder.label(node, &name_of(label));
+        }
     }
-    let (key, links) = ["links", "edges"]
-        .into_iter()
-        .find_map(|key| Some((key, document.get(key)?.as_array()?)))
-        .ok_or_else(|| {
-            let field = "links".to_owned();
-            wrong(
-                field,
-                "expected a list of links (or of edges, as newer networkx writes)",
-            )
-        })?;
-    for (index, link) in links.iter().enumerate() {
-        let end = |end: &str| {
-            let field = format!("{key}[{index}].{end}");
-            let Some(id) = link.get(end) else {
-                return Err(wrong(field, "expected the id of a node"));
-            };
-            builder
-                .find(&name_of(id))
-                .ok_or_else(|| wrong(field, &format!("{} is not the id of a node", name_of(id))))
+    let end = |builder: &Builder, field: &str, entry: &Value, end: &str| {
+        let field = format!("{field}.{end}");
+        let Some(id) = entry.get(end) else {
+            return Err(wrong(field, "expected the id of a node"));
         };
-        let (source, target) = (end("source")?, end("target")?);
-        if directed {
-            builder.arc(source, target);
+        let name = name_of(id);
+        let known = builder.find(&name);
+        known.ok_or_else(|| wrong(field, &format!("{name} is not the id of a node")))
+    };
+    for (from, (field, link)) in links.iter().enumerate() {
+        if let Some(neighbours) = link.as_array() {
+            if from >= builder.len() {
+                return Err(wrong(field.clone(), "there are more lists than nodes"));
+            }
+            for (index, neighbour) in neighbours.iter().enumerate() {
+                let to = end(&builder, &format!("{field}[{index}]"), neighbour, "id")?;
+                builder.join_once(from as Node, to, directed);
+            }
         } else {
-            builder.link(source, target);
+            let source = end(&builder, field, link, "source")?;
+            let target = end(&builder, field, link, "target")?;
+            builder.join(source, target, directed);
         }
     }
     Ok(builder)
+}
+
+/// The entries of a list, each with the name of its field.
+type Entries<'a> = Vec<(String, &'a Value)>;
+
+fn listed<'a>(parent: &'a Value, key: &str, expected: &str) -> Result<Entries<'a>, ReadError> {
+    let list = parent.get(key).and_then(Value::as_array);
+    let list = list.ok_or_else(|| wrong(key.to_owned(), expected))?;
+    let field = |index| format!("{key}[{index}]");
+    Ok((0..).map(field).zip(list).collect())
+}
+
+/// Cytoscape: everything is under `data`; nodes and edges apart, or in one list.
+fn cytoscape(elements: &Value) -> Result<(Entries<'_>, Entries<'_>), ReadError> {
+    let all = match elements.as_array() {
+        Some(list) => (0..)
+            .map(|index| format!("elements[{index}]"))
+            .zip(list)
+            .collect(),
+        None => {
+            let mut all = listed(elements, "nodes", "expected a list of nodes")?;
+            all.extend(listed(elements, "edges", "expected a list of edges")?);
+            all
+        }
+    };
+    let mut found = (Vec::new(), Vec::new());
+    for (field, element) in all {
+        let data = element
+            .get("data")
+            .ok_or_else(|| wrong(field.clone(), "expected data in every element"))?;
+        let list = if data.get("source").is_some() {
+            &mut found.1
+        } else {
+            &mut found.0
+        };
+        list.push((format!("{field}.data"), data));
+    }
+    Ok(found)
+}
+
+fn wrong(field: String, message: &str) -> ReadError {
+    ReadError::Field {
+        field,
+        message: message.to_owned(),
+    }
 }
 
 fn name_of(id: &Value) -> String {
@@ -101,6 +150,9 @@ fn coordinates(entry: &Value) -> Option<(f64, f64)> {
 pub(crate) fn write(network: &Network) -> Value {
     let node = |node: Node| {
         let mut entry = json!({ "id": network.name(node) });
+        if let Some(label) = network.own_label(node) {
+            entry["label"] = json!(label);
+        }
         if let Some(coordinates) = network.coordinates() {
             let (x, y) = coordinates[node as usize];
             entry["x"] = json!(x);

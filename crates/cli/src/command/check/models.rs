@@ -2,7 +2,8 @@
 
 use clap::Subcommand;
 use headway_check::model::{
-    asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, phase_clock,
+    asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, moving_block,
+    patrol, phase_clock,
 };
 use headway_check::{CheckError, Control, Limits, Report, Scheduler, Search};
 
@@ -123,6 +124,46 @@ pub(super) enum Model {
         #[arg(long, value_name = "I,J", value_delimiter = ',', default_value = "0")]
         monitors: Vec<usize>,
     },
+    /// The moving block by messages: separation without a clock
+    MovingBlock {
+        #[command(flatten)]
+        size: Size<3, 2>,
+        /// Hops to keep between successive tokens [default: (N-1)/M]
+        #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+        separation: Option<u32>,
+        /// News is heard as it is told, never late: allows larger rings
+        #[arg(long)]
+        prompt_news: bool,
+        /// Start from tokens that are apart, and ask for safety only: allows larger rings
+        #[arg(long)]
+        clean_start: bool,
+        /// Believe news from before a hand-over: shows why one must not
+        #[arg(long, conflicts_with = "tell_old_news")]
+        believe_old_news: bool,
+        /// Tell news from before a hand-over: shows why one must not
+        #[arg(long)]
+        tell_old_news: bool,
+    },
+    /// The moving block with tokens that cannot be lost, and the patrol that ends a standstill
+    Patrol {
+        #[command(flatten)]
+        size: Size<3, 2>,
+        /// Hops to keep between successive tokens [default: (N-1)/M]
+        #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+        separation: Option<u32>,
+        /// Values of each token ring [default: N-1, at least 2]
+        #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+        values: Option<u32>,
+        /// The patrol opens no gate: shows what it is for
+        #[arg(long, conflicts_with_all = ["ignore_ready", "ignore_moves"])]
+        never_open: bool,
+        /// Count a process that could release a token as calm: shows why one must not
+        #[arg(long, conflicts_with = "ignore_moves")]
+        ignore_ready: bool,
+        /// Count a process that has released a token as calm: shows why one must not
+        #[arg(long)]
+        ignore_moves: bool,
+    },
 }
 
 impl Model {
@@ -222,6 +263,52 @@ impl Model {
                 settings.supply = supply.unwrap_or(settings.supply);
                 settings.monitors.clone_from(monitors);
                 monitor::check(&settings, limits, control)
+            }
+            Model::MovingBlock {
+                size,
+                separation,
+                prompt_news,
+                clean_start,
+                believe_old_news,
+                tell_old_news,
+            } => {
+                let mut settings = moving_block::Settings::new(
+                    size.processes(),
+                    u32::try_from(size.tokens()).unwrap_or(u32::MAX),
+                    size.separation_with_slack(*separation),
+                );
+                settings.late_news = !prompt_news;
+                if *clean_start {
+                    settings.starts = moving_block::Starts::Clean;
+                }
+                settings.variant = match (believe_old_news, tell_old_news) {
+                    (true, _) => moving_block::Variant::OldNews,
+                    (_, true) => moving_block::Variant::NotSilent,
+                    _ => moving_block::Variant::Sound,
+                };
+                moving_block::check(&settings, limits, control)
+            }
+            Model::Patrol {
+                size,
+                separation,
+                values,
+                never_open,
+                ignore_ready,
+                ignore_moves,
+            } => {
+                let mut settings = patrol::Settings::new(
+                    size.processes(),
+                    size.tokens(),
+                    size.separation_with_slack(*separation),
+                );
+                settings.values = values.unwrap_or(settings.values);
+                settings.variant = match (never_open, ignore_ready, ignore_moves) {
+                    (true, ..) => patrol::Variant::NeverOpens,
+                    (_, true, _) => patrol::Variant::IgnoresReady,
+                    (.., true) => patrol::Variant::IgnoresMoves,
+                    _ => patrol::Variant::Sound,
+                };
+                patrol::check(&settings, limits, control)
             }
         }
     }

@@ -41,6 +41,12 @@ impl<const N: usize, const M: usize> Size<N, M> {
         let largest = (self.processes() / self.tokens().max(1)).max(1);
         given.unwrap_or_else(|| u32::try_from(largest).unwrap_or(u32::MAX))
     }
+
+    /// The separation given, or the largest that leaves one process over.
+    pub(super) fn separation_with_slack(&self, given: Option<u32>) -> u32 {
+        let largest = (self.processes().max(1) - 1) / self.tokens().max(1);
+        given.unwrap_or_else(|| u32::try_from(largest.max(1)).unwrap_or(u32::MAX))
+    }
 }
 
 /// A ring of delays and relays.

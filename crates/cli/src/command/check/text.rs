@@ -56,10 +56,10 @@ pub(super) fn write(
     witness(out, report, saved)?;
     let all = report.all_hold();
     let style = if all { GOOD } else { BAD };
-    let verdict = if all {
-        "Every property holds, from every state."
-    } else {
-        "Not every property holds."
+    let verdict = match (all, report.property("convergence")) {
+        (true, Some(_)) => "Every property holds, from every state.",
+        (true, None) => "Every property holds.",
+        (false, _) => "Not every property holds.",
     };
     writeln!(out, "\n{style}{verdict}{style:#}")
 }

@@ -67,10 +67,12 @@ pub(super) fn names(
     columns: usize,
 ) -> io::Result<()> {
     const LINES: usize = 5;
+    // Labels with blanks would run into each other.
+    let blanks = nodes.iter().any(|&node| network.label(node).contains(' '));
     let mut line = String::from("  ");
     let mut lines = 1;
     for (index, &node) in nodes.iter().enumerate() {
-        let name = network.name(node);
+        let name = network.label(node);
         if line.chars().count() + name.chars().count() + 1 > columns && line.len() > 2 {
             writeln!(out, "{line}")?;
             line = String::from("  ");
@@ -80,8 +82,12 @@ pub(super) fn names(
                 return writeln!(out, "  {DIM}… and {left} more (-o FILE for all){DIM:#}");
             }
         }
-        line.push_str(name);
-        line.push(' ');
+        line.push_str(&name);
+        line.push_str(if blanks && index + 1 < nodes.len() {
+            ", "
+        } else {
+            " "
+        });
     }
     writeln!(out, "{}", line.trim_end())
 }
@@ -103,8 +109,8 @@ fn distance(
     };
     let (one, other) = nearest.positions;
     let (one, other) = (
-        network.name(found.walk.at(one as usize)),
-        network.name(found.walk.at(other as usize)),
+        network.label(found.walk.at(one as usize)),
+        network.label(found.walk.at(other as usize)),
     );
     if kept == 0 {
         writeln!(
@@ -210,13 +216,13 @@ fn times(number: u32) -> String {
 }
 
 fn few(network: &Network, nodes: &[Node]) -> String {
-    let mut names: Vec<&str> = nodes
+    let mut names: Vec<_> = nodes
         .iter()
         .take(4)
-        .map(|&node| network.name(node))
+        .map(|&node| network.label(node))
         .collect();
     if nodes.len() > names.len() {
-        names.push("…");
+        names.push("…".into());
     }
     names.join(", ")
 }

@@ -1,0 +1,397 @@
+//! The moving block by messages: conserved tokens, handed over and acknowledged; news
+//! that may come late, get lost and be repeated, but keeps its order.
+//!
+//! Between a process and its successor there is a hand-over, told apart from the last one
+//! by a bit and sent until it is received, and there is news: the distance that the
+//! successor tells and whether it has received everything. News is written into a slot
+//! and heard from there, so that it may be old by then; what is overwritten unheard is
+//! lost, what is heard again is repeated. Bits are counted relative to the giver's, so
+//! that a link has four conditions.
+//!
+//! Tokens are conserved from every state in which nobody knows of an acknowledgement that
+//! was not given; those are the states.
+
+use std::fmt;
+
+use num_bigint::BigUint;
+
+use crate::control::{Control, Limits};
+use crate::error::{CheckError, Result, TooLarge};
+use crate::reach::{self, ReachAnswer, Reachable};
+use crate::report::{Property, Report, Trace};
+use crate::traits::{Action, Actions, Fairness, Model, Step};
+use crate::{actions, placements};
+
+mod rules;
+
+pub use rules::State;
+use rules::{KINDS, LINKS, Link, Place};
+
+const NAME: &str = "moving-block";
+const MAX_PROCESSES: usize = 8;
+const MAX_TOKENS: u32 = 3;
+const MAX_SEPARATION: u32 = 3;
+
+/// A ring and its rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// n, 2 to 8.
+    pub processes: usize,
+    /// m, 1 to 3.
+    pub tokens: u32,
+    /// d, 1 to 3. It takes n > m·d to be alive.
+    pub separation: u32,
+    /// Whether news may be under way. Without it, news is heard as it is told.
+    pub late_news: bool,
+    /// Where runs start.
+    pub starts: Starts,
+    /// What is left out.
+    pub variant: Variant,
+}
+
+/// Where runs start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Starts {
+    /// Every state: closure, convergence and visits are asked as well as safety.
+    #[default]
+    Every,
+    /// Tokens far enough apart, and nobody has heard anything: only safety is asked, of
+    /// the states that are reached. Larger rings can be checked so.
+    Clean,
+}
+
+/// The rules, or the rules without one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// All rules.
+    #[default]
+    Sound,
+    /// A giver goes on believing what it heard before it gave.
+    OldNews,
+    /// A giver tells what it heard before it gave.
+    NotSilent,
+}
+
+impl Settings {
+    /// News may be under way, every start, all rules.
+    pub fn new(processes: usize, tokens: u32, separation: u32) -> Settings {
+        Settings {
+            processes,
+            tokens,
+            separation,
+            late_news: true,
+            starts: Starts::Every,
+            variant: Variant::Sound,
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        let Settings {
+            processes,
+            tokens,
+            separation,
+            ..
+        } = *self;
+        if !(2..=MAX_PROCESSES).contains(&processes)
+            || !(1..=MAX_TOKENS).contains(&tokens)
+            || !(1..=MAX_SEPARATION).contains(&separation)
+        {
+            return Err(CheckError::settings(format!(
+                "{NAME}: 2 to {MAX_PROCESSES} processes, 1 to {MAX_TOKENS} tokens and a \
+                 separation of 1 to {MAX_SEPARATION}, not {processes}, {tokens} and {separation}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// How many states there are.
+    fn count(&self) -> BigUint {
+        let n = self.processes;
+        let news = BigUint::from(self.separation + 1);
+        // Ways of a link with a token under way, and of one without.
+        let (with, without) = if self.late_news {
+            (&news * &news, &news * &news * 3_u32)
+        } else {
+            (news.clone(), news * 2_u32)
+        };
+        let under_way = 0..=(self.tokens as usize).min(n);
+        let ways = under_way.map(|count| {
+            let held = placements::count(n, self.tokens as usize - count);
+            let which = placements::count(n + 1 - count, count);
+            held * which * with.pow(count as u32) * without.pow((n - count) as u32)
+        });
+        ways.sum()
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings {
+            processes,
+            tokens,
+            separation,
+            ..
+        } = self;
+        write!(
+            f,
+            "{processes} processes, {tokens} tokens, {separation} apart, "
+        )?;
+        f.write_str(if self.late_news {
+            "news under way"
+        } else {
+            "news heard at once"
+        })?;
+        f.write_str(match self.starts {
+            Starts::Every => "",
+            Starts::Clean => ", clean starts",
+        })?;
+        f.write_str(match self.variant {
+            Variant::Sound => "",
+            Variant::OldNews => ", old news believed",
+            Variant::NotSilent => ", old news told",
+        })
+    }
+}
+
+/// Checks the moving block.
+///
+/// # Errors
+///
+/// When a setting is out of its range or the ring is too large, or when stopped.
+pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+    settings.validate()?;
+    let safe: ReachAnswer<State> = reach::explore(settings, limits, control)?;
+    let mut report = match settings.starts {
+        Starts::Clean => Report {
+            model: NAME.into(),
+            instance: settings.to_string(),
+            states: safe.states.into(),
+            legitimate: (safe.states - u64::from(safe.violation.is_some())).into(),
+            ..Report::default()
+        },
+        Starts::Every => {
+            let model = MovingBlock::new(settings, limits)?;
+            let instance = settings.to_string();
+            let mut report = actions::report(&model, NAME, instance, &[], limits, control)?;
+            let model = Visited(&model);
+            let visited = actions::explore(&model, limits, control)?;
+            report.properties.push(Property::unless(
+                "visits",
+                "every process is visited again and again, if nobody puts off forever what it \
+                 can always do",
+                visited.divergence.map(|lasso| lasso.trace(&model)),
+            ));
+            report
+        }
+    };
+    report.properties.push(Property::unless(
+        "safe",
+        "from a clean start tokens never come closer than the separation",
+        safe.violation.map(|(_, run)| Trace {
+            states: run.iter().map(|state| settings.show(state)).collect(),
+            repeats_from: None,
+            start: None,
+        }),
+    ));
+    Ok(report)
+}
+
+/// Runs from clean starts.
+impl Reachable for Settings {
+    type State = State;
+
+    fn starts(&self) -> Vec<State> {
+        let clean = Place {
+            held: 0,
+            link: Link::Received,
+            heard: 0,
+            slot: 0,
+        };
+        let mut begun = vec![([0; MAX_PROCESSES], 0)];
+        for index in 0..self.processes {
+            begun = begun
+                .into_iter()
+                .flat_map(|(state, tokens)| {
+                    let with = |held: u8| {
+                        let mut state: State = state;
+                        state[index] = Place { held, ..clean }.pack();
+                        (state, tokens + u32::from(held))
+                    };
+                    [with(0), with(1)]
+                })
+                .filter(|&(_, tokens)| tokens <= self.tokens)
+                .collect();
+        }
+        let whole = |(state, tokens)| (tokens == self.tokens).then_some(state);
+        let states = begun.into_iter().filter_map(whole);
+        states.filter(|state| self.apart(state)).collect()
+    }
+
+    fn successors(&self, state: &State, successors: &mut Vec<State>) {
+        for index in 0..self.processes {
+            successors.extend(
+                KINDS
+                    .iter()
+                    .filter_map(|&(kind, _)| self.act(state, kind, index)),
+            );
+        }
+    }
+
+    fn violates(&self, state: &State) -> Option<&'static str> {
+        (!self.apart(state)).then_some("safe")
+    }
+
+    fn measure(&self, _state: &State) -> u64 {
+        0
+    }
+}
+
+/// A ring of the moving block, and all its states.
+#[derive(Clone, Debug)]
+pub struct MovingBlock {
+    settings: Settings,
+    /// Ascending.
+    states: Vec<State>,
+}
+
+impl MovingBlock {
+    /// The ring of the settings.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is out of its range, or there are too many states.
+    pub fn new(settings: &Settings, limits: Limits) -> Result<MovingBlock> {
+        settings.validate()?;
+        let count = settings.count();
+        TooLarge::bound("states", count.clone(), u32::MAX.into())?;
+        limits.admit(u64::try_from(count).expect("just bounded"), 400)?;
+        let mut model = MovingBlock {
+            settings: *settings,
+            states: Vec::new(),
+        };
+        model.add([0; MAX_PROCESSES], 0, settings.tokens);
+        model.states.sort_unstable();
+        Ok(model)
+    }
+
+    /// Adds every state that begins with these places and has so many tokens left.
+    fn add(&mut self, mut begun: State, index: usize, left: u32) {
+        if index == self.settings.processes {
+            self.states.extend((left == 0).then_some(begun));
+            return;
+        }
+        let late = self.settings.late_news;
+        let news = self.settings.separation as u8;
+        for (held, link) in (0..=left as u8).flat_map(|held| LINKS.map(|link| (held, link))) {
+            let spent = u32::from(held) + u32::from(link == Link::Token);
+            if spent > left || (!late && link == Link::Told) {
+                continue;
+            }
+            for heard in 0..=news {
+                for slot in 0..=if late { news } else { 0 } {
+                    begun[index] = Place {
+                        held,
+                        link,
+                        heard,
+                        slot,
+                    }
+                    .pack();
+                    self.add(begun, index + 1, left - spent);
+                }
+            }
+        }
+    }
+}
+
+impl Model for MovingBlock {
+    type State = State;
+
+    fn states(&self) -> u64 {
+        self.states.len() as u64
+    }
+
+    fn state(&self, rank: u64) -> State {
+        self.states[rank as usize]
+    }
+
+    fn rank(&self, state: &State) -> u64 {
+        let found = self.states.binary_search(state);
+        found.expect("tokens are conserved") as u64
+    }
+
+    fn legitimate(&self, state: &State) -> bool {
+        self.settings.apart(state) && self.settings.truthful(state)
+    }
+
+    fn show(&self, state: &State) -> String {
+        self.settings.show(state)
+    }
+}
+
+impl Actions for MovingBlock {
+    fn actions(&self) -> Vec<Action> {
+        let all = (0..self.settings.processes).flat_map(|_| KINDS);
+        all.map(|(_, name)| Action {
+            name,
+            fairness: Fairness::Weak,
+        })
+        .collect()
+    }
+
+    fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {
+        for index in 0..self.settings.processes {
+            for (place, (kind, _)) in KINDS.into_iter().enumerate() {
+                let after = self.settings.act(state, kind, index);
+                steps.extend(after.map(|state| Step {
+                    action: index * KINDS.len() + place,
+                    state,
+                }));
+            }
+        }
+    }
+}
+
+/// The same ring until process 0 is visited, which is the end.
+struct Visited<'a>(&'a MovingBlock);
+
+impl Model for Visited<'_> {
+    type State = Option<State>;
+
+    fn states(&self) -> u64 {
+        self.0.states() + 1
+    }
+
+    fn state(&self, rank: u64) -> Option<State> {
+        (rank < self.0.states()).then(|| self.0.state(rank))
+    }
+
+    fn rank(&self, state: &Option<State>) -> u64 {
+        state.map_or(self.0.states(), |state| self.0.rank(&state))
+    }
+
+    fn legitimate(&self, state: &Option<State>) -> bool {
+        state.is_none()
+    }
+
+    fn show(&self, state: &Option<State>) -> String {
+        state.map_or("visited".into(), |state| self.0.show(&state))
+    }
+}
+
+impl Actions for Visited<'_> {
+    fn actions(&self) -> Vec<Action> {
+        self.0.actions()
+    }
+
+    fn steps(&self, state: &Option<State>, steps: &mut Vec<Step<Option<State>>>) {
+        let Some(state) = state else { return };
+        let mut all = Vec::new();
+        self.0.steps(state, &mut all);
+        // The last process's link leads to process 0; receiving is its first action.
+        let visit = (self.0.settings.processes - 1) * KINDS.len();
+        steps.extend(all.into_iter().map(|Step { action, state }| Step {
+            action,
+            state: (action != visit).then_some(state),
+        }));
+    }
+}

@@ -1,0 +1,22 @@
+# Quays of a harbour and the channels between them.
+graph [
+  directed 0
+  node [ id 1 label "North Quay" graphics [ x 100 y 0 ] ]
+  node [ id 2 label "Shipyard" graphics [ x 200 y 20 ] ]
+  node [ id 3 label "Lighthouse" graphics [ x 290 y 90 ] ]
+  node [ id 4 label "East Basin" graphics [ x 250 y 180 ] ]
+  node [ id 5 label "Fish Market" graphics [ x 150 y 200 ] ]
+  node [ id 6 label "Old Lock" graphics [ x 50 y 180 ] ]
+  node [ id 7 label "West Mole" graphics [ x 0 y 90 ] ]
+  node [ id 8 label "Turning Pool" graphics [ x 150 y 100 ] ]
+  edge [ source 1 target 2 ]
+  edge [ source 2 target 3 ]
+  edge [ source 3 target 4 ]
+  edge [ source 4 target 5 ]
+  edge [ source 5 target 6 ]
+  edge [ source 6 target 7 ]
+  edge [ source 7 target 1 ]
+  edge [ source 8 target 2 ]
+  edge [ source 8 target 5 ]
+  edge [ source 8 target 7 ]
+]
