@@ -79,10 +79,16 @@ fn by_piles(table: &mut Table) {
         let text = export(&Source::DelayRelay(ring), Language::Prism);
         let (baseline, theirs) = if n == 32 {
             // A limit of our own: Storm takes longer than anybody waits for.
-            ("the limit of 10 minutes".to_owned(), Duration::from_secs(600))
+            (
+                "the limit of 10 minutes".to_owned(),
+                Duration::from_secs(600),
+            )
         } else {
             match storm(&text) {
-                Ok(storm) => (format!("Storm (dd), convergence only {}", time(storm)), storm),
+                Ok(storm) => (
+                    format!("Storm (dd), convergence only {}", time(storm)),
+                    storm,
+                ),
                 Err(why) => {
                     eprintln!("skipped: {work}: {why}");
                     continue;
@@ -152,9 +158,15 @@ fn storm(model: &str) -> Result<Duration, String> {
     std::fs::write(&program, model).map_err(|error| error.to_string())?;
     std::fs::write(&script, include_str!("storm_dd.py")).map_err(|error| error.to_string())?;
     let python = PathBuf::from("target/tools/python/bin/python");
-    let told = run(Command::new("timeout").arg("900").arg(python).args([script, program]))
-        .map_err(|why| format!("install stormpy (scripts/install-tools does): {why}"))?;
-    let seconds = told.split_whitespace().next().and_then(|text| text.parse().ok());
+    let told = run(Command::new("timeout")
+        .arg("900")
+        .arg(python)
+        .args([script, program]))
+    .map_err(|why| format!("install stormpy (scripts/install-tools does): {why}"))?;
+    let seconds = told
+        .split_whitespace()
+        .next()
+        .and_then(|text| text.parse().ok());
     seconds
         .map(Duration::from_secs_f64)
         .ok_or_else(|| format!("Storm said: {told}"))

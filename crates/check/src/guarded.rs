@@ -24,6 +24,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::control::{Control, Limits};
@@ -82,7 +83,7 @@ const NOBODY: u32 = u32::MAX;
 /// Not a state of the model.
 const ABSENT: u32 = u32::MAX - 1;
 /// Steps, moves, the watched successor, and the list of unsettled states.
-const BYTES_PER_STATE: u64 = 16;
+pub(crate) const BYTES_PER_STATE: u64 = 16;
 
 /// Explores every state of a model under a scheduler.
 ///
@@ -98,7 +99,9 @@ pub fn explore<M: Guarded>(
 ) -> Result<GuardedAnswer> {
     let states = model.states();
     limits.admit(states, BYTES_PER_STATE)?;
-    limits.admit_work(u128::from(states).saturating_mul(max_selections(model, scheduler)))?;
+    limits.admit_work(
+        u128::from(states).saturating_mul(max_selections(model.processes(), scheduler)),
+    )?;
     TooLarge::bound("states", states, u64::from(u32::MAX) - 2)?;
     let table =
         |value: u32| -> Vec<AtomicU32> { (0..states).map(|_| AtomicU32::new(value)).collect() };
@@ -113,9 +116,25 @@ pub fn explore<M: Guarded>(
     exploration.run()
 }
 
+/// Whether so many states of so many processes would be admitted.
+pub(crate) fn fits(
+    states: &BigUint,
+    processes: usize,
+    scheduler: Scheduler,
+    limits: Limits,
+) -> bool {
+    let Ok(count) = u64::try_from(states) else {
+        return false;
+    };
+    let steps = u128::from(count).saturating_mul(max_selections(processes, scheduler));
+    count < u64::from(u32::MAX) - 1
+        && limits.admit(count, BYTES_PER_STATE).is_ok()
+        && limits.admit_work(steps).is_ok()
+}
+
 /// How many steps a state can have: sets of processes that may be selected.
-fn max_selections<M: Guarded>(model: &M, scheduler: Scheduler) -> u128 {
-    let n = model.processes() as u32;
+fn max_selections(processes: usize, scheduler: Scheduler) -> u128 {
+    let n = processes as u32;
     match scheduler {
         Scheduler::Synchronous => 1,
         Scheduler::Central => u128::from(n),
@@ -145,7 +164,11 @@ impl<M: Guarded> Exploration<'_, M> {
         let sample = states.min(SAMPLE);
         let since = Instant::now();
         for rank in (0..sample).map(|at| at * (states / sample)) {
-            self.model.legitimate(&self.model.state(rank));
+            let state = self.model.state(rank);
+            if !self.model.exists(&state) {
+                continue;
+            }
+            std::hint::black_box(self.model.legitimate(&state));
             self.each_step(rank, &self.moves(rank), |_, after| {
                 std::hint::black_box(after);
                 false

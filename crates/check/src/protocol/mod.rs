@@ -26,13 +26,17 @@ mod model;
 mod node;
 mod parse;
 mod space;
+#[cfg(feature = "symbolic")]
+pub mod symbolic;
 mod token;
 
-pub use check::check;
+pub use check::{Engine, check, check_with};
 pub use export::{NotExported, export};
 pub use graph::Graph;
 pub use model::Compiled;
 pub use space::{Format, UnknownFormat, write_space};
+
+use num_bigint::BigUint;
 
 use crate::Scheduler;
 use node::Node;
@@ -133,6 +137,14 @@ impl Protocol {
             let mut written = outcomes.flat_map(|outcome| &outcome.assignments);
             written.any(|(variable, _)| self.variables[*variable].process != process)
         })
+    }
+
+    /// How many states the variables make, whether given or not.
+    pub fn states(&self) -> BigUint {
+        self.variables
+            .iter()
+            .map(|variable| variable.domain.len())
+            .product()
     }
 
     /// "ring(5), n = 5, k = 5".

@@ -13,7 +13,7 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 use num_bigint::BigUint;
 use oxidd::bcdd::BCDDFunction as Set;
 use oxidd::util::{OutOfMemory, SatCountCache};
-use oxidd::{BooleanFunction, Function, Manager, ManagerRef};
+use oxidd::{BooleanFunction, Function};
 
 use super::Protocol;
 use crate::Scheduler;
@@ -123,7 +123,10 @@ fn run(
     };
     let space = &diagrams.space;
     if let Some(state) = diagrams.pick(&space.and(&diagrams.leaves_domain)?) {
-        let says = format!("an action assigns a value outside a variable's domain in the state {}", protocol.show(&state));
+        let says = format!(
+            "an action assigns a value outside a variable's domain in the state {}",
+            protocol.show(&state)
+        );
         return Err(Stop::LeavesDomain(says));
     }
     let legitimate = diagrams.truth(&protocol.legitimate)?.and(space)?;

@@ -51,6 +51,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     file: FileFlags,
 
+    /// How the states of a protocol file are explored
+    #[arg(long, value_enum, default_value_t, requires = "file")]
+    engine: file::EngineFlag,
+
     /// Write all states and steps of a protocol file: to FILE.dot, FILE.aut or FILE.csv
     #[arg(long, value_name = "FILE", requires = "file")]
     states: Option<PathBuf>,
@@ -88,7 +92,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         (Some(model), None) => model.check(limits, &control).map_err(failure),
         (None, Some(protocol)) => {
             let scheduler = args.file.scheduler;
-            protocol::check(protocol, scheduler, limits, &control).map_err(file::failure)
+            let engine = args.engine.into();
+            protocol::check_with(engine, protocol, scheduler, limits, &control)
+                .map_err(file::failure)
         }
         _ => Err(
             Failure::new("what to check? give a model or a protocol file")

@@ -9,9 +9,9 @@ use oxidd::{
     ManagerRef, Subst, VarNo,
 };
 
+use super::super::Protocol;
 use super::super::ast::Binary;
 use super::super::node::{Many, Node};
-use super::super::Protocol;
 use super::Stop;
 use crate::Scheduler;
 
@@ -53,13 +53,23 @@ pub(super) struct Diagrams<'a> {
 
 impl<'a> Diagrams<'a> {
     /// In the better of two orders.
-    pub(super) fn new(protocol: &'a Protocol, scheduler: Scheduler, nodes: usize) -> Outcome<Diagrams<'a>> {
+    pub(super) fn new(
+        protocol: &'a Protocol,
+        scheduler: Scheduler,
+        nodes: usize,
+    ) -> Outcome<Diagrams<'a>> {
         let n = protocol.graph().len();
         let straight: Vec<usize> = (0..n).collect();
-        let folded: Vec<usize> = (0..n).map(|i| if i % 2 == 0 { i / 2 } else { n - 1 - i / 2 }).collect();
+        let folded: Vec<usize> = (0..n)
+            .map(|i| if i % 2 == 0 { i / 2 } else { n - 1 - i / 2 })
+            .collect();
         let first = Diagrams::in_order(protocol, scheduler, nodes / 2, &straight)?;
         let second = Diagrams::in_order(protocol, scheduler, nodes / 2, &folded)?;
-        Ok(if second.size() < first.size() { second } else { first })
+        Ok(if second.size() < first.size() {
+            second
+        } else {
+            first
+        })
     }
 
     fn in_order(
@@ -74,7 +84,12 @@ impl<'a> Diagrams<'a> {
             (usize::BITS - (values - 1).leading_zeros()) as usize
         };
         let count = protocol.variables.len();
-        let mut variables: Vec<Bits> = (0..count).map(|_| Bits { now: Vec::new(), next: Vec::new() }).collect();
+        let mut variables: Vec<Bits> = (0..count)
+            .map(|_| Bits {
+                now: Vec::new(),
+                next: Vec::new(),
+            })
+            .collect();
         let mut number = 0;
         let ordered = order.iter().flat_map(|&process| {
             (0..count).filter(move |&variable| protocol.variables[variable].process == process)
@@ -88,7 +103,9 @@ impl<'a> Diagrams<'a> {
         }
         let literals = manager.with_manager_exclusive(|manager| {
             let numbers = manager.add_vars(number);
-            numbers.map(|number| Set::var(manager, number)).collect::<Result<Vec<_>, _>>()
+            numbers
+                .map(|number| Set::var(manager, number))
+                .collect::<Result<Vec<_>, _>>()
         })?;
         let (no, yes) = manager.with_manager_shared(|manager| (Set::f(manager), Set::t(manager)));
         let rename_all = renaming(&literals, &variables, 0..count);
@@ -125,7 +142,10 @@ impl<'a> Diagrams<'a> {
     }
 
     fn size(&self) -> usize {
-        self.steps.iter().map(|steps| steps.relation.node_count()).sum::<usize>()
+        self.steps
+            .iter()
+            .map(|steps| steps.relation.node_count())
+            .sum::<usize>()
             + self.space.node_count()
     }
 
@@ -135,8 +155,13 @@ impl<'a> Diagrams<'a> {
     }
 
     fn constant(&self, truth: bool) -> Set {
-        self.manager
-            .with_manager_shared(|manager| if truth { Set::t(manager) } else { Set::f(manager) })
+        self.manager.with_manager_shared(|manager| {
+            if truth {
+                Set::t(manager)
+            } else {
+                Set::f(manager)
+            }
+        })
     }
 
     /// States in which a variable has the value of a place of its domain, now or next.
@@ -146,7 +171,11 @@ impl<'a> Diagrams<'a> {
         let mut all = self.constant(true);
         for (at, &bit) in bits.iter().enumerate() {
             let literal = &self.literals[bit as usize];
-            all = if place >> at & 1 == 1 { all.and(literal)? } else { all.and(&literal.not()?)? };
+            all = if place >> at & 1 == 1 {
+                all.and(literal)?
+            } else {
+                all.and(&literal.not()?)?
+            };
         }
         Ok(all)
     }
@@ -154,7 +183,10 @@ impl<'a> Diagrams<'a> {
     fn steps_of(&mut self, process: usize) -> Outcome<Steps> {
         let actions = &self.protocol.processes[process];
         let outcomes = actions.iter().flat_map(|action| &action.outcomes);
-        let mut written: Vec<usize> = outcomes.flat_map(|o| &o.assignments).map(|(v, _)| *v).collect();
+        let mut written: Vec<usize> = outcomes
+            .flat_map(|o| &o.assignments)
+            .map(|(v, _)| *v)
+            .collect();
         written.sort_unstable();
         written.dedup();
         let mut stays = self.constant(true);
@@ -172,7 +204,10 @@ impl<'a> Diagrams<'a> {
             for outcome in &action.outcomes {
                 let mut step = guard.clone();
                 for &variable in &written {
-                    let assigned = outcome.assignments.iter().find(|(other, _)| *other == variable);
+                    let assigned = outcome
+                        .assignments
+                        .iter()
+                        .find(|(other, _)| *other == variable);
                     let Some((_, value)) = assigned else {
                         step = step.and(&self.keeps(variable)?)?;
                         continue;
@@ -181,8 +216,12 @@ impl<'a> Diagrams<'a> {
                     for (value, when) in self.number(value)? {
                         let domain = &self.protocol.variables[variable].domain;
                         match domain.binary_search(&value) {
-                            Ok(place) => becomes = becomes.or(&when.and(&self.is(variable, place, true)?)?)?,
-                            Err(_) => self.leaves_domain = self.leaves_domain.or(&guard.and(&when)?)?,
+                            Ok(place) => {
+                                becomes = becomes.or(&when.and(&self.is(variable, place, true)?)?)?
+                            }
+                            Err(_) => {
+                                self.leaves_domain = self.leaves_domain.or(&guard.and(&when)?)?
+                            }
                         }
                     }
                     step = step.and(&becomes)?;
@@ -212,7 +251,9 @@ impl<'a> Diagrams<'a> {
 
     /// The states with a step into a set.
     pub(super) fn before(&self, set: &Set) -> Outcome<Set> {
-        let join = |a: &Set, b: &Set, steps: &Steps| a.apply_exists(BooleanOperator::And, b, &steps.written);
+        let join = |a: &Set, b: &Set, steps: &Steps| {
+            a.apply_exists(BooleanOperator::And, b, &steps.written)
+        };
         if self.scheduler == Scheduler::Central {
             let mut all = self.constant(false);
             for steps in &self.steps {
@@ -227,7 +268,11 @@ impl<'a> Diagrams<'a> {
         let (mut none, mut some) = (set.substitute(&self.rename_all)?, self.constant(false));
         for steps in &self.steps {
             let moved = join(&steps.relation, &none.or(&some)?, steps)?;
-            let may_stay = if together { steps.stays.and(&steps.enabled.not()?)? } else { steps.stays.clone() };
+            let may_stay = if together {
+                steps.stays.and(&steps.enabled.not()?)?
+            } else {
+                steps.stays.clone()
+            };
             some = moved.or(&join(&may_stay, &some, steps)?)?;
             none = join(&may_stay, &none, steps)?;
         }
@@ -270,14 +315,19 @@ impl<'a> Diagrams<'a> {
             }
             Node::If(parts) => {
                 let [condition, yes, no] = &**parts;
-                self.truth(condition)?.ite(&self.truth(yes)?, &self.truth(no)?)?
+                self.truth(condition)?
+                    .ite(&self.truth(yes)?, &self.truth(no)?)?
             }
             Node::Many(many, nodes) => {
                 let all_of = *many == Many::All;
                 let mut joined = self.constant(all_of);
                 for node in nodes {
                     let next = self.truth(node)?;
-                    joined = if all_of { joined.and(&next)? } else { joined.or(&next)? };
+                    joined = if all_of {
+                        joined.and(&next)?
+                    } else {
+                        joined.or(&next)?
+                    };
                 }
                 joined
             }
@@ -293,20 +343,29 @@ impl<'a> Diagrams<'a> {
                 values.insert(*number, self.constant(true));
             }
             Node::Variable(variable) => {
-                for (place, &value) in self.protocol.variables[*variable].domain.iter().enumerate() {
+                for (place, &value) in self.protocol.variables[*variable].domain.iter().enumerate()
+                {
                     values.insert(value, self.is(*variable, place, false)?);
                 }
             }
             Node::Binary(operator, a, b) => {
                 let (a, b) = (self.number(a)?, self.number(b)?);
-                self.combine(&a, &b, |x, y| {
-                    let (x, y) = (Box::new(Node::Number(x)), Box::new(Node::Number(y)));
-                    Node::Binary(*operator, x, y).value(&[])
-                }, &mut values)?;
+                self.combine(
+                    &a,
+                    &b,
+                    |x, y| {
+                        let (x, y) = (Box::new(Node::Number(x)), Box::new(Node::Number(y)));
+                        Node::Binary(*operator, x, y).value(&[])
+                    },
+                    &mut values,
+                )?;
             }
             Node::If(parts) => {
                 let condition = self.truth(&parts[0])?;
-                for (part, when) in [(&parts[1], condition.clone()), (&parts[2], condition.not()?)] {
+                for (part, when) in [
+                    (&parts[1], condition.clone()),
+                    (&parts[2], condition.not()?),
+                ] {
                     for (value, set) in self.number(part)? {
                         self.add(&mut values, value, set.and(&when)?)?;
                     }
@@ -350,7 +409,10 @@ impl<'a> Diagrams<'a> {
 
     fn add(&self, values: &mut BTreeMap<i32, Set>, value: i32, when: Set) -> Outcome<()> {
         if when.satisfiable() {
-            let known = values.get(&value).cloned().unwrap_or_else(|| self.constant(false));
+            let known = values
+                .get(&value)
+                .cloned()
+                .unwrap_or_else(|| self.constant(false));
             values.insert(value, known.or(&when)?);
         }
         Ok(())
@@ -359,12 +421,16 @@ impl<'a> Diagrams<'a> {
     /// The values of one state of a set, if there is one.
     pub(super) fn pick(&self, set: &Set) -> Option<Vec<i32>> {
         let cube = set.pick_cube(|_, _, _| false)?;
-        let values = self.variables.iter().zip(&self.protocol.variables).map(|(bits, variable)| {
-            let place = bits.now.iter().enumerate().fold(0, |place, (at, &bit)| {
-                place | usize::from(cube[bit as usize] == OptBool::True) << at
+        let values = self
+            .variables
+            .iter()
+            .zip(&self.protocol.variables)
+            .map(|(bits, variable)| {
+                let place = bits.now.iter().enumerate().fold(0, |place, (at, &bit)| {
+                    place | usize::from(cube[bit as usize] == OptBool::True) << at
+                });
+                variable.domain[place]
             });
-            variable.domain[place]
-        });
         Some(values.collect())
     }
 
@@ -372,7 +438,12 @@ impl<'a> Diagrams<'a> {
     pub(super) fn has(&self, set: &Set, state: &[i32]) -> bool {
         let mut valid = true;
         let mut values = Vec::new();
-        for ((bits, variable), value) in self.variables.iter().zip(&self.protocol.variables).zip(state) {
+        for ((bits, variable), value) in self
+            .variables
+            .iter()
+            .zip(&self.protocol.variables)
+            .zip(state)
+        {
             let place = variable.domain.binary_search(value).unwrap_or_else(|_| {
                 valid = false;
                 0
@@ -392,7 +463,12 @@ fn renaming(literals: &[Set], variables: &[Bits], some: impl Iterator<Item = usi
     let (mut from, mut to) = (Vec::new(), Vec::new());
     for variable in some {
         from.extend(&variables[variable].now);
-        to.extend(variables[variable].next.iter().map(|&bit| literals[bit as usize].clone()));
+        to.extend(
+            variables[variable]
+                .next
+                .iter()
+                .map(|&bit| literals[bit as usize].clone()),
+        );
     }
     Subst::new(from, to)
 }

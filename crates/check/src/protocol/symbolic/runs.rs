@@ -20,15 +20,24 @@ pub(super) fn successor(
             let outcomes = enabled.flat_map(|action| &action.outcomes);
             let values = outcomes.map(|outcome| {
                 let assigned = outcome.assignments.iter();
-                assigned.map(|(variable, node)| (*variable, node.value(state))).collect()
+                assigned
+                    .map(|(variable, node)| (*variable, node.value(state)))
+                    .collect()
             });
             values.collect()
         })
         .collect();
-    let set = |set: u64, (process, moves): (usize, &Vec<_>)| set | u64::from(!moves.is_empty()) << process;
+    let set = |set: u64, (process, moves): (usize, &Vec<_>)| {
+        set | u64::from(!moves.is_empty()) << process
+    };
     let enabled = moves.iter().enumerate().fold(0, set);
     let graph = protocol.graph();
-    let neighbours = |process: usize| graph.neighbours(process).iter().fold(0, |set, &i| set | 1 << i);
+    let neighbours = |process: usize| {
+        graph
+            .neighbours(process)
+            .iter()
+            .fold(0, |set, &i| set | 1 << i)
+    };
     let mut selections = scheduler.selections(enabled, neighbours);
     selections.find_map(|selected| {
         let mut all = vec![state.to_vec()];
@@ -36,7 +45,9 @@ pub(super) fn successor(
             let each = all.iter().flat_map(|state| {
                 moves[process].iter().map(|assigned| {
                     let mut after = state.clone();
-                    assigned.iter().for_each(|&(variable, value)| after[variable] = value);
+                    assigned
+                        .iter()
+                        .for_each(|&(variable, value)| after[variable] = value);
                     after
                 })
             });

@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args as ClapArgs;
-use headway_check::protocol::{Compiled, Format, Protocol, write_space};
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_check::protocol::{Compiled, Engine, Format, Protocol, write_space};
 use headway_check::{CheckError, Scheduler};
 
 use crate::failure::{Failure, read_text};
@@ -23,6 +23,18 @@ pub(crate) struct FileFlags {
     /// Who moves in a step of the protocol file [default: as the file says]
     #[arg(long, value_name = "WHO")]
     pub(crate) scheduler: Option<Scheduler>,
+}
+
+/// [`Engine`] on the command line.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum EngineFlag {
+    /// One by one where they fit
+    #[default]
+    Auto,
+    /// One by one
+    Explicit,
+    /// By decision diagrams (needs a build with --features symbolic)
+    Symbolic,
 }
 
 /// A path: unlike the name of a model it has a dot or a slash.
@@ -72,6 +84,16 @@ impl FileFlags {
     }
 }
 
+impl From<EngineFlag> for Engine {
+    fn from(flag: EngineFlag) -> Engine {
+        match flag {
+            EngineFlag::Auto => Engine::Auto,
+            EngineFlag::Explicit => Engine::Explicit,
+            EngineFlag::Symbolic => Engine::Symbolic,
+        }
+    }
+}
+
 fn create(path: &Path) -> Result<std::fs::File, Failure> {
     std::fs::File::create(path).map_err(|error| Failure::writing(path, &error))
 }
@@ -83,7 +105,13 @@ pub(super) fn failure(error: CheckError) -> Failure {
             Failure::new(error).help("change the file, or the flags --set and --scheduler")
         }
         CheckError::TooLarge(_) => {
-            Failure::new(error).help("make it smaller with --set, or give more --memory")
+            let engine = if cfg!(feature = "symbolic") {
+                ""
+            } else {
+                ", or build with --features symbolic for decision diagrams"
+            };
+            let help = format!("make it smaller with --set, give more --memory{engine}");
+            Failure::new(error).help(help)
         }
         CheckError::Interrupted { .. } => super::failure(error),
     }

@@ -47,6 +47,9 @@ pub(super) fn write(
         }
     }
     worst(out, report)?;
+    if let Some(Figure::Text(engine)) = report.figure("engine") {
+        writeln!(out, "\nExplored {engine}")?;
+    }
     if !report.reductions.is_empty() {
         writeln!(out, "\nReductions used, each exact:")?;
         for reduction in &report.reductions {
