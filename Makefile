@@ -7,6 +7,7 @@ test:
 
 bench:
 	./scripts/install-tools
+	cargo build --release -p headway
 	cargo run --release -p headway-bench
 
 soak:

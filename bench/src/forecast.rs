@@ -15,9 +15,7 @@ use crate::table::{Goal, Row, Table, best_of, peak_bytes, ratio, time};
 pub(crate) fn measure(table: &mut Table) {
     let small = per_process(1_000_000, 10_000, 90);
     large(table, small);
-    if std::env::var_os("SKIP").is_none() {
-        against_lock_step(table);
-    }
+    against_lock_step(table);
     larger_than_memory(table);
 }
 

@@ -7,6 +7,7 @@
 //! `target/bench/table.json` and `target/bench/table.md`.
 
 mod check;
+mod commands;
 mod dashboard;
 mod experiments;
 mod fleet;
@@ -28,6 +29,7 @@ type Area = (&'static str, fn(&mut Table));
 const AREAS: &[Area] = &[
     ("ring", ring::measure),
     ("forecast", forecast::measure),
+    ("commands", commands::measure),
     ("experiments", experiments::measure),
     ("petri", petri::measure),
     ("walk", walk::measure),

@@ -11,7 +11,7 @@
 //! compared, exactly, with those after it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use headway_core::{Configuration, Ring};
 use rayon::prelude::*;
@@ -20,6 +20,12 @@ use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result};
 use crate::report::{Lasso, Property, Report, Trace, Worst, distribution};
 use crate::traits::Deterministic;
+
+mod cells;
+mod tally;
+
+use cells::{Cells, UNKNOWN};
+use tally::Tally;
 
 /// The answer about a deterministic model. States are given by rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,17 +59,13 @@ pub fn explore<M: Deterministic>(
     limits: Limits,
     control: &Control,
 ) -> Result<FunctionAnswer> {
-    limits.admit(model.states(), 1)?;
-    if let Some(answer) = Exploration::<M, AtomicU8>::run(model, control)? {
-        return Ok(answer);
+    for bytes in [1, 2, 4] {
+        limits.admit(model.states(), bytes)?;
+        if let Some(answer) = Exploration::run(model, bytes, control)? {
+            return Ok(answer);
+        }
     }
-    limits.admit(model.states(), 2)?;
-    if let Some(answer) = Exploration::<M, AtomicU16>::run(model, control)? {
-        return Ok(answer);
-    }
-    limits.admit(model.states(), 4)?;
-    Exploration::<M, AtomicU32>::run(model, control)?
-        .ok_or_else(|| CheckError::settings("a path is longer than 2^32 rounds"))
+    Err(CheckError::settings("a path is longer than 2^32 rounds"))
 }
 
 /// The rounds from a state to the first legitimate one or back to a state on the
@@ -139,59 +141,25 @@ pub(crate) fn report<M: Deterministic>(
     })
 }
 
-/// A distance that several threads may write, always the same value.
-trait Cell: Send + Sync + Default {
-    const NEVER: u32;
-    fn get(&self) -> u32;
-    fn set(&self, value: u32);
-}
-
-macro_rules! cell {
-    ($atomic:ty, $plain:ty) => {
-        impl Cell for $atomic {
-            const NEVER: u32 = <$plain>::MAX as u32;
-            fn get(&self) -> u32 {
-                self.load(Ordering::Relaxed).into()
-            }
-            fn set(&self, value: u32) {
-                // `value` is at most NEVER, which fits.
-                self.store(value as $plain, Ordering::Relaxed);
-            }
-        }
-    };
-}
-cell!(AtomicU8, u8);
-cell!(AtomicU16, u16);
-cell!(AtomicU32, u32);
-
-const UNKNOWN: u32 = 0;
 const CHUNK: u64 = 1 << 14;
 
-struct Exploration<'a, M, C> {
+struct Exploration<'a, M> {
     model: &'a M,
     control: &'a Control,
-    cells: Vec<C>,
+    cells: Cells,
+    never: u32,
     overflow: AtomicBool,
 }
 
-#[derive(Default)]
-struct Tally {
-    legitimate: u64,
-    closure_violation: Option<u64>,
-    distances: Vec<u64>,
-    never: u64,
-    worst: Option<(u64, u64)>,
-}
-
-impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
-    /// `None` when a distance does not fit the cell.
-    fn run(model: &M, control: &Control) -> Result<Option<FunctionAnswer>> {
+impl<M: Deterministic> Exploration<'_, M> {
+    /// `None` when a distance does not fit a cell of so many bytes.
+    fn run(model: &M, bytes: u64, control: &Control) -> Result<Option<FunctionAnswer>> {
         let states = model.states();
-        let mut cells = Vec::new();
-        cells.resize_with(states as usize, C::default);
+        let cells = Cells::new(states, bytes);
         let exploration = Exploration {
             model,
             control,
+            never: cells.never(),
             cells,
             overflow: AtomicBool::new(false),
         };
@@ -229,14 +197,14 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
 
     fn check_stopped(&self, tally: &Tally) -> Result<()> {
         if self.control.stopped() {
-            let settled = self.cells.iter().filter(|cell| cell.get() != UNKNOWN);
+            let values = (0..self.model.states()).map(|rank| self.cells.get(rank));
+            let settled = values.filter(|&value| value != UNKNOWN);
             let furthest = settled
                 .clone()
-                .map(|cell| cell.get())
-                .filter(|&value| value != C::NEVER)
+                .filter(|&value| value != self.never)
                 .max()
                 .map_or(0, |value| value - 1);
-            let never = settled.clone().filter(|cell| cell.get() == C::NEVER);
+            let never = settled.clone().filter(|&value| value == self.never);
             return Err(CheckError::interrupted(
                 self.control,
                 format!(
@@ -265,13 +233,13 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         for rank in ranks {
             // A path from elsewhere may have been here; closure and the count of
             // legitimate states are still this worker's to do.
-            let cell = self.cells[rank as usize].get();
+            let cell = self.cells.get(rank);
             if cell > 1 {
                 continue;
             }
             let state = self.model.state(rank);
             if self.model.legitimate(&state) {
-                self.cells[rank as usize].set(1);
+                self.cells.set(rank, 1);
                 tally.legitimate += 1;
                 if !self.model.legitimate(&self.model.next(&state)) {
                     tally.closure_violation.get_or_insert(rank);
@@ -291,16 +259,16 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         let mut value = loop {
             state = self.model.next(&state);
             let rank = self.model.rank(&state);
-            let known = self.cells[rank as usize].get();
+            let known = self.cells.get(rank);
             if known != UNKNOWN {
                 break known;
             }
             if self.model.legitimate(&state) {
-                self.cells[rank as usize].set(1);
+                self.cells.set(rank, 1);
                 break 1;
             }
             if rank == landmark {
-                break C::NEVER;
+                break self.never;
             }
             if path.len() == next_power {
                 landmark = rank;
@@ -309,14 +277,14 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
             path.push(rank);
         };
         for &rank in path.iter().rev() {
-            if value != C::NEVER {
+            if value != self.never {
                 value += 1;
-                if value >= C::NEVER {
+                if value >= self.never {
                     self.overflow.store(true, Ordering::Relaxed);
                     return;
                 }
             }
-            self.cells[rank as usize].set(value);
+            self.cells.set(rank, value);
         }
     }
 
@@ -327,13 +295,13 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
         }
         self.control.advance(ranks.end - ranks.start);
         for rank in ranks {
-            let value = self.cells[rank as usize].get();
+            let value = self.cells.get(rank);
             let distance = u64::from(value.wrapping_sub(1));
             // Asking for the state is the costly part; most models start anywhere.
             if !(self.model.starts_anywhere() || self.model.initial(&self.model.state(rank))) {
                 continue;
             }
-            if value == C::NEVER {
+            if value == self.never {
                 tally.never += 1;
                 continue;
             }
@@ -377,9 +345,9 @@ impl<M: Deterministic, C: Cell> Exploration<'_, M, C> {
     /// The shortest counterexample of each property, over all initial states that
     /// never become legitimate.
     fn lassos(&self) -> BTreeMap<&'static str, Lasso> {
-        let best = (0..self.cells.len() as u64)
+        let best = (0..self.model.states())
             .into_par_iter()
-            .filter(|&rank| self.cells[rank as usize].get() == C::NEVER)
+            .filter(|&rank| self.cells.get(rank) == self.never)
             .filter(|&rank| self.worth_tracing(rank))
             .fold(BTreeMap::new, |mut best, rank| {
                 let lasso = trace(self.model, rank);
@@ -413,24 +381,5 @@ fn keep_shortest(
         Some(old) if *old <= lasso => {}
         Some(old) => *old = lasso,
         None => drop(best.insert(property, lasso)),
-    }
-}
-
-impl Tally {
-    /// With a tally of higher ranks: of what is equally good, the lowest is kept.
-    fn merge(mut self, other: &Tally) -> Tally {
-        self.legitimate += other.legitimate;
-        self.never += other.never;
-        self.closure_violation = self.closure_violation.or(other.closure_violation);
-        let rounds = self.distances.len().max(other.distances.len());
-        self.distances.resize(rounds, 0);
-        for (mine, theirs) in self.distances.iter_mut().zip(&other.distances) {
-            *mine += theirs;
-        }
-        self.worst = match (self.worst, other.worst) {
-            (Some((_, mine)), Some((_, theirs))) if theirs > mine => other.worst,
-            (mine, theirs) => mine.or(theirs),
-        };
-        self
     }
 }

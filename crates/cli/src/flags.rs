@@ -12,6 +12,7 @@ use headway_sim::settings::{DelayProgram, Setting, Settings, SettingsError};
 
 use crate::failure::{Failure, read_text};
 use crate::memory::available_memory_bytes;
+use crate::report::progress::Progress;
 
 mod instance;
 #[cfg(test)]
@@ -133,28 +134,27 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
             "drop --{flag}, or drop the file and describe the ring by flags"
         )));
     }
+    let progress = Progress::saying(&format!("reading {}", path.display()));
     let StateFile {
         ring,
         configuration,
     } = read_state_file(path)?;
-    if configuration.tokens() == 0 {
-        return Err(no_tokens().help(format!(
-            "give at least one process of {} a token: \"resting\": 1",
-            path.display()
-        )));
-    }
+    drop(progress);
     if ring.delays().next().is_none() {
         return Err(
             Failure::new(format!("{}: {}", path.display(), DelaysError::None))
                 .help("make \"program\" of at least one process \"delay\""),
         );
     }
-    Ok(Instance {
-        ring,
-        start: configuration,
-        seed: settings.seed(),
-        start_name: format!("start from {}", path.display()),
-    })
+    let start_name = format!("start from {}", path.display());
+    let instance = Instance::new(ring, configuration, settings.seed(), start_name);
+    if instance.tokens() == 0 {
+        return Err(no_tokens().help(format!(
+            "give at least one process of {} a token: \"resting\": 1",
+            path.display()
+        )));
+    }
+    Ok(instance)
 }
 
 fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
@@ -164,15 +164,12 @@ fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
         check_memory("processes", processes, BYTES_PER_PROCESS)?;
         check_memory("tokens", tokens, BYTES_PER_TOKEN)?;
     }
+    let _progress = Progress::saying("drawing the initial state");
     let (ring, start) = settings
         .build()
         .map_err(|error| wrong_flag(settings, &error))?;
-    Ok(Instance {
-        ring,
-        start,
-        seed: settings.seed(),
-        start_name: format!("{} start", settings.start.unwrap_or_default()),
-    })
+    let start_name = format!("{} start", settings.start.unwrap_or_default());
+    Ok(Instance::new(ring, start, settings.seed(), start_name))
 }
 
 /// A run holds the ring, its state twice over, release times and visits.

@@ -1,7 +1,6 @@
 //! The page's files, from inside the binary, or from a folder while one works on
 //! them.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
@@ -12,13 +11,11 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rust_embed::RustEmbed;
 
 use crate::error::ApiError;
 
-#[derive(RustEmbed)]
-#[folder = "page"]
-struct Embedded;
+/// Every file of the page by its name; build.rs writes the list.
+const EMBEDDED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// The files that are sent.
 pub(crate) enum Assets {
@@ -62,15 +59,11 @@ pub fn page_weight() -> PageWeight {
 }
 
 fn embedded() -> BTreeMap<String, Asset> {
-    let file = |path: Cow<'static, str>| {
-        let data = Embedded::get(&path)?.data;
-        let plain = match data {
-            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
-            Cow::Owned(bytes) => Bytes::from(bytes),
-        };
-        Some((path.into_owned(), Asset::new(plain)))
+    let asset = |&(name, bytes): &(&str, &'static [u8])| {
+        let asset = Asset::new(Bytes::from_static(bytes));
+        (name.to_owned(), asset)
     };
-    Embedded::iter().filter_map(file).collect()
+    EMBEDDED.iter().map(asset).collect()
 }
 
 impl Asset {

@@ -15,17 +15,20 @@ use headway_node::Key;
 use crate::config::{Settings, When};
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
-use crate::permits::{self, CommandPermit, Grant, Permits, Rules, Runs};
-use crate::request::{Answer, Refusal, Reply, RequestId};
+use crate::permits::{self, Permits, Rules, Runs};
+use crate::request::{Answer, Refusal};
 use crate::seat::{self, Seat};
 use crate::store::{Kept, Notes, Stored};
 use crate::telemetry::{Episode, Past};
 use alarm::{Alarm, Alarms, Reason, Rejections};
 
 pub(crate) mod alarm;
+mod effect;
 mod requests;
 mod status;
 
+pub(crate) use effect::Beside;
+pub use effect::{Destination, Effect};
 pub use status::{Phase, Status};
 
 /// How many steps one call leads to at most; the rest follows with the next call.
@@ -33,49 +36,6 @@ const MAX_STEPS: usize = 256;
 
 /// How long a node that stops waits for tokens to go on.
 const PASS_ON: Duration = Duration::from_secs(1);
-
-/// Something for the world to do.
-#[derive(Debug)]
-pub enum Effect {
-    /// Keep the machine's state.
-    KeepState(Vec<u8>),
-    /// Keep the roster, with its signature.
-    KeepRoster(Vec<u8>),
-    /// Keep what else has to survive a restart.
-    KeepNotes(Notes),
-    /// The members beside this one are these.
-    Neighbours(Vec<Beside>),
-    /// Send a datagram.
-    Send(Destination, Vec<u8>),
-    /// Answer a request.
-    Reply(RequestId, Reply),
-    /// Run the command.
-    StartCommand(CommandPermit),
-    /// Stop it.
-    StopCommand(Grant),
-    /// Something is over, for whoever collects such things.
-    Ended(Episode),
-}
-
-/// Where a datagram goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// To a neighbour, by its place on the ring.
-    Neighbour(u32),
-    /// To an address of a roster.
-    Address(String),
-}
-
-/// A member beside this one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beside {
-    /// Its place on the ring.
-    pub node: u32,
-    /// Its name.
-    pub name: String,
-    /// Where it is.
-    pub address: String,
-}
 
 /// What a node begins with.
 #[derive(Debug)]

@@ -53,64 +53,51 @@ pub struct Settings {
     pub seed: Option<u64>,
 }
 
-/// What the delaying processes run.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    Display,
-    EnumMessage,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum DelayProgram {
-    /// They know the separation.
-    #[default]
-    Fixed,
-    /// They measure the ring and find the largest separation.
-    Measure,
-    /// They measure the ring as the paper prints it, with its two errors.
-    MeasureAsPrinted,
-    /// They use the shortest lap that they have timed lately, at any number of processes.
-    ShortestLap,
+/// Words that flags, requests and files share.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$says:meta])* $word:ident,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Display, EnumMessage, EnumString, VariantArray, VariantNames)]
+        #[serde(rename_all = "kebab-case")]
+        #[strum(serialize_all = "kebab-case")]
+        pub enum $name { $($(#[$says])* $word,)* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[$name] = <$name as VariantArray>::VARIANTS;
+        }
+    };
 }
 
-/// An initial state, by name.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    Display,
-    EnumMessage,
-    EnumString,
-    VariantArray,
-    VariantNames,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Start {
-    /// Everything scrambled by the seed.
-    #[default]
-    Random,
-    /// All tokens rest at process 0.
-    Piled,
-    /// Legitimate.
-    Spaced,
-    /// The state that takes longest of all to settle.
-    Worst,
+words! {
+    /// What the delaying processes run.
+    DelayProgram {
+        /// They know the separation.
+        #[default]
+        Fixed,
+        /// They measure the ring and find the largest separation.
+        Measure,
+        /// They measure the ring as the paper prints it, with its two errors.
+        MeasureAsPrinted,
+        /// They use the shortest lap that they have timed lately, at any number of processes.
+        ShortestLap,
+    }
+}
+
+words! {
+    /// An initial state, by name.
+    Start {
+        /// Everything scrambled by the seed.
+        #[default]
+        Random,
+        /// All tokens rest at process 0.
+        Piled,
+        /// Legitimate.
+        Spaced,
+        /// The state that takes longest of all to settle.
+        Worst,
+    }
 }
 
 /// One of the [`Settings`], by its name in flags and requests.
@@ -191,9 +178,6 @@ impl SettingsError {
 }
 
 impl DelayProgram {
-    /// All of them.
-    pub const ALL: &[DelayProgram] = <DelayProgram as VariantArray>::VARIANTS;
-
     /// The program of a process that delays.
     pub fn program(self) -> Program {
         match self {
@@ -231,17 +215,19 @@ impl DelayProgram {
         seed: u64,
     ) -> Result<Ring, SettingsError> {
         let mut programs = vec![Program::Relay; processes];
-        for place in delays.choose(processes, seed)? {
-            programs[place] = self.program();
+        // Without a list of all of them, which would be larger than the ring.
+        if *delays == Delays::All {
+            programs.fill(self.program());
+        } else {
+            for place in delays.choose(processes, seed)? {
+                programs[place] = self.program();
+            }
         }
         Ring::new(separation, programs).map_err(|_| SettingsError::NoProcesses)
     }
 }
 
 impl Start {
-    /// All of them.
-    pub const ALL: &[Start] = <Start as VariantArray>::VARIANTS;
-
     /// This initial state of a ring.
     ///
     /// # Errors
@@ -348,6 +334,9 @@ impl Settings {
         let ring = program.ring(separation, processes, &self.delays(), seed)?;
         let start = self.start.unwrap_or_default();
         let mut state = start.state(&ring, tokens, seed)?;
+        if !program.measures() {
+            return Ok((ring, state));
+        }
         let default_limit = || Measuring::default_limit(processes);
         let limit = self.limit.unwrap_or_else(default_limit);
         for (&at, variables) in &mut state.measuring {

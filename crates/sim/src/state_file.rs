@@ -18,6 +18,7 @@ use std::fmt::Write as _;
 use headway_core::{Configuration, Measuring, Process, Program, Ring};
 use thiserror::Error;
 
+mod quick;
 mod reader;
 
 /// A ring and one of its states.
@@ -60,6 +61,20 @@ impl StateFile {
     ///
     /// The first thing wrong, with its place.
     pub fn parse(text: &str) -> Result<StateFile, StateFileError> {
+        StateFile::parse_valid(text).map_or_else(|| StateFile::parse_with_places(text), Ok)
+    }
+
+    /// Reads a file that has nothing wrong, some ten times faster than with places.
+    pub fn parse_valid(text: &str) -> Option<StateFile> {
+        quick::parse(text)
+    }
+
+    /// Reads a file and knows the place of everything in it.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong, with its place.
+    pub fn parse_with_places(text: &str) -> Result<StateFile, StateFileError> {
         reader::parse(text)
     }
 

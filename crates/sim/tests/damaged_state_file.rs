@@ -36,7 +36,13 @@ fn a_damaged_file_is_refused_or_read() {
         let sample = &samples[seed as usize % samples.len()];
         let bytes = damage::damaged(sample.as_bytes(), &mut |bound| random.index(bound));
         let text = String::from_utf8_lossy(&bytes);
-        match StateFile::parse(&text) {
+        let careful = StateFile::parse_with_places(&text);
+        assert_eq!(
+            StateFile::parse_valid(&text),
+            careful.clone().ok(),
+            "{text}"
+        );
+        match careful {
             Ok(file) => {
                 read += 1;
                 assert_eq!(file.ring.admits(&file.configuration), Ok(()), "{text}");

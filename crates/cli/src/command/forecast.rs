@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use headway_sim::Outcome;
-use headway_sim::forecast::{Forecast, Jam, Timeline, Wait};
+use headway_sim::forecast::{Forecast, Jam, Movement, Wait};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{Format, Instance, RingFlags, whole_number};
 use crate::report::diagram::{Diagram, Dot, Shown, delays};
+use crate::report::progress::Progress;
 use crate::report::style::{self, DIM, HEADING};
 use crate::report::{self, count, print_json, try_next};
 
@@ -63,14 +64,16 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(path) => args.ring.with_state_file(path)?.instance()?,
         None => args.ring.instance()?,
     };
+    let progress = Progress::saying("forecasting");
     let forecast = Forecast::of(&instance.ring, &instance.start)
         .map_err(|error| Failure::new(error).help("use `headway run` for rings that measure"))?;
-    let line = forecast.timeline();
+    let line = forecast.movement();
     let outcome = line.outcome(args.rounds);
     if let Some(path) = &args.svg {
         let title = text::title(&instance);
-        write_file(path, line.svg(outcome.rounds, &title))?;
+        write_file(path, forecast.timeline().svg(outcome.rounds, &title))?;
     }
+    drop(progress);
     match args.format {
         Format::Json => print_json(&in_json(args, &instance, &forecast, &line, &outcome))?,
         Format::Csv => {
@@ -100,7 +103,7 @@ fn in_json(
     args: &Args,
     instance: &Instance,
     forecast: &Forecast<'_>,
-    line: &Timeline<'_>,
+    line: &Movement<'_>,
     outcome: &Outcome,
 ) -> Value {
     let mut fields: Map<String, Value> = report::json::outcome(instance, &[], outcome);
@@ -117,8 +120,9 @@ fn in_json(
         fields.insert("waits".to_owned(), Value::Array(waits));
     }
     if !args.at.is_empty() {
+        let timeline = forecast.timeline();
         let state = |&round: &u64| {
-            let configuration = line.configuration_at(round);
+            let configuration = timeline.configuration_at(round);
             let mut state = report::json::state(&instance.ring, &configuration);
             state["round"] = json!(round);
             state
@@ -132,7 +136,7 @@ fn in_text(
     args: &Args,
     instance: &Instance,
     forecast: &Forecast<'_>,
-    line: &Timeline<'_>,
+    line: &Movement<'_>,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
@@ -153,7 +157,7 @@ fn in_text(
         write_waits(&mut out, line, outcome)?;
     }
     if !args.at.is_empty() {
-        write_states(&mut out, args, instance, line)?;
+        write_states(&mut out, args, instance, forecast)?;
     }
     let commands = [
         ("headway forecast --waits", "every wait"),
@@ -226,7 +230,7 @@ fn write_jam(out: &mut impl Write, jam: &Jam) -> io::Result<()> {
     Ok(())
 }
 
-fn write_waits(out: &mut impl Write, line: &Timeline<'_>, outcome: &Outcome) -> io::Result<()> {
+fn write_waits(out: &mut impl Write, line: &Movement<'_>, outcome: &Outcome) -> io::Result<()> {
     writeln!(
         out,
         "\n{HEADING}token  process  rests after rounds{HEADING:#}"
@@ -251,8 +255,9 @@ fn write_states(
     out: &mut impl Write,
     args: &Args,
     instance: &Instance,
-    line: &Timeline<'_>,
+    forecast: &Forecast<'_>,
 ) -> io::Result<()> {
+    let line = forecast.timeline();
     let (columns, _) = style::screen();
     let mut diagram = Diagram::new(delays(&instance.ring), columns, args.at.len());
     let mut rounds = args.at.clone();

@@ -8,18 +8,30 @@ use headway_core::{Configuration, Ring};
 pub(crate) struct Instance {
     pub(crate) ring: Ring,
     pub(crate) start: Configuration,
+    /// Counted once, because that takes a while on a large ring.
+    tokens: u64,
     pub(crate) seed: u64,
     /// In words: "random start" or the file's name.
     pub(crate) start_name: String,
 }
 
 impl Instance {
+    pub(crate) fn new(ring: Ring, start: Configuration, seed: u64, start_name: String) -> Instance {
+        Instance {
+            tokens: start.tokens(),
+            ring,
+            start,
+            seed,
+            start_name,
+        }
+    }
+
     pub(crate) fn processes(&self) -> u64 {
         self.ring.len() as u64
     }
 
     pub(crate) fn tokens(&self) -> u64 {
-        self.start.tokens()
+        self.tokens
     }
 
     /// d, in hops.

@@ -1,9 +1,10 @@
 //! Progress on standard error, only on a terminal and only when work is long.
 
 use std::io::IsTerminal;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar that appears after a moment.
 pub(crate) struct Progress {
@@ -39,19 +40,31 @@ impl Progress {
         }
     }
 
+    /// One step of unknown length; it is named on the screen when it takes longer than
+    /// a second.
+    pub(crate) fn saying(what: &str) -> Progress {
+        let mut progress = Progress::new(None, "");
+        if progress.terminal {
+            let bar = spinner(ProgressDrawTarget::hidden());
+            bar.set_message(what.to_owned());
+            progress.bar = Some(bar.clone());
+            thread::spawn(move || {
+                thread::sleep(Duration::from_secs(1));
+                if !bar.is_finished() {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                }
+            });
+        }
+        progress
+    }
+
     /// Says what is being done, for work in steps of unknown length.
     pub(crate) fn say(&mut self, what: &str) {
         if !self.terminal {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} … {elapsed}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
+        let visible = || spinner(ProgressDrawTarget::stderr());
+        let bar = self.bar.get_or_insert_with(visible);
         bar.set_message(what.to_owned());
     }
 
@@ -72,6 +85,15 @@ impl Progress {
         }
         bar
     }
+}
+
+fn spinner(target: ProgressDrawTarget) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, target);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} … {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
 }
 
 impl Drop for Progress {

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use headway_core::Round;
 
-use super::{Timeline, Trajectory};
+use super::{Movement, Trajectory};
 
-impl Timeline<'_> {
+impl Movement<'_> {
     /// The smallest distance between successive tokens over the states that these
     /// rounds lead to; `None` without tokens or rounds.
     ///
@@ -24,6 +24,9 @@ impl Timeline<'_> {
         let front = ahead.clone();
         let mut smallest = i128::MAX;
         for token in 1..m {
+            if smallest == 0 {
+                return Some(0);
+            }
             let behind = self.way_of(token, last);
             smallest = smallest.min(closest(&ahead, &behind, first, last));
             ahead = behind;

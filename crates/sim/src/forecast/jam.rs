@@ -1,7 +1,7 @@
 //! What happens when m·d > n.
 
 use super::window::Window;
-use super::{Shape, Timeline};
+use super::{Movement, Shape};
 
 /// The regime of a ring with more tokens than fit, once it has set in.
 ///
@@ -27,7 +27,7 @@ pub struct Queue {
     pub rounds: u64,
 }
 
-impl Timeline<'_> {
+impl Movement<'_> {
     /// How the ring jams; `None` when it does not.
     pub fn jam(&self) -> Option<Jam> {
         (!self.shape().settles()).then(|| find(self))
@@ -35,7 +35,7 @@ impl Timeline<'_> {
 }
 
 /// A token waits where the maximum of β over the turn behind it rises.
-fn find(line: &Timeline<'_>) -> Jam {
+fn find(line: &Movement<'_>) -> Jam {
     let Shape { pace, .. } = *line.shape();
     let blocks = line.delays.len() as i128;
     let mut queues = Vec::new();

@@ -7,8 +7,8 @@
 //!
 //! * [`Forecast`]: one pass; when the last token stops resting, and when the ring
 //!   is legitimate. O(m) memory beside the state.
-//! * [`Timeline`]: every wait, every trajectory, the state in any round, the
-//!   smallest distance over any span. O(n) memory.
+//! * [`Movement`]: every wait, every trajectory, the smallest distance over any span.
+//! * [`Timeline`]: the state in any round, counters included. O(n) memory.
 //! * [`SparseRing`]: rings too large to hold, given by their tokens and delays.
 
 use headway_core::bound;
@@ -32,7 +32,7 @@ mod window;
 pub use jam::{Jam, Queue};
 pub use moment::{Moment, MomentPlace};
 pub use sites::{ForecastError, SparseRing, TokensAt};
-pub use timeline::Timeline;
+pub use timeline::{Movement, Timeline};
 pub use trajectory::{Trajectory, Wait};
 
 use settle::{Group, Settling};
@@ -178,6 +178,12 @@ impl<'a> Forecast<'a> {
     /// `None` without tokens or when the ring never settles.
     pub fn settled_distance(&self) -> Option<u64> {
         self.settles().then(|| self.settled_gaps().min()).flatten()
+    }
+
+    /// Where and when tokens wait. O(n) time; memory for the delays that a token can
+    /// wait at, which on large rings with random counters are about as many as tokens.
+    pub fn movement(&self) -> Movement<'_> {
+        Movement::new(self)
     }
 
     /// Everything about single rounds and tokens. O(n) time and memory.

@@ -2,7 +2,7 @@
 
 use headway_core::{Configuration, Process, Round};
 
-use super::Timeline;
+use super::{Movement, Timeline};
 
 mod counters;
 mod positions;
@@ -54,20 +54,19 @@ impl Timeline<'_> {
     /// The state that `round` leads to, exactly as lock-step finds it, in O(n + m)
     /// time however large `round` is (O(m + delays) for a [`super::SparseRing`]).
     pub fn moment(&self, round: Round) -> Moment {
-        let mut moment = if round == 0 || self.groups.is_empty() {
-            self.initial(round)
+        let (places, counters) = if round == 0 || self.groups.is_empty() {
+            // Without tokens, counters run down and that is all that happens.
+            let counters = self.untouched(i128::from(round), |_| true);
+            (self.initial(), counters)
         } else {
-            let (earlier, periods) = self.reduced(round);
-            let mut moment = self.later(earlier);
-            if !self.shape().settles() {
-                // A period on, a token is where the one ahead of it was.
-                let moved_up = (periods % self.shape().tokens) as usize;
-                moment.places.rotate_right(moved_up);
-            }
-            moment
+            let later = self.later(round);
+            (later.places, self.counters(later.round, &later.passed))
         };
-        moment.round = round;
-        moment
+        Moment {
+            round,
+            places,
+            counters,
+        }
     }
 
     /// The state as a configuration of the whole ring.
@@ -79,10 +78,27 @@ impl Timeline<'_> {
         let n = usize::try_from(self.shape().processes).expect("a ring that fits in memory");
         self.moment(round).configuration(n)
     }
+}
 
-    /// The initial state, with counters run down for some rounds: for a ring without
-    /// tokens that is all that happens.
-    fn initial(&self, rounds: Round) -> Moment {
+/// Where tokens are after a round other than 0.
+struct Later {
+    /// An earlier round with the same configuration.
+    round: i128,
+    /// As [`Movement::passed`] gives them for that round.
+    passed: Vec<(i128, i128)>,
+    places: Vec<MomentPlace>,
+}
+
+impl Movement<'_> {
+    /// Where the tokens are after a round, as in [`Moment`].
+    pub(super) fn places(&self, round: Round) -> Vec<MomentPlace> {
+        match round {
+            0 => self.initial(),
+            _ => self.later(round).places,
+        }
+    }
+
+    fn initial(&self) -> Vec<MomentPlace> {
         let mut places = Vec::new();
         for entry in self.groups.iter().rev() {
             let at = i128::from(entry.group.at);
@@ -90,10 +106,22 @@ impl Timeline<'_> {
             let arriving = (0..entry.group.arriving).map(|_| (at - 1, false));
             places.extend(resting.chain(arriving));
         }
-        Moment {
-            round: 0,
-            places: self.numbered(&places),
-            counters: self.untouched(i128::from(rounds), |_| true),
+        self.numbered(&places)
+    }
+
+    fn later(&self, round: Round) -> Later {
+        let (earlier, periods) = self.reduced(round);
+        let round = i128::from(earlier);
+        let passed = self.passed(round);
+        let mut places = self.numbered(&self.positions(round, &passed));
+        if !self.shape().settles() {
+            // A period on, a token is where the one ahead of it was.
+            places.rotate_right((periods % self.shape().tokens) as usize);
+        }
+        Later {
+            round,
+            passed,
+            places,
         }
     }
 
@@ -106,15 +134,5 @@ impl Timeline<'_> {
         };
         let (before, after) = places.split_at((shape.skipped as usize).min(places.len()));
         after.iter().chain(before).map(place).collect()
-    }
-
-    fn later(&self, round: Round) -> Moment {
-        let t = i128::from(round);
-        let passed = self.passed(t);
-        Moment {
-            round,
-            places: self.numbered(&self.positions(t, &passed)),
-            counters: self.counters(t, &passed),
-        }
     }
 }

@@ -3,9 +3,9 @@
 use headway_core::desiderata::{Outcome, Recovery, verdicts, visited_equally};
 use headway_core::{Round, Separation};
 
-use super::{Forecast, Timeline};
+use super::{Forecast, Movement};
 
-impl Timeline<'_> {
+impl Movement<'_> {
     /// What [`crate::run()`] finds in a run of so many rounds without faults; by
     /// default as many as it would do.
     pub fn outcome(&self, rounds: Option<Round>) -> Outcome {
@@ -58,13 +58,13 @@ impl Forecast<'_> {
     }
 
     /// The last round, no later than `end`, after which some token rests.
-    fn last_rest_until(&self, line: &Timeline<'_>, end: Round) -> Option<Round> {
+    fn last_rest_until(&self, line: &Movement<'_>, end: Round) -> Option<Round> {
         if self.settles() {
             let last_rest = self.last_rest().filter(|&round| round <= end);
             return last_rest.or_else(|| line.waits(end).map(|wait| wait.to.min(end)).max());
         }
         // In a jam tokens rest in nearly every round.
-        let rests = |round: &Round| line.moment(*round).places.iter().any(|p| p.resting);
+        let rests = |round: &Round| line.places(*round).iter().any(|p| p.resting);
         (0..=end).rev().find(rests)
     }
 }

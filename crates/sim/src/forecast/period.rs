@@ -2,9 +2,9 @@
 
 use headway_core::Round;
 
-use super::{Shape, Timeline};
+use super::{Movement, Shape};
 
-impl Timeline<'_> {
+impl Movement<'_> {
     /// From here on tokens only move, and every counter is 0 or was set when they already
     /// did: by a release in one of the last d-1 rounds, all of them after the last rest.
     pub(super) fn settled_at(&self) -> Round {

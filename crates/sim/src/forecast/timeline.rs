@@ -1,5 +1,7 @@
 //! Every wait of every token.
 
+use std::ops::Deref;
+
 use headway_core::Round;
 
 use super::settle::Group;
@@ -11,19 +13,32 @@ mod walker;
 use build::Build;
 use walker::Walker;
 
-/// What is needed to ask about single rounds and tokens.
+/// Where and when tokens wait, and so where every token is after any round.
 ///
 /// Positions are those of the unrolled ring (`sites.rs`); *blocks* are its
 /// stretches of relays with the delay that ends each, numbered on and on over the
 /// turns. Keys are β + m·d as in `settle.rs`.
 #[derive(Clone, Debug)]
-pub struct Timeline<'a> {
+pub struct Movement<'a> {
     pub(super) forecast: &'a Forecast<'a>,
-    /// The delays of one turn.
+    /// The delays of one turn. One that no token ever waits at may be missing: to
+    /// tokens it is a relay.
     pub(super) delays: Vec<Delay>,
     /// The groups in block j are `block_groups[j]..block_groups[j+1]`.
     pub(super) block_groups: Vec<usize>,
     pub(super) groups: Vec<TimelineGroup>,
+}
+
+/// The same with all delays, and so with the counters after any round.
+#[derive(Clone, Debug)]
+pub struct Timeline<'a>(Movement<'a>);
+
+impl<'a> Deref for Timeline<'a> {
+    type Target = Movement<'a>;
+
+    fn deref(&self) -> &Movement<'a> {
+        &self.0
+    }
 }
 
 /// A delay and its block.
@@ -52,8 +67,18 @@ pub(super) struct TimelineGroup {
 
 impl<'a> Timeline<'a> {
     pub(super) fn new(forecast: &'a Forecast<'a>) -> Timeline<'a> {
-        let build = Build::of(forecast);
-        Timeline {
+        Timeline(Movement::with(forecast, true))
+    }
+}
+
+impl<'a> Movement<'a> {
+    pub(super) fn new(forecast: &'a Forecast<'a>) -> Movement<'a> {
+        Movement::with(forecast, false)
+    }
+
+    fn with(forecast: &'a Forecast<'a>, all_delays: bool) -> Movement<'a> {
+        let build = Build::of(forecast, all_delays);
+        Movement {
             forecast,
             delays: build.delays,
             block_groups: build.block_groups,

@@ -114,8 +114,9 @@ pub(crate) fn compare_every(
             .collect();
         same_at(|| format!("tokens {round}"), &ours, &places)?;
     }
+    let movement = forecast.movement();
     for token in 0..m {
-        let way = line.trajectory(token, rounds);
+        let way = movement.trajectory(token, rounds);
         for (round, tokens) in seen.tokens.iter().enumerate().skip(offset).step_by(stride) {
             let place = tokens.places()[token as usize];
             let theirs = (place.process() as u64, place.resting);
@@ -123,7 +124,7 @@ pub(crate) fn compare_every(
             same_at(|| format!("token {token} at {round}"), &ours, &theirs)?;
         }
     }
-    let rests: u64 = line
+    let rests: u64 = movement
         .waits(rounds)
         .map(|w| w.to.min(rounds) - w.from + 1)
         .sum();
@@ -139,11 +140,11 @@ pub(crate) fn compare_every(
         let theirs = span.iter().filter_map(Tokens::min_distance).min();
         same_at(
             || format!("distance {first}..={last}"),
-            &line.min_distance(first..=last),
+            &movement.min_distance(first..=last),
             &theirs,
         )?;
     }
-    if let Some(jam) = line.jam() {
+    if let Some(jam) = movement.jam() {
         // Every delay releases every d rounds, and the queues take up m·d - n.
         let period = jam.period;
         let late = line.configuration_at(jam.from);

@@ -128,7 +128,7 @@ fn outcomes(seeds: std::ops::Range<u64>) {
             run.rounds = rounds;
             let ran = headway_sim::run(&run, |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(
-                forecast.timeline().outcome(rounds),
+                forecast.movement().outcome(rounds),
                 ran,
                 "seed {seed}, rounds {rounds:?}"
             );

@@ -1,17 +1,15 @@
 //! A whole ring in one program on real time: nodes on a few threads, memory or real
 //! sockets, faults at any moment, and an [`Observer`] outside of the nodes.
 
-use std::io;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use headway_node::transport::Transport;
-use headway_node::{Config, ConfigError, Key, Machine, Plan, Rejected, RestoreError, Role, Timing};
+use headway_node::{Config, Machine, Rejected, Role};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use thiserror::Error;
 
 use crate::driver::{Driver, Refused, Remote};
 use crate::faulty::{Faulty, SharedFaults};
@@ -21,79 +19,14 @@ use crate::memory::MemoryNetwork;
 use crate::observer::Observer;
 use crate::scramble::scramble;
 
+mod settings;
 mod sockets;
 mod worker;
 
+pub use settings::{Carrier, LiveError, LiveSettings, Range};
+
 use sockets::sockets;
 use worker::{Status, Worker};
-
-/// Which ring, and how it runs.
-#[derive(Clone, Debug)]
-pub struct LiveSettings {
-    /// Size, tokens, separation.
-    pub plan: Plan,
-    /// Over what.
-    pub carrier: Carrier,
-    /// How long applications use a permit.
-    pub dwell: Range,
-    /// How long things take.
-    pub timing: Timing,
-    /// Bytes of payload per token. With 8 or more, a token counts its permits in it.
-    pub payload: u8,
-    /// The ring's key.
-    pub key: Key,
-    /// Of everything random but threads and sockets.
-    pub seed: u64,
-    /// What happens to datagrams.
-    pub faults: SharedFaults,
-    /// On how many threads; at least one.
-    pub threads: u32,
-}
-
-/// Anything between two times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// At least.
-    pub min: Duration,
-    /// At most.
-    pub max: Duration,
-}
-
-/// What carries the datagrams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carrier {
-    /// Memory.
-    Memory,
-    /// UDP sockets on the loopback interface, at free ports.
-    Udp,
-}
-
-/// Why something was not done.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum LiveError {
-    /// The ring cannot be configured.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The system has no more sockets or threads.
-    #[error("{0}")]
-    System(#[from] io::Error),
-    /// No such node.
-    #[error("there is no node {0}")]
-    NoNode(u32),
-    /// It is dead already.
-    #[error("node {0} is dead already")]
-    Dead(u32),
-    /// It is alive.
-    #[error("node {0} is alive")]
-    Alive(u32),
-    /// Its saved state is not usable.
-    #[error("node {0}: {1}")]
-    Restore(u32, RestoreError),
-    /// The node's thread does not answer.
-    #[error("node {0}: {1}")]
-    Refused(u32, Refused),
-}
 
 /// A ring that runs.
 #[derive(Debug)]

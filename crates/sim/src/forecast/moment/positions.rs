@@ -1,9 +1,9 @@
 //! Where the tokens are after a round.
 
 use crate::forecast::window::Window;
-use crate::forecast::{Shape, Timeline};
+use crate::forecast::{Movement, Shape};
 
-impl Timeline<'_> {
+impl Movement<'_> {
     /// For every token, the last block whose delay it has been released from by
     /// round t, and its y there; the block before its own when there is none.
     pub(super) fn passed(&self, t: i128) -> Vec<(i128, i128)> {
@@ -129,7 +129,7 @@ fn stop_or_go(t: i128, next: i128, y: i128) -> (i128, bool) {
 
 /// Tokens that have not yet passed a delay, on the relays of their first block.
 struct FirstRelays<'a> {
-    line: &'a Timeline<'a>,
+    line: &'a Movement<'a>,
     block: usize,
     /// The last group at whose position the token before this one has left.
     reached: i128,
@@ -137,7 +137,7 @@ struct FirstRelays<'a> {
 }
 
 impl<'a> FirstRelays<'a> {
-    fn new(line: &'a Timeline<'a>, block: usize) -> FirstRelays<'a> {
+    fn new(line: &'a Movement<'a>, block: usize) -> FirstRelays<'a> {
         let reached = line.relay_groups(block).end as i128 - 1;
         let key = Box::new(|group: i128| line.groups[group as usize].relay_key);
         FirstRelays {

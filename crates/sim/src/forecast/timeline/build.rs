@@ -1,14 +1,21 @@
 //! From one pass over the initial state to blocks and their keys.
 
+use headway_core::Process;
+
 use super::{Delay, TimelineGroup};
 use crate::forecast::settle::Group;
 use crate::forecast::sites::Visitor;
 use crate::forecast::{Forecast, Shape};
 
-/// What a pass has found so far; the fields of [`super::Timeline`].
+/// What a pass has found so far; the fields of [`super::Movement`].
 pub(super) struct Build<'a> {
     shape: Shape,
     settled: &'a [Group],
+    all_delays: bool,
+    /// The largest c - x since tokens last started somewhere. A delay that does not
+    /// exceed it makes nobody wait, because every token that passes it has passed the
+    /// larger one.
+    gap_best: i64,
     pub(super) delays: Vec<Delay>,
     pub(super) block_groups: Vec<usize>,
     pub(super) groups: Vec<TimelineGroup>,
@@ -16,6 +23,7 @@ pub(super) struct Build<'a> {
 
 impl Visitor for Build<'_> {
     fn tokens(&mut self, at: u64, _: u32, _: u32) {
+        self.gap_best = i64::MIN;
         let group = self.settled[self.groups.len()];
         let relay_key = 1 - i128::from(at) + i128::from(group.tokens_to_here);
         let in_block = self.groups.len() > self.block_groups[self.block_groups.len() - 1];
@@ -36,17 +44,32 @@ impl Visitor for Build<'_> {
     }
 
     fn delay(&mut self, at: u64, counter: u32) {
-        if !self.shape.starts_delay {
+        let key = i64::from(counter) - at as i64;
+        if !self.shape.starts_delay && (self.all_delays || key > self.gap_best) {
+            self.gap_best = key;
             self.end_block(at, counter);
+        }
+    }
+
+    fn delays(&mut self, at: u64, run: &[Process]) {
+        for (at, process) in (at..).zip(run) {
+            // A counter is below d, so a delay d or more behind cannot exceed the best.
+            let none = self.shape.pace as i64 - at as i64 <= self.gap_best;
+            if self.shape.starts_delay || (none && !self.all_delays) {
+                return;
+            }
+            self.delay(at, process.counter as u32);
         }
     }
 }
 
 impl<'a> Build<'a> {
-    pub(super) fn of(forecast: &'a Forecast<'_>) -> Build<'a> {
+    pub(super) fn of(forecast: &'a Forecast<'_>, all_delays: bool) -> Build<'a> {
         let mut build = Build {
             shape: forecast.shape,
             settled: &forecast.settling.groups,
+            all_delays,
+            gap_best: i64::MIN,
             delays: Vec::new(),
             block_groups: vec![0],
             groups: Vec::with_capacity(forecast.settling.groups.len()),

@@ -2,12 +2,12 @@
 
 use headway_core::Round;
 
-use super::{Timeline, TimelineGroup};
+use super::{Movement, TimelineGroup};
 use crate::forecast::Wait;
 
 /// Follows one token from wait to wait.
 pub(super) struct Walker<'a> {
-    line: &'a Timeline<'a>,
+    line: &'a Movement<'a>,
     token: u64,
     number: u64,
     /// Where it is in the initial state, unrolled.
@@ -51,7 +51,7 @@ impl Iterator for Walker<'_> {
 
 impl<'a> Walker<'a> {
     /// For a token of this group.
-    pub(super) fn new(line: &'a Timeline<'a>, token: u64, group: usize) -> Walker<'a> {
+    pub(super) fn new(line: &'a Movement<'a>, token: u64, group: usize) -> Walker<'a> {
         let shape = line.shape();
         let start = line.groups[group].group;
         let first = shape.tokens - start.tokens_to_here;

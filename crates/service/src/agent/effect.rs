@@ -1,0 +1,49 @@
+//! What comes out of a node.
+
+use crate::permits::{CommandPermit, Grant};
+use crate::request::{Reply, RequestId};
+use crate::store::Notes;
+use crate::telemetry::Episode;
+
+/// Something for the world to do.
+#[derive(Debug)]
+pub enum Effect {
+    /// Keep the machine's state.
+    KeepState(Vec<u8>),
+    /// Keep the roster, with its signature.
+    KeepRoster(Vec<u8>),
+    /// Keep what else has to survive a restart.
+    KeepNotes(Notes),
+    /// The members beside this one are these.
+    Neighbours(Vec<Beside>),
+    /// Send a datagram.
+    Send(Destination, Vec<u8>),
+    /// Answer a request.
+    Reply(RequestId, Reply),
+    /// Run the command.
+    StartCommand(CommandPermit),
+    /// Stop it.
+    StopCommand(Grant),
+    /// Something is over, for whoever collects such things.
+    Ended(Episode),
+}
+
+/// Where a datagram goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To a neighbour, by its place on the ring.
+    Neighbour(u32),
+    /// To an address of a roster.
+    Address(String),
+}
+
+/// A member beside this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// Its place on the ring.
+    pub node: u32,
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub address: String,
+}
