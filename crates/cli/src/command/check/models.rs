@@ -70,6 +70,9 @@ pub(super) enum Model {
         /// Who moves in a step
         #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
         scheduler: Scheduler,
+        /// Visit every single state, without the reduction
+        #[arg(long)]
+        unreduced: bool,
     },
     /// Tokens that cannot be lost: M K-state rings under the delay/relay rule
     Definitional {
@@ -278,10 +281,12 @@ impl Model {
                 processes,
                 values,
                 scheduler,
+                unreduced,
             } => {
                 let mut settings = k_state::Settings::new(processes);
                 settings.values = values.unwrap_or(settings.values);
                 settings.scheduler = scheduler;
+                settings.search = search(unreduced);
                 k_state::check(&settings, limits, control)
             }
             Model::Definitional {
