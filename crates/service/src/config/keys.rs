@@ -92,8 +92,8 @@ settings! {
     hook: HookSettings {
         /// Program and arguments
         command: Option<Vec<String>>, Optional ["/usr/local/bin/restart-web", "--gently"], Reload;
-        /// "every" permit, or only when "asked" (headway node ask)
-        when: When, Default "every", Reload;
+        /// Only when "asked" (headway node ask), or at "every" permit, again and again
+        when: When, Default "asked", Reload;
         /// More variables for the command
         environment: BTreeMap<String, String>, Optional { LANG = "C" }, Reload;
     }

@@ -96,7 +96,7 @@ read_by_serde! {
     NonZeroU32, "NUMBER", "a whole number from 1 to 4294967295";
     bool, "true|false", "true or false";
     Transport, "TEXT", "\"udp\", \"serial\" or \"zenoh\"";
-    When, "TEXT", "\"every\" or \"asked\"";
+    When, "TEXT", "\"asked\" or \"every\"";
     LogFormat, "TEXT", "\"text\" or \"json\"";
     Vec<String>, "A,B,…", "a list of texts: [\"…\", \"…\"]", Vec::new();
     BTreeMap<String, String>, "NAME=VALUE,…", "names with texts: { NAME = \"…\" }",
