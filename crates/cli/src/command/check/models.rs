@@ -8,7 +8,7 @@ use headway_check::model::{
 use headway_check::{CheckError, Control, Limits, Report, Scheduler, Search};
 
 use super::ring::{RingFlags, Size};
-use crate::flags::whole_number;
+use crate::flags::{whole_number, whole_number_in};
 
 /// The models.
 #[derive(Subcommand, Debug)]
@@ -83,7 +83,7 @@ pub(super) enum Model {
         #[command(flatten)]
         ring: RingFlags<6, 2>,
         /// A round every P-th tick
-        #[arg(long, value_name = "P", value_parser = whole_number::<u32>, default_value_t = 1)]
+        #[arg(long, value_name = "P", value_parser = whole_number_in::<u32>(1..=250), default_value_t = 1)]
         pace: u32,
         /// The clock's modulus [default: the smallest multiple of N and P above N]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
