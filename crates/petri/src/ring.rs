@@ -174,7 +174,7 @@ fn check(ring: &Ring) -> Result<(), NoNet> {
             program: ring.programs()[process],
         });
     }
-    let delays = ring.delays().count() as u128;
+    let delays = ring.delay_count() as u128;
     let relays = ring.len() as u128 - delays;
     let hops = u128::from(ring.separation().hops());
     let places = ring.len() as u128 + delays * hops + relays;

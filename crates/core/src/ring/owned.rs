@@ -74,6 +74,11 @@ impl Ring {
         (0..self.len()).filter(|&index| self.programs[index].delays())
     }
 
+    /// How many processes delay. O(n).
+    pub fn delay_count(&self) -> usize {
+        self.delays().count()
+    }
+
     /// The name of the program that its delays run; `mixed` where they differ.
     pub fn program_name(&self) -> &'static str {
         let mut programs = self.delays().map(|at| self.programs[at]);

@@ -24,7 +24,7 @@ pub(super) fn draw(net: &mut Net, ring: &Ring) {
         0.0
     };
     // Neighbouring minor rings must not overlap, so the major ring makes room.
-    let crowd = if ring.delays().count() > 1 {
+    let crowd = if ring.delay_count() > 1 {
         (2.0 * largest_minor + SPACING) * processes as f64 / TAU - largest_minor - STAND_OFF
     } else {
         0.0

@@ -119,7 +119,7 @@ impl Instance {
     /// All states: placements of m tokens on 2n slots (queued or resting at each
     /// process), times d for every delay's counter.
     pub fn states(&self) -> BigUint {
-        let counters = BigUint::from(self.separation()).pow(self.ring.delays().count() as u32);
+        let counters = BigUint::from(self.separation()).pow(self.ring.delay_count() as u32);
         placements::count(2 * self.processes(), self.tokens) * counters
     }
 

@@ -335,7 +335,7 @@ impl Analysis {
 impl RingFacts {
     fn of(plant: &Plant, ring: &Ring, state: &Configuration) -> RingFacts {
         let tokens = state.tokens();
-        let delays = ring.delays().count();
+        let delays = ring.delay_count();
         let pace = if delays == 0 {
             1
         } else {

@@ -49,7 +49,7 @@ pub(super) fn write(
 
 /// What was started.
 pub(crate) fn title(instance: &Instance) -> String {
-    let delays = instance.ring.delays().count();
+    let delays = instance.ring.delay_count();
     let who = if delays == instance.ring.len() {
         "all delay".to_owned()
     } else {

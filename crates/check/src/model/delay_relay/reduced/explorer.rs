@@ -44,7 +44,7 @@ pub(super) struct Explorer<'a, C> {
 impl<'a, C: Count> Explorer<'a, C> {
     pub(super) fn new(instance: &'a Instance, control: &'a Control) -> Explorer<'a, C> {
         let mut powers = vec![C::from(1)];
-        for delay in 0..instance.ring().delays().count() {
+        for delay in 0..instance.ring().delay_count() {
             powers.push(powers[delay].clone() * C::from(instance.separation().into()));
         }
         Explorer {

@@ -53,7 +53,7 @@ fn largest_below(end: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
 fn expected_cases(instance: &Instance) -> BigUint {
     let placements = placements::count(instance.processes(), instance.tokens());
     let top = u64::from(instance.separation() - 1);
-    let delays = instance.ring().delays().count() as u32;
+    let delays = instance.ring().delay_count() as u32;
     let by_counters = BigUint::from(instance.separation()).pow(delays);
     let doublings = top * instance.tokens() as u64;
     let cases = if doublings < by_counters.bits() {
