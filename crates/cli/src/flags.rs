@@ -42,10 +42,9 @@ pub(crate) struct RingFlags {
 
     /// What the delaying processes run [default: fixed]
     ///
-    /// `fixed` knows the separation. `shortest-lap` finds the largest one, N/M, by
-    /// timing the ring, at any number of processes. `measure` is the paper's program
-    /// for that: it has to be the only process that delays, and is at process 0 unless
-    /// --delays says otherwise. `measure-as-printed` has the paper's two errors.
+    /// All but `fixed` find the largest separation, N/M, by themselves. `measure` and
+    /// `measure-as-printed` have to be the only process that delays, and are at process
+    /// 0 unless --delays says otherwise.
     #[arg(long, value_parser = one_of::<DelayProgram>(), help_heading = "Ring")]
     pub(crate) program: Option<DelayProgram>,
 
@@ -58,10 +57,7 @@ pub(crate) struct RingFlags {
 
     /// Initial state [default: random]
     ///
-    /// `random` scrambles everything, `piled` rests all tokens at process 0, `spaced`
-    /// is legitimate, `worst` takes longest of all to settle. Anything else is the path
-    /// of a state file, which describes the whole ring; - reads one from standard input.
-    #[arg(long, value_name = "STATE", help_heading = "Ring")]
+    #[arg(long, value_name = "STATE", long_help = value::start_help(), help_heading = "Ring")]
     pub(crate) start: Option<StartOrFile>,
 
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
@@ -73,6 +69,11 @@ pub(crate) struct RingFlags {
     /// It has to be at least N: the largest ring that it can measure.
     #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>, help_heading = "Ring")]
     pub(crate) limit: Option<u32>,
+
+    /// Turns of all tokens in an epoch of shortest-lap-epochs [default: 4T+4 for a
+    /// shortest lap of T rounds]
+    #[arg(long, value_name = "K", value_parser = whole_number::<u32>, help_heading = "Ring")]
+    pub(crate) horizon: Option<u32>,
 }
 
 impl RingFlags {
@@ -89,6 +90,7 @@ impl RingFlags {
                 Some(StartOrFile::File(_)) | None => None,
             },
             limit: self.limit,
+            horizon: self.horizon,
             seed: self.seed.map(|seed| seed.0),
         }
     }
@@ -137,6 +139,7 @@ impl RingFlags {
             Setting::Delays => settings.delays().to_string(),
             Setting::Start => settings.start.unwrap_or_default().to_string(),
             Setting::Limit => settings.limit.unwrap_or_default().to_string(),
+            Setting::Horizon => settings.horizon.unwrap_or_default().to_string(),
             Setting::Seed => settings.seed().to_string(),
         };
         let flag = |setting: Setting| (setting.to_string(), text(setting));
@@ -243,7 +246,7 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
             say(format!("--processes {}", settings.processes())).help("give a smaller --processes")
         }
         SettingsError::NoTokens => no_tokens().help("give --tokens 1 or more"),
-        SettingsError::TooManyTokens => {
+        SettingsError::TooManyTokens | SettingsError::TooManyCounts => {
             say(format!("--tokens {}", settings.tokens())).help("give a smaller --tokens")
         }
         SettingsError::Separation => {
@@ -255,6 +258,10 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
         SettingsError::NothingMeasured => {
             Failure::new(format!("--limit {error}")).help("drop --limit, or add --program measure")
         }
+        SettingsError::NoEpochs => Failure::new(format!("--horizon {error}"))
+            .help("drop --horizon, or add --program shortest-lap-epochs"),
+        SettingsError::NoHorizon => say("--horizon 0".to_owned())
+            .help("drop --horizon for one that is proved to be long enough, or give 1 or more"),
         SettingsError::Delays(_) => say(format!("--delays {}", settings.delays())),
         SettingsError::NoWorst {
             tokens,

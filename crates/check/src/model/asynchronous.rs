@@ -160,7 +160,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
             answer.deadlock.as_ref().map(run),
         ),
         Property {
-            name: "true-distance",
+            name: "true-distance".into(),
             says: if settings.every_start {
                 "asked of legitimate starts only".to_owned()
             } else {
@@ -196,7 +196,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
     );
     let found = least.map_or(0, |least| least.0);
     Ok(Report {
-        model: "asynchronous",
+        model: "asynchronous".into(),
         instance: settings.describe(),
         scheduler: Some(settings.scheduler),
         states: answer.states.into(),

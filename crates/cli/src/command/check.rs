@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
-use headway_check::{CheckError, Control, Limits, Report, TooLarge, Trace};
+use headway_check::{CheckError, Control, Limits, Report, TooLarge, Trace, protocol};
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{TextOrJson, threads, whole_number};
 use crate::memory::available_memory_bytes;
 
+mod file;
 mod json;
 mod models;
 mod progress;
 mod ring;
 mod text;
 
+pub(crate) use file::FileFlags;
 pub(crate) use ring::RingFlags;
 
 /// Flags of `headway check`.
@@ -33,6 +35,8 @@ Examples:
   headway check asynchronous --pace 3
   headway check monitor --monitors 0,3
   headway check moving-block --believe-old-news
+  headway check examples/protocols/herman.protocol --set n=9
+  headway check mine.protocol --scheduler central --states mine.dot
 
 Each model has flags of its own: headway check MODEL --help
 
@@ -42,7 +46,18 @@ instance is too large, 130 it was stopped.")]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    model: models::Model,
+    model: Option<models::Model>,
+
+    #[command(flatten)]
+    file: FileFlags,
+
+    /// How the states of a protocol file are explored
+    #[arg(long, value_enum, default_value_t, requires = "file")]
+    engine: file::EngineFlag,
+
+    /// Write all states and steps of a protocol file: to FILE.dot, FILE.aut or FILE.csv
+    #[arg(long, value_name = "FILE", requires = "file")]
+    states: Option<PathBuf>,
 
     /// Write the slowest start, or the counterexample's, to this file
     #[arg(long, value_name = "FILE.json", global = true)]
@@ -72,9 +87,25 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
     let control = Control::default();
     let since = Instant::now();
-    let check = || pool.install(|| args.model.check(limits, &control));
-    let report = progress::watched(&control, check).map_err(failure)?;
+    let protocol = args.file.protocol()?;
+    let check = || match (&args.model, &protocol) {
+        (Some(model), None) => model.check(limits, &control).map_err(failure),
+        (None, Some(protocol)) => {
+            let scheduler = args.file.scheduler;
+            let engine = args.engine.into();
+            protocol::check_with(engine, protocol, scheduler, limits, &control)
+                .map_err(file::failure)
+        }
+        _ => Err(
+            Failure::new("what to check? give a model or a protocol file")
+                .help("see headway check --help; a file's name has a dot or a slash"),
+        ),
+    };
+    let report = progress::watched(&control, || pool.install(check))?;
     let elapsed = since.elapsed();
+    if let (Some(path), Some(protocol)) = (&args.states, &protocol) {
+        args.file.write_states(path, protocol)?;
+    }
     if let Some(path) = &args.witness {
         let witness = witness_of(&report).ok_or_else(|| {
             Failure::new(format!(
@@ -105,7 +136,7 @@ fn witness_of(report: &Report) -> Option<&Trace> {
 fn write_witness(path: &Path, witness: &Trace, report: &Report) -> Result<(), Failure> {
     let text = match &witness.start {
         Some((ring, state)) => state_file::render(ring, state),
-        None => format!("{:#}\n", json::trace(report.model, witness)),
+        None => format!("{:#}\n", json::trace(&report.model, witness)),
     };
     write_file(path, text)
 }

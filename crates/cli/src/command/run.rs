@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
 use headway_draw::escape;
+use headway_sim::beliefs::Beliefs;
 use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
@@ -30,7 +31,7 @@ use over_network::OverNetwork;
 #[command(after_help = "\
 Examples:
   headway run --processes 40 --tokens 5 --separation 8 --delays every:8
-  headway run --program measure --processes 30 --tokens 3
+  headway run --program shortest-lap --processes 24 --tokens 4
   headway run --fault scramble@30 --fault pile:7@60
   headway run --start worst --format json
   headway run --walk walk.json --start piled
@@ -125,6 +126,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         run: &run,
         trace,
         network,
+        beliefs: run.ring.measures().then(|| Beliefs::new(&run.ring)),
     };
     let outcome = match args.format {
         Format::Text => observed.in_text(&instance)?,
@@ -181,7 +183,7 @@ fn admit(instance: &Instance, run: &Run) -> Result<(), Failure> {
     let (n, m) = (instance.processes(), instance.tokens());
     let last_fault = run.faults.iter().map(|fault| fault.after_round).max();
     let rounds = run.rounds.map_or_else(
-        || u128::from(run.horizon()) + u128::from(n) + u128::from(last_fault.unwrap_or(0)),
+        || u128::from(run.patience()) + u128::from(n) + u128::from(last_fault.unwrap_or(0)),
         u128::from,
     );
     // As the run chooses its engine.
@@ -238,6 +240,8 @@ struct Observed<'a> {
     run: &'a Run,
     trace: Option<Trace>,
     network: Option<OverNetwork>,
+    /// Where the processes find the separation themselves.
+    beliefs: Option<Beliefs>,
 }
 
 impl Observed<'_> {
@@ -257,6 +261,9 @@ impl Observed<'_> {
                 let least = network.observe(frame);
                 (&*network, least)
             });
+            if let Some(beliefs) = &mut self.beliefs {
+                beliefs.observe(frame.round, &frame.configuration());
+            }
             let traced = match &mut self.trace {
                 Some(trace) => trace.line(&json::trace_line(frame)),
                 None => Ok(()),
@@ -290,16 +297,22 @@ impl Observed<'_> {
             Ok(())
         })?;
         let mut out = anstream::stdout().lock();
-        let network = self.network.as_ref();
-        text::write(
-            &mut out, instance, self.run, &diagram, &outcome, rows, network,
-        )?;
+        let seen = text::Seen {
+            diagram: &diagram,
+            outcome: &outcome,
+            network: self.network.as_ref(),
+            beliefs: self.beliefs.as_ref(),
+        };
+        text::write(&mut out, instance, self.run, &seen, rows)?;
         Ok(outcome)
     }
 
     fn in_json(&mut self, instance: &Instance) -> Result<Outcome, Failure> {
         let outcome = self.follow(|_, _| Ok(()))?;
         let mut json = json::outcome(instance, &self.run.faults, &outcome);
+        if let Some(beliefs) = &self.beliefs {
+            json.append(&mut json::beliefs(beliefs));
+        }
         if let Some(network) = &self.network {
             json.insert("over_network".to_owned(), network.json());
         }

@@ -89,6 +89,20 @@ pub(crate) fn possible_values<T: VariantArray + EnumMessage>() -> impl Iterator<
     })
 }
 
+/// The help of `--start`: every initial state that has a name.
+pub(super) fn start_help() -> String {
+    let names = <Start as VariantArray>::VARIANTS.iter().map(|start| {
+        let means = start.get_documentation().unwrap_or_default();
+        format!("- {start}: {}", means.trim_end_matches('.'))
+    });
+    format!(
+        "Initial state [default: {}]\n\n{}\n\nAnything else is the path of a state file, which \
+         describes the whole ring; - reads one from standard input.",
+        Start::default(),
+        names.collect::<Vec<_>>().join("\n")
+    )
+}
+
 /// An initial state: by name, or a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StartOrFile {

@@ -1,6 +1,7 @@
 //! Rings and runs as JSON.
 
 use headway_core::{Configuration, Ring};
+use headway_sim::beliefs::Beliefs;
 use headway_sim::run::Frame;
 use headway_sim::state_file;
 use headway_sim::{Fault, Outcome};
@@ -64,6 +65,16 @@ pub(crate) fn outcome(
         "recoveries": recoveries.collect::<Vec<_>>(),
     })));
     all
+}
+
+/// What processes believe in that find the separation themselves: it is the largest
+/// of these.
+pub(crate) fn beliefs(beliefs: &Beliefs) -> Map<String, Value> {
+    fields(json!({
+        "separation": beliefs.range().map(|(_, largest)| largest),
+        "believed": beliefs.believed(),
+        "all_believe_at": beliefs.all_since(),
+    }))
 }
 
 /// A state in the form of the state file.

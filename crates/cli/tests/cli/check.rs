@@ -210,6 +210,8 @@ fn wrong_input_says_what_to_do() {
                 "8",
                 "--separation",
                 "5",
+                "--delays",
+                "every:2",
             ],
             "too large",
         ),
@@ -246,6 +248,66 @@ fn wrong_input_says_what_to_do() {
         let (_, error) = output(args, 2);
         assert!(error.contains(message), "{args:?}: {error}");
         assert!(!error.contains("panicked"), "{args:?}: {error}");
+    }
+}
+
+/// A protocol file: checked, set, shown, exported, and wrong.
+#[test]
+fn protocols_are_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let herman = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/protocols/herman.protocol"
+    );
+    let (told, _) = output(&["check", herman, "--set", "n=3"], 0);
+    assert!(told.contains("Expected, exactly: 4/3 steps"), "{told}");
+    let (told, _) = output(&["check", herman, "--set", "n=3", "--format", "json"], 0);
+    let report: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(report["expected_steps_exact"], "4/3");
+    assert_eq!(report["states"], "8");
+    let dot = path("herman.dot");
+    output(&["check", herman, "--set", "n=3", "--states", &dot], 0);
+    assert!(
+        std::fs::read_to_string(&dot)
+            .unwrap()
+            .starts_with("digraph")
+    );
+    let (told, _) = output(&["export", "prism", herman, "--set", "n=3"], 0);
+    assert!(
+        told.contains("1/2 : (x_0' = 0) + 1/2 : (x_0' = 1)"),
+        "{told}"
+    );
+    let wrong = path("wrong.protocol");
+    std::fs::write(&wrong, "graph ring(3)\nvariable x: 0..\n").unwrap();
+    for (args, message) in [
+        (
+            &["check", &wrong][..],
+            "wrong.protocol:3:1: expected an expression",
+        ),
+        (&["check", "absent.protocol"], "cannot read absent.protocol"),
+        (&["check", "delay-rely"], "no model has this name"),
+        (&["check"], "give a model or a protocol file"),
+        (&["check", herman, "--set", "n"], "expected NAME=VALUE"),
+        (
+            &["check", herman, "--set", "q=1"],
+            "there is no parameter `q`",
+        ),
+        (
+            &["check", herman, "--states", "x.png"],
+            "expected dot, aut or csv",
+        ),
+        (
+            &["export", "prism", herman, "--scheduler", "distributed"],
+            "only the central",
+        ),
+    ] {
+        let (_, error) = output(args, 2);
+        assert!(error.contains(message), "{args:?}: {error}");
+        assert!(
+            error.contains("help:") || error.contains("--help"),
+            "{args:?}: {error}"
+        );
     }
 }
 

@@ -74,6 +74,73 @@ fn a_ring_goes_out_as_pnml_and_comes_back() {
     assert_eq!(read(&state).matches("\"delay\"").count(), 3);
 }
 
+/// What is not an event graph is judged by its markings, invariants and siphons.
+#[test]
+fn nets_with_choices_are_judged_too() {
+    let net = example("philosophers.pnml");
+    let found = json(0, &["analyze", &net, "--format", "json"]);
+    assert_eq!(found["event_graph"], false);
+    assert_eq!(found["markings"], 6);
+    for (key, wanted) in [
+        ("live", false),
+        ("bounded", true),
+        ("safe", true),
+        ("never_stuck", false),
+        ("free_choice", false),
+        ("strongly_connected", true),
+    ] {
+        assert_eq!(found[key], wanted, "{key}");
+    }
+    let stuck = "nothing fires any more after first1 first2";
+    assert_eq!(found["because"]["never_stuck"], stuck);
+    let invariants = found["p_invariants"].as_array().unwrap();
+    assert_eq!(invariants.len(), 4);
+    assert!(invariants.iter().all(|invariant| invariant["value"] == 1));
+    assert_eq!(found["t_invariants"].as_array().unwrap().len(), 2);
+    // The siphon that can lose its last token has no trap: both forks and who eats.
+    let siphons = found["siphons"].as_array().unwrap();
+    let forks = ["eats1", "eats2", "fork1", "fork2"];
+    let has = |set: &Value, name: &str| {
+        let names = set["place_names"].as_array().unwrap();
+        names.contains(&name.into())
+    };
+    let of_forks = |set: &&Value| forks.iter().all(|name| has(set, name));
+    let siphon = siphons
+        .iter()
+        .find(of_forks)
+        .expect("the siphon of the forks");
+    assert_eq!(siphon["place_names"].as_array().unwrap().len(), forks.len());
+    let text = told(0, &["analyze", &net]);
+    assert!(text.contains(stuck), "{text}");
+    assert!(text.contains("P-invariants: 4 minimal"), "{text}");
+    assert!(text.contains("= 1"), "{text}");
+    // With fewer markings than there are, "?" has a reason.
+    let few = told(0, &["analyze", &net, "--max-markings", "5"]);
+    assert!(few.contains("? live"), "{few}");
+    let why = "more than 5 markings, and the net is not free-choice";
+    assert!(few.contains(why), "{few}");
+    assert!(
+        few.contains("at most 1 on a place by P-invariants"),
+        "{few}"
+    );
+}
+
+#[test]
+fn a_net_without_bound_is_shown_to_grow() {
+    let folder = Folder::new();
+    let net = folder.file("grows.pnml");
+    let text = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\" \
+         type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\"><place id=\"p\">\
+         <initialMarking><text>1</text></initialMarking></place><transition id=\"t\"/>\
+         <arc id=\"a\" source=\"p\" target=\"t\"/><arc id=\"b\" source=\"t\" target=\"p\">\
+         <inscription><text>2</text></inscription></arc></page></net></pnml>";
+    std::fs::write(&net, text).unwrap();
+    let found = json(0, &["analyze", &net, "--format", "json"]);
+    assert_eq!(found["bounded"], false);
+    assert_eq!(found["because"]["bounded"], "p can grow without end by t");
+    assert_eq!(found["markings"], Value::Null);
+}
+
 #[test]
 fn analyze_tells_everything_in_json() {
     let folder = Folder::new();

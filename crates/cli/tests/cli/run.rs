@@ -216,3 +216,39 @@ fn wide_rings_fit_a_screen() {
     assert!(widest <= 130, "{widest} columns");
     assert!(ran.out.contains("processes a column"));
 }
+
+/// Nobody knows the ring's size: what is believed, and since when it is right.
+#[test]
+fn rings_of_unknown_size_say_what_they_believe() {
+    for program in ["shortest-lap", "shortest-lap-epochs", "hop-count"] {
+        let flags = format!("run --program {program} --processes 24 --tokens 4");
+        let ran = json(&format!("{flags} --format json"));
+        assert_eq!(ran["legitimate"], true, "{program}");
+        assert_eq!(ran["min_distance_after"], 6, "{program}");
+        let believed = ran["believed"].as_array().unwrap();
+        assert_eq!(believed.len(), 24);
+        let largest = believed.iter().map(|b| b.as_u64().unwrap()).max().unwrap();
+        assert_eq!(ran["separation"], largest, "{program}");
+        assert!(largest <= 6, "{program}");
+        let text = headway(&flags).out;
+        match ran["all_believe_at"].as_u64() {
+            Some(round) => {
+                let says = format!("All that measure believe in 6 since round {round}.");
+                assert!(text.contains(&says), "{text}");
+                assert!(round <= ran["legitimate_at"].as_u64().unwrap());
+            }
+            None => {
+                assert_eq!(program, "shortest-lap");
+                assert!(text.contains("Believed by process: "), "{text}");
+            }
+        }
+    }
+    // Relays believe nothing.
+    let mix =
+        json("run --program hop-count --processes 6 --tokens 2 --delays at:0,2 --format json");
+    assert_eq!(mix["believed"], value!([3, null, 3, null, null, null]));
+    // More tokens than processes never settle; it runs all the same.
+    let jam = headway("run --program shortest-lap --processes 3 --tokens 5");
+    assert_eq!(jam.code, 1);
+    assert!(jam.err.contains("traffic jam"), "{}", jam.err);
+}

@@ -30,6 +30,8 @@ fn every_command_of_every_guide() {
     let mut guides: Vec<PathBuf> = std::fs::read_dir(root().join("docs/guides"))
         .expect("docs/guides")
         .map(|entry| entry.expect("a file").path())
+        // tests/boards follows this one.
+        .filter(|guide| !guide.ends_with("embedded.md"))
         .collect();
     guides.sort();
     let mut commands = 0;

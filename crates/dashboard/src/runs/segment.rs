@@ -206,10 +206,10 @@ fn forecast_facts(ring: &Ring, start: &Configuration, largest: Round) -> Result<
     })
 }
 
-/// What a run as far as the horizon shows.
+/// What a run shows until it is given up.
 fn measured_facts(ring: &Ring, start: &Configuration, last: Round) -> Facts {
     let mut whole = Run::new(ring.clone(), start.clone());
-    whole.rounds = (whole.horizon() > last).then_some(last);
+    whole.rounds = (whole.patience() > last).then_some(last);
     let outcome = run(&whole, |_| std::ops::ControlFlow::Continue(())).ok();
     let legitimate_at = outcome.as_ref().and_then(|outcome| outcome.legitimate_at);
     let tokens = start.tokens();

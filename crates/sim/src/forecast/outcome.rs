@@ -13,7 +13,7 @@ impl Movement<'_> {
         let n = forecast.shape.processes;
         let end = rounds.unwrap_or_else(|| match forecast.legitimate_at {
             Some(round) => round.saturating_add(n),
-            None => forecast.horizon(),
+            None => forecast.patience(),
         });
         let legitimate_at = forecast.legitimate_at.filter(|&round| round <= end);
         let visits = legitimate_at.and_then(|round| forecast.visits(end - round));
@@ -42,7 +42,7 @@ impl Movement<'_> {
             }],
             legitimate: settled.is_some(),
         };
-        if end >= forecast.horizon() {
+        if end >= forecast.patience() {
             outcome.overdue();
         }
         outcome
@@ -54,8 +54,8 @@ impl Forecast<'_> {
         Separation::new(self.shape.separation as u32)
     }
 
-    /// As long as [`crate::Run::horizon`].
-    fn horizon(&self) -> Round {
+    /// As long as [`crate::Run::patience`].
+    fn patience(&self) -> Round {
         if !self.feasible() {
             return self.shape.processes.saturating_mul(4);
         }

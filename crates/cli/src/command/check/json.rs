@@ -23,7 +23,7 @@ fn value(report: &Report) -> Value {
                 "counterexample": property
                     .counterexample
                     .as_ref()
-                    .map(|run| trace(report.model, run)),
+                    .map(|run| trace(&report.model, run)),
             })
         })
         .collect();
@@ -40,7 +40,7 @@ fn value(report: &Report) -> Value {
         "step": if report.scheduler.is_some() { "step" } else { "round" },
         "worst_moves": worst.and_then(|worst| worst.moves),
         "worst_rounds": worst.and_then(|worst| worst.rounds),
-        "witness": super::witness_of(report).map(|run| trace(report.model, run)),
+        "witness": super::witness_of(report).map(|run| trace(&report.model, run)),
         "properties": properties,
         "reductions": report.reductions,
     });
@@ -50,6 +50,7 @@ fn value(report: &Report) -> Value {
             Figure::Count(states) => count(states),
             Figure::Counts(states) => states.iter().map(count).collect(),
             Figure::Real(real) => json!(real),
+            Figure::Text(text) => json!(text),
         };
     }
     value

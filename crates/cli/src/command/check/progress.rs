@@ -30,13 +30,20 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
             let (done, total) = control.progress();
             let thousandths = u128::from(done) * 1000 / u128::from(total.max(1));
             bar.set_position(thousandths.min(1000) as u64);
-            bar.set_message(match total {
-                0 => format!(
+            bar.set_message(match (total, control.expected()) {
+                (0, _) => format!(
                     "{} states so far, {}",
                     HumanCount(done),
                     HumanDuration(elapsed)
                 ),
-                total => outlook(done, total, elapsed),
+                // Too early to go by what was done.
+                (_, Some(expected)) if thousandths < 50 => format!(
+                    "{}%, {}, about {} in all by a sample",
+                    thousandths / 10,
+                    HumanDuration(elapsed),
+                    HumanDuration(expected)
+                ),
+                _ => outlook(done, total, elapsed),
             });
         }
         bar.finish_and_clear();

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use headway_core::desiderata::Desideratum;
+use headway_sim::beliefs::Beliefs;
 use headway_sim::{Outcome, Run};
 
 use super::over_network::OverNetwork;
@@ -19,29 +20,39 @@ const NOT_JUDGED: &str = "not judged: not legitimate yet";
 /// Below this many rows, only one thing is suggested to try next.
 const TALL_SCREEN_ROWS: usize = 30;
 
+/// What there is to report of a run.
+pub(super) struct Seen<'a> {
+    pub(super) diagram: &'a Diagram,
+    pub(super) outcome: &'a Outcome,
+    pub(super) network: Option<&'a OverNetwork>,
+    pub(super) beliefs: Option<&'a Beliefs>,
+}
+
 /// Writes the whole report.
 pub(super) fn write(
     out: &mut impl Write,
     instance: &Instance,
     run: &Run,
-    diagram: &Diagram,
-    outcome: &Outcome,
+    seen: &Seen<'_>,
     rows: usize,
-    network: Option<&OverNetwork>,
 ) -> io::Result<()> {
+    let outcome = seen.outcome;
     writeln!(out, "{HEADING}{}{HEADING:#}", title(instance))?;
     writeln!(
         out,
         "{DIM}A capital is a token on its way, a small letter one that rests, a digit a pile.{DIM:#}"
     )?;
     writeln!(out)?;
-    diagram.write(out, outcome.rounds)?;
+    seen.diagram.write(out, outcome.rounds)?;
     writeln!(out)?;
     settling(out, instance, outcome)?;
     distances(out, instance, outcome)?;
+    if let Some(beliefs) = seen.beliefs {
+        believed(out, instance, beliefs)?;
+    }
     recoveries(out, run, outcome)?;
     verdicts(out, instance, outcome)?;
-    if let Some(network) = network {
+    if let Some(network) = seen.network {
         network.write(out)?;
     }
     suggest(out, instance, run, rows)
@@ -121,6 +132,34 @@ pub(crate) fn distances(
         hops(outcome.min_distance_after),
         instance.separation()
     )
+}
+
+/// Most of a list of what processes believe in.
+const MAX_BELIEFS: usize = 32;
+
+/// What processes believe in that find the separation themselves.
+fn believed(out: &mut impl Write, instance: &Instance, beliefs: &Beliefs) -> io::Result<()> {
+    let d = instance.separation();
+    if let Some(round) = beliefs.all_since() {
+        return writeln!(out, "All that measure believe in {d} since round {round}.");
+    }
+    let (less, more) = beliefs.wrong();
+    let whose = |count: usize, what: &str| match count {
+        0 => String::new(),
+        1 => format!(" 1 process believes in {what} than {d}."),
+        _ => format!(" {count} processes believe in {what} than {d}."),
+    };
+    let all = beliefs.believed().iter();
+    let list: Vec<String> = all
+        .map(|belief| belief.map_or("-".to_owned(), |belief| belief.to_string()))
+        .collect();
+    let list = match list.len() {
+        0..=MAX_BELIEFS => format!("Believed by process: {}.", list.join(" ")),
+        _ => beliefs.range().map_or(String::new(), |(least, most)| {
+            format!("Processes believe in {least} to {most}.")
+        }),
+    };
+    writeln!(out, "{list}{}{}", whose(less, "less"), whose(more, "more"))
 }
 
 fn recoveries(out: &mut impl Write, run: &Run, outcome: &Outcome) -> io::Result<()> {

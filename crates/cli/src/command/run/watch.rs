@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use headway_core::Round;
+use headway_sim::beliefs::Beliefs;
 use headway_sim::{Outcome, Run, run as simulate};
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -128,15 +129,22 @@ impl Film {
             speed: 6,
             worst: instance.worst_case().map(|worst| worst.last_rest),
         };
+        let mut beliefs = run.ring.measures().then(|| Beliefs::new(&run.ring));
         let mut kept = 0;
         let outcome = simulate(run, |frame| {
-            let remark = match (frame.fault, frame.illegitimate()) {
+            let mut remark = match (frame.fault, frame.illegitimate()) {
                 (Some(fault), _) => format!("fault {fault}"),
                 (None, Some(illegitimate)) => {
                     format!("{}: {illegitimate}", illegitimate.clause().name())
                 }
                 (None, None) => "legitimate".to_owned(),
             };
+            if let Some(beliefs) = &mut beliefs {
+                beliefs.observe(frame.round, &frame.configuration());
+                if let Some((least, most)) = beliefs.range() {
+                    remark.push_str(&format!("; believed: {least} to {most}"));
+                }
+            }
             film.scenes.push(Scene {
                 round: frame.round,
                 tokens: dots(frame.tokens),
