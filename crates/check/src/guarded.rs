@@ -99,9 +99,7 @@ pub fn explore<M: Guarded>(
 ) -> Result<GuardedAnswer> {
     let states = model.states();
     limits.admit(states, BYTES_PER_STATE)?;
-    limits.admit_work(
-        u128::from(states).saturating_mul(max_selections(model.processes(), scheduler)),
-    )?;
+    limits.admit_work(BigUint::from(states) * max_selections(model.processes(), scheduler))?;
     TooLarge::bound("states", states, u64::from(u32::MAX) - 2)?;
     let table =
         |value: u32| -> Vec<AtomicU32> { (0..states).map(|_| AtomicU32::new(value)).collect() };

@@ -9,7 +9,7 @@ use headway_check::{CheckError, Control, Limits, Report, TooLarge, Trace, protoc
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_file};
-use crate::flags::{TextOrJson, whole_number};
+use crate::flags::{TextOrJson, threads, whole_number};
 use crate::memory::available_memory_bytes;
 
 mod file;
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     witness: Option<PathBuf>,
 
     /// Threads to use; the answer is the same [default: one per core]
-    #[arg(long, value_name = "T", global = true)]
+    #[arg(long, value_name = "T", value_parser = threads, global = true)]
     threads: Option<NonZeroUsize>,
 
     /// Memory for tables, in MiB [default: three quarters of the free memory]
@@ -78,7 +78,7 @@ pub(crate) struct Args {
 
 /// Checks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let limits = limits(args.memory);
+    let limits = limits(args.memory)?;
     // 0 stands for as many as there are cores.
     let threads = args.threads.map_or(0, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new()
@@ -141,16 +141,26 @@ fn write_witness(path: &Path, witness: &Trace, report: &Report) -> Result<(), Fa
     write_file(path, text)
 }
 
-fn limits(memory_mib: Option<u64>) -> Limits {
+fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
     let default = Limits::default();
-    let free = available_memory_bytes().map(|bytes| bytes / 4 * 3);
-    Limits {
-        memory_bytes: memory_mib
-            .map(|mib| mib.saturating_mul(1 << 20))
-            .or(free)
-            .unwrap_or(default.memory_bytes),
+    let available = available_memory_bytes();
+    let free = available.map(|bytes| bytes / 4 * 3);
+    let asked = memory_mib.map(|mib| (mib, mib.checked_mul(1 << 20)));
+    let memory_bytes = match asked {
+        None => free.unwrap_or(default.memory_bytes),
+        Some((_, Some(bytes))) if available.is_none_or(|most| bytes <= most) => bytes,
+        Some((mib, _)) => {
+            let most = available.unwrap_or(u64::MAX) >> 20;
+            return Err(
+                Failure::new(format!("--memory {mib}: only {most} MiB are free"))
+                    .help(format!("give at most --memory {most}")),
+            );
+        }
+    };
+    Ok(Limits {
+        memory_bytes,
         ..default
-    }
+    })
 }
 
 fn failure(error: CheckError) -> Failure {

@@ -113,10 +113,11 @@ impl Args {
             );
         }
         let processes = ring.size.processes.unwrap_or(4);
-        let values = self.values.unwrap_or(processes as u32);
-        if processes < 2 || !(2..=255).contains(&values) {
+        let default = || u32::try_from(processes).unwrap_or(u32::MAX);
+        let values = self.values.unwrap_or_else(default);
+        if !(2..=255).contains(&processes) || !(2..=255).contains(&values) {
             return Err(Failure::new(format!(
-                "k-state: 2 processes or more and 2 to 255 values, not {processes} and {values}"
+                "k-state: 2 to 255 processes and 2 to 255 values, not {processes} and {values}"
             ))
             .help("change --processes or --values"));
         }

@@ -32,12 +32,12 @@ fn value(report: &Report) -> Value {
         "model": report.model,
         "instance": report.instance,
         "scheduler": report.scheduler.map(|scheduler| scheduler.name()),
-        "states": count(&report.states),
-        "legitimate": count(&report.legitimate),
+        "state_count": count(&report.states),
+        "legitimate_count": count(&report.legitimate),
         "closure": report.closure(),
         "convergence": report.convergence(),
-        "worst_case": worst.map(|worst| worst.steps),
-        "worst_case_unit": if report.scheduler.is_some() { "steps" } else { "rounds" },
+        "worst_steps": worst.map(|worst| worst.steps),
+        "step": if report.scheduler.is_some() { "step" } else { "round" },
         "worst_moves": worst.and_then(|worst| worst.moves),
         "worst_rounds": worst.and_then(|worst| worst.rounds),
         "witness": super::witness_of(report).map(|run| trace(&report.model, run)),
@@ -69,7 +69,7 @@ pub(super) fn trace(model: &str, run: &Trace) -> Value {
     json!({
         "model": model,
         "start": start,
-        "states": run.states,
+        "states_in_words": run.states,
         "repeats_from": run.repeats_from,
     })
 }
