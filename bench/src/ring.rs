@@ -9,6 +9,8 @@ use crate::table::{Goal, Row, Table, best_of, peak_bytes, ratio, time};
 pub(crate) fn measure(table: &mut Table) {
     sparse_against_dense(table);
     dense_against_memcpy(table);
+    unknown_size_against_delay(table);
+    unknown_size_starts(table);
     memory(table);
 }
 
@@ -46,6 +48,59 @@ fn dense_against_memcpy(table: &mut Table) {
         baseline: format!("memcpy of the state {}", time(copying)),
         ratio: ratio(round, copying),
         goal: Goal::AtMost(8.0),
+    });
+}
+
+/// A round of the programs for unknown ring size, on a ring that has settled.
+fn unknown_size_against_delay(table: &mut Table) {
+    let (n, m) = (100_000, 1_000);
+    let separation = Separation::new((n / m) as u32).expect("a separation");
+    let a_round = |program| {
+        let ring = Ring::new(separation, vec![program; n]).expect("a ring");
+        let mut state = start::spaced(&ring, m as u32);
+        best_of(30, || ring.round(&mut state))
+    };
+    let delay = a_round(Program::Delay);
+    for program in [
+        Program::ShortestLap,
+        Program::ShortestLapEpochs,
+        Program::HopCount,
+    ] {
+        let measuring = a_round(program);
+        table.add(Row {
+            work: format!("a round of {program}, N = 100,000, M = 1,000"),
+            ours: time(measuring),
+            baseline: format!("delay {}", time(delay)),
+            ratio: ratio(measuring, delay),
+            goal: Goal::AtMost(3.0),
+        });
+    }
+}
+
+/// Random starts of a small ring, on two threads.
+fn unknown_size_starts(table: &mut Table) {
+    let separation = Separation::new(4).expect("a separation");
+    let ring = Ring::new(separation, vec![Program::ShortestLap; 12]).expect("a ring");
+    let settle = |seeds: std::ops::Range<u64>| {
+        for seed in seeds {
+            let mut state = start::random(&ring, 3, seed);
+            while ring.legitimate(&state, 3).is_err() {
+                ring.round(&mut state);
+            }
+        }
+    };
+    let all = best_of(1, || {
+        std::thread::scope(|scope| {
+            scope.spawn(|| settle(0..50_000));
+            settle(50_000..100_000);
+        });
+    });
+    table.add(Row {
+        work: "10^6 random starts of shortest-lap, N = 12, M = 3, two cores".to_owned(),
+        ours: format!("{} for 10^5", time(all)),
+        baseline: "a minute for 10^6".to_owned(),
+        ratio: all.as_secs_f64() * 10.0 / 60.0,
+        goal: Goal::AtMost(1.0),
     });
 }
 

@@ -6,7 +6,7 @@
 //! which more than one token is queued, for all programs mixed.
 
 use headway_core::program::{delay, relay};
-use headway_core::{Configuration, Laps, Measuring, Process, Program, Ring, Separation};
+use headway_core::{Configuration, Gaps, Laps, Measuring, Process, Program, Ring, Separation};
 use headway_testsuite::listing::{Listing, Padding};
 use headway_testsuite::space::{Case, cases, each_state};
 use proptest::prelude::*;
@@ -39,15 +39,22 @@ prop_compose! {
         elapsed in 0..=20_u32,
         ignore in 0..4_i32,
         base in 0..5_i32,
-        laps in (1..=20_u32, 1..=20_u32, 0..300_u64),
+        laps in (0..3_u32, 1..=20_u32, 1..=20_u32, 0..300_u64),
+        gaps in (0..=20_u32, 0..=20_u32, 0..=20_u32),
+        mark: u32,
     ) -> (Program, Process, Measuring) {
         let counter = if program.delays() { counter } else { 0 };
-        let (best, last, seen) = laps;
-        let laps = match program {
-            Program::ShortestLap => Laps { best, last, seen },
-            _ => Laps::new(20),
-        };
-        let measuring = Measuring { timing, elapsed, ignore, base, laps, ..Measuring::new(4, 20) };
+        let mut measuring = Measuring { timing, elapsed, ignore, base, ..Measuring::new(4, 20) };
+        let (horizon, best, last, seen) = laps;
+        let (previous, arrived, shortest) = gaps;
+        let horizon = std::num::NonZeroU32::new(horizon);
+        match program {
+            Program::ShortestLap => measuring.gaps = Gaps { previous, arrived, shortest },
+            Program::ShortestLapEpochs => measuring.laps = Laps { horizon, best, last, seen },
+            // So that a corrupted mark is met by tokens that do not read 2^32 away.
+            Program::HopCount => measuring.mark = mark % 40,
+            _ => {}
+        }
         (program, Process { queued, resting, counter }, measuring)
     }
 }
@@ -59,12 +66,18 @@ fn any_ring() -> impl Strategy<Value = (Ring, Configuration)> {
         let ring = Ring::new(Separation::new(d).unwrap(), programs).unwrap();
         let measurers = all.iter().enumerate();
         let measurers = measurers.filter(|(_, (program, _, _))| program.measures());
-        let state = Configuration {
+        let mut state = Configuration {
             processes: all.iter().map(|&(_, process, _)| process).collect(),
             measuring: measurers
                 .map(|(i, &(_, _, variables))| (i, variables))
                 .collect(),
+            counts: Vec::new(),
         };
+        if ring.reads_counts() {
+            state.counts = (0..state.tokens() as u32)
+                .map(|k| 40_u32.wrapping_sub(9 * k))
+                .collect();
+        }
         (ring, state)
     })
 }

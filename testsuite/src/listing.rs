@@ -1,5 +1,5 @@
 //! The listings of figures 3 and 6, line by line, as section 4 executes them, and
-//! `shortest-lap` (docs/unknown-size.md) as a variation of figure 6.
+//! the programs of docs/unknown-size.md as variations of figure 6.
 //!
 //! A *global step* lets every process execute one line, all in unison: line 1
 //! everywhere, then line 2 everywhere. Here a process does assign to its
@@ -28,12 +28,16 @@ pub const STEPS: usize = 18;
 
 /// The variables of one process as the listings name them, and which of the
 /// nested `if`s it has entered in this round.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Variables {
     program: Program,
     q: u32,
     r: u32,
     c: i32,
+    /// What the tokens of q and of r carry, the first to leave first; empty where
+    /// tokens carry nothing.
+    carried_q: Vec<u32>,
+    carried_r: Vec<u32>,
     measuring: Measuring,
     /// Line 2 of figure 6.
     timed_arrival: bool,
@@ -59,11 +63,15 @@ impl Listing {
     /// figure 6 with the two corrections and `MeasureAsPrinted` without.
     pub fn new(ring: &Ring, state: &Configuration, padding: Padding) -> Listing {
         let mut measuring = state.measuring.values();
+        let mut counts = state.counts.clone();
         let variables = |(process, &program): (&Process, &Program)| Variables {
             program,
             q: process.queued,
             r: process.resting,
             c: process.counter,
+            // The last process's come first.
+            carried_r: counts.split_off(counts.len().saturating_sub(process.resting as usize)),
+            carried_q: counts.split_off(counts.len().saturating_sub(process.queued as usize)),
             measuring: if program.measures() {
                 *measuring.next().expect("one set per measuring process")
             } else {
@@ -112,6 +120,11 @@ impl Listing {
         Configuration {
             processes: self.ring.iter().map(process).collect(),
             measuring: measurers.map(|(i, v)| (i, v.measuring)).collect(),
+            counts: (self.ring.iter().rev())
+                .flat_map(|v| [&v.carried_q, &v.carried_r])
+                .flatten()
+                .copied()
+                .collect(),
         }
     }
 
@@ -119,12 +132,21 @@ impl Listing {
         let n = self.ring.len();
         let predecessor = (i + n - 1) % n;
         let q_before = before[predecessor].q;
+        let carried = before[predecessor].carried_q.iter();
+        let carried = carried.map(|count| count.wrapping_add(1));
         match self.line(step, i) {
-            Line::Take => self.ring[i].r = before[i].r + q_before,
-            Line::Clear => self.ring[predecessor].q = 0,
+            Line::Take => {
+                self.ring[i].r = before[i].r + q_before;
+                self.ring[i].carried_r.extend(carried);
+            }
+            Line::Clear => {
+                self.ring[predecessor].q = 0;
+                self.ring[predecessor].carried_q.clear();
+            }
             Line::Own(lines) => {
+                let first = carried.clone().next().unwrap_or(0);
                 for line in lines {
-                    self.ring[i].own_line(line, q_before, self.top);
+                    self.ring[i].own_line(line, q_before, first, self.top);
                 }
             }
             Line::Idle => {}
@@ -169,17 +191,27 @@ enum Line {
 }
 
 impl Variables {
-    fn own_line(&mut self, line: usize, q_before: u32, top: i32) {
+    /// `count` is what the first token of `q_before` shows on arrival.
+    fn own_line(&mut self, line: usize, q_before: u32, count: u32, top: i32) {
         let corrected = self.program != Program::MeasureAsPrinted;
+        let section_7 = corrected && self.program != Program::Measure;
         let measuring = &mut self.measuring;
         let laps = &mut measuring.laps;
         match line {
+            // It has no clock.
+            1 if self.program == Program::HopCount => {}
             // t is bounded, printed or not, so that the state space is finite.
             1 => measuring.elapsed = (measuring.elapsed + 1).min(measuring.limit),
             2 => {
                 self.timed_arrival = q_before > 0 && measuring.timing;
-                if self.program == Program::ShortestLap {
+                if self.program == Program::ShortestLapEpochs {
                     laps.seen += u64::from(q_before);
+                }
+                if self.program == Program::ShortestLap && q_before > 0 {
+                    let gaps = &mut measuring.gaps;
+                    let gap = measuring.elapsed.saturating_sub(gaps.arrived);
+                    gaps.shortest = gaps.shortest.min(gap);
+                    gaps.arrived = measuring.elapsed;
                 }
             }
             3 if self.timed_arrival && !corrected => measuring.ignore -= 1,
@@ -190,18 +222,35 @@ impl Variables {
                 }
             }
             5 if self.timed_arrival && self.last_ignored => measuring.timing = false,
-            6 if self.timed_arrival
-                && self.last_ignored
-                && self.program == Program::ShortestLap =>
-            {
-                laps.best = laps.best.min(measuring.elapsed);
-                let m = u64::from(measuring.tokens);
-                if laps.seen >= m * (3 * u64::from(laps.best.min(laps.last)) + 3) {
-                    (laps.last, laps.best, laps.seen) = (laps.best, measuring.limit, 0);
-                }
-                let estimate = (laps.best.min(laps.last) / measuring.tokens).max(1) as i32;
-                measuring.base = estimate - 1;
-                self.c = self.c.min(estimate - 1);
+            6 if self.timed_arrival && self.last_ignored && section_7 => {
+                let (lap, m) = (measuring.elapsed, measuring.tokens);
+                let separation = match self.program {
+                    Program::HopCount => {
+                        count.wrapping_sub(measuring.mark).min(measuring.limit) / m
+                    }
+                    Program::ShortestLapEpochs => {
+                        laps.best = laps.best.min(lap);
+                        let shortest = u64::from(laps.best.min(laps.last));
+                        let turns = laps.horizon.map_or(4 * shortest + 4, |h| h.get().into());
+                        if laps.seen >= u64::from(m) * turns {
+                            (laps.last, laps.best, laps.seen) = (laps.best, measuring.limit, 0);
+                        }
+                        laps.best.min(laps.last) / m
+                    }
+                    _ => {
+                        let (believed, found) = (measuring.base as u32 + 1, (lap / m).max(1));
+                        let (again, gap) =
+                            (measuring.gaps.previous == lap, measuring.gaps.shortest);
+                        measuring.gaps.previous = lap;
+                        if found < believed || (found > believed && again && gap < found) {
+                            found
+                        } else {
+                            believed
+                        }
+                    }
+                };
+                measuring.base = separation.max(1) as i32 - 1;
+                self.c = self.c.min(measuring.base);
             }
             6 if self.timed_arrival && self.last_ignored => {
                 let base = (measuring.elapsed / measuring.tokens) as i32 - 1;
@@ -221,10 +270,23 @@ impl Variables {
                 };
             }
             13 if self.releasing => self.r -= 1,
-            14 if self.releasing => self.q += 1,
+            14 if self.releasing => {
+                self.q += 1;
+                if !self.carried_r.is_empty() {
+                    self.carried_q.push(self.carried_r.remove(0));
+                }
+            }
             15 => self.starting = self.releasing && !measuring.timing,
             16 if self.starting => measuring.timing = true,
-            17 if self.starting => measuring.elapsed = 0,
+            17 if self.starting => {
+                measuring.elapsed = 0;
+                if self.program == Program::ShortestLap {
+                    (measuring.gaps.arrived, measuring.gaps.shortest) = (0, measuring.limit);
+                }
+                if self.program == Program::HopCount {
+                    measuring.mark = self.carried_q[0];
+                }
+            }
             18 if self.starting => {
                 let others = measuring.tokens as i32 - self.r as i32 - 1;
                 measuring.ignore = if corrected { others.max(0) } else { others };

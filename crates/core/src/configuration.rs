@@ -6,6 +6,9 @@ use alloc::vec::Vec;
 
 use crate::{Measuring, Process, ProcessIndex, Ring};
 
+/// Most tokens where each carries a count.
+pub const MAX_COUNTED_TOKENS: u64 = 1 << 24;
+
 /// The variables of all processes: a global state.
 ///
 /// Only a [`Ring`] gives it meaning; [`Ring::admits`] says whether it fits.
@@ -15,6 +18,9 @@ pub struct Configuration {
     pub processes: Vec<Process>,
     /// The further variables of every process that measures.
     pub measuring: BTreeMap<ProcessIndex, Measuring>,
+    /// The counts that tokens carry, as [`crate::ring::round_with_counts`] orders them:
+    /// one for each token where a program reads them, none elsewhere.
+    pub counts: Vec<u32>,
 }
 
 impl Configuration {
@@ -27,6 +33,7 @@ impl Configuration {
                 .measurers()
                 .map(|process| (process, Measuring::new(tokens, limit)))
                 .collect(),
+            counts: Vec::new(),
         }
     }
 
@@ -39,6 +46,9 @@ impl Configuration {
     pub fn piled(ring: &Ring, tokens: u32, process: ProcessIndex) -> Configuration {
         let mut piled = Configuration::empty(ring, tokens, Measuring::default_limit(ring.len()));
         piled.processes[process].resting = tokens;
+        if ring.reads_counts() {
+            piled.counts = vec![0; tokens as usize];
+        }
         piled
     }
 
@@ -62,6 +72,7 @@ impl From<Vec<Process>> for Configuration {
         Configuration {
             processes,
             measuring: BTreeMap::new(),
+            counts: Vec::new(),
         }
     }
 }

@@ -45,8 +45,13 @@ impl Ring {
                 });
             }
         }
-        match configuration.tokens() {
-            found if found > u64::from(u32::MAX) => Err(Misfit::TooManyTokens { found }),
+        let found = configuration.tokens();
+        if found > u64::from(u32::MAX) {
+            return Err(Misfit::TooManyTokens { found });
+        }
+        let expected = if self.reads_counts() { found } else { 0 };
+        match configuration.counts.len() as u64 {
+            found if found != expected => Err(Misfit::Counts { expected, found }),
             _ => Ok(()),
         }
     }
@@ -65,12 +70,14 @@ fn out_of_domain(program: Program, variables: &Measuring) -> Option<Variable> {
         elapsed,
         ignore,
         base,
+        gaps,
         laps,
         ..
     } = variables;
     let printed = program == Program::MeasureAsPrinted;
     let bases = smallest_value(program)..=variables.largest_base();
-    let lap = |lap: u32| program != Program::ShortestLap || (1..=limit).contains(&lap);
+    let lap = |lap: u32| program != Program::ShortestLapEpochs || (1..=limit).contains(&lap);
+    let gap = |gap: u32| program != Program::ShortestLap || gap <= limit;
     [
         (Variable::Tokens, tokens > 0),
         (Variable::Limit, limit > 0 && limit <= i32::MAX as u32),
@@ -82,6 +89,9 @@ fn out_of_domain(program: Program, variables: &Measuring) -> Option<Variable> {
         (Variable::Base, bases.contains(&base)),
         (Variable::Best, lap(laps.best)),
         (Variable::Last, lap(laps.last)),
+        (Variable::Previous, gap(gaps.previous)),
+        (Variable::Arrived, gap(gaps.arrived)),
+        (Variable::Shortest, gap(gaps.shortest)),
     ]
     .into_iter()
     .find_map(|(variable, fits)| (!fits).then_some(variable))
@@ -98,6 +108,9 @@ pub enum Variable {
     Base,
     Best,
     Last,
+    Previous,
+    Arrived,
+    Shortest,
 }
 
 impl Variable {
@@ -111,6 +124,9 @@ impl Variable {
             Variable::Base => "base",
             Variable::Best => "best",
             Variable::Last => "last",
+            Variable::Previous => "previous",
+            Variable::Arrived => "arrived",
+            Variable::Shortest => "shortest",
         }
     }
 }
@@ -148,6 +164,13 @@ pub enum Misfit {
         /// Which.
         variable: Variable,
     },
+    /// Not as many counts as tokens that carry one.
+    Counts {
+        /// Tokens that carry a count.
+        expected: u64,
+        /// Counts there are.
+        found: u64,
+    },
     /// More tokens than 2^32 - 1.
     TooManyTokens {
         /// How many.
@@ -176,6 +199,9 @@ impl fmt::Display for Misfit {
             Misfit::Variable { process, variable } => {
                 let name = variable.name();
                 write!(f, "process {process}: {name} is outside its domain")
+            }
+            Misfit::Counts { expected, found } => {
+                write!(f, "{found} counts for {expected} tokens that carry one")
             }
             Misfit::TooManyTokens { found } => {
                 write!(f, "{found} tokens, at most 2^32-1 can be represented")

@@ -61,12 +61,12 @@ pub mod tokens;
 pub mod units;
 
 #[cfg(feature = "alloc")]
-pub use configuration::Configuration;
+pub use configuration::{Configuration, MAX_COUNTED_TOKENS};
 #[cfg(feature = "alloc")]
 pub use domain::{Misfit, Variable};
 pub use legitimate::{Clause, Illegitimate};
 pub use process::Process;
-pub use program::{Laps, Measuring, Program};
+pub use program::{Counts, Gaps, Laps, Measuring, Program};
 #[cfg(feature = "alloc")]
 pub use ring::{Ring, RingError};
 pub use units::{ProcessIndex, Round, Separation};

@@ -2,7 +2,7 @@
 //!
 //! [`round`] works on slices and needs no heap; [`Ring`] owns what it is made of.
 
-use crate::program::delay;
+use crate::program::{Counts, delay};
 use crate::{Measuring, Process, Program, Separation};
 
 #[cfg(feature = "alloc")]
@@ -19,8 +19,9 @@ pub use owned::{Ring, RingError};
 ///
 /// # Panics
 ///
-/// When `programs` and `processes` differ in length, or `measuring` yields fewer
-/// than there are measuring programs.
+/// When `programs` and `processes` differ in length, `measuring` yields fewer than
+/// there are measuring programs, or a program reads what tokens carry
+/// ([`round_with_counts`]).
 ///
 /// ```
 /// use headway_core::{ring, Process, Program, Separation};
@@ -36,31 +37,78 @@ pub fn round<'a>(
     processes: &mut [Process],
     measuring: impl IntoIterator<Item = &'a mut Measuring>,
 ) {
+    one_round::<false>(separation, programs, processes, measuring, &mut []);
+}
+
+/// The same on a ring whose tokens carry counts, one for each token from process n-1
+/// backwards; at one process the queued ones are ahead of the resting ones.
+///
+/// # Panics
+///
+/// As [`round`], and when there are not as many counts as tokens.
+pub fn round_with_counts<'a>(
+    separation: Separation,
+    programs: &[Program],
+    processes: &mut [Process],
+    measuring: impl IntoIterator<Item = &'a mut Measuring>,
+    counts: &mut [u32],
+) {
+    let wrapping = processes.last().map_or(0, |last| last.queued);
+    one_round::<true>(separation, programs, processes, measuring, counts);
+    counts.rotate_left(wrapping as usize);
+}
+
+/// One round, of the counts as well except for their order.
+fn one_round<'a, const COUNTS: bool>(
+    separation: Separation,
+    programs: &[Program],
+    processes: &mut [Process],
+    measuring: impl IntoIterator<Item = &'a mut Measuring>,
+    counts: &mut [u32],
+) {
     assert_eq!(programs.len(), processes.len(), "one program per process");
     let Some(last) = processes.last() else { return };
     let top = separation.top();
     let mut arriving = last.queued;
     let mut measuring = measuring.into_iter();
+    // Where the counts of the process before begin, and those of this one.
+    let (mut behind, mut here) = (0, counts.len());
     for (process, &program) in processes.iter_mut().zip(programs) {
-        let leaving = process.queued;
-        *process = match program.measuring_round() {
+        let before = *process;
+        let mut seen = Counts::default();
+        if COUNTS {
+            here -= before.tokens() as usize;
+            let arrived = &mut counts[behind..behind + arriving as usize];
+            for count in arrived.iter_mut() {
+                *count = count.wrapping_add(1);
+            }
+            seen.arrived = arrived.first().copied().unwrap_or(0);
+            seen.leaving = match before.resting {
+                0 => seen.arrived,
+                _ => counts[here + before.queued as usize],
+            };
+            behind = here;
+        }
+        *process = match program {
             // A relay is a delay whose counter starts again from 0; written so,
             // the loop has no branch that random placements could mispredict.
-            None => {
+            Program::Delay | Program::Relay => {
                 let top = if matches!(program, Program::Delay) {
                     top
                 } else {
                     0
                 };
-                delay::round(*process, arriving, top)
+                delay::round(before, arriving, top)
             }
-            Some(measuring_round) => {
+            _ => {
+                let carried = COUNTS || !program.reads_counts();
+                assert!(carried, "counts for a program that reads them");
                 let variables = measuring.next().expect("variables for every measurer");
-                let (after, measured) = measuring_round(*process, *variables, arriving);
-                *variables = measured;
+                let after;
+                (after, *variables) = program.measuring_round(before, *variables, arriving, seen);
                 after
             }
         };
-        arriving = leaving;
+        arriving = before.queued;
     }
 }

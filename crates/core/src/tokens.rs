@@ -50,6 +50,11 @@ pub struct Pile {
     pub held: u32,
     /// How many of them arrive in this round.
     pub arriving: u32,
+    /// Which token is the first of them; the others follow in order.
+    pub first: usize,
+    /// Where the first of them is on the unrolled ring; those from the other end of
+    /// the list are n further on.
+    pub lifted: u64,
 }
 
 impl Tokens {
@@ -114,6 +119,8 @@ impl Tokens {
                 process: process as ProcessIndex,
                 held: tokens,
                 arriving,
+                first: at,
+                lifted: held,
             });
             let resting = Place {
                 lifted: held,
@@ -147,6 +154,14 @@ impl Tokens {
     /// Where each token is.
     pub fn places(&self) -> &[Place] {
         &self.places
+    }
+
+    /// The tokens from process n-1 backwards, as [`Tokens::new`] would number them: the
+    /// number of the first, which the others follow in order.
+    pub fn first_backwards(&self) -> usize {
+        let turns = |place: &Place| place.lifted / self.processes;
+        let last = self.places.last().map_or(0, turns);
+        self.places.partition_point(|place| turns(place) > last)
     }
 
     /// Hops from each token to the next one ahead: token 0 first. With one token,

@@ -37,6 +37,7 @@ fn any_state(
     Configuration {
         processes,
         measuring: [(0, measuring)].into(),
+        counts: Vec::new(),
     }
 }
 

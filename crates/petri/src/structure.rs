@@ -87,7 +87,8 @@ pub fn place_bounds(graph: &EventGraph) -> Vec<Option<u64>> {
     let mut search = Search::new(graph, &leaving);
     let bound = |arc: &crate::graph::TimedArc| {
         let back = search.fewest_tokens(arc.to as usize, arc.from as usize, u64::MAX)?;
-        Some(back.saturating_add(arc.tokens))
+        // All tokens of an event graph are at most 2^62.
+        Some(back + arc.tokens)
     };
     graph.arcs().iter().map(bound).collect()
 }
@@ -145,7 +146,7 @@ impl<'a> Search<'a> {
             }
             for &place in self.leaving.of(node) {
                 let arc = self.graph.arc(place as usize);
-                let sum = tokens.saturating_add(arc.tokens);
+                let sum = tokens + arc.tokens;
                 if sum <= limit {
                     self.offer(arc.to as usize, sum);
                 }

@@ -206,6 +206,10 @@ fn scramble(struck: &[ProcessIndex], ring: &Ring, state: &mut Configuration, ran
             process.resting += 1;
         }
     }
+    // Tokens that are thrown about no longer have the count that they had.
+    for count in &mut state.counts {
+        *count = start::any_count(random);
+    }
     let hit = |index: ProcessIndex| struck.binary_search(&index).is_ok();
     start::scramble_variables(ring, state, hit, random);
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod asynchronous;
+pub mod beliefs;
 pub mod engine;
 pub mod fault;
 pub mod forecast;

@@ -25,7 +25,7 @@ pub struct Run {
     /// The seed of what faults choose.
     pub seed: u64,
     /// How many rounds; `None`: until legitimate, after the last fault, and one
-    /// turn of the ring more, or until [`Run::horizon`] has passed in vain.
+    /// turn of the ring more, or until [`Run::patience`] has passed in vain.
     pub rounds: Option<Round>,
     /// Which engine.
     pub engine: EngineChoice,
@@ -100,14 +100,14 @@ impl Run {
         }
     }
 
-    /// After how many rounds without a fault a run that is not yet legitimate is
+    /// The rounds without a fault after which a run that is not yet legitimate is
     /// given up: when it has to be legitimate by then, or is infeasible and has
     /// shown its jam for four turns.
     ///
-    /// Delays and relays: the proved worst case. Measuring: there is no closed
-    /// form; twenty times the longest measurement is far beyond anything seen, and
-    /// for `shortest-lap`, which remembers for 3n laps, four times n of them.
-    pub fn horizon(&self) -> Round {
+    /// Delays and relays: the proved worst case. One process that measures: there is
+    /// no closed form; twenty times the longest measurement is far beyond anything seen.
+    /// More of them: 4n times that, likewise (docs/unknown-size.md has proved bounds).
+    pub fn patience(&self) -> Round {
         let n = self.ring.len() as u64;
         let tokens = self.start.tokens();
         if !self.ring.fits(tokens) {
@@ -115,8 +115,9 @@ impl Run {
         }
         let longest = self.start.measuring.values().map(|v| v.limit).max();
         if let Some(limit) = longest {
-            let remembers = self.ring.programs().contains(&Program::ShortestLap);
-            let times = if remembers {
+            let epochs = self.ring.programs().contains(&Program::ShortestLapEpochs);
+            let several = self.start.measuring.len() > 1 || epochs;
+            let times = if several {
                 n.saturating_mul(4).max(20)
             } else {
                 20
@@ -163,7 +164,11 @@ pub fn run(
             stopped |= running.show(Some(fault), &mut watch).is_break();
         }
         if stopped || running.done(faults.peek().is_some()) {
-            return Ok(running.monitor.outcome());
+            let mut outcome = running.monitor.outcome();
+            if running.overdue() {
+                outcome.overdue();
+            }
+            return Ok(outcome);
         }
         running.round();
         stopped = running.show(None, &mut watch).is_break();
@@ -175,7 +180,7 @@ struct Running<'a> {
     engine: Box<dyn Engine>,
     monitor: Monitor,
     tokens: u64,
-    horizon: Round,
+    patience: Round,
     disturbed_at: Round,
 }
 
@@ -187,7 +192,7 @@ impl<'a> Running<'a> {
             monitor: Monitor::new(run.ring.separation(), engine.tokens()),
             engine,
             tokens: run.start.tokens(),
-            horizon: run.horizon(),
+            patience: run.patience(),
             disturbed_at: 0,
         };
         running.observe();
@@ -250,7 +255,12 @@ impl<'a> Running<'a> {
         }
         match self.monitor.settled_since() {
             Some(since) => now - since >= self.run.ring.len() as u64,
-            None => now - self.disturbed_at >= self.horizon,
+            None => self.overdue(),
         }
+    }
+
+    /// As long after the last disturbance as a recovery may take.
+    fn overdue(&self) -> bool {
+        self.engine.rounds() - self.disturbed_at >= self.patience
     }
 }

@@ -5,14 +5,16 @@
 //! what it does to [`Start::state`] or [`DelayProgram::program`]: flags, requests,
 //! sweep files and their help all take their words from here.
 
-use headway_core::{Configuration, Measuring, Misfit, Program, Ring, Separation};
+use std::num::NonZeroU32;
+
+use headway_core::{Configuration, MAX_COUNTED_TOKENS, Misfit, Program, Ring, Separation};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
 use thiserror::Error;
 
 use crate::placement::{Delays, DelaysError};
 use crate::seed::DEFAULT_SEED;
-use crate::start;
+use crate::start::{self, Clocks};
 
 /// Which ring, in which state. Everything left out has a default.
 ///
@@ -48,6 +50,10 @@ pub struct Settings {
     /// Where the clock of a measuring process saturates; 2n by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// How many turns of all tokens `shortest-lap-epochs` remembers a lap at least; as
+    /// many as are proved to be enough by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u32>,
     /// The seed of every random choice; [`DEFAULT_SEED`] by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -80,8 +86,12 @@ words! {
         Measure,
         /// They measure the ring as the paper prints it, with its two errors.
         MeasureAsPrinted,
-        /// They use the shortest lap that they have timed lately, at any number of processes.
+        /// They use the shortest lap they have timed until tokens come too close; any number of processes.
         ShortestLap,
+        /// They use the shortest lap of late; any number of processes.
+        ShortestLapEpochs,
+        /// They read the ring's size off tokens that count their hops; any number of processes.
+        HopCount,
     }
 }
 
@@ -112,6 +122,7 @@ pub enum Setting {
     Delays,
     Start,
     Limit,
+    Horizon,
     Seed,
 }
 
@@ -130,6 +141,9 @@ pub enum SettingsError {
     /// m ≥ 2^32.
     #[error("at most 4294967295 tokens can be represented")]
     TooManyTokens,
+    /// More tokens than can carry counts.
+    #[error("at most {MAX_COUNTED_TOKENS} tokens can carry counts")]
+    TooManyCounts,
     /// d is 0 or too large.
     #[error("expected 1 to {}", Separation::MAX)]
     Separation,
@@ -139,6 +153,15 @@ pub enum SettingsError {
     /// A limit was given to a program that measures nothing.
     #[error("only has a meaning for a program that measures")]
     NothingMeasured,
+    /// A horizon was given to a program that has none.
+    #[error("only has a meaning for {}", DelayProgram::ShortestLapEpochs)]
+    NoEpochs,
+    /// A horizon of 0.
+    #[error("an epoch of 0 turns would forget every lap at once; expected 1 or more")]
+    NoHorizon,
+    /// A clock that cannot count a lap of the ring.
+    #[error("expected at least {0}, the ring's size: a smaller clock cannot measure it")]
+    ShortClock(u64),
     /// No such choice of delays.
     #[error("{0}")]
     Delays(#[from] DelaysError),
@@ -168,9 +191,14 @@ impl SettingsError {
     pub fn setting(&self) -> Setting {
         match self {
             SettingsError::NoProcesses | SettingsError::TooManyProcesses => Setting::Processes,
-            SettingsError::NoTokens | SettingsError::TooManyTokens => Setting::Tokens,
+            SettingsError::NoTokens
+            | SettingsError::TooManyTokens
+            | SettingsError::TooManyCounts => Setting::Tokens,
             SettingsError::Separation | SettingsError::SeparationIsMeasured => Setting::Separation,
-            SettingsError::NothingMeasured | SettingsError::Misfit(_) => Setting::Limit,
+            SettingsError::NothingMeasured
+            | SettingsError::ShortClock(_)
+            | SettingsError::Misfit(_) => Setting::Limit,
+            SettingsError::NoEpochs | SettingsError::NoHorizon => Setting::Horizon,
             SettingsError::Delays(_) => Setting::Delays,
             SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => Setting::Start,
         }
@@ -185,6 +213,8 @@ impl DelayProgram {
             DelayProgram::Measure => Program::Measure,
             DelayProgram::MeasureAsPrinted => Program::MeasureAsPrinted,
             DelayProgram::ShortestLap => Program::ShortestLap,
+            DelayProgram::ShortestLapEpochs => Program::ShortestLapEpochs,
+            DelayProgram::HopCount => Program::HopCount,
         }
     }
 
@@ -198,7 +228,7 @@ impl DelayProgram {
     pub fn default_delays(self) -> Delays {
         match self {
             DelayProgram::Measure | DelayProgram::MeasureAsPrinted => Delays::At(vec![0]),
-            DelayProgram::Fixed | DelayProgram::ShortestLap => Delays::All,
+            _ => Delays::All,
         }
     }
 
@@ -239,8 +269,23 @@ impl Start {
         tokens: u32,
         seed: u64,
     ) -> Result<Configuration, SettingsError> {
-        Ok(match self {
-            Start::Random => start::random(ring, tokens, seed),
+        self.state_with(ring, tokens, &Clocks::new(ring.len()), seed)
+    }
+
+    /// The same with clocks of any size.
+    ///
+    /// # Errors
+    ///
+    /// As [`Start::state`].
+    pub fn state_with(
+        self,
+        ring: &Ring,
+        tokens: u32,
+        clocks: &Clocks,
+        seed: u64,
+    ) -> Result<Configuration, SettingsError> {
+        let mut state = match self {
+            Start::Random => return Ok(start::random_with(ring, tokens, clocks, seed)),
             Start::Piled => start::piled(ring, tokens, 0),
             Start::Spaced => start::spaced(ring, tokens),
             Start::Worst if ring.measures() => return Err(SettingsError::WorstUnknown),
@@ -249,7 +294,23 @@ impl Start {
                 separation: ring.separation(),
                 processes: ring.len(),
             })?,
-        })
+        };
+        for (&at, variables) in &mut state.measuring {
+            variables.limit = clocks.limit;
+            variables.laps.horizon = clocks.horizon;
+            for bounded in [
+                &mut variables.laps.best,
+                &mut variables.laps.last,
+                &mut variables.gaps.shortest,
+            ] {
+                *bounded = (*bounded).min(clocks.limit);
+            }
+            let largest = variables.largest_base();
+            variables.base = variables.base.min(largest);
+            let counter = &mut state.processes[at].counter;
+            *counter = (*counter).min(largest);
+        }
+        Ok(state)
     }
 }
 
@@ -290,6 +351,7 @@ impl Settings {
             (Setting::Delays, self.delays.is_some()),
             (Setting::Start, self.start.is_some()),
             (Setting::Limit, self.limit.is_some()),
+            (Setting::Horizon, self.horizon.is_some()),
             (Setting::Seed, self.seed.is_some()),
         ]
         .into_iter()
@@ -314,6 +376,7 @@ impl Settings {
             delays: Some(self.delays()),
             start: Some(self.start.unwrap_or_default()),
             limit: self.limit,
+            horizon: self.horizon,
             seed: Some(self.seed()),
         }
     }
@@ -331,23 +394,31 @@ impl Settings {
         if self.limit.is_some() && !program.measures() {
             return Err(SettingsError::NothingMeasured);
         }
+        let horizon = match self.horizon {
+            None => None,
+            Some(_) if program != DelayProgram::ShortestLapEpochs => {
+                return Err(SettingsError::NoEpochs);
+            }
+            Some(turns) => Some(NonZeroU32::new(turns).ok_or(SettingsError::NoHorizon)?),
+        };
+        if self
+            .limit
+            .is_some_and(|limit| u64::from(limit) < processes as u64)
+        {
+            return Err(SettingsError::ShortClock(processes as u64));
+        }
         let ring = program.ring(separation, processes, &self.delays(), seed)?;
+        if ring.reads_counts() && u64::from(tokens) > MAX_COUNTED_TOKENS {
+            return Err(SettingsError::TooManyCounts);
+        }
+        let mut clocks = Clocks::new(processes);
+        clocks.limit = self.limit.unwrap_or(clocks.limit);
+        clocks.horizon = horizon;
         let start = self.start.unwrap_or_default();
-        let mut state = start.state(&ring, tokens, seed)?;
-        if !program.measures() {
-            return Ok((ring, state));
+        let state = start.state_with(&ring, tokens, &clocks, seed)?;
+        if program.measures() {
+            ring.admits(&state).map_err(SettingsError::Misfit)?;
         }
-        let default_limit = || Measuring::default_limit(processes);
-        let limit = self.limit.unwrap_or_else(default_limit);
-        for (&at, variables) in &mut state.measuring {
-            variables.limit = limit;
-            variables.elapsed = variables.elapsed.min(limit);
-            let largest = variables.largest_base();
-            variables.base = variables.base.min(largest);
-            let counter = &mut state.processes[at].counter;
-            *counter = (*counter).min(largest);
-        }
-        ring.admits(&state).map_err(SettingsError::Misfit)?;
         Ok((ring, state))
     }
 

@@ -1,6 +1,8 @@
 //! Initial states.
 
-use headway_core::{Configuration, Laps, Measuring, Process, ProcessIndex, Program, Ring};
+use std::num::NonZeroU32;
+
+use headway_core::{Configuration, Gaps, Laps, Measuring, Process, ProcessIndex, Program, Ring};
 
 use crate::seed::{Purpose, Random};
 
@@ -10,10 +12,40 @@ use crate::seed::{Purpose, Random};
 /// Tokens are independent and uniform over processes, so that piles are as
 /// common as chance has them.
 pub fn random(ring: &Ring, tokens: u32, seed: u64) -> Configuration {
+    random_with(ring, tokens, &Clocks::new(ring.len()), seed)
+}
+
+/// The parameters of measuring processes that are not the same for all rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// Where their clocks saturate.
+    pub limit: u32,
+    /// How long those with epochs remember ([`Laps::horizon`]).
+    pub horizon: Option<NonZeroU32>,
+}
+
+impl Clocks {
+    /// The default for a ring of so many processes.
+    pub fn new(processes: usize) -> Clocks {
+        Clocks {
+            limit: Measuring::default_limit(processes),
+            horizon: None,
+        }
+    }
+}
+
+/// The same with clocks of any size.
+pub fn random_with(ring: &Ring, tokens: u32, clocks: &Clocks, seed: u64) -> Configuration {
     let mut random = Random::new(seed, Purpose::Start);
-    let mut start = Configuration::empty(ring, tokens, Measuring::default_limit(ring.len()));
+    let mut start = Configuration::empty(ring, tokens, clocks.limit);
+    for variables in start.measuring.values_mut() {
+        variables.laps.horizon = clocks.horizon;
+    }
     scatter(&mut start.processes, tokens, &mut random);
     scramble_variables(ring, &mut start, |_| true, &mut random);
+    if ring.reads_counts() {
+        start.counts = (0..tokens).map(|_| any_count(&mut random)).collect();
+    }
     start
 }
 
@@ -62,15 +94,36 @@ fn any_measuring(program: Program, parameters: &Measuring, random: &mut Random) 
         elapsed: random.below(u64::from(parameters.limit) + 1) as u32,
         ignore: random.below(u64::from(parameters.tokens.min(i32::MAX as u32))) as i32,
         base: up_to(parameters.largest_base(), random),
-        laps: Laps::new(parameters.limit),
+        ..*parameters
     };
-    if program == Program::ShortestLap {
-        let mut lap = || 1 + random.below(u64::from(parameters.limit)) as u32;
-        (any.laps.best, any.laps.last) = (lap(), lap());
-        let horizon = any.laps.horizon(any.tokens);
-        any.laps.seen = random.below(u64::try_from(horizon).unwrap_or(u64::MAX));
+    let limit = u64::from(parameters.limit);
+    match program {
+        Program::ShortestLap => {
+            let mut any_gap = || random.below(limit + 1) as u32;
+            any.gaps = Gaps {
+                previous: any_gap(),
+                arrived: any_gap(),
+                shortest: any_gap(),
+            };
+        }
+        Program::ShortestLapEpochs => {
+            let mut lap = || 1 + random.below(limit) as u32;
+            (any.laps.best, any.laps.last) = (lap(), lap());
+            let epoch = any.laps.epoch(any.tokens);
+            any.laps.seen = random.below(u64::try_from(epoch).unwrap_or(u64::MAX));
+        }
+        Program::HopCount => {
+            any.elapsed = 0;
+            any.mark = any_count(random);
+        }
+        _ => {}
     }
     any
+}
+
+/// What a token may carry.
+pub(crate) fn any_count(random: &mut Random) -> u32 {
+    random.below(1 << 32) as u32
 }
 
 fn up_to(largest: i32, random: &mut Random) -> i32 {
@@ -95,6 +148,9 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
     for variables in start.measuring.values_mut() {
         variables.base = top.min(variables.largest_base());
         variables.laps = Laps::new((n as u64).min(u64::from(variables.limit)) as u32);
+    }
+    if ring.reads_counts() {
+        start.counts = vec![0; tokens as usize];
     }
     // From the last token backwards: each delay has counted since the nearest
     // token ahead went by.

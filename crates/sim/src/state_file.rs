@@ -6,12 +6,15 @@
 //!                  {"program": "relay", "queued": 1, "resting": 0} ] }
 //! ```
 //!
-//! `program` is `delay`, `relay`, `measure` or `measure-as-printed`. `queued`,
-//! `resting` and `counter` may be left out and are then 0. A measuring process
-//! needs `tokens` (how many circulate) and may have `timing`, `elapsed`,
-//! `ignore`, `base` (default: nothing measured yet) and `limit`, where `elapsed`
-//! saturates (default: twice the ring's size). Anything else is an error that
-//! names line, column and field.
+//! `program` is one of [`Program::ALL`]. `queued`, `resting` and `counter` may be left
+//! out and are then 0. A measuring process needs `tokens` (how many circulate) and may
+//! have `timing`, `elapsed`, `ignore`, `base` (default: nothing measured yet) and
+//! `limit`, where `elapsed` saturates (default: twice the ring's size). Beside these,
+//! `shortest-lap` has `previous`, `arrived` and `shortest`, `shortest-lap-epochs` has
+//! `best`, `last`, `seen` and `horizon`, and `hop-count` has `mark`. Where some process
+//! runs `hop-count`, any process may have `counts`, what its tokens carry in the order
+//! in which they leave (default: 0 each). Anything else is an error that names line,
+//! column and field.
 
 use std::fmt::Write as _;
 
@@ -90,10 +93,17 @@ pub fn render(ring: &Ring, state: &Configuration) -> String {
         "{{ \"separation\": {},\n  \"processes\": [\n",
         ring.separation()
     );
+    let mut counts = state.counts.len();
     for (index, process) in state.processes.iter().enumerate() {
         let program = ring.programs()[index];
         text.push_str("    ");
         write_process(&mut text, program, process, state.measuring.get(&index));
+        let here = counts.saturating_sub(process.tokens() as usize);
+        if here < counts {
+            let _ = write!(text, ", \"counts\": {:?}", &state.counts[here..counts]);
+        }
+        counts = here;
+        text.push('}');
         let last = index + 1 == state.processes.len();
         text.push_str(if last { "\n" } else { ",\n" });
     }
@@ -122,15 +132,24 @@ fn write_process(
             ", \"tokens\": {}, \"timing\": {}, \"elapsed\": {}, \"ignore\": {}, \"base\": {}, \"limit\": {}",
             v.tokens, v.timing, v.elapsed, v.ignore, v.base, v.limit
         );
-        if program == Program::ShortestLap {
-            let (best, last, seen) = (v.laps.best, v.laps.last, v.laps.seen);
-            let _ = write!(
+        let _ = match program {
+            Program::ShortestLap => write!(
                 text,
-                ", \"best\": {best}, \"last\": {last}, \"seen\": {seen}"
-            );
+                ", \"previous\": {}, \"arrived\": {}, \"shortest\": {}",
+                v.gaps.previous, v.gaps.arrived, v.gaps.shortest
+            ),
+            Program::ShortestLapEpochs => write!(
+                text,
+                ", \"best\": {}, \"last\": {}, \"seen\": {}",
+                v.laps.best, v.laps.last, v.laps.seen
+            ),
+            Program::HopCount => write!(text, ", \"mark\": {}", v.mark),
+            _ => Ok(()),
+        };
+        if let Some(horizon) = v.laps.horizon {
+            let _ = write!(text, ", \"horizon\": {horizon}");
         }
     }
-    text.push('}');
 }
 
 /// Line and column, in characters and from 1, of a byte offset into a text.

@@ -184,6 +184,7 @@ impl MeasureRing {
         let configuration = Configuration {
             processes: self.processes(&state).to_vec(),
             measuring: [(0, state.measuring)].into(),
+            counts: Vec::new(),
         };
         (self.ring.clone(), configuration)
     }

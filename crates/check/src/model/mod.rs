@@ -11,6 +11,7 @@ pub mod monitor;
 pub mod moving_block;
 pub mod patrol;
 pub mod phase_clock;
+pub mod unknown_size;
 
 /// Which states are visited, where a model has reductions. The answer is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod guarded;
 mod measuring;
 mod monitored;
 mod moving_block;
+mod unknown_size;
 
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::measure::Variant::{AsPrinted, Corrected};

@@ -1,6 +1,7 @@
 //! Rings and runs as JSON.
 
 use headway_core::{Configuration, Ring};
+use headway_sim::beliefs::Beliefs;
 use headway_sim::run::Frame;
 use headway_sim::state_file;
 use headway_sim::{Fault, Outcome};
@@ -44,9 +45,9 @@ pub(crate) fn outcome(
     let recoveries = recoveries.map(|(recovery, fault)| {
         json!({
             "fault": fault.to_string(),
-            "at": recovery.fault_at,
+            "fault_at": recovery.fault_at,
             "legitimate_at": recovery.legitimate_at,
-            "rounds": recovery.rounds(),
+            "recovery_rounds": recovery.rounds(),
         })
     });
     let mut all = ring(instance);
@@ -54,7 +55,7 @@ pub(crate) fn outcome(
         "rounds": outcome.rounds,
         "legitimate_at": outcome.legitimate_at,
         "last_rest": outcome.last_rest,
-        "worst_case": worst.map(|worst| worst.last_rest),
+        "worst_last_rest": worst.map(|worst| worst.last_rest),
         "worst_legitimate_at": worst.map(|worst| worst.legitimate_at),
         "min_distance_before": outcome.min_distance_before,
         "min_distance_after": outcome.min_distance_after,
@@ -64,6 +65,16 @@ pub(crate) fn outcome(
         "recoveries": recoveries.collect::<Vec<_>>(),
     })));
     all
+}
+
+/// What processes believe in that find the separation themselves: it is the largest
+/// of these.
+pub(crate) fn beliefs(beliefs: &Beliefs) -> Map<String, Value> {
+    fields(json!({
+        "separation": beliefs.range().map(|(_, largest)| largest),
+        "believed": beliefs.believed(),
+        "all_believe_at": beliefs.all_since(),
+    }))
 }
 
 /// A state in the form of the state file.
@@ -92,7 +103,7 @@ pub(crate) fn trace_line(frame: &Frame<'_>) -> Value {
         "round": frame.round,
         "legitimate": frame.legitimate,
         "closest": frame.tokens.min_distance(),
-        "tokens": tokens,
+        "token_places": tokens,
         "counters": counters,
     });
     if let Some(illegitimate) = frame.illegitimate() {

@@ -29,6 +29,20 @@ fn wrong_flags_say_what_to_change() {
         ),
         ("run --limit 9", "only has a meaning"),
         (
+            "run --horizon 9",
+            "only has a meaning for shortest-lap-epochs",
+        ),
+        (
+            "run --program shortest-lap-epochs --horizon 0",
+            "an epoch of 0 turns would forget every lap at once",
+        ),
+        ("run --program shortest-lap --delays 0", "no process delays"),
+        (
+            "check shortest-lap --processes 3 --tokens 4",
+            "as many processes as tokens",
+        ),
+        ("check shortest-lap-epochs --horizon 0", "a horizon from 1"),
+        (
             "run --start worst --tokens 9 --separation 5",
             "no worst start",
         ),

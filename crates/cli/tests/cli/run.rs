@@ -35,7 +35,7 @@ fn json_of_a_run() {
     assert_eq!(ran["delays"].as_array().unwrap().len(), 24);
     assert_eq!(ran["legitimate_at"], 20);
     assert_eq!(ran["last_rest"], 17);
-    assert_eq!(ran["worst_case"], 19);
+    assert_eq!(ran["worst_last_rest"], 19);
     assert_eq!(ran["rounds"], 44);
     assert_eq!(ran["min_distance_after"], 5);
     assert_eq!(ran["visits"], value!({"min": 4, "max": 4}));
@@ -117,12 +117,12 @@ fn the_worst_state_can_be_written_and_run() {
     );
     let worst: serde_json::Value = serde_json::from_str(&worst.out).unwrap();
     assert_eq!(
-        (&worst["worst_case"], &worst["attained"]),
+        (&worst["worst_last_rest"], &worst["attained"]),
         (&value!(38), &value!(true))
     );
     let ran = headway_in(folder.path(), "run --start worst.json --format json");
     let ran: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(ran["last_rest"], worst["worst_case"]);
+    assert_eq!(ran["last_rest"], worst["worst_last_rest"]);
     let drawn = headway_in(folder.path(), "forecast worst.json --svg out.svg");
     assert_eq!(drawn.code, 0, "{}", drawn.err);
     let svg = std::fs::read_to_string(folder.path().join("out.svg")).unwrap();
@@ -159,7 +159,10 @@ fn faults_are_recovered_from() {
     let recoveries = ran["recoveries"].as_array().unwrap();
     assert_eq!(recoveries.len(), 2);
     for recovery in recoveries {
-        assert!(recovery["rounds"].as_u64().unwrap() <= 20 + 2, "{recovery}");
+        assert!(
+            recovery["recovery_rounds"].as_u64().unwrap() <= 20 + 2,
+            "{recovery}"
+        );
     }
     assert_eq!(ran["desiderata"]["D5"], true);
 }
@@ -212,4 +215,40 @@ fn wide_rings_fit_a_screen() {
         .unwrap();
     assert!(widest <= 130, "{widest} columns");
     assert!(ran.out.contains("processes a column"));
+}
+
+/// Nobody knows the ring's size: what is believed, and since when it is right.
+#[test]
+fn rings_of_unknown_size_say_what_they_believe() {
+    for program in ["shortest-lap", "shortest-lap-epochs", "hop-count"] {
+        let flags = format!("run --program {program} --processes 24 --tokens 4");
+        let ran = json(&format!("{flags} --format json"));
+        assert_eq!(ran["legitimate"], true, "{program}");
+        assert_eq!(ran["min_distance_after"], 6, "{program}");
+        let believed = ran["believed"].as_array().unwrap();
+        assert_eq!(believed.len(), 24);
+        let largest = believed.iter().map(|b| b.as_u64().unwrap()).max().unwrap();
+        assert_eq!(ran["separation"], largest, "{program}");
+        assert!(largest <= 6, "{program}");
+        let text = headway(&flags).out;
+        match ran["all_believe_at"].as_u64() {
+            Some(round) => {
+                let says = format!("All that measure believe in 6 since round {round}.");
+                assert!(text.contains(&says), "{text}");
+                assert!(round <= ran["legitimate_at"].as_u64().unwrap());
+            }
+            None => {
+                assert_eq!(program, "shortest-lap");
+                assert!(text.contains("Believed by process: "), "{text}");
+            }
+        }
+    }
+    // Relays believe nothing.
+    let mix =
+        json("run --program hop-count --processes 6 --tokens 2 --delays at:0,2 --format json");
+    assert_eq!(mix["believed"], value!([3, null, 3, null, null, null]));
+    // More tokens than processes never settle; it runs all the same.
+    let jam = headway("run --program shortest-lap --processes 3 --tokens 5");
+    assert_eq!(jam.code, 1);
+    assert!(jam.err.contains("traffic jam"), "{}", jam.err);
 }

@@ -21,9 +21,13 @@ impl View<'_> {
                 };
                 if base == top { Ok(()) } else { Err(wrong) }
             };
+            let program = self.programs[process];
+            let lower = program == Program::ShortestLap;
+            // A belief in less is as good where tokens are far enough apart anyway.
+            let right = |base: i32| right(if lower { base.max(top) } else { base });
             right(variables.base)?;
-            let printed = self.programs[process] == Program::MeasureAsPrinted;
-            let remembers = self.programs[process] == Program::ShortestLap;
+            let printed = program == Program::MeasureAsPrinted;
+            let remembers = program == Program::ShortestLapEpochs;
             if remembers {
                 right(variables.base_of(variables.laps.shortest()))?;
             }
@@ -33,6 +37,12 @@ impl View<'_> {
                 true => variables.base_after(variables.elapsed_in(rounds)),
                 false => variables.base_in(rounds),
             };
+            let others = skipped(i64::from(variables.tokens) - 1);
+            if program.reads_counts() {
+                self.readings(process, variables, others)
+                    .try_for_each(|hops| right(variables.base_of(hops)))?;
+                continue;
+            }
             if variables.timing {
                 let arrival = self.rounds_to_arrival(process, skipped(variables.ignore.into()));
                 let base = arrival.map_or(top, |rounds| base_in(variables, rounds));
@@ -46,13 +56,42 @@ impl View<'_> {
                 elapsed,
                 ..*variables
             };
-            let others = skipped(i64::from(variables.tokens) - 1);
             for token in self.timed_tokens(others) {
                 let arrival = self.rounds_to_arrival(token, others);
                 arrival.map_or(Ok(()), |rounds| right(base_in(&later, rounds)))?;
             }
         }
         Ok(())
+    }
+
+    /// What a process reads off the token that it follows now, and off those that it
+    /// may follow later, when `others` tokens pass in between.
+    fn readings(
+        &self,
+        process: ProcessIndex,
+        variables: &Measuring,
+        others: u64,
+    ) -> impl Iterator<Item = u32> {
+        let shown = move |skipped| self.count_on_arrival(process, skipped);
+        let followed = variables.timing.then_some(variables.ignore.max(0) as u64);
+        let now = followed.and_then(shown).map(|count| variables.hops(count));
+        let later = (0..self.counts.len() as u64).filter_map(move |token| {
+            let mark = shown(token)?;
+            let again = shown(token + others + 1)?;
+            Some(Measuring { mark, ..*variables }.hops(again))
+        });
+        now.into_iter().chain(later)
+    }
+
+    /// What a token shows when it arrives at `process` after `skipped` others.
+    fn count_on_arrival(&self, process: ProcessIndex, skipped: u64) -> Option<u32> {
+        // The tokens from this process on come first in the list, and last to it.
+        let beyond = &self.processes[process..];
+        let beyond: u64 = beyond.iter().map(|process| process.tokens()).sum();
+        let token = (beyond + skipped) % (self.counts.len() as u64).max(1);
+        let hops = self.rounds_to_arrival(process, skipped)?;
+        let count = self.counts.get(token as usize)?;
+        Some(count.wrapping_add(hops as u32))
     }
 
     /// The tokens whose timing has to be looked at when `skipped` others are let

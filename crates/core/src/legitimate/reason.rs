@@ -80,9 +80,10 @@ pub enum Illegitimate {
     },
     /// (leg:3) The next token will arrive before the counter has run down.
     ///
-    /// Never the first reason, because (leg:3) follows from the clauses before it:
-    /// a running counter puts a token C - c ahead (leg:2), and one at most c behind
-    /// would be within C of that one (leg:1). Kept because the paper has it.
+    /// Where every delay has the counter of a token that went by, this is never the
+    /// first reason: a running counter puts a token C - c ahead (leg:2), and one at
+    /// most c behind would be within C of that one (leg:1). Only `shortest-lap`, of
+    /// which less is asked, can fail here.
     TooSoon {
         /// Where.
         process: ProcessIndex,

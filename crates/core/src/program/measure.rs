@@ -16,7 +16,7 @@
 //!   bounded number of rounds;
 //! * line 18: `ignore` is at least 0, which it is anyway while m is right.
 
-use super::Laps;
+use super::{Gaps, Laps};
 use crate::Process;
 
 /// The further variables of a measuring process, and its two parameters.
@@ -38,7 +38,11 @@ pub struct Measuring {
     /// `measure-as-printed`.
     pub base: i32,
     /// Used by `shortest-lap` only.
+    pub gaps: Gaps,
+    /// Used by `shortest-lap-epochs` only.
     pub laps: Laps,
+    /// Used by `hop-count` only: the count on the timed token when it was released.
+    pub mark: u32,
 }
 
 impl Measuring {
@@ -51,7 +55,9 @@ impl Measuring {
             elapsed: 0,
             ignore: 0,
             base: 0,
+            gaps: Gaps::new(limit),
             laps: Laps::new(limit),
+            mark: 0,
         }
     }
 
@@ -105,12 +111,22 @@ impl Measuring {
     }
 
     /// Lines 15 to 18: times the token that has just been released, unless another
-    /// one is being timed.
-    pub(super) const fn start_lap(&mut self, after: Process) {
-        if after.queued > 0 && !self.timing {
+    /// one is being timed. Whether it does.
+    pub(super) const fn start_lap(&mut self, after: Process) -> bool {
+        let starts = after.queued > 0 && !self.timing;
+        if starts {
             self.timing = true;
             self.elapsed = 0;
             self.ignore = others(self.tokens, after.resting);
+        }
+        starts
+    }
+
+    /// Uses a base from now on, in the wait under way as well.
+    pub(super) const fn adopt(&mut self, base: i32, before: &mut Process) {
+        self.base = base;
+        if before.counter > self.base {
+            before.counter = self.base;
         }
     }
 

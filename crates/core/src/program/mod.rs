@@ -10,18 +10,19 @@ use core::fmt;
 use core::str::FromStr;
 
 pub mod delay;
+pub mod hop_count;
 pub mod measure;
 pub mod measure_as_printed;
 pub mod relay;
 pub mod shortest_lap;
+pub mod shortest_lap_epochs;
 
+pub use hop_count::Counts;
 pub use measure::Measuring;
-pub use shortest_lap::Laps;
+pub use shortest_lap::Gaps;
+pub use shortest_lap_epochs::Laps;
 
 use crate::Process;
-
-/// From the old state, with the number of tokens that arrive, to the new one.
-pub type MeasuringRound = fn(Process, Measuring, u32) -> (Process, Measuring);
 
 /// Which program a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,19 +37,26 @@ pub enum Program {
     /// The same as the paper prints it, two errors included
     /// ([`measure_as_printed`]).
     MeasureAsPrinted,
-    /// A delay that uses the shortest lap of late, at any number of processes
-    /// ([`shortest_lap`]).
+    /// A delay that uses the shortest lap it has timed until there is a reason not to,
+    /// at any number of processes ([`shortest_lap`]).
     ShortestLap,
+    /// A delay that uses the shortest lap of late ([`shortest_lap_epochs`]).
+    ShortestLapEpochs,
+    /// A delay that reads the ring's size off tokens that count their hops
+    /// ([`hop_count`]).
+    HopCount,
 }
 
 impl Program {
     /// All programs, in the order of this list's documentation.
-    pub const ALL: [Program; 5] = [
+    pub const ALL: [Program; 7] = [
         Program::Delay,
         Program::Relay,
         Program::Measure,
         Program::MeasureAsPrinted,
         Program::ShortestLap,
+        Program::ShortestLapEpochs,
+        Program::HopCount,
     ];
 
     /// The name in state files and on the command line.
@@ -59,6 +67,8 @@ impl Program {
             Program::Measure => "measure",
             Program::MeasureAsPrinted => "measure-as-printed",
             Program::ShortestLap => "shortest-lap",
+            Program::ShortestLapEpochs => "shortest-lap-epochs",
+            Program::HopCount => "hop-count",
         }
     }
 
@@ -69,16 +79,30 @@ impl Program {
 
     /// Whether the program has the [`Measuring`] variables.
     pub const fn measures(self) -> bool {
-        self.measuring_round().is_some()
+        !matches!(self, Program::Delay | Program::Relay)
     }
 
-    /// One round of a program that measures; `None` for the others.
-    pub const fn measuring_round(self) -> Option<MeasuringRound> {
+    /// Whether the program reads the counts that tokens carry.
+    pub const fn reads_counts(self) -> bool {
+        matches!(self, Program::HopCount)
+    }
+
+    /// One round of a program that measures: from the old state, with the number of
+    /// tokens that arrive, to the new one. A delay of separation 1 for the others.
+    pub const fn measuring_round(
+        self,
+        before: Process,
+        variables: Measuring,
+        arriving: u32,
+        counts: Counts,
+    ) -> (Process, Measuring) {
         match self {
-            Program::Delay | Program::Relay => None,
-            Program::Measure => Some(measure::round),
-            Program::MeasureAsPrinted => Some(measure_as_printed::round),
-            Program::ShortestLap => Some(shortest_lap::round),
+            Program::Delay | Program::Relay => (relay::round(before, arriving), variables),
+            Program::Measure => measure::round(before, variables, arriving),
+            Program::MeasureAsPrinted => measure_as_printed::round(before, variables, arriving),
+            Program::ShortestLap => shortest_lap::round(before, variables, arriving),
+            Program::ShortestLapEpochs => shortest_lap_epochs::round(before, variables, arriving),
+            Program::HopCount => hop_count::round(before, variables, arriving, counts),
         }
     }
 }
@@ -95,7 +119,16 @@ pub struct UnknownProgram;
 
 impl fmt::Display for UnknownProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected delay, relay, measure, measure-as-printed or shortest-lap")
+        f.write_str("expected ")?;
+        for (index, program) in Program::ALL.into_iter().enumerate() {
+            let before = match Program::ALL.len() - index {
+                _ if index == 0 => "",
+                1 => " or ",
+                _ => ", ",
+            };
+            write!(f, "{before}{program}")?;
+        }
+        Ok(())
     }
 }
 

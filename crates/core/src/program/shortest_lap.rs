@@ -2,75 +2,61 @@
 //! and works at any number of processes: the paper's open question (section 7).
 //!
 //! It times laps as [`super::measure`] does, but does not adopt each one: a lap
-//! that others have stretched says too much. It uses the shortest lap of this epoch
-//! and of the one before. `docs/unknown-size.md` proves that it converges from every
-//! state, and in how many rounds.
+//! that others have stretched says too much. It lowers its separation whenever a lap
+//! says so, and raises it with care: only if two laps in a row took the same time and
+//! some tokens still arrived closer together than that time allows. In a jam laps are
+//! long, but tokens arrive evenly. `docs/unknown-size.md` proves that it converges from
+//! every state, and in how many rounds.
 
 use crate::{Measuring, Process};
 
-/// What `shortest-lap` remembers of the laps that it has timed.
+/// What `shortest-lap` remembers beside its separation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Laps {
-    /// The shortest lap of this epoch, 1 to the limit, which also says "none yet".
-    pub best: u32,
-    /// The shortest lap of the epoch before, likewise.
-    pub last: u32,
-    /// Tokens that have arrived in this epoch.
-    pub seen: u64,
+pub struct Gaps {
+    /// The lap before, up to the limit.
+    pub previous: u32,
+    /// `elapsed` when the last token arrived in this lap.
+    pub arrived: u32,
+    /// The shortest time between two arrivals in this lap, the first one counted from
+    /// the release; the limit, if none yet.
+    pub shortest: u32,
 }
 
-impl Laps {
-    /// No laps yet.
-    pub const fn new(limit: u32) -> Laps {
-        Laps {
-            best: limit,
-            last: limit,
-            seen: 0,
+impl Gaps {
+    /// Nothing seen yet.
+    pub const fn new(limit: u32) -> Gaps {
+        Gaps {
+            previous: 0,
+            arrived: 0,
+            shortest: limit,
         }
     }
 
-    /// The lap that the separation is taken from.
-    pub const fn shortest(&self) -> u32 {
-        if self.best < self.last {
-            self.best
-        } else {
-            self.last
+    const fn arrive(&mut self, elapsed: u32) {
+        let gap = elapsed.saturating_sub(self.arrived);
+        if gap < self.shortest {
+            self.shortest = gap;
         }
-    }
-
-    /// Arrivals after which an epoch with this memory ends: three turns of all
-    /// tokens for every round of the shortest lap, and three more.
-    pub const fn horizon(&self, tokens: u32) -> u128 {
-        tokens as u128 * (3 * self.shortest() as u128 + 3)
-    }
-
-    /// A lap has ended: remembers it, and begins a new epoch if it is time to.
-    const fn remember(&mut self, lap: u32, tokens: u32, limit: u32) {
-        if lap < self.best {
-            self.best = lap;
-        }
-        if self.seen as u128 >= self.horizon(tokens) {
-            *self = Laps {
-                best: limit,
-                last: self.best,
-                seen: 0,
-            };
-        }
+        self.arrived = elapsed;
     }
 }
 
 /// One round.
 ///
 /// ```
-/// use headway_core::{program::shortest_lap, Measuring, Process};
+/// use headway_core::{program::{shortest_lap, Gaps}, Measuring, Process};
 /// // A ring of 6 with 2 tokens: the timed token comes back after 6 rounds.
-/// let timing = Measuring { timing: true, elapsed: 5, ..Measuring::new(2, 64) };
-/// let (_, measured) = shortest_lap::round(Process::default(), timing, 1);
-/// assert_eq!((measured.laps.best, measured.base), (6, 2), "separation 3");
-/// // A longer lap later on changes nothing.
-/// let timing = Measuring { timing: true, elapsed: 9, ignore: 0, ..measured };
-/// let (_, measured) = shortest_lap::round(Process::default(), timing, 1);
-/// assert_eq!((measured.laps.best, measured.base), (6, 2));
+/// let new = Measuring { timing: true, elapsed: 5, base: 9, ..Measuring::new(2, 64) };
+/// let (_, measured) = shortest_lap::round(Process::default(), new, 1);
+/// assert_eq!(measured.base, 2, "lowered at once to a separation of 3");
+/// // A lap of 8 changes nothing, unless the one before was as long and tokens are
+/// // closer together than 4.
+/// let again = |previous, shortest| {
+///     let gaps = Gaps { previous, arrived: 4, shortest };
+///     let timing = Measuring { timing: true, elapsed: 7, gaps, ..measured };
+///     shortest_lap::round(Process::default(), timing, 1).1.base
+/// };
+/// assert_eq!([again(6, 3), again(8, 4), again(8, 3)], [2, 2, 3]);
 /// ```
 pub const fn round(
     mut before: Process,
@@ -78,17 +64,22 @@ pub const fn round(
     arriving: u32,
 ) -> (Process, Measuring) {
     measuring.tick();
-    let laps = &mut measuring.laps;
-    laps.seen = laps.seen.saturating_add(arriving as u64);
+    let lap = measuring.elapsed;
+    if arriving > 0 {
+        measuring.gaps.arrive(lap);
+    }
     if measuring.lap_ends(arriving) {
-        let (lap, tokens, limit) = (measuring.elapsed, measuring.tokens, measuring.limit);
-        measuring.laps.remember(lap, tokens, limit);
-        measuring.base = measuring.base_of(measuring.laps.shortest());
-        if before.counter > measuring.base {
-            before.counter = measuring.base;
-        }
+        let base = measuring.base_of(lap);
+        let gaps = measuring.gaps;
+        let uneven = (gaps.shortest as i64) <= base as i64;
+        let adopts = base < measuring.base || (lap == gaps.previous && uneven);
+        measuring.adopt(if adopts { base } else { measuring.base }, &mut before);
+        measuring.gaps.previous = lap;
     }
     let after = super::delay::round(before, arriving, measuring.base);
-    measuring.start_lap(after);
+    if measuring.start_lap(after) {
+        measuring.gaps.arrived = 0;
+        measuring.gaps.shortest = measuring.limit;
+    }
     (after, measuring)
 }

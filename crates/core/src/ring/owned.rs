@@ -99,6 +99,11 @@ impl Ring {
         self.measurers().next().is_some()
     }
 
+    /// Whether tokens carry counts, because some process reads them. O(n).
+    pub fn reads_counts(&self) -> bool {
+        self.programs.iter().any(|program| program.reads_counts())
+    }
+
     /// Whether `tokens` can be kept apart on this ring: m·d ≤ n.
     pub fn fits(&self, tokens: u64) -> bool {
         self.separation.fits(self.len() as u64, tokens)
@@ -134,12 +139,16 @@ impl Ring {
 
     /// One synchronous round, in place.
     pub fn round(&self, configuration: &mut Configuration) {
-        super::round(
-            self.separation,
-            &self.programs,
-            &mut configuration.processes,
-            configuration.measuring.values_mut(),
-        );
+        let Configuration {
+            processes,
+            measuring,
+            counts,
+        } = configuration;
+        let (d, programs, measuring) = (self.separation, &self.programs, measuring.values_mut());
+        match counts.is_empty() {
+            true => super::round(d, programs, processes, measuring),
+            false => super::round_with_counts(d, programs, processes, measuring, counts),
+        }
     }
 
     /// The state after one round: the round as a pure function.
@@ -161,11 +170,12 @@ impl Ring {
         configuration: &Configuration,
         tokens: u64,
     ) -> Result<(), Illegitimate> {
-        legitimate::check(
+        legitimate::check_with_counts(
             self.separation,
             &self.programs,
             &configuration.processes,
             configuration.measuring.values(),
+            &configuration.counts,
             tokens,
         )
     }

@@ -127,7 +127,7 @@ export function controls(player, view, to) {
     const line = byId("fits");
     line.classList.toggle("bad", !fits && !measured);
     setText(line, alone ? "one process measures the ring and finds ⌊n/m⌋ itself"
-      : measured ? "every delay times the ring and finds ⌊n/m⌋ itself"
+      : measured ? "every delay measures the ring and finds ⌊n/m⌋ itself"
       : `m·d = ${settings.tokens}·${settings.separation} = ${count(need)} ${fits ? "≤" : ">"} n: ${fits ? "it fits" : "too many, a jam"}`);
     const list = view.faults.map((fault, index) => h("li", {}, fault, h("button", {
       type: "button", "aria-label": `Take back ${fault} and what follows`, title: "Take it back, and what follows", onclick: () => to.dropFaultsFrom(index),

@@ -1,4 +1,4 @@
-// Lessons: the paper's story in seven steps, each a live state.
+// Lessons: the paper's story in eight steps, each a live state.
 
 import * as api from "./api.js";
 import { h, toast } from "./dom.js";

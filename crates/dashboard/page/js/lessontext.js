@@ -96,6 +96,22 @@ export const STEPS = [
     source: "Figure 6; lines 3 and 4, and line 6. PAPER.md has the commands.",
   },
   {
+    title: "Nobody knows the size",
+    kind: "ring",
+    text: [
+      "Can *every* process measure? The paper thinks not: if each adopts every lap, one that meets no rest of its own measures a lap that others have stretched, believes in too much, and so moves the jam on for ever.",
+      "It fails only for want of care. `shortest-lap` lowers its separation at once when a lap says so, and raises it only when two laps in a row took as long and tokens still came too close together. In a jam laps are long but tokens come evenly, so nobody raises, and one after the other learns better. This is proved for every start.",
+      "If tokens may carry something, it is easy: let each count its hops, and whoever follows one round the ring reads its size.",
+    ],
+    tries: [
+      { label: "Adopting every lap", settings: { processes: 5, tokens: 1, program: "measure", delays: "all", start: "random", seed: 2 }, speed: 12 },
+      { label: "The shortest lap", settings: { processes: 12, tokens: 3, program: "shortest-lap", delays: "all", start: "random", seed: 2 }, speed: 30 },
+      { label: "A mix with relays", settings: { processes: 12, tokens: 3, program: "shortest-lap", delays: "at:0,1,6", start: "random", seed: 2 }, speed: 30 },
+      { label: "Counting hops", settings: { processes: 12, tokens: 3, program: "hop-count", delays: "all", start: "random", seed: 2 }, speed: 12 },
+    ],
+    source: "Section 7's open question; proved in docs/unknown-size.md.",
+  },
+  {
     title: "Nobody in step",
     kind: "asynchrony",
     text: [

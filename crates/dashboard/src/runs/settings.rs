@@ -42,6 +42,10 @@ pub struct RunSettings {
     /// Where the clock of a measuring process saturates [default: 2n]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// Turns of all tokens in an epoch of `shortest-lap-epochs` [default: as many as are
+    /// proved to be enough]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u32>,
     /// A state file, as an object or as its text, instead of all of the above.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -66,6 +70,7 @@ impl RunSettings {
             delays: self.delays.clone(),
             start: self.start,
             limit: self.limit,
+            horizon: self.horizon,
             seed: self.seed,
         }
     }
@@ -111,6 +116,7 @@ impl RunSettings {
             delays: ring.delays,
             start: ring.start,
             limit: ring.limit,
+            horizon: ring.horizon,
             seed,
             ..RunSettings::default()
         }

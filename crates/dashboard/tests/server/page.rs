@@ -106,6 +106,31 @@ fn the_page_asks_nobody_else() {
     assert!(!index.contains("style=\"") && !index.contains("<style") && !index.contains("onclick"));
 }
 
+/// Programs and starts that can be chosen are those that there are.
+#[test]
+fn every_program_and_start_can_be_chosen() {
+    use headway_sim::settings::{DelayProgram, Start};
+    let index = std::fs::read_to_string(page_folder().join("index.html")).unwrap();
+    let select = index.split("<select id=\"program\">").nth(1).unwrap();
+    let options = select
+        .split("</select>")
+        .next()
+        .unwrap()
+        .split("value=\"")
+        .skip(1);
+    let options: Vec<&str> = options
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    let programs: Vec<String> = DelayProgram::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(options, programs);
+    for start in Start::ALL {
+        assert!(
+            index.contains(&format!("data-start=\"{start}\"")),
+            "{start}"
+        );
+    }
+}
+
 /// The page's colours are those of all other pictures.
 #[test]
 fn the_colours_are_those_of_the_drawing_kit() {

@@ -32,6 +32,11 @@ measures! {
         WidestGap count "widest_gap" "largest distance from a delay to the next"
         Turns share "turns" "legitimate_at as a share of a turn of n rounds"
         Speed share "speed" "moves per token and round in the long run"
+        Settled share "settled" "1 when it became legitimate before it was given up, else 0"
+        PerSquare share "per_square" "legitimate_at as a share of n² rounds"
+        AllBelieve count "all_believe_at" "the round since which every measuring process believes in n/m"
+        Least count "least_believed" "the smallest separation believed in after round `look`"
+        Most count "most_believed" "the largest separation believed in after round `look`"
     }
 }
 
@@ -50,6 +55,10 @@ impl Model for RingModel {
             "start", "start", "random", Word(Start::VARIANTS), "the initial state";
             "program", "program", "fixed", Word(DelayProgram::VARIANTS),
                 "what the delaying processes run";
+            "limit", "limit", "2*n", Number(1, 1 << 31), "where measuring clocks saturate, in rounds";
+            "horizon", "horizon", "proved", Mixed,
+                "turns in an epoch of shortest-lap-epochs: a number, or as many as are proved to be enough";
+            "look", "look", "0", Number(0, 1 << 40), "the round after which beliefs are looked at";
             "fault", "fault", "none", Mixed,
                 "none, or faults joined by ' + ' such as scramble:25%@0";
         }

@@ -20,7 +20,7 @@ const MIXED: &str = include_str!("dialects/mixed.pnml");
 fn counts(read: &Imported) -> (usize, usize, usize, u64, u64) {
     let net = &read.net;
     let weights = net.arcs().iter().map(|arc| arc.weight).sum();
-    let tokens = read.marking.total();
+    let tokens = u64::try_from(read.marking.total()).unwrap();
     (
         net.places(),
         net.transitions(),

@@ -4,8 +4,8 @@
 //! it is enough to know the round from which its process may release again. A
 //! process without tokens then needs no work at all, and a round costs O(m).
 
-use headway_core::program::MeasuringRound;
-use headway_core::tokens::Tokens;
+use headway_core::program::Counts;
+use headway_core::tokens::{Pile, Tokens};
 use headway_core::{Configuration, Measuring, Process, ProcessIndex, Program, Ring, Round};
 
 use super::Engine;
@@ -19,6 +19,9 @@ pub struct Sparse {
     /// Per process: the first round in which it may release, or a mark.
     ready: Vec<Round>,
     measurers: Vec<Measurer>,
+    /// What each token carries, less its position, which is what it carries more with
+    /// every hop; empty where nobody reads it.
+    counts: Vec<u32>,
 }
 
 /// Marks in [`Sparse::ready`], above any round number.
@@ -30,7 +33,7 @@ const MEASURES: Round = Round::MAX - 1;
 #[derive(Clone, Copy, Debug)]
 struct Measurer {
     process: ProcessIndex,
-    step: MeasuringRound,
+    program: Program,
     at: Round,
     state: Process,
     variables: Measuring,
@@ -43,6 +46,7 @@ impl Sparse {
             tokens: Tokens::new(&start),
             ready: vec![RELAY; ring.len()],
             measurers: Vec::new(),
+            counts: Vec::new(),
             rounds: 0,
             ring,
         };
@@ -64,6 +68,7 @@ impl Engine for Sparse {
         let round = self.rounds + 1;
         let again = round + Round::from(self.ring.separation().hops());
         let (ready, measurers) = (&mut self.ready, &mut self.measurers);
+        let (counts, n) = (&self.counts, self.ring.len() as u64);
         self.tokens.advance(|pile| {
             let ready = &mut ready[pile.process];
             if *ready <= round {
@@ -74,7 +79,9 @@ impl Engine for Sparse {
                 RELAY => true,
                 MEASURES => {
                     let found = measurers.binary_search_by_key(&pile.process, |m| m.process);
-                    found.is_ok_and(|index| measurers[index].round(round, pile.arriving))
+                    found.is_ok_and(|index| {
+                        measurers[index].round(round, pile.arriving, seen(counts, n, pile))
+                    })
                 }
                 _ => false,
             }
@@ -109,22 +116,31 @@ impl Engine for Sparse {
                 process.queued += 1;
             }
         }
+        let carried = self.counts.iter().zip(self.tokens.places());
+        let counts = carried.map(|(count, place)| count.wrapping_add(place.lifted as u32));
+        state.counts = counts.collect();
+        if !state.counts.is_empty() {
+            state.counts.rotate_left(self.tokens.first_backwards());
+        }
         state
     }
 
     fn load(&mut self, configuration: Configuration) {
         self.tokens = Tokens::new(&configuration);
         self.measurers.clear();
+        let carried = configuration.counts.iter().zip(self.tokens.places());
+        let counts = carried.map(|(count, place)| count.wrapping_sub(place.lifted as u32));
+        self.counts = counts.collect();
         let mut measuring = configuration.measuring.into_values();
         for (index, state) in configuration.processes.into_iter().enumerate() {
             let program = self.ring.programs()[index];
-            self.ready[index] = match program.measuring_round() {
-                None if program == Program::Relay => RELAY,
-                None => self.rounds + 1 + Round::from(state.counter.unsigned_abs()),
-                Some(step) => {
+            self.ready[index] = match program {
+                Program::Relay => RELAY,
+                Program::Delay => self.rounds + 1 + Round::from(state.counter.unsigned_abs()),
+                _ => {
                     self.measurers.push(Measurer {
                         process: index,
-                        step,
+                        program,
                         at: self.rounds,
                         state,
                         variables: measuring.next().expect("variables for every measurer"),
@@ -136,12 +152,31 @@ impl Engine for Sparse {
     }
 }
 
+/// What the tokens of a pile show.
+fn seen(counts: &[u32], n: u64, pile: Pile) -> Counts {
+    let shown = |ahead: u32| {
+        // Tokens from the list's other end are a turn ahead of its last ones.
+        let (token, lifted) = match pile.first + ahead as usize {
+            token if token < counts.len() => (token, pile.lifted),
+            beyond => (beyond - counts.len(), pile.lifted + n),
+        };
+        let count = counts.get(token);
+        count.map_or(0, |count| count.wrapping_add(lifted as u32))
+    };
+    Counts {
+        arrived: shown(pile.held - pile.arriving),
+        leaving: shown(0),
+    }
+}
+
 impl Measurer {
     /// The round that leads to state `round`, with tokens there: catches up, then
     /// does what the program says. Returns whether a token is released.
-    fn round(&mut self, round: Round, arriving: u32) -> bool {
+    fn round(&mut self, round: Round, arriving: u32, seen: Counts) -> bool {
         *self = self.idle_until(round - 1);
-        (self.state, self.variables) = (self.step)(self.state, self.variables, arriving);
+        (self.state, self.variables) =
+            self.program
+                .measuring_round(self.state, self.variables, arriving, seen);
         self.at = round;
         self.state.queued > 0
     }
@@ -156,9 +191,11 @@ impl Measurer {
             if self.state.counter > 0 {
                 self.state.counter = self.state.counter.saturating_sub(passed).max(0);
             }
-            let room = self.variables.limit.saturating_sub(self.variables.elapsed);
-            let passed = u32::try_from(rounds).unwrap_or(u32::MAX);
-            self.variables.elapsed += passed.min(room);
+            if !self.program.reads_counts() {
+                let room = self.variables.limit.saturating_sub(self.variables.elapsed);
+                let passed = u32::try_from(rounds).unwrap_or(u32::MAX);
+                self.variables.elapsed += passed.min(room);
+            }
         }
         self.at = round;
         self

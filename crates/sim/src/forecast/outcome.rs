@@ -13,16 +13,18 @@ impl Movement<'_> {
         let n = forecast.shape.processes;
         let end = rounds.unwrap_or_else(|| match forecast.legitimate_at {
             Some(round) => round.saturating_add(n),
-            None => forecast.horizon(),
+            None => forecast.patience(),
         });
         let legitimate_at = forecast.legitimate_at.filter(|&round| round <= end);
         let visits = legitimate_at.and_then(|round| forecast.visits(end - round));
         let equally = match (legitimate_at, visits, forecast.separation()) {
-            (Some(round), Some(visits), Some(d)) => visited_equally(visits, end - round, n, d),
-            _ => false,
+            (Some(round), Some(visits), Some(d)) => {
+                Some(visited_equally(visits, end - round, n, d))
+            }
+            _ => None,
         };
-        let settled = legitimate_at.is_some();
-        Outcome {
+        let settled = legitimate_at.map(|_| true);
+        let mut outcome = Outcome {
             rounds: end,
             legitimate_at,
             last_rest: forecast.last_rest_until(self, end),
@@ -33,13 +35,17 @@ impl Movement<'_> {
             },
             min_distance_after: legitimate_at.and_then(|_| forecast.settled_distance()),
             visits,
-            desiderata: verdicts([true, settled, settled, equally, settled]),
+            desiderata: verdicts([Some(true), settled, settled, equally, settled]),
             recoveries: vec![Recovery {
                 fault_at: 0,
                 legitimate_at,
             }],
-            legitimate: settled,
+            legitimate: settled.is_some(),
+        };
+        if end >= forecast.patience() {
+            outcome.overdue();
         }
+        outcome
     }
 }
 
@@ -48,8 +54,8 @@ impl Forecast<'_> {
         Separation::new(self.shape.separation as u32)
     }
 
-    /// As long as [`crate::Run::horizon`].
-    fn horizon(&self) -> Round {
+    /// As long as [`crate::Run::patience`].
+    fn patience(&self) -> Round {
         if !self.feasible() {
             return self.shape.processes.saturating_mul(4);
         }

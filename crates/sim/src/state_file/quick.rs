@@ -1,8 +1,9 @@
-//! Reading a file that has nothing wrong, in one pass and without places.
+//! Reading a file that has nothing wrong, in one pass and without places. What only the
+//! programs for unknown ring size have is left to the careful reader.
 
 use std::fmt;
 
-use headway_core::{Configuration, Laps, Measuring, Process, Program, Ring, Separation};
+use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
 use super::StateFile;
@@ -53,8 +54,7 @@ macro_rules! line {
 }
 
 line! {
-    counter: i32, tokens: u32, limit: u32, timing: bool, elapsed: u32, ignore: i32, base: i32,
-    best: u32, last: u32, seen: u64
+    counter: i32, tokens: u32, limit: u32, timing: bool, elapsed: u32, ignore: i32, base: i32
 }
 
 /// A value that is there, and not null.
@@ -68,29 +68,20 @@ impl Line<'_> {
         let program: Program = self.program.parse().ok()?;
         let measured = [self.tokens, self.limit, self.elapsed] != [None; 3]
             || (self.ignore, self.base, self.timing) != (None, None, None);
-        let timed = (self.best, self.last, self.seen) != (None, None, None);
-        let fits = (program.delays() || self.counter.is_none())
-            && (program.measures() || !measured)
-            && (program == Program::ShortestLap || !timed);
+        let fits =
+            (program.delays() || self.counter.is_none()) && (program.measures() || !measured);
         fits.then_some(program)
     }
 
     fn measuring(&self, default_limit: u32) -> Option<Measuring> {
         let elapsed = self.elapsed.unwrap_or(0);
         let limit = self.limit.unwrap_or(default_limit.max(elapsed));
-        let seen = self.seen.unwrap_or(0);
         Some(Measuring {
-            tokens: self.tokens?,
-            limit,
             timing: self.timing.unwrap_or(false),
             elapsed,
             ignore: self.ignore.unwrap_or(0),
             base: self.base.unwrap_or(0),
-            laps: Laps {
-                best: self.best.unwrap_or(limit),
-                last: self.last.unwrap_or(limit),
-                seen: i64::try_from(seen).is_ok().then_some(seen)?,
-            },
+            ..Measuring::new(self.tokens?, limit)
         })
     }
 }

@@ -2,10 +2,12 @@
 //! understood, so that an error can point at it.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use headway_core::{
-    Configuration, Laps, Measuring, Misfit, Process, Program, Ring, Separation, Variable,
+    Configuration, Gaps, Laps, MAX_COUNTED_TOKENS, Measuring, Misfit, Process, Program, Ring,
+    Separation, Variable,
 };
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
@@ -36,6 +38,7 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
     let mut programs = Vec::with_capacity(items.len());
     let mut configuration = Configuration::from(Vec::<Process>::with_capacity(items.len()));
     let default_limit = Measuring::default_limit(items.len());
+    let mut carried = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let fields = item.object()?;
         let program = program(&fields)?;
@@ -47,8 +50,10 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
             let variables = measuring(&fields, program, default_limit)?;
             configuration.measuring.insert(index, variables);
         }
+        carried.push(fields.get("counts"));
     }
     let ring = Ring::new(separation, programs).map_err(|error| list.wrong(error.to_string()))?;
+    configuration.counts = counts(&ring, &list, &configuration.processes, &carried)?;
     match ring.admits(&configuration) {
         Ok(()) => Ok(StateFile {
             ring,
@@ -56,6 +61,43 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
         }),
         Err(misfit) => Err(place(misfit, &list, &items)),
     }
+}
+
+/// What tokens carry, from the last process backwards.
+fn counts(
+    ring: &Ring,
+    list: &Value<'_>,
+    processes: &[Process],
+    carried: &[Option<Value<'_>>],
+) -> Result<Vec<u32>, StateFileError> {
+    let mut all = Vec::new();
+    let tokens: u64 = processes.iter().map(|process| process.tokens()).sum();
+    if ring.reads_counts() && tokens > MAX_COUNTED_TOKENS {
+        let expected = format!("with hop-count at most {MAX_COUNTED_TOKENS}");
+        return Err(list.wrong(format!("{tokens} tokens, {expected}")));
+    }
+    for (process, counts) in processes.iter().zip(carried).rev() {
+        let tokens = process.tokens() as usize;
+        match counts {
+            None if ring.reads_counts() => all.extend(std::iter::repeat_n(0, tokens)),
+            None => {}
+            Some(counts) if !ring.reads_counts() => {
+                return Err(counts.wrong("no process runs hop-count, so tokens carry nothing"));
+            }
+            Some(counts) => {
+                let items = counts.items()?;
+                if items.len() != tokens {
+                    let found = items.len();
+                    let expected = format!("expected as many as tokens here, {tokens}");
+                    return Err(counts.wrong(format!("{found} given, {expected}")));
+                }
+                for item in items {
+                    all.push(item.integer(0..=u32::MAX.into())? as u32);
+                }
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// What a process runs, with no fields that its program does not have.
@@ -77,9 +119,13 @@ fn program(fields: &Fields<'_>) -> Result<Program, StateFileError> {
     if program.measures() {
         known.extend(["tokens", "timing", "elapsed", "ignore", "base", "limit"]);
     }
-    if program == Program::ShortestLap {
-        known.extend(["best", "last", "seen"]);
-    }
+    known.extend(match program {
+        Program::ShortestLap => &["previous", "arrived", "shortest"][..],
+        Program::ShortestLapEpochs => &["best", "last", "seen", "horizon"],
+        Program::HopCount => &["mark"],
+        _ => &[],
+    });
+    known.push("counts");
     fields.only(&known)?;
     Ok(program)
 }
@@ -117,9 +163,9 @@ fn measuring(
         None => default_limit.max(elapsed),
         Some(limit) => limit.integer(1..=MAX_VALUE)? as u32,
     };
-    let lap = |name| match fields.get(name) {
+    let lap = |name, least| match fields.get(name) {
         None => Ok(limit),
-        Some(lap) => lap.integer(1..=MAX_VALUE).map(|lap| lap as u32),
+        Some(lap) => lap.integer(least..=MAX_VALUE).map(|lap| lap as u32),
     };
     Ok(Measuring {
         tokens: fields.required("tokens")?.integer(1..=MAX_TOKENS)? as u32,
@@ -133,9 +179,19 @@ fn measuring(
         elapsed,
         ignore: fields.integer("ignore", ignore..=MAX_VALUE)? as i32,
         base: fields.integer("base", smallest..=MAX_VALUE)? as i32,
+        gaps: Gaps {
+            previous: fields.integer("previous", 0..=MAX_VALUE)? as u32,
+            arrived: fields.integer("arrived", 0..=MAX_VALUE)? as u32,
+            shortest: lap("shortest", 0)?,
+        },
+        mark: fields.integer("mark", 0..=u32::MAX.into())? as u32,
         laps: Laps {
-            best: lap("best")?,
-            last: lap("last")?,
+            horizon: match fields.get("horizon") {
+                None => None,
+                Some(horizon) => NonZeroU32::new(horizon.integer(1..=MAX_VALUE)? as u32),
+            },
+            best: lap("best", 1)?,
+            last: lap("last", 1)?,
             seen: fields.integer("seen", 0..=i64::MAX)? as u64,
         },
     })
@@ -163,7 +219,9 @@ fn place(misfit: Misfit, list: &Value<'_>, items: &[Value<'_>]) -> StateFileErro
         }
         Misfit::Variable { process, variable } => {
             let expected = match variable {
-                Variable::Elapsed => "expected at most limit",
+                Variable::Elapsed | Variable::Previous | Variable::Arrived | Variable::Shortest => {
+                    "expected at most limit"
+                }
                 Variable::Ignore => "expected 0 to tokens-1",
                 Variable::Base => "expected 0 to limit/tokens-1",
                 Variable::Best | Variable::Last => "expected 1 to limit",

@@ -3,9 +3,12 @@
 use clap::Subcommand;
 use headway_check::model::{
     asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, moving_block,
-    patrol, phase_clock,
+    patrol, phase_clock, unknown_size,
 };
 use headway_check::{CheckError, Control, Limits, Report, Scheduler, Search};
+
+use headway_core::Program;
+use headway_sim::placement::Delays;
 
 use super::ring::{RingFlags, Size};
 use crate::flags::whole_number;
@@ -31,7 +34,23 @@ pub(super) enum Model {
         /// Where the measuring clock saturates [default: 2N]
         #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>)]
         limit: Option<u32>,
+        /// Which processes measure: all, every:K or at:0,5,9; at more than one it does
+        /// not settle from every start [default: at:0]
+        #[arg(long, value_name = "WHICH", value_parser = crate::flags::delays)]
+        delays: Option<Delays>,
     },
+    /// Nobody knows the ring's size: the shortest lap, until tokens come too close
+    ShortestLap(UnknownSize),
+    /// Nobody knows the ring's size: the shortest lap of this epoch and the one before
+    ShortestLapEpochs {
+        #[command(flatten)]
+        ring: UnknownSize,
+        /// Turns of all tokens in an epoch [default: 4T+4 for a shortest lap of T]
+        #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
+        horizon: Option<u32>,
+    },
+    /// Nobody knows the ring's size: tokens count their hops
+    HopCount(UnknownSize),
     /// One process measures the ring, as the paper prints it
     MeasureAsPrinted {
         #[command(flatten)]
@@ -43,7 +62,7 @@ pub(super) enum Model {
     /// Dijkstra's K-state token ring
     KState {
         /// Number of processes
-        #[arg(long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
+        #[arg(short = 'n', long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
         processes: usize,
         /// Values of each process [default: N]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -51,6 +70,9 @@ pub(super) enum Model {
         /// Who moves in a step
         #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
         scheduler: Scheduler,
+        /// Visit every single state, without the reduction
+        #[arg(long)]
+        unreduced: bool,
     },
     /// Tokens that cannot be lost: M K-state rings under the delay/relay rule
     Definitional {
@@ -66,7 +88,7 @@ pub(super) enum Model {
     /// The phase clock (unison) on a ring
     PhaseClock {
         /// Number of processes
-        #[arg(long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
+        #[arg(short = 'n', long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
         processes: usize,
         /// The clock's modulus [default: N+1]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -112,7 +134,7 @@ pub(super) enum Model {
         #[command(flatten)]
         size: Size<6, 2>,
         /// Hops to keep between successive tokens [default: N/M]
-        #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+        #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
         separation: Option<u32>,
         /// Tokens on the ring and in the store together [default: M+2]
         #[arg(long, value_name = "K", value_parser = whole_number::<usize>)]
@@ -163,6 +185,43 @@ pub(super) enum Model {
     },
 }
 
+/// A ring on which several processes measure.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct UnknownSize {
+    #[command(flatten)]
+    size: Size<3, 2>,
+    /// Where the measuring clocks saturate [default: 2N]
+    #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>)]
+    limit: Option<u32>,
+    /// Which processes measure: all, every:K or at:0,5,9 [default: all]
+    #[arg(long, value_name = "WHICH", value_parser = crate::flags::delays)]
+    delays: Option<Delays>,
+}
+
+impl UnknownSize {
+    fn settings(
+        &self,
+        program: Program,
+        horizon: Option<u32>,
+    ) -> Result<unknown_size::Settings, CheckError> {
+        let (n, m) = (self.size.processes(), self.size.tokens());
+        let mut settings = unknown_size::Settings::new(program, n, m);
+        settings.limit = self.limit.unwrap_or(settings.limit);
+        settings.horizon = horizon;
+        let delays = self.delays.clone().unwrap_or_default();
+        let wrong = |why: &str| CheckError::Settings(format!("--delays {delays}: {why}"));
+        if let Delays::Count(_) = delays {
+            return Err(wrong("which ones? give all, every:K or at:0,5,9"));
+        }
+        // Larger ones are refused, before their places are listed.
+        if n <= 64 {
+            let places = delays.choose(n, 0);
+            settings.measurers = places.map_err(|error| wrong(&error.to_string()))?;
+        }
+        Ok(settings)
+    }
+}
+
 impl Model {
     /// Checks the instance that the flags describe.
     pub(super) fn check(&self, limits: Limits, control: &Control) -> Result<Report, CheckError> {
@@ -172,7 +231,15 @@ impl Model {
             settings.variant = variant;
             measure::check(&settings, limits, control)
         };
+        let unknown = |ring: &UnknownSize, program, horizon| {
+            unknown_size::check(&ring.settings(program, horizon)?, limits, control)
+        };
         match self {
+            Model::ShortestLap(ring) => unknown(ring, Program::ShortestLap, None),
+            Model::HopCount(ring) => unknown(ring, Program::HopCount, None),
+            Model::ShortestLapEpochs { ring, horizon } => {
+                unknown(ring, Program::ShortestLapEpochs, *horizon)
+            }
             Model::DelayRelay {
                 ring,
                 all_placements: false,
@@ -189,7 +256,24 @@ impl Model {
                 };
                 delay_relay::check_all(&settings, limits, control)
             }
-            Model::Measure { size, limit } => measuring(size, *limit, measure::Variant::Corrected),
+            Model::Measure {
+                size,
+                limit,
+                delays: Some(delays),
+            } => {
+                let ring = UnknownSize {
+                    size: Size {
+                        processes: Some(size.processes()),
+                        tokens: Some(size.tokens()),
+                    },
+                    limit: *limit,
+                    delays: Some(delays.clone()),
+                };
+                unknown(&ring, Program::Measure, None)
+            }
+            Model::Measure { size, limit, .. } => {
+                measuring(size, *limit, measure::Variant::Corrected)
+            }
             Model::MeasureAsPrinted { size, limit } => {
                 measuring(size, *limit, measure::Variant::AsPrinted)
             }
@@ -197,10 +281,12 @@ impl Model {
                 processes,
                 values,
                 scheduler,
+                unreduced,
             } => {
                 let mut settings = k_state::Settings::new(processes);
                 settings.values = values.unwrap_or(settings.values);
                 settings.scheduler = scheduler;
+                settings.search = search(unreduced);
                 k_state::check(&settings, limits, control)
             }
             Model::Definitional {
@@ -220,6 +306,7 @@ impl Model {
                 scheduler,
             } => {
                 let mut settings = phase_clock::Settings::new(processes);
+                // Far larger ones are refused than do not fit.
                 let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
                 settings.clock.modulus = values.map_or(settings.clock.modulus, number);
                 settings.clock.tail = tail.map_or(settings.clock.tail, number);

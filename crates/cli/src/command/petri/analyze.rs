@@ -190,10 +190,12 @@ impl Analysis {
         let net = &plant.net;
         let ids = |places: &[usize]| place_ids(net, places);
         let spectrum = self.spectrum.as_ref().ok();
+        // It was refused where it does not fit.
+        let tokens = u64::try_from(plant.marking.total()).ok();
         let exact = self.transient.as_ref().ok();
         let invariants = self.invariants.as_ref().map(|invariants| {
             let row =
-                |i: &invariant::Invariant| json!({"places": ids(&i.places), "tokens": i.tokens});
+                |i: &invariant::Invariant| json!({"place_names": ids(&i.places), "tokens": i.tokens});
             invariants.iter().map(row).collect::<Vec<_>>()
         });
         let published: Vec<Value> = self
@@ -201,7 +203,7 @@ impl Analysis {
             .iter()
             .map(|bound| {
                 json!({"name": bound.name, "formula": bound.formula, "source": bound.source,
-                       "rounds": bound.rounds.to_string()})
+                       "bound_rounds": bound.rounds.to_string()})
             })
             .collect();
         let times: Option<Vec<Option<String>>> = spectrum.map(|spectrum| {
@@ -214,7 +216,7 @@ impl Analysis {
             "places": net.places(),
             "transitions": net.transitions(),
             "arcs": net.arcs().len(),
-            "tokens": plant.marking.total(),
+            "tokens": tokens,
             "event_graph": self.event_graph.0,
             "why_not_event_graph": self.event_graph.1,
             "strongly_connected": self.strongly_connected,
@@ -238,7 +240,7 @@ impl Analysis {
             "period": exact.map(|found| found.period),
             "why_no_transient": self.transient.as_ref().err(),
             "published_bounds": published,
-            "ring": self.ring.as_ref().map(RingFacts::json),
+            "as_ring": self.ring.as_ref().map(RingFacts::json),
         });
         Behaviour::add_json(self.behaviour.as_ref(), &mut found, plant);
         found
@@ -386,7 +388,7 @@ impl RingFacts {
     fn json(&self) -> Value {
         json!({
             "processes": self.processes, "tokens": self.tokens, "separation": self.separation,
-            "delays": self.delays, "feasible": self.feasible, "last_rest": self.last_rest,
+            "delay_count": self.delays, "feasible": self.feasible, "last_rest": self.last_rest,
             "worst_last_rest": self.worst,
         })
     }

@@ -1,9 +1,11 @@
 //! One ring at a time, by forecast or by lock-step.
 
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 
 use headway_core::bound;
 use headway_core::{Configuration, Ring, Separation};
+use headway_sim::beliefs::Beliefs;
 use headway_sim::engine::{Dense, Engine as _};
 use headway_sim::fault::{Fault, FaultKind};
 use headway_sim::forecast::Forecast;
@@ -11,11 +13,12 @@ use headway_sim::placement::Delays;
 use headway_sim::run::EngineChoice;
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::settings::{DelayProgram, Start};
+use headway_sim::start::Clocks;
 use headway_sim::{Run, run};
 
 use super::Measured;
 use crate::cell::Cell;
-use crate::model::{CellError, Engine, Sampler, share};
+use crate::model::{CellError, Engine, Sampler, share, share_of};
 
 pub(super) struct RingSampler {
     processes: usize,
@@ -24,6 +27,9 @@ pub(super) struct RingSampler {
     delays: Delays,
     program: DelayProgram,
     start: Start,
+    clocks: Clocks,
+    /// The round after which beliefs are looked at.
+    look: u64,
     faults: Vec<Fault>,
     wanted: Vec<Measured>,
     by_forecast: bool,
@@ -41,6 +47,8 @@ struct Seen {
     closest_before: Option<u64>,
     closest_after: Option<u64>,
     visits: Option<(u64, u64)>,
+    all_believe_at: Option<u64>,
+    believed: Option<(u32, u32)>,
 }
 
 impl RingSampler {
@@ -60,6 +68,10 @@ impl RingSampler {
             other => other,
         };
         let faults = parse_faults(&cell.text("fault"))?;
+        let clocks = Clocks {
+            limit: cell.number("limit") as u32,
+            horizon: parse_horizon(&cell.text("horizon"), program)?,
+        };
         let mut sampler = RingSampler {
             processes,
             tokens: cell.number("tokens") as u32,
@@ -67,6 +79,8 @@ impl RingSampler {
             delays,
             program,
             start,
+            clocks,
+            look: cell.number("look") as u64,
             wanted,
             by_forecast: false,
             fixed_ring: None,
@@ -120,7 +134,7 @@ impl RingSampler {
     }
 
     fn start(&self, ring: &Ring, seed: u64) -> Result<Configuration, String> {
-        let state = self.start.state(ring, self.tokens, seed);
+        let state = self.start.state_with(ring, self.tokens, &self.clocks, seed);
         state.map_err(|error| error.to_string())
     }
 
@@ -181,12 +195,23 @@ impl RingSampler {
             ..Run::new(ring.clone(), start)
         };
         let (mut waits, mut latest) = (0, 0);
+        let believing = [Measured::AllBelieve, Measured::Least, Measured::Most];
+        let believing = ring.measures() && self.wants(&believing);
+        let mut beliefs = believing.then(|| Beliefs::new(ring));
+        let mut believed = None;
         let outcome = self::run(&run, |frame| {
             if frame.fault.is_none() {
                 waits += latest;
             }
             let resting = frame.tokens.places().iter().filter(|place| place.resting);
             latest = resting.count() as u64;
+            if let Some(beliefs) = &mut beliefs {
+                beliefs.observe(frame.round, &frame.configuration());
+                // What is believed when a run ends is believed from then on.
+                if frame.round <= self.look {
+                    believed = beliefs.range();
+                }
+            }
             ControlFlow::Continue(())
         })
         .map_err(|error| error.to_string())?;
@@ -199,16 +224,18 @@ impl RingSampler {
             closest_before: outcome.min_distance_before.filter(|_| settled),
             closest_after: outcome.min_distance_after,
             visits: outcome.visits,
+            all_believe_at: beliefs.and_then(|beliefs| beliefs.all_since()),
+            believed,
         })
     }
 
     /// Moves per process and round once the flow is steady.
-    fn flow(&self, ring: &Ring, start: Configuration) -> Result<Option<i64>, String> {
+    fn flow(&self, ring: &Ring, start: Configuration) -> Result<Option<(u64, u64)>, String> {
         let n = self.processes as u64;
         if self.by_forecast {
             let forecast = Forecast::of(ring, &start).map_err(|error| error.to_string())?;
             let cycle = forecast.cycle_time();
-            return Ok(cycle.and_then(|(rounds, releases)| share(releases, rounds)));
+            return Ok(cycle.map(|(rounds, releases)| (releases, rounds)));
         }
         let d = u64::from(self.separation.hops());
         let moved = |engine: &Dense| -> u64 {
@@ -221,7 +248,7 @@ impl RingSampler {
         let before = moved(&engine);
         // Whole turns and whole periods of a jam.
         (0..n * d).for_each(|_| engine.round());
-        Ok(share(moved(&engine) - before, n * n * d))
+        Ok(Some((moved(&engine) - before, n * n * d)))
     }
 }
 
@@ -312,14 +339,35 @@ impl RingSampler {
                 Measured::AtWorst => seen
                     .legitimate_at
                     .and_then(|_| share(u64::from(seen.last_rest == worst), 1)),
-                Measured::Flow => flow,
+                Measured::Flow => flow.and_then(|(moves, rounds)| share(moves, rounds)),
                 Measured::Density => share(m, n),
-                Measured::Speed => flow.map(|flow| flow * n as i64 / m as i64),
+                Measured::Speed => flow.and_then(|(moves, rounds)| {
+                    let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+                    share_of((product(moves, n), product(rounds, m)))
+                }),
                 Measured::WidestGap => count(gap),
+                Measured::Settled => share(u64::from(seen.recovery.is_some()), 1),
+                Measured::PerSquare => seen.legitimate_at.and_then(|rounds| share(rounds, n * n)),
+                Measured::AllBelieve => count(seen.all_believe_at),
+                Measured::Least => count(seen.believed.map(|(least, _)| least.into())),
+                Measured::Most => count(seen.believed.map(|(_, most)| most.into())),
                 Measured::Turns => seen.legitimate_at.and_then(|rounds| share(rounds, n)),
             };
         }
         Ok(())
+    }
+}
+
+fn parse_horizon(text: &str, program: DelayProgram) -> Result<Option<NonZeroU32>, CellError> {
+    match text {
+        "proved" => Ok(None),
+        _ if program != DelayProgram::ShortestLapEpochs => {
+            let why = format!("only {} has one", DelayProgram::ShortestLapEpochs);
+            Err(CellError::new("horizon", why))
+        }
+        number => number.parse().map(Some).map_err(|_| {
+            CellError::new("horizon", "expected `proved` or a whole number, 1 or more")
+        }),
     }
 }
 

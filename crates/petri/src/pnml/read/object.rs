@@ -188,6 +188,11 @@ impl<'a> Reading<'a> {
         }
         let count = numbers::natural(digits)
             .map_err(|why| self.fail(node, format!("found {:?}, {why}", text.trim())))?;
+        // Of parallel arcs there are fewer than 2^32, so their sum fits in 64 bits.
+        if count > u32::MAX.into() && node.tag_name().name() == "inscription" {
+            let what = format!("an arc moves at most 4294967295 tokens, found {count}");
+            return Err(self.fail(node, what));
+        }
         if count == 0 && node.tag_name().name() == "inscription" {
             let what = "an arc moves at least one token, found 0".to_owned();
             return Err(self.fail(node, what));
