@@ -1,6 +1,6 @@
 # `make test` is what CI runs; `make bench` prints the table of speed and memory; `make soak`
-# takes hours; `make proof` checks the proofs alone.
-.PHONY: test bench soak proof
+# takes hours; `make proof` checks the proofs alone; `make firmware` runs rings of boards.
+.PHONY: test bench soak proof firmware
 
 test:
 	./scripts/test
@@ -9,6 +9,10 @@ bench:
 	./scripts/install-tools
 	cargo build --release -p headway
 	cargo run --release -p headway-bench
+
+firmware:
+	./scripts/install-tools
+	cargo run --profile quick -p headway-boards
 
 soak:
 	./scripts/soak

@@ -1,17 +1,20 @@
-//! Every initial state, against SPIN's closure pass on the exported model.
+//! Every initial state, against SPIN's closure pass and Storm's decision diagrams on the
+//! exported model.
 //!
 //! Times are CPU time of all threads, ours and SPIN's, because one of the two
 //! uses several.
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 use headway_check::export::{Language, Source, export};
 use headway_check::function;
-use headway_check::model::delay_relay::{Explicit, Instance, reduced};
-use headway_check::{Control, Limits};
+use headway_check::model::delay_relay::{Explicit, Instance, piles, reduced};
+use headway_check::model::k_state;
+use headway_check::protocol::{self, Protocol};
+use headway_check::{Control, Limits, Scheduler, Search};
 
 use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
 
@@ -60,6 +63,113 @@ pub(crate) fn measure(table: &mut Table) {
         goal: Goal::AtMost(1.01),
     });
     large(table, one_by_one.as_secs_f64() / states);
+    by_piles(table);
+    k_state(table);
+    protocol_file(table);
+}
+
+/// Uniform rings, against Storm's decision diagrams on the exported model, by the clock.
+fn by_piles(table: &mut Table) {
+    for (n, m, d, goal) in [(24, 6, 4, 5.0), (64, 4, 4, 20.0), (32, 8, 4, 1.0)] {
+        let ring = Instance::uniform(n, m, d).expect("a ring");
+        let since = Instant::now();
+        piles::explore(&ring, Limits::default(), &Control::default()).expect("fits");
+        let ours = since.elapsed();
+        let work = format!("every state of N = {n}, M = {m}, D = {d}, by the clock");
+        let text = export(&Source::DelayRelay(ring), Language::Prism);
+        let (baseline, theirs) = if n == 32 {
+            // A limit of our own: Storm takes longer than anybody waits for.
+            (
+                "the limit of 10 minutes".to_owned(),
+                Duration::from_secs(600),
+            )
+        } else {
+            match storm(&text) {
+                Ok(storm) => (
+                    format!("Storm (dd), convergence only {}", time(storm)),
+                    storm,
+                ),
+                Err(why) => {
+                    eprintln!("skipped: {work}: {why}");
+                    continue;
+                }
+            }
+        };
+        table.add(Row {
+            work,
+            ours: format!("closure, convergence, distribution {}", time(ours)),
+            baseline,
+            ratio: ratio(theirs, ours),
+            goal: Goal::AtLeast(goal),
+        });
+    }
+}
+
+/// Dijkstra's ring of 9 with 9 values, one process at a time.
+fn k_state(table: &mut Table) {
+    let settings = k_state::Settings {
+        scheduler: Scheduler::Central,
+        ..k_state::Settings::new(9)
+    };
+    let since = Instant::now();
+    k_state::check(&settings, Limits::default(), &Control::default()).expect("fits");
+    let ours = since.elapsed();
+    let before = Duration::from_secs(285);
+    table.add(Row {
+        work: "k-state, N = K = 9, central, by the clock".to_owned(),
+        ours: format!("closure, convergence, worst case {}", time(ours)),
+        baseline: format!("version 0.1.0 {}", time(before)),
+        ratio: ratio(before, ours),
+        goal: Goal::AtLeast(10.0),
+    });
+}
+
+/// The same protocol as a file and in Rust, every state of both.
+fn protocol_file(table: &mut Table) {
+    let text = include_str!("../../examples/protocols/k-state.protocol");
+    let set = [("n".to_owned(), 7), ("k".to_owned(), 7)];
+    let protocol = Protocol::parse(text, &set).expect("the example is right");
+    let (limits, who) = (Limits::default(), Scheduler::Central);
+    let file = cpu(1, || {
+        protocol::check(&protocol, Some(who), limits, &Control::default()).expect("fits")
+    });
+    let settings = k_state::Settings {
+        scheduler: who,
+        search: Search::EveryState,
+        ..k_state::Settings::new(7)
+    };
+    let rust = cpu(1, || {
+        k_state::check(&settings, limits, &Control::default()).expect("fits")
+    });
+    table.add(Row {
+        work: "k-state, N = K = 7, central, every state, CPU time".to_owned(),
+        ours: format!("as a protocol file {}", time(file)),
+        baseline: format!("in Rust {}", time(rust)),
+        ratio: ratio(file, rust),
+        goal: Goal::AtMost(3.0),
+    });
+}
+
+/// What Storm's decision diagrams take for convergence, by the clock.
+fn storm(model: &str) -> Result<Duration, String> {
+    let folder = PathBuf::from("target/bench/storm");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let (program, script) = (folder.join("model.prism"), folder.join("storm_dd.py"));
+    std::fs::write(&program, model).map_err(|error| error.to_string())?;
+    std::fs::write(&script, include_str!("storm_dd.py")).map_err(|error| error.to_string())?;
+    let python = PathBuf::from("target/tools/python/bin/python");
+    let told = run(Command::new("timeout")
+        .arg("900")
+        .arg(python)
+        .args([script, program]))
+    .map_err(|why| format!("install stormpy (scripts/install-tools does): {why}"))?;
+    let seconds = told
+        .split_whitespace()
+        .next()
+        .and_then(|text| text.parse().ok());
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| format!("Storm said: {told}"))
 }
 
 /// 4.4·10^10 states, against what visiting each would take at the rate just seen.

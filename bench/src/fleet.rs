@@ -25,7 +25,8 @@ pub(crate) fn node(config: &Path) -> std::io::Result<()> {
         })
     };
     let settings = read().map_err(|mistakes| std::io::Error::other(format!("{mistakes:?}")))?;
-    headway_service::run(&settings, &read).map_err(std::io::Error::other)
+    let stopped = headway_service::run(&settings, &read);
+    stopped.map(|_| ()).map_err(std::io::Error::other)
 }
 
 /// A ring of which some nodes are processes of the service.

@@ -8,7 +8,7 @@
 //!
 //! Then the clock as it is proved does not stabilize, not even two of them: what a node
 //! knew of its neighbour before both were reset lets it leave the tail too early, and
-//! so on for ever. With *acknowledged* phases it does: at phase 0 and below, a node goes
+//! so on forever. With *acknowledged* phases it does: at phase 0 and below, a node goes
 //! on only when the neighbour is known to know its present phase.
 //!
 //! Legitimate: the two are in step, and so is what is known or under way, which is no
@@ -215,7 +215,7 @@ fn explore(modulus: i32, tail: i32, acknowledged: bool) -> actions::ActionsAnswe
     }
     if let Some(lasso) = &answer.divergence {
         let cycle: Vec<String> = lasso.cycle.iter().map(show).collect();
-        println!("  for ever: {}", cycle.join("\n            "));
+        println!("  forever: {}", cycle.join("\n            "));
     }
     answer
 }

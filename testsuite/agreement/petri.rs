@@ -50,9 +50,9 @@ proptest! {
         let mut timed = Timed::new(&adjacency, &holding, &marking).expect("no sources");
         for round in 1..=3 * ring.len() as u64 {
             ring.round(&mut state);
-            steps.round();
+            steps.round().unwrap();
             while timed.next_time().is_some_and(|time| time <= round) {
-                timed.step();
+                timed.step().unwrap();
             }
             let expected = ring::marking_of(&ring, &state).expect("the same ring");
             prop_assert_eq!(steps.marking(), &expected, "round {}", round);

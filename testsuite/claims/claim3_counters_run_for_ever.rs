@@ -34,7 +34,7 @@ fn missing(case: &Case, initial: &Configuration) -> Option<(ProcessIndex, u64)> 
         .map(|(i, k)| (i, k as u64))
 }
 
-/// Calls `visit` with the states that a run comes back to for ever (Brent).
+/// Calls `visit` with the states that a run comes back to forever (Brent).
 fn each_of_period(case: &Case, initial: &Configuration, mut visit: impl FnMut(&Configuration)) {
     let (mut tortoise, mut hare) = (initial.clone(), case.ring.after_round(initial));
     let (mut power, mut length) = (1_u64, 1_u64);

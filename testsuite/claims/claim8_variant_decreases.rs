@@ -133,7 +133,7 @@ fn longest_segment(state: &Configuration) -> u64 {
     longest
 }
 
-/// Counter-test: with m·d > n tokens rest for ever and F stays positive.
+/// Counter-test: with m·d > n tokens rest forever and F stays positive.
 #[test]
 fn counter_test_too_many_tokens() {
     let case = Case::new(5, 3, 2, &[0]);

@@ -67,7 +67,9 @@ impl<'a> Watched<'a> {
 
     fn failed(&self) -> Vec<&'static str> {
         let verdicts = self.monitor.outcome().desiderata;
-        let failed = verdicts.iter().filter(|verdict| !verdict.holds);
+        let failed = verdicts
+            .iter()
+            .filter(|verdict| verdict.holds != Some(true));
         failed.map(|verdict| verdict.of.name()).collect()
     }
 }

@@ -150,7 +150,7 @@ pub(crate) fn report<M: Actions>(
         Property::unless(property, says, violation.map(step))
     }));
     Ok(Report {
-        model: name,
+        model: name.into(),
         instance,
         states: answer.states.into(),
         legitimate: answer.legitimate.into(),

@@ -1,6 +1,7 @@
 //! Progress, interruption and limits, shared by all engines.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use num_bigint::BigUint;
 
@@ -19,6 +20,8 @@ pub struct Control {
     stopped: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    /// In milliseconds.
+    expected: AtomicU64,
 }
 
 impl Control {
@@ -40,6 +43,18 @@ impl Control {
             self.done.load(Ordering::Relaxed),
             self.total.load(Ordering::Relaxed),
         )
+    }
+
+    /// How long the work will take in all, going by a sample taken before it began; `None`
+    /// where none was taken.
+    pub fn expected(&self) -> Option<Duration> {
+        let expected = self.expected.load(Ordering::Relaxed);
+        (expected > 0).then_some(Duration::from_millis(expected))
+    }
+
+    pub(crate) fn expect(&self, time: Duration) {
+        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.expected.store(millis, Ordering::Relaxed);
     }
 
     /// Begins work of so many units more.

@@ -129,7 +129,7 @@ pub(crate) fn report<M: Deterministic>(
     }
     let counts = answer.distances.iter().map(|&n| n.into()).collect();
     Ok(Report {
-        model: name,
+        model: name.into(),
         instance,
         states: answer.states.into(),
         legitimate: answer.legitimate.into(),

@@ -22,19 +22,21 @@
 //! under way when the first legitimate state appears counts as one.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
+use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result, TooLarge};
 use crate::report::Lasso;
-use crate::schedule::{Scheduler, bits};
-use crate::traits::Guarded;
+use crate::schedule::Scheduler;
+use crate::traits::{Guarded, Moves};
 
 mod report;
 mod rounds;
 
-pub(crate) use report::report;
+pub(crate) use report::{report, report_on};
 
 /// The answer about a guarded model. States are given by rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub struct GuardedAnswer {
     pub legitimate: u64,
     /// A step from a legitimate state to one that is not; the lowest, if any.
     pub closure_violation: Option<(u64, u64)>,
+    /// A step to a state that is not the model's; the lowest, if any.
+    pub strays: Option<(u64, u64)>,
     /// A legitimate state in which no process is enabled; the lowest, if any.
     pub legitimate_deadlock: Option<u64>,
     /// A run that never becomes legitimate; its cycle is empty if it stops.
@@ -71,10 +75,15 @@ pub struct GuardedWorst {
     pub rounds: Option<u64>,
 }
 
+/// States that an estimate looks at, and how often each is looked at in all.
+const SAMPLE: u64 = 1000;
+const LOOKS: f64 = 4.0;
 const UNSETTLED: u32 = u32::MAX;
 const NOBODY: u32 = u32::MAX;
+/// Not a state of the model.
+const ABSENT: u32 = u32::MAX - 1;
 /// Steps, moves, the watched successor, and the list of unsettled states.
-const BYTES_PER_STATE: u64 = 16;
+pub(crate) const BYTES_PER_STATE: u64 = 16;
 
 /// Explores every state of a model under a scheduler.
 ///
@@ -90,8 +99,8 @@ pub fn explore<M: Guarded>(
 ) -> Result<GuardedAnswer> {
     let states = model.states();
     limits.admit(states, BYTES_PER_STATE)?;
-    limits.admit_work(u128::from(states).saturating_mul(max_selections(model, scheduler)))?;
-    TooLarge::bound("states", states, u64::from(u32::MAX) - 1)?;
+    limits.admit_work(BigUint::from(states) * max_selections(model.processes(), scheduler))?;
+    TooLarge::bound("states", states, u64::from(u32::MAX) - 2)?;
     let table =
         |value: u32| -> Vec<AtomicU32> { (0..states).map(|_| AtomicU32::new(value)).collect() };
     let exploration = Exploration {
@@ -105,9 +114,25 @@ pub fn explore<M: Guarded>(
     exploration.run()
 }
 
+/// Whether so many states of so many processes would be admitted.
+pub(crate) fn fits(
+    states: &BigUint,
+    processes: usize,
+    scheduler: Scheduler,
+    limits: Limits,
+) -> bool {
+    let Ok(count) = u64::try_from(states) else {
+        return false;
+    };
+    let steps = u128::from(count).saturating_mul(max_selections(processes, scheduler));
+    count < u64::from(u32::MAX) - 1
+        && limits.admit(count, BYTES_PER_STATE).is_ok()
+        && limits.admit_work(steps).is_ok()
+}
+
 /// How many steps a state can have: sets of processes that may be selected.
-fn max_selections<M: Guarded>(model: &M, scheduler: Scheduler) -> u128 {
-    let n = model.processes() as u32;
+fn max_selections(processes: usize, scheduler: Scheduler) -> u128 {
+    let n = processes as u32;
     match scheduler {
         Scheduler::Synchronous => 1,
         Scheduler::Central => u128::from(n),
@@ -125,53 +150,57 @@ struct Exploration<'a, M> {
     watched: Vec<AtomicU32>,
 }
 
-/// The enabled processes of a state, and what each adds to its rank, modulo 2^64.
-struct Assignments {
-    rank: u64,
-    enabled: u64,
-    differences: [u64; 64],
-}
-
-impl Assignments {
-    fn new<M: Guarded>(model: &M, rank: u64) -> Assignments {
-        let state = model.state(rank);
-        let mut all = Assignments {
-            rank,
-            enabled: 0,
-            differences: [0; 64],
-        };
-        for process in 0..model.processes() {
-            if let Some(after) = model.step(&state, process) {
-                all.enabled |= 1 << process;
-                all.differences[process] = model.rank(&after).wrapping_sub(rank);
-            }
-        }
-        all
-    }
-
-    /// The rank of the state after the assignments of some enabled processes.
-    fn after(&self, selected: u64) -> u64 {
-        bits(selected).fold(self.rank, |rank, process| {
-            rank.wrapping_add(self.differences[process])
-        })
-    }
-}
-
 fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     a.into_iter().chain(b).min()
 }
 
 impl<M: Guarded> Exploration<'_, M> {
+    /// Tells how long it will take: each state is looked at a few times, and as long as
+    /// the states of a sample.
+    fn estimate(&self) {
+        let states = self.model.states();
+        let sample = states.min(SAMPLE);
+        let since = Instant::now();
+        for rank in (0..sample).map(|at| at * (states / sample)) {
+            let state = self.model.state(rank);
+            if !self.model.exists(&state) {
+                continue;
+            }
+            std::hint::black_box(self.model.legitimate(&state));
+            self.each_step(rank, &self.moves(rank), |_, after| {
+                std::hint::black_box(after);
+                false
+            });
+        }
+        let threads = rayon::current_num_threads().max(1) as f64;
+        let each = since.elapsed().as_secs_f64() / sample.max(1) as f64 / threads;
+        let time = each * LOOKS * states as f64;
+        self.control.expect(Duration::from_secs_f64(time.min(1e9)));
+    }
+
     fn run(&self) -> Result<GuardedAnswer> {
         let states = self.model.states();
+        self.estimate();
         self.control.begin(states);
-        (0..states)
-            .into_par_iter()
-            .filter(|&rank| self.model.legitimate(&self.model.state(rank)))
-            .for_each(|rank| self.steps[rank as usize].store(0, Ordering::Relaxed));
-        let legitimate = (0..states)
-            .into_par_iter()
-            .filter(|&rank| self.settled(rank).is_some());
+        (0..states).into_par_iter().for_each(|rank| {
+            let state = self.model.state(rank);
+            if !self.model.exists(&state) {
+                self.steps[rank as usize].store(ABSENT, Ordering::Relaxed);
+            } else if self.model.legitimate(&state) {
+                self.steps[rank as usize].store(0, Ordering::Relaxed);
+            }
+        });
+        let ranks = || (0..states).into_par_iter();
+        let absent = ranks().filter(|&rank| self.absent(rank)).count() as u64;
+        self.control.advance(absent);
+        let strays = if absent == 0 {
+            None
+        } else {
+            let present = ranks().filter(|&rank| !self.absent(rank));
+            let strays = |rank| Some((rank, self.successor(rank, |after| self.absent(after))?));
+            present.filter_map(strays).min()
+        };
+        let legitimate = ranks().filter(|&rank| self.legitimate(rank));
         let (closure_violation, legitimate_deadlock) = legitimate
             .clone()
             .map(|rank| self.leaves(rank))
@@ -201,8 +230,9 @@ impl<M: Guarded> Exploration<'_, M> {
             Some(_) => None,
         };
         Ok(GuardedAnswer {
-            states,
+            states: states - absent,
             legitimate,
+            strays,
             closure_violation,
             legitimate_deadlock,
             divergence: left.first().map(|&rank| self.lasso(rank.into())),
@@ -225,33 +255,60 @@ impl<M: Guarded> Exploration<'_, M> {
     }
 
     fn settled(&self, rank: u64) -> Option<u32> {
-        let steps = self.steps[rank as usize].load(Ordering::Acquire);
-        (steps != UNSETTLED).then_some(steps)
+        match self.steps[rank as usize].load(Ordering::Acquire) {
+            UNSETTLED => None,
+            ABSENT => Some(0),
+            steps => Some(steps),
+        }
     }
 
-    /// The set selected and the state led to of every step, in a fixed order.
-    fn all_steps(&self, all: &Assignments) -> impl Iterator<Item = (u64, u64)> {
-        self.scheduler
-            .selections(all.enabled, |process| self.model.neighbours(process))
-            .map(|selected| (selected, all.after(selected)))
+    fn absent(&self, rank: u64) -> bool {
+        self.steps[rank as usize].load(Ordering::Relaxed) == ABSENT
+    }
+
+    fn legitimate(&self, rank: u64) -> bool {
+        self.steps[rank as usize].load(Ordering::Relaxed) == 0
+    }
+
+    fn moves(&self, rank: u64) -> Moves {
+        let mut moves = Moves::default();
+        self.model.moves(rank, &mut moves);
+        moves
+    }
+
+    /// Calls `each` with the set selected and the state led to of every step, in a fixed
+    /// order, until it says true.
+    fn each_step(&self, rank: u64, moves: &Moves, mut each: impl FnMut(u64, u64) -> bool) {
+        let neighbours = |process| self.model.neighbours(process);
+        let mut sets = self.scheduler.selections(moves.enabled, neighbours);
+        sets.any(|selected| {
+            let mut each = |after| each(selected, self.model.canonical(after, selected));
+            moves.after(rank, selected, &mut each)
+        });
     }
 
     /// The first successor of which something holds.
     fn successor(&self, rank: u64, wanted: impl Fn(u64) -> bool) -> Option<u64> {
-        let all = Assignments::new(self.model, rank);
-        let mut after = self.all_steps(&all).map(|(_, after)| after);
-        after.find(|&after| wanted(after))
+        self.first_wanted(rank, &self.moves(rank), wanted)
+    }
+
+    fn first_wanted(&self, rank: u64, moves: &Moves, wanted: impl Fn(u64) -> bool) -> Option<u64> {
+        let mut found = None;
+        self.each_step(rank, moves, |_, after| {
+            found = wanted(after).then_some(after);
+            found.is_some()
+        });
+        found
     }
 
     /// Of a legitimate state: a step to an illegitimate one, and itself if it has no
     /// step.
     fn leaves(&self, rank: u64) -> (Option<(u64, u64)>, Option<u64>) {
-        let all = Assignments::new(self.model, rank);
-        let mut after = self.all_steps(&all).map(|(_, after)| after);
-        let illegitimate = after.find(|&after| self.settled(after).is_none());
+        let moves = self.moves(rank);
+        let illegitimate = self.first_wanted(rank, &moves, |after| self.settled(after).is_none());
         (
             illegitimate.map(|after| (rank, after)),
-            (all.enabled == 0).then_some(rank),
+            (moves.enabled == 0).then_some(rank),
         )
     }
 
@@ -262,24 +319,27 @@ impl<M: Guarded> Exploration<'_, M> {
         if waits || self.control.stopped() {
             return false;
         }
-        let all = Assignments::new(self.model, rank);
-        let (mut steps, mut moves) = (0, 0);
-        for (selected, after) in self.all_steps(&all) {
+        let all = self.moves(rank);
+        let (mut steps, mut moves, mut waits) = (0, 0, false);
+        self.each_step(rank, &all, |selected, after| {
             let Some(further) = self.settled(after) else {
                 self.watched[rank as usize].store(after as u32, Ordering::Relaxed);
-                return false;
+                waits = true;
+                return true;
             };
             steps = steps.max(further + 1);
             let further = self.moves[after as usize].load(Ordering::Relaxed);
             moves = moves.max(further + selected.count_ones());
-        }
+            false
+        });
         // A dead end is never settled.
-        if all.enabled != 0 {
+        let settles = !waits && all.enabled != 0;
+        if settles {
             self.moves[rank as usize].store(moves, Ordering::Relaxed);
             // Released last: who sees the steps sees the moves.
             self.steps[rank as usize].store(steps, Ordering::Release);
         }
-        all.enabled != 0
+        settles
     }
 
     /// From an unsettled state, first unsettled successors until one repeats or

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod actions;
+pub mod chance;
 mod control;
 mod domains;
 mod error;
@@ -10,6 +11,7 @@ pub mod function;
 pub mod guarded;
 pub mod model;
 mod placements;
+pub mod protocol;
 pub mod reach;
 mod report;
 mod schedule;
@@ -22,4 +24,4 @@ pub use model::Search;
 pub use num_bigint::BigUint;
 pub use report::{Figure, Lasso, Property, Report, Trace, Worst};
 pub use schedule::{Scheduler, UnknownScheduler};
-pub use traits::{Action, Actions, Deterministic, Fairness, Guarded, Model, Step};
+pub use traits::{Action, Actions, Deterministic, Fairness, Guarded, Model, Moves, Step};

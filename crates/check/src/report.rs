@@ -1,5 +1,7 @@
 //! The answer in a form that does not depend on the model.
 
+use std::borrow::Cow;
+
 use headway_core::{Configuration, Ring};
 use num_bigint::BigUint;
 
@@ -9,8 +11,8 @@ use crate::traits::Model;
 /// What was checked and what holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// The model's name on the command line.
-    pub model: &'static str,
+    /// The model's name on the command line, or the title of a protocol file.
+    pub model: Cow<'static, str>,
     /// The instance in words.
     pub instance: String,
     /// Who chooses the next step; `None` for lock-step models.
@@ -71,7 +73,7 @@ impl Report {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
     /// Short, without spaces.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it asks, or what was found, as a sentence.
     pub says: String,
     /// Whether it holds.
@@ -82,9 +84,13 @@ pub struct Property {
 
 impl Property {
     /// A property that holds, or that fails without a run to show for it.
-    pub fn new(name: &'static str, says: impl Into<String>, holds: bool) -> Property {
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        says: impl Into<String>,
+        holds: bool,
+    ) -> Property {
         Property {
-            name,
+            name: name.into(),
             says: says.into(),
             holds,
             counterexample: None,
@@ -93,12 +99,12 @@ impl Property {
 
     /// A property that holds unless there is a counterexample.
     pub fn unless(
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         says: impl Into<String>,
         counterexample: Option<Trace>,
     ) -> Property {
         Property {
-            name,
+            name: name.into(),
             says: says.into(),
             holds: counterexample.is_none(),
             counterexample,
@@ -139,6 +145,8 @@ pub enum Figure {
     Counts(Vec<BigUint>),
     /// A mean.
     Real(f64),
+    /// Something else, in words.
+    Text(String),
 }
 
 /// The figures of a distribution: how many states take 0, 1, 2, … rounds, their mean, and
@@ -195,10 +203,10 @@ impl Lasso {
 
     /// The run of a model that this is.
     pub(crate) fn trace<M: Model>(&self, model: &M) -> Trace {
-        let ranks = self.stem.iter().chain(&self.cycle);
+        let (states, repeats_from) = model.unfold(&self.stem, &self.cycle);
         Trace {
-            states: ranks.map(|&rank| model.show(&model.state(rank))).collect(),
-            repeats_from: (!self.cycle.is_empty()).then_some(self.stem.len()),
+            states: states.iter().map(|state| model.show(state)).collect(),
+            repeats_from,
             start: None,
         }
     }

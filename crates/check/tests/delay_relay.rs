@@ -2,7 +2,7 @@
 //! and the closed forms.
 
 use headway_check::function;
-use headway_check::model::delay_relay::{self, AllPlacements, Explicit, Instance, reduced};
+use headway_check::model::delay_relay::{self, AllPlacements, Explicit, Instance, piles, reduced};
 use headway_check::{BigUint, Control, Limits, Model, Search};
 
 fn reduced_answer(instance: &Instance) -> reduced::ReducedAnswer {
@@ -212,4 +212,39 @@ fn the_slow_counter_is_attained() {
             }
         }
     }
+}
+
+/// Piles and cases: two ways to the whole distribution.
+#[test]
+fn piles_agree_with_cases() {
+    let control = Control::default();
+    let mut compared = 0;
+    for n in 1..=10_usize {
+        for m in 1..=n {
+            for d in 1..=n / m {
+                let instance = Instance::uniform(n, m, d as u32).unwrap();
+                if n + m + d > 15 || !piles::applies(&instance) {
+                    continue;
+                }
+                let cases = reduced_answer(&instance);
+                let piles = piles::explore(&instance, Limits::default(), &control).unwrap();
+                compared += 1;
+                let what = instance.to_string();
+                assert_eq!(piles.distances, cases.distances, "{what}");
+                assert_eq!(piles.legitimate, cases.legitimate, "{what}");
+                for (mine, theirs) in [
+                    (&piles.worst, &cases.worst),
+                    (&piles.worst_last_rest, &cases.worst_last_rest),
+                ] {
+                    let rounds = |found: &Option<(u64, _)>| found.as_ref().map(|found| found.0);
+                    assert_eq!(rounds(mine), rounds(theirs), "{what}");
+                }
+                let found = piles.worst.expect("feasible rings converge");
+                assert_eq!(run(&instance, &found.1).0, found.0, "{what}");
+                assert!(piles.conserved && piles.one_queued && piles.tokens_move);
+                assert_eq!(piles.closure_violation, None);
+            }
+        }
+    }
+    assert!(compared > 80, "{compared}");
 }

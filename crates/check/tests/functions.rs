@@ -257,7 +257,7 @@ fn a_scheduler_that_is_stopped_says_how_far_it_got() {
     );
 }
 
-/// From state 0 either process leads away and back for ever: the first is shown.
+/// From state 0 either process leads away and back forever: the first is shown.
 #[test]
 fn a_run_that_never_gets_there_takes_the_first_way() {
     let rules = Rules {

@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Rules, Steps, Table};
-use headway_check::model::delay_relay::{self, Instance};
+use headway_check::model::delay_relay::{Instance, reduced};
 use headway_check::reach::{self, Reachable};
 use headway_check::{
-    BigUint, CheckError, Control, Guarded, Limits, Model, Scheduler, Search, TooLarge, actions,
-    function, guarded,
+    BigUint, CheckError, Control, Guarded, Limits, Model, Scheduler, TooLarge, actions, function,
+    guarded,
 };
 
 const MUCH: u64 = 1 << 40;
@@ -327,8 +327,7 @@ fn cases_are_estimated_from_paths_or_from_counters() {
             work: 0,
             ..Limits::default()
         };
-        let error = delay_relay::check(&instance, Search::Reduced, limits, &Control::default());
-        match error.unwrap_err() {
+        match reduced::explore(&instance, limits, &Control::default()).unwrap_err() {
             CheckError::TooLarge(TooLarge::Cases { cases, .. }) => cases,
             other => panic!("{other}"),
         }

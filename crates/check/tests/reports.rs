@@ -73,7 +73,7 @@ fn what_never_gets_there_is_counted_and_shown() {
     let names: Vec<&str> = report
         .properties
         .iter()
-        .map(|property| property.name)
+        .map(|property| &*property.name)
         .collect();
     let once: BTreeSet<&str> = names.iter().copied().collect();
     assert_eq!(names.len(), once.len(), "{names:?}");

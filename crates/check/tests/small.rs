@@ -142,11 +142,11 @@ fn all_placements_are_the_sum_of_each() {
             worst
         );
         for property in &all.properties {
-            let of = |one: &Report| one.property(property.name).is_none_or(|own| own.holds);
+            let of = |one: &Report| one.property(&property.name).is_none_or(|own| own.holds);
             assert_eq!(property.holds, each.iter().all(of), "{}", property.name);
             if !property.holds {
                 let failing = each.iter().find(|one| !of(one)).unwrap();
-                assert_eq!(failing.property(property.name), Some(property));
+                assert_eq!(failing.property(&property.name), Some(property));
             }
         }
     }
@@ -212,9 +212,9 @@ fn reports() -> Vec<Result<Report, CheckError>> {
     for scheduler in Scheduler::ALL {
         for values in [2, 3] {
             let settings = k_state::Settings {
-                processes: 3,
                 values,
                 scheduler,
+                ..k_state::Settings::new(3)
             };
             reports.push(k_state::check(&settings, limits, control));
         }
@@ -297,6 +297,7 @@ fn tell(report: &Report) -> String {
         let _ = match figure {
             Figure::Real(number) => writeln!(told, "  {name} {number:.9}"),
             Figure::Number(number) => writeln!(told, "  {name} {number}"),
+            Figure::Text(text) => writeln!(told, "  {name} {text}"),
             Figure::Count(count) => writeln!(told, "  {name} {count}"),
             Figure::Counts(counts) => {
                 let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();

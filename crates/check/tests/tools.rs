@@ -9,7 +9,8 @@ use std::process::Command;
 use headway_check::export::{Language, Source, export};
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::k_state;
-use headway_check::{BigUint, Control, Limits, Report, Scheduler, Search};
+use headway_check::protocol::{self, Protocol};
+use headway_check::{BigUint, Control, Figure, Limits, Report, Scheduler, Search};
 use headway_testkit::tools;
 
 /// A fresh folder for one run of a tool.
@@ -28,9 +29,9 @@ fn report(source: &Source) -> Report {
         }
         &Source::KState { processes, values } => {
             let settings = k_state::Settings {
-                processes,
                 values,
                 scheduler: Scheduler::Central,
+                ..k_state::Settings::new(processes)
             };
             k_state::check(&settings, limits, &control)
         }
@@ -44,6 +45,37 @@ fn ring(n: usize, m: usize, d: u32, delays: &[usize]) -> Source {
 
 fn k_state_ring(processes: usize, values: u32) -> Source {
     Source::KState { processes, values }
+}
+
+/// Protocol files, small enough for Storm to list their initial states, and whether they
+/// converge.
+fn protocols() -> Vec<(&'static str, Protocol, Scheduler, bool)> {
+    use Scheduler::{Central, Synchronous};
+    let files = [
+        ("k-state", 4, Central, true),
+        ("three-state", 4, Central, true),
+        ("four-state", 4, Central, true),
+        ("ghosh", 4, Central, true),
+        ("colouring", 4, Central, true),
+        ("colouring", 4, Synchronous, false),
+        ("matching", 4, Central, true),
+        ("herman", 5, Synchronous, true),
+        ("israeli-jalfon", 4, Central, true),
+        ("random-colouring", 4, Synchronous, true),
+        ("bfs-tree", 5, Synchronous, true),
+    ];
+    let files = files.into_iter().map(|(name, n, scheduler, converges)| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/protocols");
+        let text = std::fs::read_to_string(format!("{folder}/{name}.protocol")).unwrap();
+        let protocol = Protocol::parse(&text, &[("n".to_owned(), n)]).unwrap();
+        (name, protocol, scheduler, converges)
+    });
+    files.collect()
+}
+
+fn report_on(protocol: &Protocol, scheduler: Scheduler) -> Report {
+    let (limits, control) = (Limits::default(), Control::default());
+    protocol::check(protocol, Some(scheduler), limits, &control).expect("small enough")
 }
 
 /// What SPIN says: states stored and whether it found an error.
@@ -108,6 +140,23 @@ fn spin_agrees() {
         let (_, convergence_fails) = pan(&folder, &[], &["-a", "-N", "convergence"]);
         assert_eq!(convergence_fails, !ours.convergence(), "{source:?}");
     }
+    for (name, protocol, scheduler, converges) in protocols() {
+        let folder = folder(&format!("spin-{name}-{scheduler}"));
+        let text = protocol::export(&protocol, scheduler, Language::Promela).unwrap();
+        std::fs::write(folder.join("model.pml"), text).unwrap();
+        let generated = Command::new(&spin)
+            .args(["-a", "model.pml"])
+            .current_dir(&folder)
+            .output()
+            .expect("spin runs");
+        assert!(generated.status.success(), "{name}: {generated:?}");
+        let (_, closure_fails) = pan(&folder, &["-DSAFETY", "-DNOCLAIM"], &[]);
+        assert!(!closure_fails, "{name}");
+        let (_, convergence_fails) = pan(&folder, &[], &["-a", "-N", "convergence"]);
+        // Here chance is a free choice, which can always go wrong.
+        let expected = converges && !protocol.is_random();
+        assert_eq!(convergence_fails, !expected, "{name}");
+    }
     assert!(!report(&sources[3]).convergence());
     assert!(
         !report(&sources[5]).convergence(),
@@ -162,6 +211,41 @@ fn storm_agrees_worst_case_included() {
         assert_eq!(theirs, expected, "{source:?}");
     }
     assert!(!report(&sources[4]).convergence());
+    for (name, protocol, scheduler, converges) in protocols() {
+        let ours = report_on(&protocol, scheduler);
+        assert_eq!(ours.convergence(), converges, "{name}");
+        let path = folder.join("protocol.prism");
+        let text = protocol::export(&protocol, scheduler, Language::Prism).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let output = Command::new(&python)
+            .arg(&script)
+            .arg(&path)
+            .output()
+            .expect("python runs");
+        assert!(
+            output.status.success(),
+            "{name}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let theirs = String::from_utf8_lossy(&output.stdout);
+        let theirs: &str = theirs.lines().last().unwrap_or_default();
+        let worst = match (ours.worst, ours.figure("expected_steps_low")) {
+            (Some(worst), _) => worst.steps.to_string(),
+            (None, Some(Figure::Real(mean))) => {
+                let rounded = (mean * 1e4).round() / 1e4;
+                rounded.to_string()
+            }
+            _ => "null".to_owned(),
+        };
+        let expected = format!(
+            "{{\"states\": {}, \"legitimate\": {}, \"closure\": {}, \"convergence\": {}, \"worst\": {worst}}}",
+            ours.states,
+            ours.legitimate,
+            ours.closure(),
+            ours.convergence()
+        );
+        assert_eq!(theirs, expected, "{name} {scheduler}");
+    }
 }
 
 /// TLC is not to be had from the package registries, so the TLA+ text is at least
@@ -187,5 +271,11 @@ fn tla_is_well_formed() {
         let text = export(&source, Language::Tla);
         assert!(well_formed(&text), "{text}");
         assert!(!well_formed(&text.replace("Init ==", "Init = =")));
+    }
+    for (name, protocol, scheduler, _) in protocols() {
+        let text = protocol::export(&protocol, scheduler, Language::Tla).unwrap();
+        assert!(well_formed(&text), "{name}: {text}");
+        assert!(!well_formed(&text.replace("Init ==", "Init = =")));
+        assert_eq!(text.contains("free choice"), protocol.is_random(), "{name}");
     }
 }

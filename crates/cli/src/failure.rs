@@ -2,9 +2,10 @@
 //! wrong and what to do.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 
@@ -15,6 +16,8 @@ pub(crate) enum Answer {
     Yes,
     /// It is not so (not legitimate, a property fails): exit code 1.
     No,
+    /// Ctrl-C came first, and what was known by then was shown: exit code 130.
+    Interrupted,
 }
 
 impl From<bool> for Answer {
@@ -28,6 +31,7 @@ impl From<Answer> for ExitCode {
         match answer {
             Answer::Yes => ExitCode::SUCCESS,
             Answer::No => ExitCode::from(1),
+            Answer::Interrupted => ExitCode::from(130),
         }
     }
 }
@@ -87,16 +91,20 @@ impl Failure {
 
     /// A file could not be read.
     pub(crate) fn reading(path: &Path, error: &io::Error) -> Failure {
-        Failure::new(format!("cannot read {}: {error}", path.display())).help(file_help(error))
+        Failure::new(format!("cannot read {}: {}", path.display(), plain(error)))
+            .help(file_help(error))
     }
 
     /// A file could not be written.
     pub(crate) fn writing(path: &Path, error: &io::Error) -> Failure {
         let help = match error.kind() {
             io::ErrorKind::NotFound => "create the folder first",
+            io::ErrorKind::AlreadyExists => {
+                "it is left as it was; give another path, or remove it yourself"
+            }
             _ => file_help(error),
         };
-        Failure::new(format!("cannot write {}: {error}", path.display())).help(help)
+        Failure::new(format!("cannot write {}: {}", path.display(), plain(error))).help(help)
     }
 
     /// Prints the failure on standard error.
@@ -132,14 +140,57 @@ pub(crate) fn file_help(error: &io::Error) -> &'static str {
     }
 }
 
-/// Reads a file as text.
-pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))
+/// What went wrong with a file, without the number of the error.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let end = text.rfind(" (os error ").unwrap_or(text.len());
+    text[..end].to_lowercase()
 }
 
-/// Reads a file.
+/// Whether the path stands for standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Reads a file as text.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(read_bytes(path)?).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        Failure::new(format!(
+            "{}:{line}: this is not text in UTF-8",
+            path.display()
+        ))
+        .help("give a text file, or convert it to UTF-8")
+    })
+}
+
+/// Reads a file, or standard input if the path is `-`.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| Failure::reading(path, &error))
+    if !is_stdin(path) {
+        return std::fs::read(path).map_err(|error| Failure::reading(path, &error));
+    }
+    // It can be read once only, and some look at a file twice.
+    static READ: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(bytes) = READ.get() {
+        return Ok(bytes.clone());
+    }
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map(|_| READ.get_or_init(|| bytes).clone())
+        .map_err(|error| Failure::new(format!("cannot read standard input: {}", plain(&error))))
+}
+
+/// Refuses a file whose ending promises another format than it would have.
+pub(crate) fn expect_ending(path: &Path, ending: &str) -> Result<(), Failure> {
+    match path.extension() {
+        Some(other) if !other.eq_ignore_ascii_case(ending) => Err(Failure::new(format!(
+            "{}: expected a name that ends in .{ending}, because that is what is written",
+            path.display()
+        ))
+        .help(format!("give {}", path.with_extension(ending).display()))),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a whole file.
@@ -166,7 +217,7 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         Failure {
             silent: error.kind() == io::ErrorKind::BrokenPipe,
-            ..Failure::new(format!("cannot write the output: {error}"))
+            ..Failure::new(format!("cannot write the output: {}", plain(&error)))
         }
     }
 }

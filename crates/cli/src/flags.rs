@@ -10,7 +10,7 @@ use headway_sim::StateFile;
 use headway_sim::placement::{Delays, DelaysError};
 use headway_sim::settings::{DelayProgram, Setting, Settings, SettingsError};
 
-use crate::failure::{Failure, read_text};
+use crate::failure::{Failure, is_stdin, read_text};
 use crate::memory::available_memory_bytes;
 use crate::report::progress::Progress;
 
@@ -21,22 +21,23 @@ mod value;
 
 pub(crate) use instance::Instance;
 pub(crate) use value::{
-    Format, Seed, StartOrFile, TextOrJson, delays, duration, one_of, whole_number,
+    Format, Seed, StartOrFile, TextOrJson, decimal, delays, duration, one_of, possible_values,
+    threads, whole_number, whole_number_in,
 };
 
 /// Which ring, in which state.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RingFlags {
     /// Number of processes on the ring [default: 24]
-    #[arg(long, value_name = "N", value_parser = whole_number::<u64>, help_heading = "Ring")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole_number::<u64>, help_heading = "Ring")]
     pub(crate) processes: Option<u64>,
 
     /// Number of tokens [default: 4, or N if that is less]
-    #[arg(long, value_name = "M", value_parser = whole_number::<u64>, help_heading = "Ring")]
+    #[arg(short = 'm', long, value_name = "M", value_parser = whole_number::<u64>, help_heading = "Ring")]
     pub(crate) tokens: Option<u64>,
 
     /// Hops to keep between successive tokens [default: 5, or N/M if that is less]
-    #[arg(long, value_name = "D", value_parser = whole_number::<u64>, help_heading = "Ring")]
+    #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u64>, help_heading = "Ring")]
     pub(crate) separation: Option<u64>,
 
     /// What the delaying processes run [default: fixed]
@@ -119,10 +120,34 @@ impl RingFlags {
     /// The ring and state that the flags describe.
     pub(crate) fn instance(&self) -> Result<Instance, Failure> {
         let settings = self.settings();
-        match &self.start {
-            Some(StartOrFile::File(path)) => from_file(&settings, path),
-            _ => from_settings(&settings),
+        let mut instance = match &self.start {
+            Some(StartOrFile::File(path)) => from_file(&settings, path)?,
+            _ => from_settings(&settings)?,
+        };
+        instance.given = self.given();
+        Ok(instance)
+    }
+
+    /// The flags that were given, as they would be typed.
+    pub(crate) fn given(&self) -> Vec<(String, String)> {
+        let settings = self.settings();
+        let text = |setting: Setting| match setting {
+            Setting::Processes => settings.processes().to_string(),
+            Setting::Tokens => settings.tokens().to_string(),
+            Setting::Separation => settings.separation.unwrap_or_default().to_string(),
+            Setting::Program => settings.program().to_string(),
+            Setting::Delays => settings.delays().to_string(),
+            Setting::Start => settings.start.unwrap_or_default().to_string(),
+            Setting::Limit => settings.limit.unwrap_or_default().to_string(),
+            Setting::Horizon => settings.horizon.unwrap_or_default().to_string(),
+            Setting::Seed => settings.seed().to_string(),
+        };
+        let flag = |setting: Setting| (setting.to_string(), text(setting));
+        let mut given: Vec<_> = settings.given().map(flag).collect();
+        if let Some(StartOrFile::File(path)) = &self.start {
+            given.insert(0, ("start".to_owned(), path.display().to_string()));
         }
+        given
     }
 }
 
@@ -148,7 +173,17 @@ fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
                 .help("make \"program\" of at least one process \"delay\""),
         );
     }
-    let start_name = format!("start from {}", path.display());
+    if let Some(missing) = missing_memory(configuration.tokens(), BYTES_PER_TOKEN) {
+        let tokens = configuration.tokens();
+        return Err(
+            Failure::new(format!("{}: {tokens} tokens {missing}", path.display()))
+                .help("give its processes fewer tokens, or use a machine with more memory"),
+        );
+    }
+    let start_name = match is_stdin(path) {
+        true => "start from standard input".to_owned(),
+        false => format!("start from {}", path.display()),
+    };
     let instance = Instance::new(ring, configuration, settings.seed(), start_name);
     if instance.tokens() == 0 {
         return Err(no_tokens().help(format!(
@@ -177,20 +212,27 @@ fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
 /// A run holds the ring, its state twice over, release times and visits.
 pub(crate) const BYTES_PER_PROCESS: u64 = 48;
 /// And the place of every token; a forecast holds its waits as well.
-const BYTES_PER_TOKEN: u64 = 80;
+pub(crate) const BYTES_PER_TOKEN: u64 = 80;
 
 /// Refuses a number that needs more memory than there is.
 pub(crate) fn check_memory(flag: &str, number: u64, bytes_each: u64) -> Result<(), Failure> {
-    let needed = number.saturating_mul(bytes_each);
-    match available_memory_bytes() {
-        Some(available) if needed > available => Err(Failure::new(format!(
-            "--{flag} {number} needs about {} MB of memory, and {} MB are free",
-            needed >> 20,
-            available >> 20
-        ))
-        .help(format!("give at most --{flag} {}", available / bytes_each))),
-        _ => Ok(()),
-    }
+    let Some(missing) = missing_memory(number, bytes_each) else {
+        return Ok(());
+    };
+    let failure = Failure::new(format!("--{flag} {number} {missing}"));
+    let most = available_memory_bytes().unwrap_or_default() / bytes_each;
+    Err(failure.help(format!("give at most --{flag} {most}")))
+}
+
+/// What to say if there is not enough memory for so many things.
+fn missing_memory(number: u64, bytes_each: u64) -> Option<String> {
+    let needed = u128::from(number) * u128::from(bytes_each);
+    let available = available_memory_bytes().filter(|&bytes| needed > bytes.into())?;
+    Some(format!(
+        "needs about {} MB of memory, and {} MB are free",
+        needed >> 20,
+        available >> 20
+    ))
 }
 
 /// Which flag to change.
@@ -239,7 +281,10 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
         }
         SettingsError::WorstUnknown => say("--start worst".to_owned())
             .help("use --start random, or `headway check measure` for small rings"),
-        SettingsError::Misfit(_) => Failure::new(error),
+        SettingsError::ShortClock(_) | SettingsError::Misfit(_) => {
+            say(format!("--limit {}", settings.limit.unwrap_or_default()))
+                .help(format!("give at least --limit {}", settings.processes()))
+        }
     }
 }
 

@@ -1,21 +1,30 @@
-//! Ctrl-C.
+//! Ctrl-C ends every command with 130. A command that has something to show asks
+//! [`stopped`] from time to time; any other ends at once.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set by Ctrl-C and by a request to terminate; once only, for the whole program.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Once, at the beginning of the program.
+pub(crate) fn listen() {
+    // Without a handler the signal ends the program, which is fine too.
+    let _ = ctrlc::set_handler(|| {
+        let again = STOPPED.swap(true, Ordering::Relaxed);
+        if again || !ASKED.load(Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// Set by Ctrl-C and by a request to terminate. From now on the caller has to look at
+/// it; a second Ctrl-C still ends the program at once.
 pub(crate) fn stopped() -> &'static AtomicBool {
-    static STOPPED: OnceLock<AtomicBool> = OnceLock::new();
-    STOPPED.get_or_init(|| {
-        // Without a handler Ctrl-C ends the program at once, which is fine too.
-        let _ = ctrlc::set_handler(|| {
-            if let Some(stopped) = STOPPED.get()
-                && stopped.swap(true, Ordering::Relaxed)
-            {
-                // Asked twice: now.
-                std::process::exit(130);
-            }
-        });
-        AtomicBool::new(false)
-    })
+    ASKED.store(true, Ordering::Relaxed);
+    &STOPPED
+}
+
+/// Whether to stop now.
+pub(crate) fn is_stopped() -> bool {
+    stopped().load(Ordering::Relaxed)
 }

@@ -4,6 +4,7 @@
 //! file under [`command`]; what people see is made in [`report`].
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -23,7 +24,7 @@ moving every round, fair, and recovering from any state.";
 const EXAMPLES: &str = "\
 Examples:
   headway                                  a scrambled ring of 24 pulls itself together
-  headway run --watch                      the same, animated
+  headway --processes 30 --watch           one of 30, animated (run is the default)
   headway run --start worst --delays 1     the slowest start there is
   headway forecast --at 1000000000000      the state after a million million rounds
   headway chain                            the open system that explains the idea
@@ -36,7 +37,7 @@ Examples:
   headway node --config node.toml          this machine takes its place in a fleet
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
-2 the command or its input is wrong.";
+2 the command or its input is wrong, 130 stopped by Ctrl-C.";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -68,7 +69,7 @@ enum Command {
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
     Export(Box<command::export::Args>),
-    /// Run a whole real ring of nodes on this machine, and strike it
+    /// Run a real ring of nodes on this machine, and break it
     Ring(Box<command::ring::Args>),
     /// Show it all on a web page, on this machine
     Serve(command::serve::Args),
@@ -82,13 +83,30 @@ enum Command {
 
 fn main() -> ExitCode {
     // clap prints its own errors and exits with 2; help and version with 0.
-    match dispatch(Cli::parse()) {
+    match dispatch(Cli::parse_from(arguments(std::env::args_os()))) {
         Ok(answer) => answer.into(),
         Err(failure) => failure.report(),
     }
 }
 
+/// The arguments, with the default command before flags that belong to none.
+fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = given.collect();
+    let own = ["-h", "--help", "-V", "--version"];
+    if let Some(first) = arguments.get(1).and_then(|first| first.to_str())
+        && first.starts_with('-')
+        && !own.contains(&first)
+    {
+        arguments.insert(1, "run".into());
+    }
+    arguments
+}
+
 fn dispatch(cli: Cli) -> Result<Answer, Failure> {
+    // These two have something to end in order.
+    if !matches!(cli.command, Some(Command::Node(_) | Command::Serve(_))) {
+        interrupt::listen();
+    }
     match cli.command {
         None => command::run::run(&command::run::Args::default()),
         Some(Command::Run(args)) => command::run::run(&args),

@@ -22,6 +22,7 @@ pub struct WorstCase {
 /// (n when there is one, 1 when all delay). Three corners beyond the formula:
 /// with d = 1 every process acts alike, so L counts as 1; a lone token waits for
 /// nothing but one counter, whatever L is; without tokens nothing rests (`None`).
+/// `None` also beyond 2^64-1, which no ring in memory reaches.
 ///
 /// ```
 /// use headway_core::bound::worst_last_rest;
@@ -38,7 +39,10 @@ pub const fn worst_last_rest(tokens: u64, separation: u32, widest_gap: u64) -> O
     } else {
         widest_gap
     };
-    Some((tokens - 1).saturating_mul(d).saturating_add(gap - 1))
+    match (tokens - 1).checked_mul(d) {
+        Some(before) => before.checked_add(gap - 1),
+        None => None,
+    }
 }
 
 /// What tokens that are g apart in logical time are apart in real time, at least,
@@ -94,13 +98,15 @@ pub fn worst_legitimate_at(
     gaps: impl IntoIterator<Item = u64>,
 ) -> Option<Round> {
     let d = u64::from(separation);
-    let before = tokens.checked_sub(1)?.saturating_mul(d);
-    let after = |gap: u64| {
+    let before = tokens.checked_sub(1)?.checked_mul(d)?;
+    let mut slowest = None;
+    for gap in gaps {
         let rest = if d == 1 || tokens == 1 { d } else { gap.max(d) };
-        rest.saturating_add((d - 1).saturating_sub(gap).max(1))
-    };
-    let slowest = gaps.into_iter().map(after).max()?;
-    Some(before.saturating_add(slowest - 1))
+        // d - 1 - g, but at least 1.
+        let after = rest.checked_add((d - 1).saturating_sub(gap).max(1))?;
+        slowest = slowest.max(Some(after));
+    }
+    before.checked_add(slowest? - 1)
 }
 
 /// The distance from the previous delay to each, given the delays in ascending

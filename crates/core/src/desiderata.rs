@@ -30,7 +30,7 @@ use crate::units::{Round, Separation};
 /// }
 /// let outcome = monitor.outcome();
 /// assert_eq!((outcome.last_rest, outcome.legitimate_at), (Some(3), Some(4)));
-/// assert!(outcome.desiderata.iter().all(|verdict| verdict.holds));
+/// assert!(outcome.desiderata.iter().all(|verdict| verdict.holds == Some(true)));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Monitor {
@@ -140,9 +140,19 @@ impl Desideratum {
 pub struct Verdict {
     /// Which.
     pub of: Desideratum,
-    /// Whether it held: D1 throughout the run, D2 to D4 since the state last
-    /// became legitimate, D5 for every fault.
-    pub holds: bool,
+    /// Whether it held: D1 throughout the run, D2 to D4 since the state last became
+    /// legitimate, D5 for the last fault. `None`, not judged: D2 to D4 while the state is
+    /// not legitimate, D5 while nobody has waited as long as a recovery may take.
+    pub holds: Option<bool>,
+}
+
+impl Outcome {
+    /// The state should have become legitimate by now, and has not: D5 does not hold.
+    pub fn overdue(&mut self) {
+        if !self.legitimate {
+            self.desiderata[Desideratum::D5 as usize].holds = Some(false);
+        }
+    }
 }
 
 impl Monitor {
@@ -161,7 +171,7 @@ impl Monitor {
                 min_distance_before: None,
                 min_distance_after: None,
                 visits: None,
-                desiderata: verdicts([false; 5]),
+                desiderata: verdicts([None; 5]),
                 recoveries: vec![Recovery {
                     fault_at: 0,
                     legitimate_at: None,
@@ -248,33 +258,29 @@ impl Monitor {
 
     fn desiderata(&self, visits: Option<(u64, u64)>) -> [Verdict; 5] {
         let required = u64::from(self.separation.hops());
-        let distance = self.seen.min_distance_after;
-        let recoveries = &self.seen.recoveries;
-        // A recovery cut short by the next fault: that one is asked instead.
-        let recovered = recoveries
-            .last()
-            .is_some_and(|last| last.legitimate_at.is_some());
-        let (moved, equally) = match (self.settled, visits) {
-            (Some(settled), Some(visits)) => {
-                let rounds = self.seen.rounds - settled.since;
-                let n = self.visits.len() as u64;
-                let equally = visited_equally(visits, rounds, n, self.separation);
-                (settled.all_moved, equally)
-            }
-            _ => (false, false),
+        let apart = || {
+            let distance = self.seen.min_distance_after;
+            distance.is_none_or(|kept| kept >= required)
         };
+        let equally = |settled: Settled| {
+            let rounds = self.seen.rounds - settled.since;
+            let n = self.visits.len() as u64;
+            Some(visited_equally(visits?, rounds, n, self.separation))
+        };
+        // A recovery cut short by the next fault: that one is asked instead.
+        let last = self.seen.recoveries.last();
         verdicts([
-            self.conserved,
-            self.settled.is_some() && distance.is_none_or(|kept| kept >= required),
-            moved,
-            equally,
-            recovered,
+            Some(self.conserved),
+            self.settled.map(|_| apart()),
+            self.settled.map(|settled| settled.all_moved),
+            self.settled.and_then(equally),
+            last.and_then(|last| last.legitimate_at).map(|_| true),
         ])
     }
 }
 
 /// The five verdicts, given whether each holds.
-pub fn verdicts(hold: [bool; 5]) -> [Verdict; 5] {
+pub fn verdicts(hold: [Option<bool>; 5]) -> [Verdict; 5] {
     core::array::from_fn(|index| Verdict {
         of: Desideratum::ALL[index],
         holds: hold[index],

@@ -1,4 +1,4 @@
-//! Who may ask: rates, hosts, origins and the token; and what a browser is told
+//! Who may ask: rates, hosts, origins and the secret; and what a browser is told
 //! it may do with the page.
 //!
 //! A page on another site can make a browser send requests to a server on this
@@ -29,27 +29,27 @@ pub(crate) struct Guard {
     pub(crate) loopback: bool,
     /// Names that a `Host` may have beside addresses and `localhost`.
     pub(crate) names: Vec<String>,
-    pub(crate) token: Option<Token>,
+    pub(crate) secret: Option<Secret>,
 }
 
 /// What has to be shown to be let in.
 #[derive(Clone)]
-pub struct Token(String);
+pub struct Secret(String);
 
-impl std::fmt::Debug for Token {
+impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Token(..)")
+        f.write_str("Secret(..)")
     }
 }
 
-impl Token {
-    /// A token from the text of a file: 16 or more letters, digits, `-`, `_`, `.`
+impl Secret {
+    /// A secret from the text of a file: 16 or more letters, digits, `-`, `_`, `.`
     /// or `~`, so that it fits into a link and a cookie as it is.
     ///
     /// # Errors
     ///
     /// What is wrong with it, without saying what it is.
-    pub fn parse(text: &str) -> Result<Token, &'static str> {
+    pub fn parse(text: &str) -> Result<Secret, &'static str> {
         let text = text.trim();
         if text.len() < 16 {
             return Err("is shorter than 16 characters");
@@ -58,7 +58,7 @@ impl Token {
         if !text.chars().all(plain) {
             return Err("has characters other than letters, digits, '-', '_', '.' and '~'");
         }
-        Ok(Token(text.to_owned()))
+        Ok(Secret(text.to_owned()))
     }
 
     fn is(&self, shown: &str) -> bool {
@@ -67,7 +67,7 @@ impl Token {
     }
 }
 
-const COOKIE: &str = "headway_token";
+const COOKIE: &str = "headway_secret";
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self'; connect-src 'self'; \
@@ -116,7 +116,7 @@ impl Guard {
         app.take_rate(peer(request), price(request.uri().path()))?;
         let host = self.check_host(headers)?;
         check_origin(request.method(), request.uri().path(), headers, &host)?;
-        self.check_token(app, request)
+        self.check_secret(app, request)
     }
 
     fn check_host(&self, headers: &HeaderMap) -> Result<Authority, ApiError> {
@@ -148,19 +148,19 @@ impl Guard {
         )))
     }
 
-    fn check_token(&self, app: &App, request: &Request) -> Result<Admitted, ApiError> {
-        let Some(token) = &self.token else {
+    fn check_secret(&self, app: &App, request: &Request) -> Result<Admitted, ApiError> {
+        let Some(secret) = &self.secret else {
             return Ok(Admitted::Yes);
         };
         let headers = request.headers();
         if let Some(shown) = in_link(request.uri().query()) {
-            if token.is(shown) {
+            if secret.is(shown) {
                 return Ok(Admitted::LoggedIn(log_in(shown, request.uri().path())));
             }
         } else if bearer(headers)
             .into_iter()
             .chain(cookies(headers))
-            .any(|shown| token.is(shown))
+            .any(|shown| secret.is(shown))
         {
             return Ok(Admitted::Yes);
         }
@@ -168,9 +168,9 @@ impl Guard {
         app.take_rate(peer(request), 20.0)?;
         Err(ApiError::new(
             StatusCode::UNAUTHORIZED,
-            "token",
-            "this server wants its token: open /?token=TOKEN once, or send it as \
-             Authorization: Bearer TOKEN; it is in the file given by --token-file",
+            "secret",
+            "this server wants its secret: open /?secret=SECRET once, or send it as \
+             Authorization: Bearer SECRET; it is in the file given by --secret-file",
         ))
     }
 }
@@ -220,7 +220,7 @@ fn price(path: &str) -> f64 {
 fn in_link(query: Option<&str>) -> Option<&str> {
     query?
         .split('&')
-        .find_map(|pair| pair.strip_prefix("token="))
+        .find_map(|pair| pair.strip_prefix("secret="))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -237,10 +237,10 @@ fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
         .filter_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-/// Keeps the token as a cookie that scripts cannot read and other sites do not
+/// Keeps the secret as a cookie that scripts cannot read and other sites do not
 /// send, and leads on to the same place without it.
-fn log_in(token: &str, path: &str) -> Response {
-    let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
+fn log_in(secret: &str, path: &str) -> Response {
+    let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
     // Two slashes at the start would name another host.
     let target = format!("/{}", path.trim_start_matches('/'));
     let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, target)];
@@ -270,7 +270,7 @@ mod tests {
         Guard {
             loopback,
             names: vec!["ring.example".to_owned()],
-            token: None,
+            secret: None,
         }
     }
 
@@ -343,13 +343,13 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_compared_whole() {
-        let token = Token::parse("0123456789abcdef\n").unwrap();
-        assert!(token.is("0123456789abcdef"));
-        assert!(!token.is("0123456789abcdeg") && !token.is("0123456789abcde") && !token.is(""));
-        assert!(Token::parse("short").is_err());
-        assert!(Token::parse("0123456789abcdef;x").is_err());
-        assert_eq!(format!("{token:?}"), "Token(..)");
+    fn secrets_are_compared_whole() {
+        let secret = Secret::parse("0123456789abcdef\n").unwrap();
+        assert!(secret.is("0123456789abcdef"));
+        assert!(!secret.is("0123456789abcdeg") && !secret.is("0123456789abcde") && !secret.is(""));
+        assert!(Secret::parse("short").is_err());
+        assert!(Secret::parse("0123456789abcdef;x").is_err());
+        assert_eq!(format!("{secret:?}"), "Secret(..)");
     }
 
     #[test]

@@ -14,6 +14,6 @@ mod server;
 
 pub use assets::{PageWeight, page_weight};
 pub use error::{ErrorBody, ErrorDetail};
-pub use guard::Token;
+pub use guard::Secret;
 pub use limits::Limits;
 pub use server::{Options, Server};

@@ -21,7 +21,7 @@ use crate::api;
 use crate::assets::Assets;
 use crate::error::ApiError;
 use crate::fleet::{Fleet, NodeUrl};
-use crate::guard::{self, Guard, Peer, Token};
+use crate::guard::{self, Guard, Peer, Secret};
 use crate::limits::{Limits, Rates};
 use crate::runs::Runs;
 
@@ -31,7 +31,7 @@ pub struct Options {
     /// Where to listen.
     pub listen: SocketAddr,
     /// Without one, only `listen` addresses of this machine itself are taken.
-    pub token: Option<Token>,
+    pub secret: Option<Secret>,
     /// Names under which the server may be reached, beside its addresses.
     pub names: Vec<String>,
     /// Take the page from this folder instead of from the binary.
@@ -48,7 +48,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             listen: SocketAddr::from(([127, 0, 0, 1], 7007)),
-            token: None,
+            secret: None,
             names: Vec::new(),
             page: None,
             fleet: Vec::new(),
@@ -100,13 +100,13 @@ impl Server {
     /// # Errors
     ///
     /// When the address cannot be had, or is not of this machine only and there is
-    /// no token.
+    /// no secret.
     pub fn bind(options: Options) -> io::Result<Server> {
         let loopback = options.listen.ip().is_loopback();
-        if !loopback && options.token.is_none() {
+        if !loopback && options.secret.is_none() {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
-                "others could reach this address, so a token is needed",
+                "others could reach this address, so a secret is needed",
             ));
         }
         let socket = if options.listen.is_ipv4() {
@@ -121,7 +121,7 @@ impl Server {
         let guard = Guard {
             loopback,
             names: options.names,
-            token: options.token,
+            secret: options.secret,
         };
         let app = App(Arc::new(Shared {
             rates: Mutex::new(Rates::new(&options.limits)),

@@ -7,6 +7,8 @@
 
 use std::fmt::Write as _;
 
+use strum::{Display, EnumMessage, EnumString, VariantArray};
+
 /// How many colours there are for tokens; further tokens start over.
 pub const TOKEN_COLOURS: usize = 8;
 
@@ -90,7 +92,10 @@ impl Palette {
 }
 
 /// A light or a dark ground.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Theme {
     /// As the viewer prefers.
     #[default]

@@ -13,6 +13,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub struct Tally {
     count: u64,
     missing: u64,
+    /// Exact: 2^64 samples of 64 bits fit.
     sum: i128,
     squares: u128,
     min: i64,
@@ -46,7 +47,7 @@ impl Tally {
         };
         self.count += 1;
         self.sum += i128::from(sample);
-        self.squares += u128::from(sample.unsigned_abs()).pow(2);
+        self.squares = add_squares(self.squares, u128::from(sample.unsigned_abs()).pow(2));
         self.min = self.min.min(sample);
         self.max = self.max.max(sample);
         if let Some(histogram) = &mut self.histogram {
@@ -60,7 +61,7 @@ impl Tally {
         self.count += other.count;
         self.missing += other.missing;
         self.sum += other.sum;
-        self.squares += other.squares;
+        self.squares = add_squares(self.squares, other.squares);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         if let (Some(histogram), Some(more)) = (&mut self.histogram, &other.histogram) {
@@ -92,6 +93,11 @@ impl Tally {
     }
 }
 
+/// A sum that is too large becomes `u128::MAX`, which [`Summary::deviation`] refuses.
+fn add_squares(sum: u128, more: u128) -> u128 {
+    sum.checked_add(more).unwrap_or(u128::MAX)
+}
+
 /// A finished tally, in the measure's own units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
@@ -117,7 +123,8 @@ impl Summary {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The standard deviation of a sample (divided by count - 1).
+    /// The standard deviation of a sample (divided by count - 1); `None` of fewer than two
+    /// samples, and of values too large for exact sums of squares.
     pub fn deviation(&self) -> Option<f64> {
         if self.count < 2 {
             return None;
@@ -212,6 +219,17 @@ mod tests {
     fn no_percentile_is_beyond_the_largest_sample() {
         let summary = tally(&[3, 1_000_000, 1_000_000]).summary(&[10.0, 50.0, 100.0]);
         assert_eq!(summary.percentiles, [3, 1_000_000, 1_000_000]);
+    }
+
+    /// The largest values there are: sums stay exact, and what is not exact is not told.
+    #[test]
+    fn extremes_do_not_wrap() {
+        let summary = tally(&[i64::MAX; 9]).summary(&[]);
+        assert_eq!(summary.sum, 9 * i128::from(i64::MAX));
+        assert_eq!((summary.min, summary.max), (Some(i64::MAX), Some(i64::MAX)));
+        assert_eq!((summary.deviation(), summary.confidence()), (None, None));
+        let summary = tally(&[i64::MIN; 3]).summary(&[]);
+        assert_eq!(summary.mean(), Some(i64::MIN as f64));
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! Whether a datagram comes from somebody who knows the ring's key.
 
-use alloc::sync::Arc;
-
-use hmac::digest::KeyInit;
-use hmac::{Hmac, Mac};
-use sha2::Sha256;
+#[cfg(feature = "hmac")]
+use keyed::Keyed;
 
 /// How many bytes of every datagram authenticate it.
 pub const MAC_BYTES: usize = 32;
@@ -13,20 +10,75 @@ pub const MAC_BYTES: usize = 32;
 ///
 /// Copies share it, and its `Debug` output does not show it.
 #[derive(Clone)]
-pub struct Key(Option<Arc<Hmac<Sha256>>>);
+pub struct Key(Option<Keyed>);
+
+/// There are no keys.
+#[cfg(not(feature = "hmac"))]
+#[derive(Clone, Copy)]
+enum Keyed {}
+
+#[cfg(not(feature = "hmac"))]
+impl Keyed {
+    fn sign(self, _bytes: &[u8]) -> [u8; MAC_BYTES] {
+        match self {}
+    }
+
+    fn verify(self, _bytes: &[u8], _mac: &[u8]) -> bool {
+        match self {}
+    }
+}
+
+#[cfg(feature = "hmac")]
+mod keyed {
+    use hmac::digest::KeyInit as _;
+    use hmac::{Hmac, Mac as _};
+    use sha2::Sha256;
+
+    use super::MAC_BYTES;
+
+    #[cfg(feature = "alloc")]
+    type Shared<T> = alloc::sync::Arc<T>;
+    #[cfg(not(feature = "alloc"))]
+    type Shared<T> = T;
+
+    #[derive(Clone)]
+    pub(super) struct Keyed(Shared<Hmac<Sha256>>);
+
+    impl Keyed {
+        pub(super) fn new(secret: &[u8]) -> Option<Keyed> {
+            // HMAC takes keys of any length.
+            let mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
+            #[allow(clippy::useless_conversion)]
+            Some(Keyed(mac.into()))
+        }
+
+        pub(super) fn sign(&self, bytes: &[u8]) -> [u8; MAC_BYTES] {
+            self.over(bytes).finalize().into_bytes().into()
+        }
+
+        pub(super) fn verify(&self, bytes: &[u8], mac: &[u8]) -> bool {
+            self.over(bytes).verify_slice(mac).is_ok()
+        }
+
+        fn over(&self, bytes: &[u8]) -> Hmac<Sha256> {
+            let mut mac = Hmac::clone(&self.0);
+            mac.update(bytes);
+            mac
+        }
+    }
+}
 
 impl Key {
     /// The shortest key.
     pub const MIN_BYTES: usize = 16;
 
     /// A key of at least [`Key::MIN_BYTES`] bytes; `None` if it is shorter.
+    #[cfg(feature = "hmac")]
     pub fn new(secret: &[u8]) -> Option<Key> {
         if secret.len() < Self::MIN_BYTES {
             return None;
         }
-        // HMAC takes keys of any length.
-        let mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
-        Some(Key(Some(Arc::new(mac))))
+        Keyed::new(secret).map(|keyed| Key(Some(keyed)))
     }
 
     /// No authentication at all: for rings inside one program.
@@ -42,11 +94,7 @@ impl Key {
     /// HMAC-SHA-256 over `bytes`; zeros without a key.
     pub fn sign(&self, bytes: &[u8]) -> [u8; MAC_BYTES] {
         match &self.0 {
-            Some(keyed) => {
-                let mut mac = Hmac::clone(keyed);
-                mac.update(bytes);
-                mac.finalize().into_bytes().into()
-            }
+            Some(keyed) => keyed.sign(bytes),
             None => [0; MAC_BYTES],
         }
     }
@@ -55,11 +103,7 @@ impl Key {
     /// where they differ. Without a key, whether it is all zeros.
     pub fn verify(&self, bytes: &[u8], mac: &[u8]) -> bool {
         match &self.0 {
-            Some(keyed) => {
-                let mut expected = Hmac::clone(keyed);
-                expected.update(bytes);
-                expected.verify_slice(mac).is_ok()
-            }
+            Some(keyed) => keyed.verify(bytes, mac),
             None => mac.iter().all(|&byte| byte == 0),
         }
     }

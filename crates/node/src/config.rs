@@ -7,6 +7,7 @@ use headway_core::phase_clock::PhaseClock;
 use thiserror::Error;
 
 use crate::Plan;
+use crate::slots::{MAX_PAYLOAD, MAX_TOKENS};
 use crate::state::Domain;
 use crate::wire::Layout;
 
@@ -156,6 +157,17 @@ pub enum ConfigError {
         /// How much payload would fit with that many tokens, if any number does.
         payload_fits: Option<u8>,
     },
+    /// The node was compiled without a heap, and has room for less.
+    #[error(
+        "{tokens} tokens with {payload} bytes of payload, and this node was compiled for \
+         HEADWAY_MAX_TOKENS={MAX_TOKENS} with HEADWAY_MAX_PAYLOAD={MAX_PAYLOAD}"
+    )]
+    NoRoom {
+        /// Tokens of the ring.
+        tokens: u32,
+        /// Bytes of payload per token.
+        payload: u8,
+    },
     /// Zero, or not in order.
     #[error("`{field}` is {given:?}: {expected}")]
     Timing {
@@ -221,6 +233,10 @@ impl Config {
                 tokens_fit: Layout::tokens_in(limit, self.payload),
                 payload_fits: Layout::payload_in(limit, self.plan.tokens()),
             });
+        }
+        let (tokens, payload) = (self.plan.tokens(), self.payload);
+        if tokens as usize > MAX_TOKENS || usize::from(payload) > MAX_PAYLOAD {
+            return Err(ConfigError::NoRoom { tokens, payload });
         }
         self.timing.check()
     }

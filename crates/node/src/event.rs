@@ -63,7 +63,7 @@ pub(crate) struct Reported {
 impl Machine {
     /// The next thing that the application should know.
     pub fn poll_event(&mut self) -> Option<Event> {
-        for (index, token) in (0..).zip(&mut self.state.tokens) {
+        for (index, token) in (0..).zip(self.state.tokens.iter_mut()) {
             let current = match token.stage {
                 Stage::Working => token.fence,
                 // The application has said that it is done, and needs no answer.

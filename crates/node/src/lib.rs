@@ -2,20 +2,26 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "alloc")]
 extern crate alloc;
 
 mod advance;
 mod auth;
 mod config;
 mod event;
+#[cfg(feature = "serial")]
+pub mod frame;
 mod join;
 mod link;
+#[cfg(feature = "alloc")]
 mod local;
 mod machine;
 mod permit;
 mod plan;
 mod recovery;
 mod release;
+mod slots;
+#[cfg(feature = "alloc")]
 mod snapshot;
 pub mod state;
 mod status;
@@ -27,10 +33,12 @@ pub mod wire;
 pub use auth::{Key, MAC_BYTES};
 pub use config::{Config, ConfigError, Grant, RingId, Role, Timing};
 pub use event::Event;
+#[cfg(feature = "alloc")]
 pub use local::Local;
 pub use machine::{Machine, Transmit};
 pub use plan::{MAX_NODES, MAX_TOKENS, Plan, PlanError};
 pub use recovery::{recovery_bound, recovery_rounds};
+#[cfg(feature = "alloc")]
 pub use snapshot::RestoreError;
 pub use status::{Held, Neighbour};
 pub use wire::Rejected;
@@ -39,5 +47,7 @@ pub use wire::Rejected;
 type Micros = u64;
 
 fn micros(duration: core::time::Duration) -> Micros {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+    // Without 128 bits, which are dear on a small processor.
+    let whole = duration.as_secs().saturating_mul(1_000_000);
+    whole.saturating_add(duration.subsec_micros().into())
 }

@@ -22,12 +22,11 @@
 //! whenever: replaying is no worse than losing. The one exception is right after a
 //! corruption of this very memory, and the next exchange puts that right.
 
-use alloc::boxed::Box;
-
 use headway_core::phase_clock::PhaseClock;
 
 use crate::Micros;
 use crate::config::Config;
+use crate::slots::{PerToken, repeated};
 use crate::state::{Domain, Variable};
 use crate::wire::{Datagram, Header, Rejected, Released};
 
@@ -73,7 +72,7 @@ pub struct Link {
     /// The first challenge that was sent with the present phase.
     pub asked: u64,
     /// Its value on every token ring.
-    pub values: Box<[u32]>,
+    pub values: PerToken<u32>,
 }
 
 /// Which tick of a neighbour is asked for.
@@ -106,7 +105,7 @@ impl Link {
             challenge: incarnation ^ u64::from(node).wrapping_mul(0x9E37_79B9_7F4A_7C15),
             echo: 0,
             asked: 0,
-            values: alloc::vec![0; config.plan.tokens() as usize].into(),
+            values: repeated(0, config.plan.tokens() as usize),
         }
     }
 
@@ -127,7 +126,7 @@ impl Link {
         see(Variable::Number(&mut self.challenge));
         see(Variable::Number(&mut self.echo));
         see(Variable::Number(&mut self.asked));
-        for value in &mut self.values {
+        for value in self.values.iter_mut() {
             see(Variable::Below(value, domain.values));
         }
     }

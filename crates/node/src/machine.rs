@@ -8,7 +8,7 @@ use crate::config::{Config, ConfigError};
 use crate::event::Reported;
 use crate::permit::{Stage, Times};
 use crate::state::{Domain, State};
-use crate::wire::{Header, Rejected};
+use crate::wire::{self, Header, Rejected};
 use crate::{Micros, micros};
 
 /// One node of a ring.
@@ -54,7 +54,8 @@ pub struct Machine {
     pub(crate) config: Config,
     pub(crate) domain: Domain,
     pub(crate) times: Times,
-    key: Key,
+    /// Of each link.
+    keys: [Key; 2],
     /// What a fault may corrupt.
     pub(crate) state: State,
     pub(crate) now: Micros,
@@ -105,7 +106,7 @@ impl Machine {
             config,
             domain,
             times: Times::new(&config.timing),
-            key,
+            keys: [key.clone(), key],
             state: State::new(&config, incarnation),
             now: 0,
             resets: 0,
@@ -114,6 +115,16 @@ impl Machine {
             unfinished: false,
             reported: Reported::default(),
         })
+    }
+
+    /// Gives the link to a neighbour a key of its own, which that neighbour has to have for
+    /// this one: who knows one key then speaks on one link only.
+    pub fn set_link_key(&mut self, node: u32, key: &Key) {
+        for (link, known) in self.state.links.iter().zip(&mut self.keys) {
+            if link.node == node {
+                known.clone_from(key);
+            }
+        }
     }
 
     /// A datagram has arrived.
@@ -135,12 +146,12 @@ impl Machine {
     pub fn handle_timeout(&mut self, now: Duration) {
         self.begin(now);
         if self.now - self.state.sent >= self.times.refresh {
-            for link in &mut self.state.links {
+            for link in self.state.links.iter_mut() {
                 link.awaits_answer = false;
             }
             self.transmit_all();
         }
-        for link in &mut self.state.links {
+        for link in self.state.links.iter_mut() {
             link.silent = self.now - link.heard >= self.times.silence;
         }
         self.advance();
@@ -182,7 +193,8 @@ impl Machine {
     /// [`Config::datagram_bytes`].
     pub fn poll_transmit(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
         let state = &mut self.state;
-        let link = state.links.iter_mut().find(|link| link.due)?;
+        let mut links = state.links.iter_mut().zip(&self.keys);
+        let (link, key) = links.find(|(link, _)| link.due)?;
         link.due = false;
         (link.sent_challenge, link.sent_phase) = (link.challenge, state.phase);
         state.sent = self.now;
@@ -206,7 +218,7 @@ impl Machine {
         let layout = self.config.layout();
         Some(Transmit {
             to: link.node,
-            bytes: layout.write(&header, tokens, &self.key, buffer),
+            bytes: layout.write(&header, tokens, key, buffer),
         })
     }
 
@@ -226,7 +238,7 @@ impl Machine {
         if !state.joined {
             next = next.min(state.started.saturating_add(self.times.silence));
         }
-        for token in &state.tokens {
+        for token in state.tokens.iter() {
             if let Some(until) = token.blocked(self.now, &self.times) {
                 next = next.min(until);
             }
@@ -241,7 +253,7 @@ impl Machine {
         if self.now == 0 && !self.state.joined {
             // The first call: nothing has been late yet.
             self.state.started = now;
-            for link in &mut self.state.links {
+            for link in self.state.links.iter_mut() {
                 link.heard = now;
             }
         }
@@ -251,7 +263,13 @@ impl Machine {
     }
 
     fn hear(&mut self, bytes: &[u8]) -> Result<(), Rejected> {
-        let datagram = self.config.layout().read(bytes, &self.key)?;
+        let sender = wire::sender(bytes);
+        let mut links = self.state.links.iter();
+        // Whoever is no neighbour has to know a key before it is told so.
+        let from = links
+            .position(|link| Some(link.node) == sender)
+            .unwrap_or(0);
+        let datagram = self.config.layout().read(bytes, &self.keys[from])?;
         let header = datagram.header;
         if header.ring != self.config.ring {
             return Err(Rejected::Ring);
@@ -293,7 +311,7 @@ impl Machine {
     }
 
     pub(crate) fn transmit_all(&mut self) {
-        for link in &mut self.state.links {
+        for link in self.state.links.iter_mut() {
             link.due |= !link.awaits_answer;
         }
     }

@@ -99,7 +99,7 @@ impl Plan {
     /// ```
     /// use headway_node::Plan;
     /// let plan = Plan::new(24, 4, 2).unwrap();
-    /// assert_eq!((plan.separation(), plan.pace(), plan.capacity()), (4, 1, 6));
+    /// assert_eq!((plan.separation(), plan.pace(), plan.capacity()), (4, 1, 8));
     /// // Seven tokens do not fit four apart; three apart they do, at a slower pace.
     /// let plan = Plan::new(24, 7, 2).unwrap();
     /// assert_eq!((plan.separation(), plan.pace(), plan.capacity()), (3, 2, 8));
@@ -121,7 +121,7 @@ impl Plan {
             nodes,
             tokens,
             wanted: separation,
-            capacity: (nodes / separation.saturating_add(1)).max(1),
+            capacity: capacity(nodes, separation),
             furthest: room.saturating_sub(1),
         })?;
         Ok(Plan {
@@ -195,9 +195,18 @@ impl Plan {
         }
     }
 
-    /// How many tokens the ring could hold at this separation and pace.
+    /// How many tokens the ring could have at the true separation that was asked for, at
+    /// a slower pace perhaps.
     pub const fn capacity(&self) -> u32 {
-        self.nodes / self.separation
+        capacity(self.nodes, self.wanted)
+    }
+}
+
+/// Tokens that fit at a true separation: one hop more in logical time. 1 always does.
+const fn capacity(nodes: u32, wanted: u32) -> u32 {
+    match wanted.checked_add(1) {
+        Some(room) if nodes >= room => nodes / room,
+        _ => 1,
     }
 }
 

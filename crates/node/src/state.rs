@@ -8,14 +8,13 @@
 //! Each part names its variables once, in `visit`, as a [`Variable`] with its domain.
 //! Saving, restoring, repairing and corrupting all go through that list.
 
-use alloc::boxed::Box;
-
 use headway_core::phase_clock::PhaseClock;
 
 use crate::Config;
 pub use crate::link::Link;
 pub use crate::permit::{Stage, Token};
 pub use crate::release::Program;
+use crate::slots::{Bytes, Pair, PerToken, pair, repeated};
 pub use crate::verdict::Verdict;
 use crate::wire::{NO_TOKEN, Released};
 
@@ -37,14 +36,14 @@ pub struct State {
     /// Tokens passed on.
     pub hops: u64,
     /// Its part of every token ring.
-    pub tokens: Box<[Token]>,
+    pub tokens: PerToken<Token>,
     /// What each token carries, or carried when it was last here.
     pub payloads: Payloads,
     // A restart forgets what follows.
     /// What each token carried at the predecessor.
     pub arriving_payloads: Payloads,
     /// The predecessor and the successor; a ring of two has one for both.
-    pub links: Box<[Link]>,
+    pub links: Pair<Link>,
     /// Drawn at random when the node started.
     pub incarnation: u64,
     /// Of the latest datagram.
@@ -166,10 +165,11 @@ pub struct Domain {
 impl State {
     pub(crate) fn new(config: &Config, incarnation: u64) -> State {
         let link = |node| Link::new(node, config, incarnation);
-        let mut links = alloc::vec![link(config.predecessor())];
-        if config.successor() != config.predecessor() {
-            links.push(link(config.successor()));
-        }
+        let (before, after) = (config.predecessor(), config.successor());
+        let links = pair(
+            [link(before), link(after)],
+            if before == after { 1 } else { 2 },
+        );
         let count = config.plan.tokens() as usize;
         let token = Token {
             fence: config.fence_floor,
@@ -183,10 +183,10 @@ impl State {
             verdict: Verdict::default(),
             rounds: 0,
             hops: 0,
-            tokens: alloc::vec![token; count].into(),
+            tokens: repeated(token, count),
             payloads: Payloads::new(count, config.payload),
             arriving_payloads: Payloads::new(count, config.payload),
-            links: links.into(),
+            links,
             incarnation,
             sequence: 0,
             started: 0,
@@ -198,11 +198,11 @@ impl State {
     /// Shows every variable to `see`.
     pub fn visit(&mut self, config: &Config, domain: &Domain, see: &mut impl FnMut(Variable<'_>)) {
         self.visit_kept(config, domain, see);
-        for token in &mut self.tokens {
+        for token in self.tokens.iter_mut() {
             token.visit_rest(see);
         }
         see(Variable::Bytes(&mut self.arriving_payloads.bytes));
-        for link in &mut self.links {
+        for link in self.links.iter_mut() {
             link.visit(domain, see);
         }
         self.visit_session(see);
@@ -216,12 +216,13 @@ impl State {
         see: &mut impl FnMut(Variable<'_>),
     ) {
         self.visit_scalars(config, see);
-        for token in &mut self.tokens {
+        for token in self.tokens.iter_mut() {
             token.visit_kept(domain, see);
         }
         see(Variable::Bytes(&mut self.payloads.bytes));
     }
 
+    #[cfg(feature = "alloc")]
     /// As [`State::visit_kept`], for whoever only reads: shows copies.
     pub(crate) fn read_kept(
         &self,
@@ -231,10 +232,10 @@ impl State {
     ) {
         // Nothing is allocated for what is empty.
         let mut scalars = State {
-            tokens: Box::default(),
+            tokens: Default::default(),
             payloads: Payloads::default(),
             arriving_payloads: Payloads::default(),
-            links: Box::default(),
+            links: Default::default(),
             ..*self
         };
         scalars.visit_scalars(config, see);
@@ -269,11 +270,11 @@ impl State {
             repair(variable);
         };
         self.visit_scalars(config, &mut see);
-        for token in &mut self.tokens {
+        for token in self.tokens.iter_mut() {
             token.visit_kept(domain, &mut see);
             token.visit_rest(&mut see);
         }
-        for link in &mut self.links {
+        for link in self.links.iter_mut() {
             let mut impossible = false;
             link.visit(domain, &mut |variable| impossible |= repair(variable));
             if impossible {
@@ -316,21 +317,25 @@ impl Domain {
 }
 
 /// A bounded number of bytes for every token.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "alloc", derive(Default))]
 pub struct Payloads {
     limit: u8,
     /// For every token its length and then `limit` bytes.
-    pub(crate) bytes: Box<[u8]>,
+    pub(crate) bytes: Bytes,
 }
 
 impl Payloads {
     fn new(tokens: usize, limit: u8) -> Payloads {
-        let bytes = if limit == 0 {
-            Box::default()
+        let each = if limit == 0 {
+            0
         } else {
-            alloc::vec![0; tokens * (1 + usize::from(limit))].into()
+            1 + usize::from(limit)
         };
-        Payloads { limit, bytes }
+        Payloads {
+            limit,
+            bytes: repeated(0, tokens * each),
+        }
     }
 
     /// A payload; a corrupted length counts for no more than there can be.

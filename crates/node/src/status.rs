@@ -37,7 +37,7 @@ impl Machine {
 
     /// The tokens that are here.
     pub fn held(&self) -> impl Iterator<Item = Held> {
-        let tokens = (0..).zip(&self.state.tokens);
+        let tokens = (0..).zip(self.state.tokens.iter());
         tokens
             .filter(|(_, token)| token.rounds > 0)
             .map(|(index, token)| Held {

@@ -68,7 +68,7 @@ fn refusals_say_what_fits() {
 fn logical_plans_are_taken_as_they_are() {
     let plan = Plan::logical(12, 3, 4, 2).unwrap();
     assert_eq!((plan.nodes(), plan.tokens()), (12, 3));
-    assert_eq!((plan.separation(), plan.pace(), plan.capacity()), (4, 2, 3));
+    assert_eq!((plan.separation(), plan.pace(), plan.capacity()), (4, 2, 4));
     assert_eq!((plan.wanted(), plan.true_separation()), (2, 2));
     let refused = Plan::logical(12, 4, 4, 2).unwrap_err();
     let (nodes, tokens, wanted) = (12, 4, 2);

@@ -133,11 +133,11 @@ impl EventGraph {
     ///
     /// When an arc names a node that is not there.
     pub fn new(nodes: usize, arcs: Vec<TimedArc>) -> Result<EventGraph, NotAnEventGraph> {
-        let (mut time, mut tokens) = (0_u64, 0_u64);
+        let (mut time, mut tokens) = (0_u128, 0_u128);
         for arc in &arcs {
             assert!((arc.from as usize) < nodes && (arc.to as usize) < nodes);
-            time = time.saturating_add(arc.time);
-            tokens = tokens.saturating_add(arc.tokens);
+            time += u128::from(arc.time);
+            tokens += u128::from(arc.tokens);
         }
         for (what, sum) in [("holding times", time), ("tokens", tokens)] {
             if sum > 1 << 62 {

@@ -26,9 +26,9 @@ pub type TransitionIndex = usize;
 pub struct Marking(pub Vec<u64>);
 
 impl Marking {
-    /// All tokens; saturates at 2^64-1.
-    pub fn total(&self) -> u64 {
-        self.0.iter().fold(0, |sum, &n| sum.saturating_add(n))
+    /// All tokens.
+    pub fn total(&self) -> u128 {
+        self.0.iter().map(|&tokens| u128::from(tokens)).sum()
     }
 }
 
@@ -138,7 +138,8 @@ impl Net {
     ///
     /// # Panics
     ///
-    /// When the net has no such place or transition, or the weight is 0.
+    /// When the net has no such place or transition, or the weight is not from 1 to 2^32-1: the
+    /// weights of parallel arcs then add up to less than 2^64.
     pub fn add_arc(
         &mut self,
         place: PlaceIndex,
@@ -148,6 +149,10 @@ impl Net {
     ) -> usize {
         assert!(place < self.places() && transition < self.transitions());
         assert!(weight > 0, "an arc moves at least one token");
+        assert!(
+            weight <= u32::MAX.into(),
+            "an arc moves fewer than 2^32 tokens"
+        );
         self.arcs.push(Arc {
             place: place as u32,
             transition: transition as u32,

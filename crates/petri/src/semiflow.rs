@@ -17,16 +17,16 @@ use crate::net::{Direction, Marking, Net};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Semiflow {
     /// Places, or transitions, with their weights; ascending, without common factor.
-    pub weights: Vec<(usize, u128)>,
+    pub weights: Vec<(usize, u64)>,
 }
 
 impl Semiflow {
-    /// The weighted sum of tokens, of a P-invariant; `None` above 2^128.
-    pub fn value(&self, marking: &Marking) -> Option<u128> {
+    /// The weighted sum of tokens, of a P-invariant; `None` above 2^64-1.
+    pub fn value(&self, marking: &Marking) -> Option<u64> {
         self.weights
             .iter()
-            .try_fold(0_u128, |sum, &(place, weight)| {
-                sum.checked_add(weight.checked_mul(u128::from(marking.0[place]))?)
+            .try_fold(0_u64, |sum, &(place, weight)| {
+                sum.checked_add(weight.checked_mul(marking.0[place])?)
             })
     }
 }
@@ -39,7 +39,7 @@ pub enum TooManySemiflows {
     #[error("more than {MAX_ROWS} rows or {MAX_PAIRS} pairs of rows in the search for them")]
     Rows,
     /// A weight is too large.
-    #[error("a weight is above 2^126")]
+    #[error("a weight is above 2^64-1")]
     Weight,
 }
 
@@ -173,16 +173,13 @@ fn minimal(
         kept.append(&mut made);
         open = kept;
     }
-    let mut found: Vec<Semiflow> = open
-        .into_iter()
-        .map(|row| Semiflow {
-            weights: row
-                .weights
-                .into_iter()
-                .map(|(index, weight)| (index as usize, weight.unsigned_abs()))
-                .collect(),
-        })
-        .collect();
+    let mut found = Vec::new();
+    for row in open {
+        let weight = |(index, weight)| Some((index as usize, u64::try_from(weight).ok()?));
+        let weights: Option<Vec<(usize, u64)>> = row.weights.into_iter().map(weight).collect();
+        let weights = weights.ok_or(TooManySemiflows::Weight)?;
+        found.push(Semiflow { weights });
+    }
     found.sort_unstable();
     Ok(found)
 }

@@ -22,13 +22,19 @@ use thiserror::Error;
 pub use behaviour::{Behaviour, observe};
 pub use build::add;
 
+use strum::{Display, EnumMessage, EnumString, VariantArray};
+
 use crate::circuit::Circuit;
 use crate::net::{Marking, Net, PlaceIndex, TransitionIndex};
 
 /// How separation is to be had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Method {
     /// Rings of D places with one token, conjoined at transitions.
+    #[default]
     MinorRing,
     /// Places that allow one token in D places in a row.
     Monitor,

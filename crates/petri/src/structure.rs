@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
-use crate::net::PlaceIndex;
+use crate::net::{Arc, Direction, Net, PlaceIndex};
 
 /// A circuit without tokens, in order; `None` exactly if the graph is live.
 /// Linear time.
@@ -55,9 +55,19 @@ pub fn unmarked_circuit(graph: &EventGraph) -> Option<Vec<PlaceIndex>> {
     )
 }
 
-/// Whether every transition leads to every other.
-pub fn strongly_connected(graph: &EventGraph) -> bool {
-    graph.components().count() <= 1
+/// Whether every place and transition of a net, event graph or not, leads to every
+/// other.
+pub fn strongly_connected(net: &Net) -> bool {
+    let places = net.places();
+    let ends = |arc: &Arc| {
+        let (place, transition) = (arc.place, places as u32 + arc.transition);
+        match arc.direction {
+            Direction::PlaceToTransition => (place, transition),
+            Direction::TransitionToPlace => (transition, place),
+        }
+    };
+    let nodes = places + net.transitions();
+    Components::of(nodes, net.arcs().iter().map(ends)).count() <= 1
 }
 
 /// The first place through which no circuit leads, so that its tokens have no
@@ -77,7 +87,8 @@ pub fn place_bounds(graph: &EventGraph) -> Vec<Option<u64>> {
     let mut search = Search::new(graph, &leaving);
     let bound = |arc: &crate::graph::TimedArc| {
         let back = search.fewest_tokens(arc.to as usize, arc.from as usize, u64::MAX)?;
-        Some(back.saturating_add(arc.tokens))
+        // All tokens of an event graph are at most 2^62.
+        Some(back + arc.tokens)
     };
     graph.arcs().iter().map(bound).collect()
 }
@@ -135,7 +146,7 @@ impl<'a> Search<'a> {
             }
             for &place in self.leaving.of(node) {
                 let arc = self.graph.arc(place as usize);
-                let sum = tokens.saturating_add(arc.tokens);
+                let sum = tokens + arc.tokens;
                 if sum <= limit {
                     self.offer(arc.to as usize, sum);
                 }

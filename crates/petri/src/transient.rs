@@ -7,6 +7,8 @@
 //! transient. It is known to be the last once both have the same tokens of the
 //! same age, for then both go on alike.
 
+use num_bigint::BigUint;
+use num_integer::Integer;
 use thiserror::Error;
 
 use crate::graph::{ArcsByNode, EventGraph, TimedArc};
@@ -62,8 +64,8 @@ pub enum NoTransient {
     /// The period is longer than the rounds allowed.
     #[error("the period of {period} rounds is longer than the {allowed} rounds allowed")]
     LongPeriod {
-        /// The period; at least this when it is 2^128-1.
-        period: u128,
+        /// The period.
+        period: BigUint,
         /// The limit.
         allowed: u64,
     },
@@ -93,7 +95,7 @@ pub enum NoTransient {
 /// ```
 pub fn exact(graph: &EventGraph, allowed: u64) -> Result<Transient, NoTransient> {
     let long = period(graph)?;
-    let period = u64::try_from(long)
+    let period = u64::try_from(&long)
         .ok()
         .filter(|&period| period <= allowed)
         .ok_or(NoTransient::LongPeriod {
@@ -105,46 +107,35 @@ pub fn exact(graph: &EventGraph, allowed: u64) -> Result<Transient, NoTransient>
 
 /// A period of the regime in rounds, whatever the initial marking: for each
 /// component that sets its own pace, cycle time times cyclicity; together, their
-/// least common multiple. Saturates at 2^128-1.
+/// least common multiple.
 ///
 /// # Errors
 ///
 /// [`NoTransient::NoSpectrum`] or [`NoTransient::FillsUp`].
-pub fn period(graph: &EventGraph) -> Result<u128, NoTransient> {
+pub fn period(graph: &EventGraph) -> Result<BigUint, NoTransient> {
     let solution = howard::solve(graph)?;
     if solution.strongly_connected {
         let spectrum = maxplus::spectrum(graph)?;
-        return Ok(rounds_of(spectrum.cycle_time, spectrum.cyclicity));
+        return Ok(rounds_of(spectrum.cycle_time, &spectrum.cyclicity));
     }
     let components = graph.components();
     let pace = pace(graph, &solution.components)?;
-    let mut together = 1_u128;
+    let mut together = BigUint::from(1_u32);
     for (component, own) in solution.components.iter().enumerate() {
         if own.is_none() || *own != pace[component] {
             continue;
         }
         let part = subgraph(graph, |node| components.component(node) == component);
         let spectrum = maxplus::spectrum(&part)?;
-        let rounds = rounds_of(spectrum.cycle_time, spectrum.cyclicity);
-        together = lcm(together, rounds);
+        together = together.lcm(&rounds_of(spectrum.cycle_time, &spectrum.cyclicity));
     }
     Ok(together)
 }
 
 /// λ·c: a whole number, since it is one for every critical circuit's tokens.
-fn rounds_of(cycle_time: Fraction, cyclicity: u128) -> u128 {
-    let firings = cyclicity / u128::from(cycle_time.denominator);
-    u128::from(cycle_time.numerator)
-        .saturating_mul(firings)
-        .max(1)
-}
-
-fn lcm(one: u128, other: u128) -> u128 {
-    let (mut divisor, mut rest) = (one, other);
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    one.saturating_mul(other / divisor.max(1))
+fn rounds_of(cycle_time: Fraction, cyclicity: &BigUint) -> BigUint {
+    let firings = cyclicity / cycle_time.denominator;
+    (firings * cycle_time.numerator).max(BigUint::from(1_u32))
 }
 
 /// The cycle time at which each component ends up firing: its own or that of a
@@ -236,7 +227,7 @@ impl<'a> Pair<'a> {
         let mut behind = Timed::new(&adjacency, &holding, &marking)?;
         let mut ahead = behind.clone();
         while ahead.next_time().is_some_and(|time| time <= period) {
-            let Some(instant) = ahead.step() else { break };
+            let Some(instant) = ahead.step()? else { break };
             for &(transition, times) in instant.fired {
                 self.lead[transition as usize] += i128::from(times);
             }
@@ -271,7 +262,7 @@ impl<'a> Pair<'a> {
             difference.clear();
             for (play, shift, sign) in [(&mut behind, 0, -1), (&mut ahead, period, 1)] {
                 if play.next_time() == Some(time + shift)
-                    && let Some(instant) = play.step()
+                    && let Some(instant) = play.step()?
                 {
                     let changes = instant.fired.iter();
                     difference.extend(changes.map(|&(t, times)| (t, sign * i128::from(times))));

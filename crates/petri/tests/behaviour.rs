@@ -77,7 +77,7 @@ fn minimal_by_trying(length: usize, most: u64, holds: impl Fn(&[u64]) -> bool) -
 fn dense(flow: &semiflow::Semiflow, length: usize) -> Vec<u64> {
     let mut vector = vec![0; length];
     for &(index, weight) in &flow.weights {
-        vector[index] = weight as u64;
+        vector[index] = weight;
     }
     vector
 }
@@ -160,10 +160,10 @@ proptest! {
         let places = semiflow::of_places(&net).unwrap();
         for flow in &places {
             let mut weights = vec![0; net.places()];
-            flow.weights.iter().for_each(|&(place, weight)| weights[place] = weight as i128);
+            flow.weights.iter().for_each(|&(place, weight)| weights[place] = i128::from(weight));
             prop_assert!(invariant::holds(&net, &weights));
             let value: u64 = dense(flow, net.places()).iter().zip(&marking.0).map(|(a, b)| a * b).sum();
-            prop_assert_eq!(flow.value(&marking), Some(u128::from(value)));
+            prop_assert_eq!(flow.value(&marking), Some(value));
         }
         // Larger weights than are tried can occur; all others must be the same.
         let found: Vec<Vec<u64>> = places.iter().map(|flow| dense(flow, net.places())).collect();

@@ -19,7 +19,7 @@ mod store;
 mod telemetry;
 mod transport;
 
-pub use service::{Reread, ServiceError, run};
+pub use service::{Reread, ServiceError, Stopped, run};
 
 /// For this crate's own tests: not part of its interface, and changed without notice.
 #[doc(hidden)]

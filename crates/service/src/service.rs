@@ -58,12 +58,21 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Reads the configuration again, as at the start.
 pub type Reread<'r> = &'r dyn Fn() -> Result<Settings, Vec<Mistake>>;
 
+/// By whom a node was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The system that started it (SIGTERM).
+    Asked,
+    /// A person (Ctrl-C).
+    Interrupted,
+}
+
 /// Runs a node over the transport that is configured until it is told to stop.
 ///
 /// # Errors
 ///
 /// When it cannot start, or its transport breaks.
-pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<(), ServiceError> {
+pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<Stopped, ServiceError> {
     let level = log::start(&settings.log);
     let key = secret::key(&settings.ring.key_file)?;
     let store = open_store(settings)?;
@@ -99,7 +108,7 @@ async fn run_on(
     key: Key,
     store: Store,
     transport: Box<dyn ServiceTransport>,
-) -> Result<(), ServiceError> {
+) -> Result<Stopped, ServiceError> {
     let (requests, received) = sync_channel(MAX_REQUESTS);
     let handle = Handle::new(requests, transport.waker());
     let (orders, ordered) = mpsc::unbounded_channel();
@@ -145,11 +154,15 @@ async fn run_on(
         (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
     let mut hangup = on(SignalKind::hangup())?;
     let _ = sd_notify::notify(&[NotifyState::Ready]);
+    let mut stopped = Stopped::Asked;
     let result = loop {
         tokio::select! {
             ended = &mut end => break ended,
             _ = terminate.recv() => stop(&handle).await,
-            _ = interrupt.recv() => stop(&handle).await,
+            _ = interrupt.recv() => {
+                stopped = Stopped::Interrupted;
+                stop(&handle).await;
+            }
             _ = hangup.recv() => reload(reread, &handle, &publish, level).await,
         }
     };
@@ -167,7 +180,7 @@ async fn run_on(
         Ok(Ok(())) => {
             let _ = thread.join();
             tracing::info!("stopped");
-            Ok(())
+            Ok(stopped)
         }
         Ok(Err(error)) => Err(ServiceError::Protocol(error.to_string())),
         Err(_) => Err(ServiceError::Protocol("its thread has panicked".into())),

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
 
-use headway_node::transport::Transport;
+use headway_node::transport::lines::Lines;
 use headway_node::transport::udp::Udp;
+use headway_node::transport::{Transport, no_way_to};
 use serde::Serialize;
 
 use crate::config::{self, Settings};
@@ -70,6 +72,14 @@ pub(crate) fn open(settings: &Settings) -> Result<Box<dyn ServiceTransport>, Ser
     let what = format!("cannot receive at {listen} (node.listen)");
     match settings.node.transport {
         config::Transport::Zenoh => over_zenoh(settings, what),
+        config::Transport::Serial => {
+            let serial = &settings.serial;
+            let paths = [&serial.predecessor, &serial.successor];
+            let paths: Vec<&Path> = paths.into_iter().flatten().map(|path| &**path).collect();
+            let lines = Lines::open(&paths, serial.baud.get());
+            let what = "cannot open the serial lines (serial.predecessor, serial.successor)";
+            Ok(Box::new(lines.map_err(system(what))?))
+        }
         config::Transport::Udp => {
             let address = listen
                 .to_socket_addrs()
@@ -146,6 +156,30 @@ impl ServiceTransport for headway_zenoh::ZenohTransport {
 
     fn refused(&self) -> u64 {
         self.refused()
+    }
+}
+
+impl ServiceTransport for Lines {
+    fn reach(&mut self, node: u32, _address: &str) -> io::Result<()> {
+        if self.leads_to(node) {
+            return Ok(());
+        }
+        Err(no_way_to(node))
+    }
+
+    fn forget(&mut self, node: u32) {
+        self.remove_peer(node);
+    }
+
+    /// The predecessor comes first; of a ring of two it is the successor, too.
+    fn beside(&mut self, neighbours: &[(u32, &str)]) {
+        for (line, (node, _)) in neighbours.iter().enumerate() {
+            self.set_peer(*node, line);
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "serial"
     }
 }
 

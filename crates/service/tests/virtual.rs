@@ -76,7 +76,7 @@ fn settings(at: usize, members: usize) -> Settings {
         "[node]\nname = \"n{at}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\nstate_dir = \"x\"\n\
          [timing]\ntick = \"2ms\"\nrefresh = \"20ms\"\nsilence = \"150ms\"\ndwell_most = \"300ms\"\ngrace = \"100ms\"\n\
          [membership]\nbypass = true\nbypass_after = \"500ms\"\nwindow = \"150ms\"\n\
-         [hook]\ncommand = [\"x\"]\n[api]\nsocket = \"x\"\n\
+         [hook]\ncommand = [\"x\"]\nwhen = \"every\"\n[api]\nsocket = \"x\"\n\
          [ring]\nname = \"virtual\"\nkey_file = \"x\"\n{who}",
         address(at)
     );

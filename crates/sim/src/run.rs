@@ -164,7 +164,11 @@ pub fn run(
             stopped |= running.show(Some(fault), &mut watch).is_break();
         }
         if stopped || running.done(faults.peek().is_some()) {
-            return Ok(running.monitor.outcome());
+            let mut outcome = running.monitor.outcome();
+            if running.overdue() {
+                outcome.overdue();
+            }
+            return Ok(outcome);
         }
         running.round();
         stopped = running.show(None, &mut watch).is_break();
@@ -251,7 +255,12 @@ impl<'a> Running<'a> {
         }
         match self.monitor.settled_since() {
             Some(since) => now - since >= self.run.ring.len() as u64,
-            None => now - self.disturbed_at >= self.patience,
+            None => self.overdue(),
         }
+    }
+
+    /// As long after the last disturbance as a recovery may take.
+    fn overdue(&self) -> bool {
+        self.engine.rounds() - self.disturbed_at >= self.patience
     }
 }

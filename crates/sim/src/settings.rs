@@ -159,6 +159,9 @@ pub enum SettingsError {
     /// A horizon of 0.
     #[error("an epoch of 0 turns would forget every lap at once; expected 1 or more")]
     NoHorizon,
+    /// A clock that cannot count a lap of the ring.
+    #[error("expected at least {0}, the ring's size: a smaller clock cannot measure it")]
+    ShortClock(u64),
     /// No such choice of delays.
     #[error("{0}")]
     Delays(#[from] DelaysError),
@@ -192,7 +195,9 @@ impl SettingsError {
             | SettingsError::TooManyTokens
             | SettingsError::TooManyCounts => Setting::Tokens,
             SettingsError::Separation | SettingsError::SeparationIsMeasured => Setting::Separation,
-            SettingsError::NothingMeasured | SettingsError::Misfit(_) => Setting::Limit,
+            SettingsError::NothingMeasured
+            | SettingsError::ShortClock(_)
+            | SettingsError::Misfit(_) => Setting::Limit,
             SettingsError::NoEpochs | SettingsError::NoHorizon => Setting::Horizon,
             SettingsError::Delays(_) => Setting::Delays,
             SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => Setting::Start,
@@ -396,6 +401,12 @@ impl Settings {
             }
             Some(turns) => Some(NonZeroU32::new(turns).ok_or(SettingsError::NoHorizon)?),
         };
+        if self
+            .limit
+            .is_some_and(|limit| u64::from(limit) < processes as u64)
+        {
+            return Err(SettingsError::ShortClock(processes as u64));
+        }
         let ring = program.ring(separation, processes, &self.delays(), seed)?;
         if ring.reads_counts() && u64::from(tokens) > MAX_COUNTED_TOKENS {
             return Err(SettingsError::TooManyCounts);

@@ -27,7 +27,7 @@ fn settings(carrier: Carrier) -> LiveSettings {
     }
 }
 
-/// A busy machine may need long; a ring that is stuck needs for ever.
+/// A busy machine may need long; a ring that is stuck needs forever.
 fn settle(ring: &mut LiveRing) {
     let begun = Instant::now();
     while !(ring.observer().is_settled() && ring.sample().iter().all(|node| node.settled)) {

@@ -73,7 +73,7 @@ pub fn write(network: &Network, request: &Request, found: &Found, tables: Tables
             .map(|(bound, distance)| bound.distance.saturating_sub(distance)),
         "proved_best_for_any_length": found.proved_best(),
         "proved_best_up_to_length": found.proved_up_to,
-        "method": found.method.name(),
+        "method": found.method.to_string(),
         "seed": request.seed,
         "effort": request.effort,
         "walk": names(walk.positions()),
@@ -82,10 +82,10 @@ pub fn write(network: &Network, request: &Request, found: &Found, tables: Tables
             let (one, other) = nearest.positions;
             json!({
                 "positions": [one, other],
-                "nodes": names(&[walk.at(one as usize), walk.at(other as usize)]),
+                "node_names": names(&[walk.at(one as usize), walk.at(other as usize)]),
             })
         }),
-        "visits": by_name(&|index| json!(visits[index])),
+        "visits_by_node": by_name(&|index| json!(visits[index])),
         "rounds_between_visits": by_name(&|index| json!([between[index].0, between[index].1])),
         "equal_visits": { "possible": unfair.is_none(), "because": unfair },
         "hamiltonian_cycle": match &found.hamiltonian {

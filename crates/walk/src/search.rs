@@ -1,9 +1,9 @@
 //! The best walk that can be found: the most distance kept by m tokens forever,
 //! then the shortest walk, then the fairest visits.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use strum::{Display, EnumMessage, EnumString, VariantArray};
 
 use crate::bound::{self, Bound};
 use crate::exact::{self, ExactSearch};
@@ -17,9 +17,13 @@ use crate::tour;
 use crate::walk::Walk;
 
 /// How to look for a walk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Method {
     /// All of the others, and the best of what they find.
+    #[default]
     Best,
     /// The tour of a spanning tree.
     Tree,
@@ -35,54 +39,6 @@ pub enum Method {
     Orbit,
     /// The best walk up to a length, with proof.
     Exact,
-}
-
-impl Method {
-    /// All methods.
-    pub const ALL: [Method; 8] = [
-        Method::Best,
-        Method::Tree,
-        Method::Short,
-        Method::Hamiltonian,
-        Method::Refine,
-        Method::Formation,
-        Method::Orbit,
-        Method::Exact,
-    ];
-
-    /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Method::Best => "best",
-            Method::Tree => "tree",
-            Method::Short => "short",
-            Method::Hamiltonian => "hamiltonian",
-            Method::Refine => "refine",
-            Method::Formation => "formation",
-            Method::Orbit => "orbit",
-            Method::Exact => "exact",
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Method, String> {
-        Method::ALL
-            .into_iter()
-            .find(|method| method.name() == text)
-            .ok_or_else(|| {
-                "expected best, tree, short, hamiltonian, refine, formation, orbit or exact"
-                    .to_owned()
-            })
-    }
 }
 
 /// What is looked for.

@@ -53,7 +53,7 @@ def check_walk(path):
         assert graph.has_edge(here, there), (path, here, there)
     assert set(walk) == set(graph), path
     for node in graph:
-        assert walk.count(node) == file["visits"][node], (path, node)
+        assert walk.count(node) == file["visits_by_node"][node], (path, node)
     hops = distances(graph)
     apart = file["separation_on_walk"]
     assert apart == length // tokens

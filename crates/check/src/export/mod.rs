@@ -10,6 +10,8 @@ mod prism;
 mod promela;
 mod tla;
 
+pub(crate) use prism::QUESTIONS;
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::join;
 use crate::model::delay_relay::Instance;
 
-const QUESTIONS: &str = "\
+pub(crate) const QUESTIONS: &str = "\
 // Closure:      filter(forall, \"legitimate\" => P>=1 [ X \"legitimate\" ])
 // Convergence:  filter(forall, P>=1 [ F \"legitimate\" ])
 // Worst case:   filter(max, R{\"steps\"}max=? [ F \"legitimate\" ])

@@ -1,6 +1,8 @@
 //! The report on a guarded model.
 
-use super::explore;
+use std::borrow::Cow;
+
+use super::{GuardedAnswer, explore};
 use crate::control::{Control, Limits};
 use crate::error::Result;
 use crate::report::{Figure, Lasso, Property, Report, Worst};
@@ -17,6 +19,17 @@ pub(crate) fn report<M: Guarded>(
     control: &Control,
 ) -> Result<Report> {
     let answer = explore(model, scheduler, limits, control)?;
+    Ok(report_on(model, name.into(), instance, scheduler, answer))
+}
+
+/// Reports on what was found.
+pub(crate) fn report_on<M: Guarded>(
+    model: &M,
+    name: Cow<'static, str>,
+    instance: String,
+    scheduler: Scheduler,
+    answer: GuardedAnswer,
+) -> Report {
     let path = |ranks: Vec<u64>| Lasso::path(ranks).trace(model);
     let divergence = answer.divergence.as_ref();
     let properties = vec![
@@ -44,7 +57,7 @@ pub(crate) fn report<M: Guarded>(
         ),
     ];
     let diverging = (answer.diverging > 0).then_some(Figure::Number(answer.diverging));
-    Ok(Report {
+    Report {
         model: name,
         instance,
         scheduler: Some(scheduler),
@@ -62,5 +75,5 @@ pub(crate) fn report<M: Guarded>(
             .into_iter()
             .collect(),
         ..Report::default()
-    })
+    }
 }

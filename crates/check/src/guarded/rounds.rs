@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::{Assignments, Exploration};
+use super::Exploration;
 use crate::error::{CheckError, Result};
 use crate::traits::Guarded;
 
@@ -43,20 +43,19 @@ impl<M: Guarded> Exploration<'_, M> {
                 if self.control.stopped() {
                     return;
                 }
-                let all = Assignments::new(self.model, rank);
+                let all = self.moves(rank);
                 let enabled = all.enabled;
                 // Nothing is watched any more: its table has the enabled processes of the
                 // states passed. There are at most 28.
                 let enabled_at = |rank: u64| &self.watched[rank as usize];
                 enabled_at(rank).store(enabled as u32, Ordering::Relaxed);
-                let steps: Vec<_> = self
-                    .all_steps(&all)
-                    .map(|(selected, after)| {
-                        let enabled = enabled_at(after).load(Ordering::Relaxed);
-                        let legitimate = self.settled(after) == Some(0);
-                        (selected, after, u64::from(enabled), legitimate)
-                    })
-                    .collect();
+                let mut steps = Vec::new();
+                self.each_step(rank, &all, |selected, after| {
+                    let enabled = enabled_at(after).load(Ordering::Relaxed);
+                    let legitimate = self.settled(after) == Some(0);
+                    steps.push((selected, after, u64::from(enabled), legitimate));
+                    false
+                });
                 let mut waited = enabled;
                 while waited != 0 {
                     let most = steps.iter().map(|&(selected, after, enabled, legitimate)| {

@@ -20,6 +20,7 @@
 
 use headway_core::bound::true_separation;
 use num_bigint::BigUint;
+use num_integer::Integer;
 
 use super::delay_relay::{Instance, reduced};
 use crate::Scheduler;
@@ -62,12 +63,13 @@ impl Settings {
     /// assert_eq!(Settings::new(ring, 4).modulus, 12);
     /// ```
     pub fn new(instance: Instance, pace: u32) -> Settings {
-        let n = instance.processes() as u32;
-        let mut multiples = (2..=pace.max(2)).map(|k| k.saturating_mul(n));
+        let (n, p) = (instance.processes() as u64, u64::from(pace.max(1)));
+        let common = n.lcm(&p);
+        let above = if common > n { common } else { 2 * n };
         Settings {
             instance,
-            // n·p is one of them, unless that is more than any modulus.
-            modulus: multiples.find(|k| k % pace.max(1) == 0).unwrap_or(u32::MAX),
+            // One that does not fit is refused, as are far smaller ones.
+            modulus: u32::try_from(above).unwrap_or(u32::MAX),
             pace,
             previous: true,
             every_start: false,
@@ -158,7 +160,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
             answer.deadlock.as_ref().map(run),
         ),
         Property {
-            name: "true-distance",
+            name: "true-distance".into(),
             says: if settings.every_start {
                 "asked of legitimate starts only".to_owned()
             } else {
@@ -194,7 +196,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
     );
     let found = least.map_or(0, |least| least.0);
     Ok(Report {
-        model: "asynchronous",
+        model: "asynchronous".into(),
         instance: settings.describe(),
         scheduler: Some(settings.scheduler),
         states: answer.states.into(),

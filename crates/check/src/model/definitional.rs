@@ -66,7 +66,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         match figure {
             Figure::Count(count) => *count *= &class,
             Figure::Counts(counts) => counts.iter_mut().for_each(|count| *count *= &class),
-            Figure::Number(_) | Figure::Real(_) => {}
+            Figure::Number(_) | Figure::Real(_) | Figure::Text(_) => {}
         }
     }
     report.reductions.push(format!(

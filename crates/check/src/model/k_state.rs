@@ -1,13 +1,21 @@
 //! Dijkstra's K-state ring under every scheduler.
+//!
+//! **Value shift.** Guards and assignments compare values and add 1 modulo K. So adding
+//! the same number to all values maps runs to runs, whoever moves, and legitimate states to
+//! legitimate states: the states with value 0 at process 0 stand for all, each for K. When
+//! process 0 moves, the others are shifted back by one.
 
 use headway_core::token_ring::{holds, released};
 
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result};
-use crate::traits::{Guarded, Model};
-use crate::{Domains, Report, Scheduler, guarded};
+use crate::model::Search;
+use crate::traits::{Guarded, Model, Moves};
+use crate::{Domains, Figure, Report, Scheduler, guarded};
 
 const MAX_PROCESSES: usize = 16;
+/// The most values of the processes that are decoded at once.
+const MAX_HALF: u64 = 1 << 14;
 
 /// A K-state ring and its scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +26,8 @@ pub struct Settings {
     pub values: u32,
     /// Who moves in a step.
     pub scheduler: Scheduler,
+    /// With the value shift or without.
+    pub search: Search,
 }
 
 impl Settings {
@@ -27,6 +37,7 @@ impl Settings {
             processes,
             values: u32::try_from(processes).unwrap_or(u32::MAX),
             scheduler: Scheduler::Distributed,
+            search: Search::Reduced,
         }
     }
 }
@@ -48,10 +59,25 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         processes,
         values,
         scheduler,
+        search,
     } = *settings;
     let instance = format!("{processes} processes, {values} values");
-    guarded::report(&model, "k-state", instance, scheduler, limits, control)
+    let mut report = guarded::report(&model, "k-state", instance, scheduler, limits, control)?;
+    if search == Search::Reduced {
+        report.states *= values;
+        report.legitimate *= values;
+        for (_, figure) in &mut report.figures {
+            if let Figure::Number(states) = figure {
+                *states *= u64::from(values);
+            }
+        }
+        report.reductions = vec![REDUCTION.to_owned()];
+    }
+    Ok(report)
 }
+
+const REDUCTION: &str = "value shift: a state with value 0 at process 0 for all that differ from \
+                         it by the same number everywhere";
 
 /// One value per process; unused places stay 0.
 pub type Values = [u8; MAX_PROCESSES];
@@ -63,6 +89,11 @@ pub struct KState {
     processes: usize,
     values: u32,
     domains: Domains,
+    /// The first process whose value is part of the rank.
+    first: usize,
+    /// The values of `half` processes, by their rank.
+    halves: Vec<Values>,
+    half: usize,
 }
 
 impl KState {
@@ -83,11 +114,46 @@ impl KState {
                 "k-state: 2 to 255 values, not {values}"
             )));
         }
+        let first = usize::from(settings.search == Search::Reduced);
+        let k = u64::from(values);
+        let half = (1..=processes.div_ceil(2))
+            .rev()
+            .find(|half| k.pow(*half as u32) <= MAX_HALF);
+        let half = half.unwrap_or(1);
+        let each = Domains::new(vec![k; half])?;
+        let halves = (0..each.states()).map(|rank| {
+            let mut values = [0; MAX_PROCESSES];
+            for (place, value) in values.iter_mut().zip(each.values(rank)) {
+                *place = value as u8;
+            }
+            values
+        });
         Ok(KState {
             processes,
             values,
-            domains: Domains::new(vec![u64::from(values); processes])?,
+            domains: Domains::new(vec![k; processes - first])?,
+            first,
+            halves: halves.collect(),
+            half,
         })
+    }
+
+    /// With the same number added to all values.
+    fn shifted(&self, state: &Values, shift: u32) -> Values {
+        let mut shifted = *state;
+        for value in &mut shifted[..self.processes] {
+            *value = ((u32::from(*value) + shift) % self.values) as u8;
+        }
+        shifted
+    }
+
+    /// Whether some processes can have moved from one state to the other.
+    fn is_step(&self, old: &Values, new: &Values) -> bool {
+        old != new
+            && (0..self.processes).all(|process| {
+                let moved = self.step(old, process).map(|after| after[process]);
+                new[process] == old[process] || moved == Some(new[process])
+            })
     }
 
     /// A process's own value and its predecessor's, if it holds the token.
@@ -107,14 +173,26 @@ impl Model for KState {
 
     fn state(&self, rank: u64) -> Values {
         let mut state = [0; MAX_PROCESSES];
-        for (place, value) in state.iter_mut().zip(self.domains.values(rank)) {
-            *place = value as u8;
+        let (mut rest, mut from) = (rank, self.first);
+        while from < self.processes {
+            let values = &self.halves[(rest % self.halves.len() as u64) as usize];
+            let to = (from + self.half).min(self.processes);
+            state[from..to].copy_from_slice(&values[..to - from]);
+            rest /= self.halves.len() as u64;
+            from = to;
         }
         state
     }
 
     fn rank(&self, state: &Values) -> u64 {
-        self.domains.rank(state.iter().map(|&value| value.into()))
+        let shift = if self.first == 0 {
+            0
+        } else {
+            self.values - u32::from(state[0])
+        };
+        let values = state[self.first..self.processes].iter();
+        let shifted = values.map(|&value| u64::from((u32::from(value) + shift) % self.values));
+        self.domains.rank(shifted)
     }
 
     fn legitimate(&self, state: &Values) -> bool {
@@ -129,11 +207,79 @@ impl Model for KState {
         });
         cells.collect::<Vec<_>>().join(" ")
     }
+
+    /// Shifts every state back to where the run from the first one really is. A cycle is
+    /// gone round until the values come back, at most K times.
+    fn unfold(&self, stem: &[u64], cycle: &[u64]) -> (Vec<Values>, Option<usize>) {
+        let mut states: Vec<Values> = Vec::new();
+        let mut shift = 0;
+        let mut push = |states: &mut Vec<Values>, rank: u64| {
+            let mut state = self.shifted(&self.state(rank), shift);
+            let moved = |state: &Values| states.last().is_none_or(|old| self.is_step(old, state));
+            if !moved(&state) {
+                shift = (shift + 1) % self.values;
+                state = self.shifted(&self.state(rank), shift);
+            }
+            states.push(state);
+            state
+        };
+        for &rank in stem {
+            push(&mut states, rank);
+        }
+        loop {
+            for &rank in cycle {
+                push(&mut states, rank);
+            }
+            let Some(&rank) = cycle.first() else {
+                return (states, None);
+            };
+            let again = push(&mut states, rank);
+            states.pop();
+            if again == states[stem.len()] {
+                return (states, Some(stem.len()));
+            }
+            // The next turn starts from there.
+        }
+    }
 }
 
 impl Guarded for KState {
     fn processes(&self) -> usize {
         self.processes
+    }
+
+    fn moves(&self, rank: u64, moves: &mut Moves) {
+        moves.clear();
+        let state = self.state(rank);
+        let mut weight = 1_u64;
+        for process in 0..self.processes {
+            if let Some((own, before)) = self.token(&state, process) {
+                let after = released(own, before, process == 0, self.values);
+                let difference = u64::from(after).wrapping_sub(own.into());
+                // Process 0 has no place in the rank if it is shifted to 0 again.
+                let counts = process >= self.first;
+                moves.add(
+                    process,
+                    if counts {
+                        weight.wrapping_mul(difference)
+                    } else {
+                        0
+                    },
+                );
+            }
+            if process >= self.first {
+                weight *= u64::from(self.values);
+            }
+        }
+    }
+
+    fn canonical(&self, rank: u64, selected: u64) -> u64 {
+        if self.first == 0 || selected & 1 == 0 {
+            return rank;
+        }
+        let mut state = self.state(rank);
+        state[0] = 1;
+        self.rank(&state)
     }
 
     fn step(&self, state: &Values, process: usize) -> Option<Values> {

@@ -163,7 +163,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
     let safe: ReachAnswer<State> = reach::explore(settings, limits, control)?;
     let mut report = match settings.starts {
         Starts::Clean => Report {
-            model: NAME,
+            model: NAME.into(),
             instance: settings.to_string(),
             states: safe.states.into(),
             legitimate: (safe.states - u64::from(safe.violation.is_some())).into(),

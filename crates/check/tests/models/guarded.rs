@@ -8,9 +8,9 @@ use crate::limits;
 
 pub(crate) fn k_state(n: usize, k: u32, scheduler: Scheduler) -> Report {
     let settings = k_state::Settings {
-        processes: n,
         values: k,
         scheduler,
+        ..k_state::Settings::new(n)
     };
     k_state::check(&settings, limits(), &Control::default()).unwrap()
 }

@@ -16,6 +16,13 @@ def ask(question):
     return stormpy.model_checking(model, formula, only_initial_states=False)
 
 
+
+def whole(number):
+    """An average to four places, a whole number as such."""
+    nearest = round(number)
+    return nearest if abs(number - nearest) < 1e-5 else round(number, 4)
+
+
 legitimate = model.labeling.get_states("legitimate")
 stays = ask('P>=1 [ X "legitimate" ]').get_truth_values_vector()
 gets_there = ask('P>=1 [ F "legitimate" ]').get_truth_values_vector()
@@ -28,7 +35,7 @@ print(
             "legitimate": legitimate.get_number_of_set_bits(),
             "closure": all(stays[state] for state in legitimate),
             "convergence": all(gets_there[state] for state in range(model.nr_states)),
-            "worst": None if longest == float("inf") else round(longest),
+            "worst": None if longest == float("inf") else whole(longest),
         }
     )
 )

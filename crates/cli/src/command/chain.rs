@@ -28,11 +28,11 @@ relay; the last one lets them out. From the second process on, tokens end up at
 least the separation apart, whatever the start and the arrivals.")]
 pub(crate) struct Args {
     /// Number of processes
-    #[arg(long, value_name = "N", default_value_t = 24, value_parser = whole_number::<usize>)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 24, value_parser = whole_number::<usize>)]
     processes: usize,
 
     /// Hops to keep between successive tokens from the second process on
-    #[arg(long, value_name = "D", default_value_t = 5, value_parser = whole_number::<u32>)]
+    #[arg(short = 'd', long, value_name = "D", default_value_t = 5, value_parser = whole_number::<u32>)]
     separation: u32,
 
     /// When tokens arrive: burst:K (all in round 1), every:K rounds, random:P% a round
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 "rounds": args.rounds,
                 "arrived": outcome.arrived,
                 "left": outcome.left,
-                "waiting": outcome.waiting,
+                "tokens_waiting": outcome.waiting,
                 "last_close": outcome.last_close,
                 "min_distance_after": outcome.min_distance_after,
                 "separated": outcome.separated,

@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
-use headway_check::{CheckError, Control, Limits, Report, TooLarge, Trace};
+use headway_check::{CheckError, Control, Limits, Report, TooLarge, Trace, protocol};
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_file};
-use crate::flags::{TextOrJson, whole_number};
+use crate::flags::{TextOrJson, threads, whole_number};
 use crate::memory::available_memory_bytes;
 
+mod file;
 mod json;
 mod models;
 mod progress;
 mod ring;
 mod text;
 
+pub(crate) use file::FileFlags;
 pub(crate) use ring::RingFlags;
 
 /// Flags of `headway check`.
@@ -33,6 +35,8 @@ Examples:
   headway check asynchronous --pace 3
   headway check monitor --monitors 0,3
   headway check moving-block --believe-old-news
+  headway check examples/protocols/herman.protocol --set n=9
+  headway check mine.protocol --scheduler central --states mine.dot
 
 Each model has flags of its own: headway check MODEL --help
 
@@ -42,14 +46,25 @@ instance is too large, 130 it was stopped.")]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    model: models::Model,
+    model: Option<models::Model>,
+
+    #[command(flatten)]
+    file: FileFlags,
+
+    /// How the states of a protocol file are explored
+    #[arg(long, value_enum, default_value_t, requires = "file")]
+    engine: file::EngineFlag,
+
+    /// Write all states and steps of a protocol file: to FILE.dot, FILE.aut or FILE.csv
+    #[arg(long, value_name = "FILE", requires = "file")]
+    states: Option<PathBuf>,
 
     /// Write the slowest start, or the counterexample's, to this file
     #[arg(long, value_name = "FILE.json", global = true)]
     witness: Option<PathBuf>,
 
     /// Threads to use; the answer is the same [default: one per core]
-    #[arg(long, value_name = "T", global = true)]
+    #[arg(long, value_name = "T", value_parser = threads, global = true)]
     threads: Option<NonZeroUsize>,
 
     /// Memory for tables, in MiB [default: three quarters of the free memory]
@@ -63,7 +78,7 @@ pub(crate) struct Args {
 
 /// Checks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let limits = limits(args.memory);
+    let limits = limits(args.memory)?;
     // 0 stands for as many as there are cores.
     let threads = args.threads.map_or(0, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new()
@@ -72,9 +87,25 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
     let control = Control::default();
     let since = Instant::now();
-    let check = || pool.install(|| args.model.check(limits, &control));
-    let report = progress::watched(&control, check).map_err(failure)?;
+    let protocol = args.file.protocol()?;
+    let check = || match (&args.model, &protocol) {
+        (Some(model), None) => model.check(limits, &control).map_err(failure),
+        (None, Some(protocol)) => {
+            let scheduler = args.file.scheduler;
+            let engine = args.engine.into();
+            protocol::check_with(engine, protocol, scheduler, limits, &control)
+                .map_err(file::failure)
+        }
+        _ => Err(
+            Failure::new("what to check? give a model or a protocol file")
+                .help("see headway check --help; a file's name has a dot or a slash"),
+        ),
+    };
+    let report = progress::watched(&control, || pool.install(check))?;
     let elapsed = since.elapsed();
+    if let (Some(path), Some(protocol)) = (&args.states, &protocol) {
+        args.file.write_states(path, protocol)?;
+    }
     if let Some(path) = &args.witness {
         let witness = witness_of(&report).ok_or_else(|| {
             Failure::new(format!(
@@ -105,21 +136,31 @@ fn witness_of(report: &Report) -> Option<&Trace> {
 fn write_witness(path: &Path, witness: &Trace, report: &Report) -> Result<(), Failure> {
     let text = match &witness.start {
         Some((ring, state)) => state_file::render(ring, state),
-        None => format!("{:#}\n", json::trace(report.model, witness)),
+        None => format!("{:#}\n", json::trace(&report.model, witness)),
     };
     write_file(path, text)
 }
 
-fn limits(memory_mib: Option<u64>) -> Limits {
+fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
     let default = Limits::default();
-    let free = available_memory_bytes().map(|bytes| bytes / 4 * 3);
-    Limits {
-        memory_bytes: memory_mib
-            .map(|mib| mib.saturating_mul(1 << 20))
-            .or(free)
-            .unwrap_or(default.memory_bytes),
+    let available = available_memory_bytes();
+    let free = available.map(|bytes| bytes / 4 * 3);
+    let asked = memory_mib.map(|mib| (mib, mib.checked_mul(1 << 20)));
+    let memory_bytes = match asked {
+        None => free.unwrap_or(default.memory_bytes),
+        Some((_, Some(bytes))) if available.is_none_or(|most| bytes <= most) => bytes,
+        Some((mib, _)) => {
+            let most = available.unwrap_or(u64::MAX) >> 20;
+            return Err(
+                Failure::new(format!("--memory {mib}: only {most} MiB are free"))
+                    .help(format!("give at most --memory {most}")),
+            );
+        }
+    };
+    Ok(Limits {
+        memory_bytes,
         ..default
-    }
+    })
 }
 
 fn failure(error: CheckError) -> Failure {

@@ -8,7 +8,7 @@ use headway_lab::{Sweep, shipped};
 
 use super::sweep::{self, Running};
 use crate::failure::{Answer, Failure, read_text};
-use crate::flags::Seed;
+use crate::flags::{Seed, whole_number_in};
 use crate::report::style::{DIM, HEADING};
 
 /// Flags of `headway experiment`.
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     experiment: Option<String>,
 
     /// Samples in every cell [default: as the experiment says]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", value_parser = whole_number_in::<u64>(1..=u64::MAX))]
     samples: Option<u64>,
 
     /// Seed of every random choice [default: as the experiment says]

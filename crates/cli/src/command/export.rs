@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use headway_check::Scheduler;
 use headway_check::export::{Language, Source, export};
+use headway_check::{Scheduler, protocol};
 
-use super::check::RingFlags;
+use super::check::{FileFlags, RingFlags};
 use crate::failure::{Answer, Failure, write_file};
 use crate::flags::whole_number;
 
@@ -17,6 +17,7 @@ use crate::flags::whole_number;
 Examples:
   headway export promela --processes 6 --tokens 2 --separation 3 > ring.pml
   headway export prism --model k-state --processes 4 --values 4 -o k.prism
+  headway export prism examples/protocols/herman.protocol --set n=7
   headway export tla --processes 5 --tokens 2 --separation 2 --delays at:0,2
 
 How to run the tool is in a comment at the top of every export.")]
@@ -24,8 +25,16 @@ pub(crate) struct Args {
     /// promela (for SPIN), prism (for PRISM and Storm) or tla (for TLC)
     language: Language,
 
+    #[command(flatten)]
+    file: FileFlags,
+
     /// What to export
-    #[arg(long, value_enum, default_value = "delay-relay")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "delay-relay",
+        conflicts_with = "file"
+    )]
     model: Exported,
 
     #[command(flatten)]
@@ -34,10 +43,6 @@ pub(crate) struct Args {
     /// Values of each process of a K-state ring [default: N]
     #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
     values: Option<u32>,
-
-    /// Scheduler of the K-state ring; only central can be exported
-    #[arg(long, value_name = "WHO")]
-    scheduler: Option<Scheduler>,
 
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -55,8 +60,16 @@ enum Exported {
 
 /// Writes the export.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let source = args.source()?;
-    let text = export(&source, args.language);
+    let text = match args.file.protocol()? {
+        Some(protocol) => {
+            let scheduler = args.file.scheduler.or(protocol.scheduler());
+            let scheduler = scheduler.unwrap_or(Scheduler::Central);
+            let help = "add --scheduler central or --scheduler synchronous";
+            protocol::export(&protocol, scheduler, args.language)
+                .map_err(|error| Failure::new(error).help(help))?
+        }
+        None => export(&args.source()?, args.language),
+    };
     match &args.output {
         Some(path) => {
             write_file(path, text)?;
@@ -75,7 +88,7 @@ impl Args {
             ("--separation", ring.separation.is_some(), DelayRelay),
             ("--delays", ring.delays.is_some(), DelayRelay),
             ("--values", self.values.is_some(), KState),
-            ("--scheduler", self.scheduler.is_some(), KState),
+            ("--scheduler", self.file.scheduler.is_some(), KState),
         ];
         let mut given = given.iter().filter(|(_, given, _)| *given);
         if let Some((flag, ..)) = given.find(|(_, _, model)| *model != self.model) {
@@ -89,17 +102,22 @@ impl Args {
             let wrong = |error| Failure::new(error).help("see headway export --help");
             return instance.map(Source::DelayRelay).map_err(wrong);
         }
-        if self.scheduler.is_some_and(|who| who != Scheduler::Central) {
+        if self
+            .file
+            .scheduler
+            .is_some_and(|who| who != Scheduler::Central)
+        {
             return Err(
                 Failure::new("only the central scheduler of k-state can be exported")
                     .help("drop --scheduler, or use headway check k-state"),
             );
         }
         let processes = ring.size.processes.unwrap_or(4);
-        let values = self.values.unwrap_or(processes as u32);
-        if processes < 2 || !(2..=255).contains(&values) {
+        let default = || u32::try_from(processes).unwrap_or(u32::MAX);
+        let values = self.values.unwrap_or_else(default);
+        if !(2..=255).contains(&processes) || !(2..=255).contains(&values) {
             return Err(Failure::new(format!(
-                "k-state: 2 processes or more and 2 to 255 values, not {processes} and {values}"
+                "k-state: 2 to 255 processes and 2 to 255 values, not {processes} and {values}"
             ))
             .help("change --processes or --values"));
         }

@@ -8,8 +8,8 @@ use headway_sim::Outcome;
 use headway_sim::forecast::{Forecast, Jam, Movement, Wait};
 use serde_json::{Map, Value, json};
 
-use crate::failure::{Answer, Failure, write_file};
-use crate::flags::{Format, Instance, RingFlags, whole_number};
+use crate::failure::{Answer, Failure, expect_ending, write_file};
+use crate::flags::{Format, Instance, RingFlags, whole_number, whole_number_in};
 use crate::report::diagram::{Diagram, Dot, Shown, delays};
 use crate::report::progress::Progress;
 use crate::report::style::{self, DIM, HEADING};
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     ring: RingFlags,
 
     /// Show the state after this round, however large (repeatable)
-    #[arg(long, value_name = "ROUND", value_parser = clap::value_parser!(u64).range(..=1 << 63))]
+    #[arg(long, value_name = "ROUND", value_parser = whole_number_in::<u64>(0..=1 << 63))]
     at: Vec<u64>,
 
     /// List every wait: which token, where, from which round to which
@@ -60,6 +60,9 @@ pub(crate) struct Args {
 
 /// Forecasts and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    if let Some(path) = &args.svg {
+        expect_ending(path, "svg")?;
+    }
     let instance = match &args.file {
         Some(path) => args.ring.with_state_file(path)?.instance()?,
         None => args.ring.instance()?,
@@ -109,9 +112,9 @@ fn in_json(
     let mut fields: Map<String, Value> = report::json::outcome(instance, &[], outcome);
     fields.insert("cycle_time".to_owned(), json!(cycle_time(forecast)));
     if let Some(jam) = line.jam() {
-        let queue = |queue: &headway_sim::forecast::Queue| json!({ "process": queue.process, "rounds": queue.rounds });
+        let queue = |queue: &headway_sim::forecast::Queue| json!({ "process": queue.process, "wait_rounds": queue.rounds });
         let queues: Vec<Value> = jam.queues.iter().map(queue).collect();
-        let jam = json!({ "from": jam.from, "period": jam.period, "queues": queues });
+        let jam = json!({ "repeats_from": jam.from, "period": jam.period, "queues": queues });
         fields.insert("jam".to_owned(), jam);
     }
     if args.waits {
@@ -159,15 +162,23 @@ fn in_text(
     if !args.at.is_empty() {
         write_states(&mut out, args, instance, forecast)?;
     }
-    let commands = [
-        ("headway forecast --waits", "every wait"),
-        (
-            "headway forecast --at 1000000000000",
-            "the state after a million million rounds",
-        ),
-        ("headway forecast --svg future.svg", "the picture"),
-        ("headway worst", "the slowest start of all"),
-    ];
+    let command = |flag: &str, value: &str| instance.command("forecast", &[(flag, value)]);
+    let mut commands = Vec::new();
+    if !args.waits {
+        commands.push((command("waits", ""), "every wait"));
+    }
+    if args.at.is_empty() {
+        let far = "the state after a million million rounds";
+        commands.push((command("at", "1000000000000"), far));
+    }
+    if args.svg.is_none() {
+        commands.push((command("svg", "future.svg"), "the picture"));
+    }
+    if forecast.feasible() && !instance.from_file() {
+        let mut ring = instance.clone();
+        ring.given.retain(|(flag, _)| flag != "start");
+        commands.push((ring.command("worst", &[]), "the slowest start of all"));
+    }
     Ok(try_next(&mut out, &commands)?)
 }
 

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches, Subcommand};
 use headway_service::client::{self, ClientError};
 use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, keys};
-use headway_service::secret;
+use headway_service::{Stopped, secret};
 use serde_json::{Value, json};
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, is_stdin, read_text};
+use crate::flags::TextOrJson;
+use crate::report::print_json;
+
+mod status;
 
 /// Flags of `headway node`.
 #[derive(ClapArgs, Debug)]
@@ -41,8 +45,8 @@ enum Command {
     Init(InitArgs),
     /// Say what is wrong with a configuration, or what it means
     CheckConfig(Box<Given>),
-    /// What a running node is doing
-    Status(SocketArgs),
+    /// What a running node is doing; exit code 1 while its ring has not settled
+    Status(StatusArgs),
     /// Who is on the ring
     List(SocketArgs),
     /// Add a member, which has to run already
@@ -129,6 +133,15 @@ struct SocketArgs {
 }
 
 #[derive(ClapArgs, Debug)]
+struct StatusArgs {
+    #[command(flatten)]
+    socket: SocketArgs,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: TextOrJson,
+}
+
+#[derive(ClapArgs, Debug)]
 struct AddArgs {
     /// The new member's name
     name: String,
@@ -161,7 +174,14 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         None => serve(&args.given),
         Some(Command::Init(args)) => init(args),
         Some(Command::CheckConfig(given)) => check(given),
-        Some(Command::Status(socket)) => show(&ask(&socket.socket, "GET", "/v1/status", None)?),
+        Some(Command::Status(args)) => {
+            let status = ask(&args.socket.socket, "GET", "/v1/status", None)?;
+            match args.format {
+                TextOrJson::Json => print_json(&status)?,
+                TextOrJson::Text => status::write(&mut anstream::stdout().lock(), &status)?,
+            }
+            Ok(Answer::from(status["settled"] == true))
+        }
         Some(Command::List(socket)) => list(&socket.socket),
         Some(Command::Add(args)) => add(args),
         Some(Command::Remove(args)) => {
@@ -181,14 +201,14 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 fn sources(given: &Given) -> Result<Sources, Failure> {
     let text = match &given.config {
         None => String::new(),
-        Some(path) => std::fs::read_to_string(path).map_err(|error| {
-            let failure = Failure::reading(path, &error);
-            match error.kind() {
-                std::io::ErrorKind::NotFound => failure.help(format!(
+        Some(path) => read_text(path).map_err(|failure| {
+            let missing = !is_stdin(path) && !path.exists();
+            match missing {
+                true => failure.help(format!(
                     "check the path; `headway node init {}` writes an example",
                     path.display()
                 )),
-                _ => failure,
+                false => failure,
             }
         })?,
     };
@@ -241,13 +261,24 @@ fn serve(given: &Given) -> Result<Answer, Failure> {
         };
         Settings::read(&sources(&given).map_err(|failure| vec![unread(failure)])?)
     };
-    headway_service::run(&settings, &reread).map_err(Failure::new)?;
-    Ok(Answer::Yes)
+    Ok(
+        match headway_service::run(&settings, &reread).map_err(Failure::new)? {
+            Stopped::Asked => Answer::Yes,
+            Stopped::Interrupted => Answer::Interrupted,
+        },
+    )
 }
 
 fn init(args: &InitArgs) -> Result<Answer, Failure> {
     if let Some(path) = &args.key {
-        secret::create(path).map_err(|error| Failure::writing(path, &error))?;
+        secret::create(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Failure::new(format!(
+                "there is a key in {} already, and it is left as it is",
+                path.display()
+            ))
+            .help("to use it, drop --key and set ring.key_file; for a new one, give another --key"),
+            _ => Failure::writing(path, &error),
+        })?;
         eprintln!(
             "wrote a new key to {}: copy it to every member, mode 600",
             path.display()
@@ -255,7 +286,8 @@ fn init(args: &InitArgs) -> Result<Answer, Failure> {
     }
     let mut example = example();
     if let Some(path) = &args.key {
-        // The example says where the key is that was just made.
+        // The example says where the key is that was just made, wherever the node is started.
+        let path = std::path::absolute(path).map_err(|error| Failure::reading(path, &error))?;
         let line = |line: &str| match line.strip_prefix("key_file = ") {
             Some(_) => format!("key_file = {:?}\n", path.display().to_string()),
             None => format!("{line}\n"),
@@ -308,12 +340,6 @@ fn ask(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> Result<
         }
         ClientError::Refused(_) | ClientError::Strange => Failure::new(error),
     })
-}
-
-fn show(value: &Value) -> Result<Answer, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::new)?;
-    println!("{text}");
-    Ok(Answer::from(value["settled"] == true))
 }
 
 fn list(socket: &Path) -> Result<Answer, Failure> {

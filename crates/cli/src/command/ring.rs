@@ -2,7 +2,6 @@
 
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -11,9 +10,9 @@ use headway_stage::faulty::{Faults, SharedFaults};
 use headway_stage::live_ring::{Carrier, LiveError, LiveRing, LiveSettings};
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{Seed, TextOrJson, duration, whole_number};
-use crate::interrupt::stopped;
-use crate::report::print_json;
+use crate::flags::{Seed, TextOrJson, decimal, duration, threads, whole_number};
+use crate::interrupt::is_stopped;
+use crate::report::{print_json, style};
 
 mod live;
 mod order;
@@ -43,15 +42,15 @@ without the time and with a space instead of the colon:
 and, typed: help, quit.")]
 pub(crate) struct Args {
     /// Number of nodes
-    #[arg(long, value_name = "N", default_value_t = 24, value_parser = whole_number::<u32>, help_heading = "Ring")]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 24, value_parser = whole_number::<u32>, help_heading = "Ring")]
     nodes: u32,
 
     /// Number of tokens
-    #[arg(long, value_name = "M", default_value_t = 4, value_parser = whole_number::<u32>, help_heading = "Ring")]
+    #[arg(short = 'm', long, value_name = "M", default_value_t = 4, value_parser = whole_number::<u32>, help_heading = "Ring")]
     tokens: u32,
 
     /// Minimum real-time distance between permits on this ring, in hops
-    #[arg(long, value_name = "D", default_value_t = 2, value_parser = whole_number::<u32>, help_heading = "Ring")]
+    #[arg(short = 'd', long, value_name = "D", default_value_t = 2, value_parser = whole_number::<u32>, help_heading = "Ring")]
     separation: u32,
 
     /// Bytes that each token carries, 0 to 255; with 8 or more it counts its permits
@@ -86,19 +85,19 @@ pub(crate) struct Args {
     transport: Transport,
 
     /// Probability that a datagram is lost
-    #[arg(long, value_name = "P", default_value_t, help_heading = "Network")]
+    #[arg(long, value_name = "P", default_value_t, value_parser = decimal, help_heading = "Network")]
     loss: f64,
 
     /// Probability that a datagram arrives twice
-    #[arg(long, value_name = "P", default_value_t, help_heading = "Network")]
+    #[arg(long, value_name = "P", default_value_t, value_parser = decimal, help_heading = "Network")]
     duplicate: f64,
 
     /// Probability that a datagram is overtaken by the next
-    #[arg(long, value_name = "P", default_value_t, help_heading = "Network")]
+    #[arg(long, value_name = "P", default_value_t, value_parser = decimal, help_heading = "Network")]
     reorder: f64,
 
     /// Probability that a datagram is changed on its way
-    #[arg(long, value_name = "P", default_value_t, help_heading = "Network")]
+    #[arg(long, value_name = "P", default_value_t, value_parser = decimal, help_heading = "Network")]
     corrupt: f64,
 
     /// Every datagram is late by up to this
@@ -118,7 +117,7 @@ pub(crate) struct Args {
     faults: Vec<Fault>,
 
     /// Threads that share the nodes [default: one per core]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = threads)]
     threads: Option<NonZeroUsize>,
 
     /// How to print the result
@@ -174,7 +173,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     let ring = LiveRing::start(settings).map_err(|error| not_started(args, error))?;
     let mut session = Session::new(ring, args.faults.clone(), duration);
-    if person && args.format == TextOrJson::Text {
+    if person && !style::is_dumb() && args.format == TextOrJson::Text {
         live::play(&mut session)?;
     } else {
         in_lines(&mut session, args.format == TextOrJson::Text)?;
@@ -183,6 +182,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     match args.format {
         TextOrJson::Text => summary.write(&mut anstream::stdout().lock())?,
         TextOrJson::Json => print_json(&summary.json())?,
+    }
+    if is_stopped() {
+        return Ok(Answer::Interrupted);
     }
     Ok(summary.good().into())
 }
@@ -199,7 +201,7 @@ fn in_lines(session: &mut Session, show: bool) -> Result<(), Failure> {
         for line in orders.try_iter() {
             session.type_in(&line);
         }
-        let running = session.step() && !stopped().load(Ordering::Relaxed);
+        let running = session.step() && !is_stopped();
         if show {
             for remark in session.news() {
                 writeln!(out, "{remark}")?;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
 use headway_draw::escape;
@@ -13,6 +14,7 @@ use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
 use crate::flags::{Format, Instance, RingFlags, StartOrFile, one_of, whole_number};
+use crate::interrupt::{is_stopped, stopped};
 use crate::report::diagram::{Diagram, Shown, delays, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
@@ -97,6 +99,14 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         rounds: args.rounds,
         engine: args.engine,
     };
+    admit(&instance, &run)?;
+    if network.is_some() && args.rounds.is_some_and(|rounds| rounds > MAX_WALK_ROUNDS) {
+        return Err(Failure::new(format!(
+            "--rounds {}: on a walk every round is kept, at most {MAX_WALK_ROUNDS} of them",
+            args.rounds.unwrap_or_default()
+        ))
+        .help(format!("give at most --rounds {MAX_WALK_ROUNDS}")));
+    }
     if args.watch {
         if network.is_some() {
             return Err(Failure::new("--watch shows a ring, not a network")
@@ -126,6 +136,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(trace) = observed.trace {
         trace.finish()?;
     }
+    if is_stopped() {
+        warn(format_args!("stopped after round {}", outcome.rounds));
+        return Ok(Answer::Interrupted);
+    }
     Ok(outcome.legitimate.into())
 }
 
@@ -136,7 +150,7 @@ impl Args {
             return Ok((self.ring.instance()?, None));
         };
         let file = over_network::read(path)?;
-        let instance = if let Some(StartOrFile::File(_)) = self.ring.start {
+        let mut instance = if let Some(StartOrFile::File(_)) = self.ring.start {
             self.ring.instance()?
         } else {
             over_network::flags(&file, path, &self.ring)?.instance()?
@@ -151,8 +165,46 @@ impl Args {
             .help("one process for each position of the walk"));
         }
         let network = OverNetwork::new(file, &instance);
+        instance.given = self.ring.given();
+        let walk = ("walk".to_owned(), path.display().to_string());
+        instance.given.insert(0, walk);
         Ok((instance, Some(network)))
     }
+}
+
+/// The distance in the network is kept for every round of a run on a walk.
+const MAX_WALK_ROUNDS: u64 = 20_000_000;
+
+/// Local states and tokens that lock-step gets through in a second, with what watches it.
+const STEPS_PER_SECOND: u128 = 50_000_000;
+
+/// Says if it will take long, and refuses what would take a year.
+fn admit(instance: &Instance, run: &Run) -> Result<(), Failure> {
+    let (n, m) = (instance.processes(), instance.tokens());
+    let last_fault = run.faults.iter().map(|fault| fault.after_round).max();
+    let rounds = run.rounds.map_or_else(
+        || u128::from(run.patience()) + u128::from(n) + u128::from(last_fault.unwrap_or(0)),
+        u128::from,
+    );
+    // As the run chooses its engine.
+    let per_round = if m <= n / 4 { m } else { n.max(m) };
+    let seconds = rounds * u128::from(per_round) / STEPS_PER_SECOND;
+    let days = seconds / 86_400;
+    let help = "`headway forecast` tells the same at once, for rings of delays and relays";
+    if days >= 365 {
+        let fits = 365 * 86_400 * STEPS_PER_SECOND / u128::from(per_round.max(1));
+        return Err(Failure::new(format!(
+            "{rounds} rounds of this ring would take about {days} days"
+        ))
+        .help(format!("give at most --rounds {fits}; {help}")));
+    }
+    if seconds >= 60 {
+        let about = indicatif::HumanDuration(std::time::Duration::from_secs(seconds as u64));
+        warn(format_args!(
+            "this may take up to {about}; Ctrl-C shows what is known. {help}"
+        ));
+    }
+    Ok(())
 }
 
 /// Says what is going to happen on an infeasible ring.
@@ -165,19 +217,20 @@ fn explain_jam(instance: &Instance) {
         instance.tokens(),
         u64::from(instance.separation()),
     );
-    let fits = if n / m >= 1 {
-        format!(
-            "What fits: {} {} apart, or {} {d} apart.",
-            count(m, "token"),
-            n / m,
-            count(n / d, "token")
-        )
-    } else {
-        format!("What fits: at most {n} tokens.")
-    };
+    let mut fits = Vec::new();
+    if n >= m {
+        fits.push(format!("{} {} apart", count(m, "token"), n / m));
+    }
+    if n >= d {
+        fits.push(format!("{} {d} apart", count(n / d, "token")));
+    }
+    if fits.is_empty() {
+        fits.push(format!("at most {}", count(n, "token")));
+    }
+    let fits = fits.join(", or ");
     warn(format_args!(
         "{m} tokens {d} apart need {} processes and the ring has {n}: this is a traffic jam. Tokens \
-         will queue forever, and each delay lets one through every {d} rounds. {fits}",
+         will queue forever, and each delay lets one through every {d} rounds. What fits: {fits}.",
         u128::from(m) * u128::from(d),
     ));
 }
@@ -199,7 +252,7 @@ impl Observed<'_> {
         mut show: impl FnMut(&Frame<'_>, Option<(&OverNetwork, Option<u32>)>) -> Result<(), Failure>,
     ) -> Result<Outcome, Failure> {
         let mut progress = Progress::new(self.run.rounds, "rounds");
-        let mut failed = None;
+        let (mut failed, stopped) = (None, stopped());
         let outcome = simulate(self.run, |frame| {
             if frame.round % 64 == 0 {
                 progress.at(frame.round);
@@ -216,6 +269,7 @@ impl Observed<'_> {
                 None => Ok(()),
             };
             match traced.and_then(|()| show(frame, network)) {
+                Ok(()) if stopped.load(Ordering::Relaxed) => ControlFlow::Break(()),
                 Ok(()) => ControlFlow::Continue(()),
                 Err(failure) => {
                     failed = Some(failure);
@@ -260,7 +314,7 @@ impl Observed<'_> {
             json.append(&mut json::beliefs(beliefs));
         }
         if let Some(network) = &self.network {
-            json.insert("network".to_owned(), network.json());
+            json.insert("over_network".to_owned(), network.json());
         }
         print_json(&json.into())?;
         Ok(outcome)

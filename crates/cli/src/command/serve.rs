@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use headway_dashboard::fleet::{MAX_NODES, NodeUrl};
-use headway_dashboard::{Options, Server, Token};
+use headway_dashboard::{Options, Secret, Server};
 
-use crate::failure::{Answer, Failure, read_text};
+use crate::failure::{Answer, Failure, plain, read_text};
+use crate::flags::whole_number;
 
 /// Flags of `headway serve`.
 #[derive(ClapArgs, Debug)]
@@ -17,8 +18,8 @@ Examples:
   headway serve                            the page at http://127.0.0.1:7007/
   headway serve --open                     and a browser that shows it
   headway serve --port 0                   at any free port; the address is printed
-  headway serve --listen 0.0.0.0:7007 --token-file token
-                                           for others too; they need the token
+  headway serve --listen 0.0.0.0:7007 --secret-file secret
+                                           for others too; they need the secret
   headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020
                                            watch real nodes
 
@@ -30,21 +31,22 @@ pub(crate) struct Args {
         long,
         value_name = "PORT",
         default_value_t = 7007,
+        value_parser = whole_number::<u16>,
         conflicts_with = "listen"
     )]
     port: u16,
 
-    /// Address to listen at, so that others can reach it; needs --token-file
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    /// Address to listen at, so that others can reach it; needs --secret-file
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     listen: Option<SocketAddr>,
 
     /// Name under which others reach this server, such as ring.example; may be repeated
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
 
-    /// File with the token that has to be shown; readable by its owner only
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
+    /// File with the secret that has to be shown; readable by its owner only
+    #[arg(long, value_name = "FILE", alias = "token-file")]
+    secret_file: Option<PathBuf>,
 
     /// Watch these nodes: their HTTP addresses, separated by commas
     #[arg(long, value_name = "URL,...", value_delimiter = ',')]
@@ -63,16 +65,21 @@ pub(crate) struct Args {
     page: Option<PathBuf>,
 }
 
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let expected = "expected an address and a port, such as 0.0.0.0:7007 or [::]:7007";
+    text.parse().map_err(|_| expected.to_owned())
+}
+
 /// Serves until it is interrupted.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let local = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     let listen = args.listen.unwrap_or(local);
-    let token = args.token_file.as_deref().map(read_token).transpose()?;
-    if token.is_none() && !listen.ip().is_loopback() {
+    let secret = args.secret_file.as_deref().map(read_secret).transpose()?;
+    if secret.is_none() && !listen.ip().is_loopback() {
         return Err(Failure::new(format!(
-            "--listen {listen}: others could reach this address, so a token is needed"
+            "--listen {listen}: others could reach this address, so a secret is needed"
         ))
-        .help("give --token-file FILE, or use --port to serve this machine only"));
+        .help("give --secret-file FILE, or use --port to serve this machine only"));
     }
     if args.fleet.len() > MAX_NODES {
         return Err(Failure::new(format!(
@@ -83,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     }
     let options = Options {
         listen,
-        token,
+        secret,
         names: args.hosts.clone(),
         page: args.page.clone(),
         fleet: args.fleet.clone(),
@@ -97,15 +104,15 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 async fn serve(args: &Args, options: Options) -> Result<Answer, Failure> {
-    let (listen, needs_token) = (options.listen, options.token.is_some());
+    let (listen, needs_secret) = (options.listen, options.secret.is_some());
     let server = Server::bind(options).map_err(|error| no_listener(listen, &error))?;
     let url = format!("http://{}/", server.address()?);
     let mut out = anstream::stdout();
     writeln!(out, "Headway is at {url}")?;
-    if needs_token {
+    if needs_secret {
         writeln!(
             out,
-            "Open it once as {url}?token=TOKEN with the token from the file."
+            "Open it once as {url}?secret=SECRET with the secret from the file."
         )?;
     }
     writeln!(out, "Ctrl-C stops it.")?;
@@ -120,11 +127,11 @@ async fn serve(args: &Args, options: Options) -> Result<Answer, Failure> {
         }
     };
     server.serve(interrupted).await;
-    Ok(Answer::Yes)
+    Ok(Answer::Interrupted)
 }
 
 fn no_listener(listen: SocketAddr, error: &io::Error) -> Failure {
-    let failure = Failure::new(format!("cannot listen at {listen}: {error}"));
+    let failure = Failure::new(format!("cannot listen at {listen}: {}", plain(error)));
     match error.kind() {
         io::ErrorKind::AddrInUse => failure.help(
             "another program, perhaps another `headway serve`, has this port; \
@@ -136,11 +143,11 @@ fn no_listener(listen: SocketAddr, error: &io::Error) -> Failure {
     }
 }
 
-fn read_token(path: &Path) -> Result<Token, Failure> {
+fn read_secret(path: &Path) -> Result<Secret, Failure> {
     check_permissions(path)?;
     let text = read_text(path)?;
-    Token::parse(&text).map_err(|problem| {
-        Failure::new(format!("the token in {} {problem}", path.display())).help(format!(
+    Secret::parse(&text).map_err(|problem| {
+        Failure::new(format!("the secret in {} {problem}", path.display())).help(format!(
             "make one: (umask 077; head -c 24 /dev/urandom | base64 | tr '+/' '-_' > {})",
             path.display()
         ))

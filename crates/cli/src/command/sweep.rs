@@ -9,11 +9,12 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use headway_lab::journal::Shard;
 use headway_lab::model::Engine;
 use headway_lab::sweep::{Options, SweepEvent};
-use headway_lab::{Sweep, sweep as lab_sweep};
+use headway_lab::{Sweep, Value, sweep as lab_sweep};
 
 use super::experiment::parse;
 use crate::failure::{Answer, Failure, read_text, warn};
-use crate::flags::{Seed, one_of};
+use crate::flags::{BYTES_PER_PROCESS, BYTES_PER_TOKEN, check_memory};
+use crate::flags::{Seed, one_of, threads, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
 
@@ -55,7 +56,7 @@ pub(crate) struct Args {
     grid: from_flags::GridFlags,
 
     /// Samples in every cell [default: 300, or as the file says]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", value_parser = whole_number_in::<u64>(1..=u64::MAX))]
     samples: Option<u64>,
 
     /// Seed of every random choice [default: 2009, or as the file says]
@@ -93,7 +94,7 @@ pub(crate) struct Running {
     output: Option<PathBuf>,
 
     /// Threads; the results do not depend on it [default: one per core]
-    #[arg(long, value_name = "T", help_heading = "Running")]
+    #[arg(long, value_name = "T", value_parser = threads, help_heading = "Running")]
     threads: Option<NonZeroUsize>,
 
     /// Go on where an earlier run stopped
@@ -189,7 +190,38 @@ pub(crate) fn execute(
     }
 }
 
+/// A million seconds' work, if samples are quick; more is a mistake.
+const MAX_SAMPLES: u64 = 1_000_000_000_000;
+
+/// Refuses what would never end or does not fit in memory, before anything is written.
+fn admit(sweep: &Sweep, running: &Running) -> Result<(), Failure> {
+    let cells = sweep.cells.len() as u64;
+    let samples = cells.checked_mul(sweep.samples);
+    if samples.is_none_or(|samples| samples > MAX_SAMPLES) {
+        return Err(Failure::new(format!(
+            "{cells} cells of {} samples would take more than 11 days at a million samples a second",
+            sweep.samples
+        ))
+        .help(format!("give at most --samples {}", MAX_SAMPLES / cells.max(1))));
+    }
+    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = running.threads.map_or_else(cores, NonZeroUsize::get) as u64;
+    for (axis, bytes) in [
+        ("processes", BYTES_PER_PROCESS),
+        ("tokens", BYTES_PER_TOKEN),
+    ] {
+        let values = sweep.cells.iter().filter_map(|cell| match cell.get(axis) {
+            Some(Value::Number(number)) => u64::try_from(*number).ok(),
+            _ => None,
+        });
+        // Every thread has a ring of its own.
+        check_memory(axis, values.max().unwrap_or(0), bytes * threads)?;
+    }
+    Ok(())
+}
+
 fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<Answer, Failure> {
+    admit(sweep, running)?;
     let default = || PathBuf::from(format!("headway-{}", sweep.name));
     let folder = running.output.clone().unwrap_or_else(default);
     let shard = running.shard.unwrap_or(Shard::WHOLE);
@@ -198,6 +230,7 @@ fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<
     let cells: Vec<u32> = (0..sweep.cells.len() as u32)
         .filter(|&cell| shard.has(cell) && !done.contains(&cell))
         .collect();
+    // All of them fit, so these do.
     let total = cells.len() as u64 * sweep.samples;
     let options = Options {
         threads: running.threads,
@@ -239,7 +272,7 @@ fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<
                 .count(),
             folder.display()
         ));
-        return Ok(Answer::No);
+        return Ok(Answer::Interrupted);
     }
     if shard != Shard::WHOLE {
         let mut out = anstream::stdout().lock();

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use headway_walk::file::{self, Tables};
 use headway_walk::formats::{Format as NetworkFormat, ReadError};
 use headway_walk::generators::Generator;
@@ -15,8 +15,8 @@ use headway_walk::svg::{self, Picture, Theme};
 use headway_walk::{Network, Walk, bound, hamiltonian};
 use serde_json::Value;
 
-use crate::failure::{Answer, Failure, read_text, warn, write_file};
-use crate::flags::{Seed, TextOrJson, whole_number};
+use crate::failure::{Answer, Failure, expect_ending, read_text, warn, write_file};
+use crate::flags::{Seed, TextOrJson, one_of, possible_values, whole_number, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::print_json;
 use crate::report::progress::Progress;
@@ -58,17 +58,17 @@ pub(crate) struct Args {
     largest_component: bool,
 
     /// Number of tokens
-    #[arg(long, value_name = "M", default_value_t = 2, value_parser = whole_number::<usize>)]
+    #[arg(short = 'm', long, value_name = "M", default_value_t = 2, value_parser = whole_number::<usize>)]
     tokens: usize,
 
     /// Distance wanted between tokens in the network. Once reached, the search shortens the
     /// walk instead of widening the distance
-    #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+    #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
     /// How to look for a walk
-    #[arg(long, value_enum, default_value_t)]
-    method: MethodChoice,
+    #[arg(long, value_parser = looking(), default_value = "best")]
+    method: Looking,
 
     /// With --method exact: the longest walk to consider [default: twice the nodes]
     #[arg(long, value_name = "STEPS", value_parser = whole_number::<usize>)]
@@ -84,7 +84,7 @@ pub(crate) struct Args {
     rings: Option<PathBuf>,
 
     /// With --method rings: tokens may rest up to this many rounds at every node of a ring
-    #[arg(long, value_name = "ROUNDS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=6))]
+    #[arg(long, value_name = "ROUNDS", default_value_t = 1, value_parser = whole_number_in::<u32>(1..=6))]
     slowest: u32,
 
     /// Seed of every random choice
@@ -92,7 +92,7 @@ pub(crate) struct Args {
     seed: Option<Seed>,
 
     /// How hard to look: 10 takes about ten times as long as 1
-    #[arg(long, value_name = "E", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "E", default_value_t = 1, value_parser = whole_number_in::<u32>(1..=1000))]
     effort: u32,
 
     /// Table what every number of tokens keeps, on a network of any size
@@ -114,47 +114,29 @@ pub(crate) struct Args {
     svg: Option<PathBuf>,
 
     /// The ground of the drawing
-    #[arg(long, value_enum, default_value_t)]
-    theme: ThemeChoice,
+    #[arg(long, value_parser = one_of::<Theme>(), default_value_t)]
+    theme: Theme,
 
     /// Also write the network, in the format of the ending
     #[arg(long, value_name = "FILE")]
     write_network: Option<PathBuf>,
 }
 
-/// How to look for a walk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum MethodChoice {
-    /// Everything below, and the best of what is found
-    #[default]
-    Best,
-    /// The tour of a spanning tree
-    Tree,
-    /// A short tour by 2-opt or Or-opt
-    Short,
-    /// A walk that visits every node exactly once
-    Hamiltonian,
-    /// A short tour, changed a little at a time so that tokens keep more
-    Refine,
-    /// A walk made for separation
-    Formation,
-    /// Tokens turn on a circuit and make side trips; for large networks
-    Orbit,
-    /// The best walk up to a length, with proof; small networks
-    Exact,
-    /// Several rings that meet instead of one walk
+/// How to look: for a walk, or for several rings that meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looking {
+    Walk(Method),
     Rings,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum ThemeChoice {
-    /// As the viewer prefers
-    #[default]
-    Auto,
-    /// Light
-    Light,
-    /// Dark
-    Dark,
+/// The methods by their names, and `rings`.
+fn looking() -> impl TypedValueParser<Value = Looking> {
+    let rings = PossibleValue::new("rings").help("Several rings that meet instead of one walk");
+    let values = possible_values::<Method>().chain([rings]);
+    PossibleValuesParser::new(values).map(|name| match name.parse() {
+        Ok(method) => Looking::Walk(method),
+        Err(_) => Looking::Rings,
+    })
 }
 
 /// Up to this many nodes the table of capacities costs little.
@@ -162,6 +144,9 @@ const TABLED_NODES: usize = 2000;
 
 /// Looks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    if let Some(path) = &args.svg {
+        expect_ending(path, "svg")?;
+    }
     let seed = args.seed.unwrap_or_default().0;
     let network = args.the_network(seed)?;
     for note in network.notes() {
@@ -171,8 +156,14 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         write_network(&network, path)?;
     }
     check_tokens(args.tokens, &network)?;
-    if args.method == MethodChoice::Rings {
+    let Looking::Walk(method) = args.method else {
         return rings::run(args, &network, seed);
+    };
+    if args.longest.is_some() && method != Method::Exact {
+        return Err(
+            Failure::new("--longest only has a meaning for --method exact")
+                .help("add --method exact, or drop --longest"),
+        );
     }
     if args.rings.is_some() {
         return Err(
@@ -183,7 +174,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let request = Request {
         tokens: args.tokens,
         wanted: args.separation,
-        method: args.method.method(),
+        method,
         longest: args.longest,
         seed,
         effort: args.effort,
@@ -223,11 +214,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             tokens: args.tokens,
             nearest: found.nearest,
             bound: found.bound.as_ref().map(|bound| bound.distance),
-            theme: match args.theme {
-                ThemeChoice::Auto => Theme::Auto,
-                ThemeChoice::Light => Theme::Light,
-                ThemeChoice::Dark => Theme::Dark,
-            },
+            theme: args.theme,
         };
         write_file(path, svg::draw(&picture))?;
     }
@@ -258,21 +245,6 @@ impl Args {
                 Err(Failure::new("no network")
                     .help("give a file, or make one: --generate grid:4x5"))
             }
-        }
-    }
-}
-
-impl MethodChoice {
-    fn method(self) -> Method {
-        match self {
-            MethodChoice::Best | MethodChoice::Rings => Method::Best,
-            MethodChoice::Tree => Method::Tree,
-            MethodChoice::Short => Method::Short,
-            MethodChoice::Hamiltonian => Method::Hamiltonian,
-            MethodChoice::Refine => Method::Refine,
-            MethodChoice::Formation => Method::Formation,
-            MethodChoice::Orbit => Method::Orbit,
-            MethodChoice::Exact => Method::Exact,
         }
     }
 }
@@ -376,19 +348,19 @@ fn nodes(network: &Network, list: &Value) -> Result<Vec<u32>, String> {
 /// Says why a method has no walk to offer.
 fn nothing_found(args: &Args, network: &Network, seed: u64) -> Result<Answer, Failure> {
     let reason = match args.method {
-        MethodChoice::Hamiltonian => match hamiltonian::cycle(network, seed, 20_000) {
+        Looking::Walk(Method::Hamiltonian) => match hamiltonian::cycle(network, seed, 20_000) {
             hamiltonian::Cycle::Impossible(reason) => {
                 format!("no walk visits every node exactly once: {reason}")
             }
             _ => "no walk that visits every node exactly once was found, nor excluded".to_owned(),
         },
-        MethodChoice::Formation | MethodChoice::Orbit if args.tokens < 2 => {
+        Looking::Walk(Method::Formation | Method::Orbit) if args.tokens < 2 => {
             "formations are of two tokens or more".to_owned()
         }
-        MethodChoice::Orbit => "no circuit was found from which side trips reach every node \
-                                (links have to go both ways)"
+        Looking::Walk(Method::Orbit) => "no circuit was found from which side trips reach every \
+                                         node (links have to go both ways)"
             .to_owned(),
-        MethodChoice::Formation => {
+        Looking::Walk(Method::Formation) => {
             let bound = bound::upper(network, args.tokens);
             match bound {
                 Some(bound) if bound.distance == 0 => {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{Format, Instance, RingFlags, StartOrFile};
 use crate::report::style::{DIM, HEADING};
-use crate::report::{count, json as ring_json, print_json};
+use crate::report::{count, json as ring_json, print_json, try_next};
 
 /// Flags of `headway worst`.
 #[derive(ClapArgs, Debug, Default)]
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             let mut fields = ring_json::ring(&instance);
             fields.append(&mut ring_json::fields(json!({
                 "widest_gap": gap,
-                "worst_case": worst.last_rest,
+                "worst_last_rest": worst.last_rest,
                 "worst_legitimate_at": worst.legitimate_at,
                 "last_rest": forecast.last_rest(),
                 "legitimate_at": forecast.legitimate_at(),
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             print_json(&Value::Object(fields))?;
         }
         Format::Csv => {
-            println_csv(&instance, gap, worst, forecast.legitimate_at())?;
+            println_csv(&instance, gap, worst, &forecast)?;
         }
         Format::Text => {
             let mut out = anstream::stdout().lock();
@@ -88,22 +88,33 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             )?;
             writeln!(
                 out,
-                "From any state, no token rests after round {HEADING}{}{HEADING:#}, and the state is\nlegitimate after round {HEADING}{}{HEADING:#} at the latest.",
+                "From any state, the last rest is after round {HEADING}{}{HEADING:#} at the latest,\nand the state is legitimate after round {HEADING}{}{HEADING:#} at the latest.",
                 worst.last_rest, worst.legitimate_at
             )?;
             writeln!(
                 out,
-                "{DIM}(m-1)·d + max(L, d) - 1 with L the widest gap between delays; the paper has O(n³).{DIM:#}"
+                "{DIM}The last rest: (m-1)·d + max(L, d) - 1 with L the widest gap between delays; the\npaper has O(n³).{DIM:#}"
             )?;
             writeln!(
                 out,
-                "A start that takes this long: {}. It is legitimate after round {}.",
-                describe(&instance.start),
-                forecast.legitimate_at().unwrap_or(0)
+                "A start whose last rest is after round {}:\n  {}.",
+                worst.last_rest,
+                describe(&instance.start)
             )?;
+            match forecast.legitimate_at() {
+                Some(round) if round < worst.legitimate_at => writeln!(
+                    out,
+                    "It is legitimate after round {round}; the slowest of all takes until {}.",
+                    worst.legitimate_at
+                )?,
+                _ => writeln!(out, "It is also among the last to be legitimate.")?,
+            }
             match &args.witness {
                 Some(path) => writeln!(out, "Written to {}.", path.display())?,
-                None => writeln!(out, "\nTry next:\n  headway run --start worst")?,
+                None => {
+                    let run = instance.command("run", &[]);
+                    try_next(&mut out, &[(run, "see it settle")])?;
+                }
             }
         }
     }
@@ -114,21 +125,24 @@ fn println_csv(
     instance: &Instance,
     gap: u64,
     worst: WorstCase,
-    legitimate_at: Option<u64>,
+    forecast: &Forecast<'_>,
 ) -> std::io::Result<()> {
+    let number = |round: Option<u64>| round.map_or(String::new(), |round| round.to_string());
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
-        "processes,tokens,separation,widest_gap,worst_case,legitimate_at"
+        "processes,tokens,separation,widest_gap,worst_last_rest,worst_legitimate_at,last_rest,legitimate_at"
     )?;
     writeln!(
         out,
-        "{},{},{},{gap},{},{}",
+        "{},{},{},{gap},{},{},{},{}",
         instance.processes(),
         instance.tokens(),
         instance.separation(),
         worst.last_rest,
-        legitimate_at.unwrap_or(0)
+        worst.legitimate_at,
+        number(forecast.last_rest()),
+        number(forecast.legitimate_at())
     )
 }
 

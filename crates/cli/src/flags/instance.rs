@@ -13,6 +13,8 @@ pub(crate) struct Instance {
     pub(crate) seed: u64,
     /// In words: "random start" or the file's name.
     pub(crate) start_name: String,
+    /// The flags that described it, in order: name and value.
+    pub(crate) given: Vec<(String, String)>,
 }
 
 impl Instance {
@@ -23,7 +25,35 @@ impl Instance {
             start,
             seed,
             start_name,
+            given: Vec::new(),
         }
+    }
+
+    /// A command about this ring, with these flags instead of or after the given ones.
+    pub(crate) fn command(&self, name: &str, changed: &[(&str, &str)]) -> String {
+        let mut flags: Vec<(&str, &str)> = Vec::new();
+        let given = self.given.iter().map(|(name, value)| (&**name, &**value));
+        for (flag, value) in given.chain(changed.iter().copied()) {
+            match flags.iter_mut().find(|(earlier, _)| *earlier == flag) {
+                Some(earlier) => earlier.1 = value,
+                None => flags.push((flag, value)),
+            }
+        }
+        let mut command = format!("headway {name}");
+        for (flag, value) in flags {
+            command += &format!(" --{flag}");
+            if value.contains(|c: char| c.is_whitespace() || "'\"\\$&|;<>()*?[]#~!`".contains(c)) {
+                command += &format!(" '{}'", value.replace('\'', r"'\''"));
+            } else if !value.is_empty() {
+                command += &format!(" {value}");
+            }
+        }
+        command
+    }
+
+    /// Whether a state file, not flags, describes the ring.
+    pub(crate) fn from_file(&self) -> bool {
+        self.start_name.starts_with("start from")
     }
 
     pub(crate) fn processes(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! What flags of several commands mean: one parser for each.
 
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -27,6 +29,37 @@ pub(crate) fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     })
 }
 
+/// A whole number within these limits.
+pub(crate) fn whole_number_in<T>(
+    limits: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: TryFrom<u64>,
+{
+    move |text| {
+        let (least, most) = (limits.start(), limits.end());
+        let number = whole_number(text).ok();
+        let number = number.filter(|number| limits.contains(number));
+        let number = number.and_then(|number: u64| number.try_into().ok());
+        number.ok_or_else(|| match *most {
+            u64::MAX => format!("expected a whole number, at least {least}"),
+            most => format!("expected a whole number from {least} to {most}"),
+        })
+    }
+}
+
+/// A number of threads.
+pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let number = whole_number(text)?;
+    NonZeroUsize::new(number).ok_or_else(|| "expected at least 1 thread".to_owned())
+}
+
+/// A number with or without decimals.
+pub(crate) fn decimal(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "expected a number such as 0.2".to_owned())
+}
+
 /// A length of time, as in the configuration of a node.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let expected = || "expected a length of time such as 20ms, 1.5s, 5m or 2h".to_owned();
@@ -43,12 +76,17 @@ pub(crate) fn one_of<T>() -> impl TypedValueParser<Value = T>
 where
     T: VariantArray + EnumMessage + FromStr<Err = strum::ParseError> + Clone + Send + Sync,
 {
-    let values = <T as VariantArray>::VARIANTS.iter().flat_map(|value| {
+    PossibleValuesParser::new(possible_values::<T>()).try_map(|name| name.parse::<T>())
+}
+
+/// The values of an enum with what they mean.
+pub(crate) fn possible_values<T: VariantArray + EnumMessage>() -> impl Iterator<Item = PossibleValue>
+{
+    <T as VariantArray>::VARIANTS.iter().flat_map(|value| {
         let help = value.get_documentation().unwrap_or_default();
         let names = value.get_serializations().iter();
         names.map(|&name| PossibleValue::new(name).help(help.trim_end_matches('.')))
-    });
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<T>())
+    })
 }
 
 /// The help of `--start`: every initial state that has a name.
@@ -59,7 +97,7 @@ pub(super) fn start_help() -> String {
     });
     format!(
         "Initial state [default: {}]\n\n{}\n\nAnything else is the path of a state file, which \
-         describes the whole ring.",
+         describes the whole ring; - reads one from standard input.",
         Start::default(),
         names.collect::<Vec<_>>().join("\n")
     )
@@ -78,9 +116,12 @@ impl FromStr for StartOrFile {
     fn from_str(text: &str) -> Result<StartOrFile, String> {
         match text.parse() {
             Ok(start) => Ok(StartOrFile::Start(start)),
-            Err(_) if text.contains(['.', '/', '\\']) => Ok(StartOrFile::File(text.into())),
+            Err(_) if text == "-" || text.contains(['.', '/', '\\']) => {
+                Ok(StartOrFile::File(text.into()))
+            }
             Err(_) => Err(format!(
-                "expected {}, or the path of a state file (with a dot or a slash in it)",
+                "expected {}, the path of a state file (with a dot or a slash in it), or - for \
+                 standard input",
                 <Start as VariantNames>::VARIANTS.join(", ")
             )),
         }

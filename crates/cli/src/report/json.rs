@@ -45,9 +45,9 @@ pub(crate) fn outcome(
     let recoveries = recoveries.map(|(recovery, fault)| {
         json!({
             "fault": fault.to_string(),
-            "at": recovery.fault_at,
+            "fault_at": recovery.fault_at,
             "legitimate_at": recovery.legitimate_at,
-            "rounds": recovery.rounds(),
+            "recovery_rounds": recovery.rounds(),
         })
     });
     let mut all = ring(instance);
@@ -55,7 +55,7 @@ pub(crate) fn outcome(
         "rounds": outcome.rounds,
         "legitimate_at": outcome.legitimate_at,
         "last_rest": outcome.last_rest,
-        "worst_case": worst.map(|worst| worst.last_rest),
+        "worst_last_rest": worst.map(|worst| worst.last_rest),
         "worst_legitimate_at": worst.map(|worst| worst.legitimate_at),
         "min_distance_before": outcome.min_distance_before,
         "min_distance_after": outcome.min_distance_after,
@@ -103,7 +103,7 @@ pub(crate) fn trace_line(frame: &Frame<'_>) -> Value {
         "round": frame.round,
         "legitimate": frame.legitimate,
         "closest": frame.tokens.min_distance(),
-        "tokens": tokens,
+        "token_places": tokens,
         "counters": counters,
     });
     if let Some(illegitimate) = frame.illegitimate() {

@@ -26,12 +26,22 @@ pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
 }
 
 /// Commands to try next, each with what it shows.
-pub(crate) fn try_next(out: &mut impl Write, commands: &[(&str, &str)]) -> std::io::Result<()> {
+pub(crate) fn try_next(
+    out: &mut impl Write,
+    commands: &[(impl AsRef<str>, &str)],
+) -> std::io::Result<()> {
     writeln!(out, "\nTry next:")?;
-    let longest = commands.iter().map(|(command, _)| command.len()).max();
-    let width = longest.unwrap_or(0) + 4;
+    let longest = commands.iter().map(|(command, _)| command.as_ref().len());
+    let width = longest.max().unwrap_or(0) + 4;
+    let widest = commands.iter().map(|(_, what)| what.len()).max();
+    let one_line = 2 + width + widest.unwrap_or(0) <= style::screen().0;
     for (command, what) in commands {
-        writeln!(out, "  {command:<width$}{DIM}{what}{DIM:#}")?;
+        let command = command.as_ref();
+        if one_line {
+            writeln!(out, "  {command:<width$}{DIM}{what}{DIM:#}")?;
+        } else {
+            writeln!(out, "  {command}\n      {DIM}{what}{DIM:#}")?;
+        }
     }
     Ok(())
 }

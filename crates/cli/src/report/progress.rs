@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar that appears after a moment.
 pub(crate) struct Progress {
@@ -37,6 +37,16 @@ impl Progress {
         }
         if let Some(bar) = &self.bar {
             bar.set_position(done);
+            let elapsed = self.since.elapsed();
+            let count = HumanCount(done);
+            bar.set_message(match self.total {
+                Some(total) => {
+                    let total_count = HumanCount(total);
+                    let outlook = outlook(done, total, elapsed);
+                    format!("{outlook}; {count} of {total_count} {}", self.unit)
+                }
+                None => format!("{count} {}, {}", self.unit, HumanDuration(elapsed)),
+            });
         }
     }
 
@@ -69,18 +79,11 @@ impl Progress {
     }
 
     fn new_bar(&self) -> ProgressBar {
-        let unit = self.unit;
         let (bar, template) = match self.total {
-            Some(total) => (
-                ProgressBar::new(total),
-                format!("{{bar:30}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left"),
-            ),
-            None => (
-                ProgressBar::new_spinner(),
-                format!("{{spinner}} {{pos}} {unit}, {{per_sec}}"),
-            ),
+            Some(total) => (ProgressBar::new(total), "{bar:20} {msg}"),
+            None => (ProgressBar::new_spinner(), "{spinner} {msg}"),
         };
-        if let Ok(style) = ProgressStyle::with_template(&template) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         bar
@@ -96,10 +99,39 @@ fn spinner(target: ProgressDrawTarget) -> ProgressBar {
     bar
 }
 
+/// How far it is and how long it will take, going by all that was done so far.
+pub(crate) fn outlook(done: u64, total: u64, elapsed: Duration) -> String {
+    let passed = HumanDuration(elapsed);
+    let part = (done as f64 / total.max(1) as f64).min(1.0);
+    // Rounded down: it is not done before it is.
+    let percent = (part * 100.0).floor();
+    if part < 0.001 {
+        return format!("{percent}%, {passed}, too early to say how long");
+    }
+    let left = elapsed.as_secs_f64() * (1.0 - part) / part;
+    let left = HumanDuration(Duration::from_secs_f64(left.ceil().min(1e9)));
+    format!("{percent}%, {passed}, about {left} left")
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outlook_goes_by_what_was_done() {
+        let minute = Duration::from_secs(60);
+        let told = outlook(1, 4, minute);
+        assert_eq!(told, "25%, 60 seconds, about 3 minutes left");
+        let early = outlook(0, 4, minute);
+        assert_eq!(early, "0%, 60 seconds, too early to say how long");
+        assert!(outlook(999_999, 1_000_000, minute).starts_with("99%"));
     }
 }

@@ -43,6 +43,16 @@ pub(crate) fn tick(holds: bool) -> String {
     }
 }
 
+/// As [`tick`], or `?` for what is not judged.
+pub(crate) fn verdict(holds: Option<bool>) -> String {
+    holds.map_or_else(|| format!("{DIM}?{DIM:#}"), tick)
+}
+
+/// A terminal that shows text line by line, and knows no escape sequences.
+pub(crate) fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
 /// Columns and rows of the terminal, or what suits a file.
 pub(crate) fn screen() -> (usize, usize) {
     let piped = (100, 48);

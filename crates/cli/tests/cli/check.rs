@@ -1,22 +1,16 @@
 //! `headway check` and `headway export`, as a person would use them.
 
-use assert_cmd::Command;
+use std::path::Path;
+
 use headway_check::BigUint;
 use serde_json::Value;
 
-fn headway(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_headway"));
-    command.args(args).env("NO_COLOR", "1");
-    command
-}
+use crate::common;
 
 fn output(args: &[&str], code: i32) -> (String, String) {
-    let result = headway(args).assert().code(code);
-    let output = result.get_output();
-    (
-        String::from_utf8_lossy(&output.stdout).into_owned(),
-        String::from_utf8_lossy(&output.stderr).into_owned(),
-    )
+    let ran = common::run(Path::new("."), args);
+    assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
+    (ran.out, ran.err)
 }
 
 fn json(args: &[&str], code: i32) -> Value {
@@ -47,16 +41,16 @@ fn json_has_the_promised_fields() {
         &["check", "delay-relay", "--processes", "6", "--tokens", "2"],
         0,
     );
-    assert_eq!(report["states"], "56862");
-    assert_eq!(report["legitimate"], "12");
+    assert_eq!(report["state_count"], "56862");
+    assert_eq!(report["legitimate_count"], "12");
     assert_eq!(
         report["cases_followed"].as_u64().map(|cases| cases > 0),
         Some(true)
     );
     assert_eq!(report["closure"], true);
     assert_eq!(report["convergence"], true);
-    assert_eq!(report["worst_case"], 6);
-    assert_eq!(report["worst_case_unit"], "rounds");
+    assert_eq!(report["worst_steps"], 6);
+    assert_eq!(report["step"], "round");
     assert_eq!(report["worst_last_rest"], 5);
     assert_eq!(report["witness"]["start"]["separation"], 3);
     let unreduced = json(
@@ -72,11 +66,11 @@ fn json_has_the_promised_fields() {
         0,
     );
     for field in [
-        "states",
-        "legitimate",
+        "state_count",
+        "legitimate_count",
         "closure",
         "convergence",
-        "worst_case",
+        "worst_steps",
         "distribution",
     ] {
         assert_eq!(report[field], unreduced[field], "{field}");
@@ -101,11 +95,8 @@ fn a_witness_is_a_state_file_that_run_replays() {
     );
     let replay = format!("headway run --start {path}");
     assert!(text.contains(&replay), "{text}");
-    let worst = json(&["check", "delay-relay", "--delays", "at:0"], 0)["worst_case"].clone();
-    let run = headway(&["run", "--start", path, "--format", "json"])
-        .assert()
-        .success();
-    let run: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    let worst = json(&["check", "delay-relay", "--delays", "at:0"], 0)["worst_steps"].clone();
+    let run = json(&["run", "--start", path], 0);
     assert_eq!(run["legitimate_at"], worst);
 }
 
@@ -131,11 +122,9 @@ fn the_infeasible_ring_is_rejected_and_its_counterexample_replays() {
     );
     let report = json(&ring, 1);
     assert_eq!(report["convergence"], false);
-    assert_eq!(report["worst_case"], Value::Null);
+    assert_eq!(report["worst_steps"], Value::Null);
     assert!(report["witness"]["repeats_from"].is_u64());
-    headway(&["run", "--start", path, "--rounds", "50"])
-        .assert()
-        .code(1);
+    output(&["run", "--start", path, "--rounds", "50"], 1);
 }
 
 #[test]
@@ -182,7 +171,14 @@ fn every_model_has_a_default_that_holds() {
         assert_eq!(report["model"], model);
         assert_eq!(report["closure"], true, "{model}");
         assert_eq!(report["convergence"], true, "{model}");
-        assert!(report["states"].as_str().unwrap().parse::<u64>().unwrap() > 0);
+        assert!(
+            report["state_count"]
+                .as_str()
+                .unwrap()
+                .parse::<u64>()
+                .unwrap()
+                > 0
+        );
     }
 }
 
@@ -214,6 +210,8 @@ fn wrong_input_says_what_to_do() {
                 "8",
                 "--separation",
                 "5",
+                "--delays",
+                "every:2",
             ],
             "too large",
         ),
@@ -253,6 +251,66 @@ fn wrong_input_says_what_to_do() {
     }
 }
 
+/// A protocol file: checked, set, shown, exported, and wrong.
+#[test]
+fn protocols_are_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let herman = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/protocols/herman.protocol"
+    );
+    let (told, _) = output(&["check", herman, "--set", "n=3"], 0);
+    assert!(told.contains("Expected, exactly: 4/3 steps"), "{told}");
+    let (told, _) = output(&["check", herman, "--set", "n=3", "--format", "json"], 0);
+    let report: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(report["expected_steps_exact"], "4/3");
+    assert_eq!(report["states"], "8");
+    let dot = path("herman.dot");
+    output(&["check", herman, "--set", "n=3", "--states", &dot], 0);
+    assert!(
+        std::fs::read_to_string(&dot)
+            .unwrap()
+            .starts_with("digraph")
+    );
+    let (told, _) = output(&["export", "prism", herman, "--set", "n=3"], 0);
+    assert!(
+        told.contains("1/2 : (x_0' = 0) + 1/2 : (x_0' = 1)"),
+        "{told}"
+    );
+    let wrong = path("wrong.protocol");
+    std::fs::write(&wrong, "graph ring(3)\nvariable x: 0..\n").unwrap();
+    for (args, message) in [
+        (
+            &["check", &wrong][..],
+            "wrong.protocol:3:1: expected an expression",
+        ),
+        (&["check", "absent.protocol"], "cannot read absent.protocol"),
+        (&["check", "delay-rely"], "no model has this name"),
+        (&["check"], "give a model or a protocol file"),
+        (&["check", herman, "--set", "n"], "expected NAME=VALUE"),
+        (
+            &["check", herman, "--set", "q=1"],
+            "there is no parameter `q`",
+        ),
+        (
+            &["check", herman, "--states", "x.png"],
+            "expected dot, aut or csv",
+        ),
+        (
+            &["export", "prism", herman, "--scheduler", "distributed"],
+            "only the central",
+        ),
+    ] {
+        let (_, error) = output(args, 2);
+        assert!(error.contains(message), "{args:?}: {error}");
+        assert!(
+            error.contains("help:") || error.contains("--help"),
+            "{args:?}: {error}"
+        );
+    }
+}
+
 #[test]
 fn exports_go_to_standard_output_or_a_file() {
     let (text, _) = output(
@@ -262,10 +320,11 @@ fn exports_go_to_standard_output_or_a_file() {
     assert!(text.contains("ltl convergence"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.prism");
-    headway(&["export", "prism", "--model", "k-state", "--output"])
-        .arg(&path)
-        .assert()
-        .success();
+    let to = path.to_str().expect("a plain path");
+    output(
+        &["export", "prism", "--model", "k-state", "--output", to],
+        0,
+    );
     assert!(std::fs::read_to_string(path).unwrap().contains("endmodule"));
     let (text, _) = output(&["export", "tla", "--delays", "at:0,2"], 0);
     assert!(text.contains("Delays == {0, 2}"));
@@ -288,7 +347,7 @@ fn counts_are_exact_at_any_size() {
     let count = |value: &Value| value.as_str().unwrap().parse::<BigUint>().unwrap();
     // C(129, 2) placements and 4 values of 64 counters.
     let states = BigUint::from(129_u32 * 128 / 2) * BigUint::from(4_u32).pow(64);
-    assert_eq!(count(&report["states"]), states);
+    assert_eq!(count(&report["state_count"]), states);
     let distribution = report["distribution"].as_array().unwrap();
     let total: BigUint = distribution.iter().map(count).sum();
     assert_eq!(total, states);
@@ -315,34 +374,4 @@ fn every_model_has_help_of_its_own() {
         "{text}"
     );
     assert!(!text.contains("--pace"), "{text}");
-}
-
-/// Ctrl-C stops it, says what is known and exits as a shell expects.
-#[cfg(unix)]
-#[test]
-fn an_interrupt_says_what_is_known() {
-    use std::process::{Command, Stdio};
-    // On a busy machine the handler may not be there yet when the signal comes, and the
-    // signal ends the program: wait longer then.
-    let interrupted = (0..6).find_map(|attempt| {
-        let child = Command::new(env!("CARGO_BIN_EXE_headway"))
-            .args(["check", "delay-relay", "--processes", "24", "--tokens", "4"])
-            .args(["--separation", "6"])
-            .stderr(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(500 << attempt));
-        let id = child.id().to_string();
-        Command::new("kill").args(["-INT", &id]).status().unwrap();
-        let output = child.wait_with_output().unwrap();
-        output.status.code().map(|code| (code, output.stderr))
-    });
-    let (code, error) = interrupted.expect("the handler is there after 16 s");
-    let error = String::from_utf8(error).unwrap();
-    assert_eq!(code, 130, "{error}");
-    assert!(
-        error.contains("stopped") && error.contains("so far"),
-        "{error}"
-    );
 }

@@ -1,6 +1,9 @@
 //! Running the real binary.
 
+use std::path::Path;
+
 use assert_cmd::Command;
+use headway_testkit::schemas;
 use serde_json::Value;
 
 /// What a command printed and how it ended.
@@ -18,30 +21,42 @@ impl Ran {
     }
 }
 
-/// Runs `headway` with these arguments, split at spaces, in a folder.
-pub(crate) fn headway_in(folder: &std::path::Path, arguments: &str) -> Ran {
+/// Runs `headway` in a folder with something to read. JSON has to be as its schema says.
+pub(crate) fn run_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Ran {
     let output = Command::cargo_bin("headway")
         .expect("the binary is built")
         .current_dir(folder)
-        .args(arguments.split_whitespace())
+        .env("NO_COLOR", "1")
+        .args(arguments)
+        .write_stdin(input)
         .output()
         .expect("it runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Ran {
+    let ran = Ran {
         code: output.status.code().expect("no signal"),
         out: text(output.stdout),
         err: text(output.stderr),
-    }
+    };
+    schemas::check(folder, arguments, &ran.out);
+    ran
+}
+
+/// Runs `headway` in a folder.
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
+    run_with_input(folder, arguments, b"")
+}
+
+/// Runs `headway` with these arguments, split at spaces, in a folder.
+pub(crate) fn headway_in(folder: &Path, arguments: &str) -> Ran {
+    run(folder, &arguments.split_whitespace().collect::<Vec<_>>())
 }
 
 /// Runs `headway` with these arguments, split at spaces.
 pub(crate) fn headway(arguments: &str) -> Ran {
-    headway_in(std::path::Path::new("."), arguments)
+    headway_in(Path::new("."), arguments)
 }
 
 /// The JSON that a command prints.
 pub(crate) fn json(arguments: &str) -> Value {
-    let ran = headway(arguments);
-    serde_json::from_str(&ran.out)
-        .unwrap_or_else(|error| panic!("{arguments}: {error}\n{}", ran.out))
+    headway(arguments).json()
 }

@@ -3,12 +3,15 @@
 mod check;
 mod common;
 mod help;
+mod interrupt;
 mod messages;
 mod mistakes;
 mod node;
 mod petri;
 mod ring;
 mod run;
+mod schemas;
 mod serve;
+mod strangers;
 mod sweep;
 mod walk;

@@ -47,7 +47,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("a network in pieces", "walk pieces.edges"),
     ("a port in use", "serve --port PORT"),
     (
-        "the world let in without a token",
+        "the world let in without a secret",
         "serve --listen 0.0.0.0:0",
     ),
     (
@@ -79,7 +79,11 @@ fn messages_are_as_they_were_read() {
         let ran = headway_in(folder.path(), &command.replace("PORT", &port));
         assert_eq!(ran.code, 2, "{command}: {}{}", ran.out, ran.err);
         assert!(!ran.err.contains("panicked"), "{command}: {}", ran.err);
-        let message = ran.err.replace(&port, "PORT");
+        let here = folder.path().to_string_lossy();
+        let message = ran
+            .err
+            .replace(&port, "PORT")
+            .replace(&format!("{here}/"), "");
         told += &format!(
             "# {mistake}\n$ headway {command}\n{}\n\n",
             message.trim_end()

@@ -155,10 +155,18 @@ fn three_processes_form_a_ring_and_change_it() {
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    until("settled", "node status --socket 0.sock", "\"members\": 3");
+    until(
+        "settled",
+        "node status --format json --socket 0.sock",
+        "\"members\": 3",
+    );
     let add = format!("node add n3 {} --socket 1.sock", address(3));
     until("added", &add, "roster 2: n3 is added");
-    until("four", "node status --socket 3.sock", "\"members\": 4");
+    until(
+        "four",
+        "node status --format json --socket 3.sock",
+        "\"members\": 4",
+    );
     until(
         "removed",
         "node remove n1 --socket 3.sock",
@@ -166,7 +174,7 @@ fn three_processes_form_a_ring_and_change_it() {
     );
     until(
         "three again",
-        "node status --socket 0.sock",
+        "node status --format json --socket 0.sock",
         "\"members\": 3",
     );
     let ran = headway_in(folder.path(), "node list --socket 2.sock");

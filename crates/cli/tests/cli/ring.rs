@@ -1,9 +1,10 @@
 //! `headway ring`: real nodes, on one machine.
 
-use assert_cmd::Command;
+use std::path::Path;
+
 use serde_json::Value;
 
-use crate::common::headway;
+use crate::common::{headway, run_with_input};
 
 /// Runs until the ring is settled at the end, a few times if the machine is too
 /// busy for the time given; everything else has to hold every time.
@@ -32,7 +33,7 @@ fn a_ring_settles_and_its_permits_stay_apart() {
     );
     assert_eq!(summary["plan"]["logical_separation"], 4);
     assert_eq!(summary["plan"]["pace"], 1);
-    assert_eq!(summary["plan"]["capacity"], 6);
+    assert_eq!(summary["plan"]["token_capacity"], 8);
     assert_eq!(summary["seed"], 2009);
     // Each token's visits to two nodes differ by one at most.
     let visits = |which: &str| summary["fairness"][which].as_u64().expect("a number");
@@ -82,13 +83,10 @@ fn a_dead_node_is_a_no_and_no_violation() {
 
 #[test]
 fn a_line_a_second_and_orders_from_standard_input() {
-    let output = Command::cargo_bin("headway")
-        .expect("the binary is built")
-        .args(["ring", "--for", "60s", "--nodes", "6", "--tokens", "1"])
-        .write_stdin("help\nloss 0.5\ncut 1 4\nmelt 3\nscramble 9\nquit\n")
-        .output()
-        .expect("it runs");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let ring = ["ring", "--for", "60s", "--nodes", "6", "--tokens", "1"];
+    let typed = b"help\nloss 0.5\ncut 1 4\nmelt 3\nscramble 9\nquit\n";
+    let ran = run_with_input(Path::new("."), &ring, typed);
+    let text = ran.out;
     for line in [
         "scramble | scramble I",
         " s loss:0.5",
@@ -99,7 +97,7 @@ fn a_line_a_second_and_orders_from_standard_input() {
         assert!(text.contains(line), "{line}:\n{text}");
     }
     // Stopped before it could settle, most likely; never a usage error.
-    assert!(matches!(output.status.code(), Some(0 | 1)));
+    assert!(matches!(ran.code, 0 | 1));
 }
 
 #[test]
@@ -130,13 +128,15 @@ fn mistakes_say_what_to_change() {
         ("--for 5", "expected a length of time such as"),
         ("--dwell 3ms..1ms", "ends before it begins"),
         ("--fault scramble", "when? add @TIME"),
-        ("--fault melt:3@1s", "'melt' is not one of"),
+        ("--fault melt:3@1s", "crash:I, restart:I"),
         ("--fault crash:99@1s", "no node 99; they are 0 to 23"),
         ("--fault cut:2,9@1s", "not neighbours"),
         ("--fault loss:1.5@1s", "expected a probability"),
         ("--fault quit@1s", "can only be typed"),
         ("--for 1s --fault heal@2s", "after the end"),
-        ("--threads 0", "invalid value '0'"),
+        ("--threads 0", "at least 1 thread"),
+        ("--threads x", "expected a whole number"),
+        ("--loss x", "expected a number such as 0.2"),
         ("--transport pigeon", "memory"),
     ] {
         let ran = headway(&format!("ring {arguments}"));

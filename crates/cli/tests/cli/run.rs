@@ -35,7 +35,7 @@ fn json_of_a_run() {
     assert_eq!(ran["delays"].as_array().unwrap().len(), 24);
     assert_eq!(ran["legitimate_at"], 20);
     assert_eq!(ran["last_rest"], 17);
-    assert_eq!(ran["worst_case"], 19);
+    assert_eq!(ran["worst_last_rest"], 19);
     assert_eq!(ran["rounds"], 44);
     assert_eq!(ran["min_distance_after"], 5);
     assert_eq!(ran["visits"], value!({"min": 4, "max": 4}));
@@ -117,12 +117,12 @@ fn the_worst_state_can_be_written_and_run() {
     );
     let worst: serde_json::Value = serde_json::from_str(&worst.out).unwrap();
     assert_eq!(
-        (&worst["worst_case"], &worst["attained"]),
+        (&worst["worst_last_rest"], &worst["attained"]),
         (&value!(38), &value!(true))
     );
     let ran = headway_in(folder.path(), "run --start worst.json --format json");
     let ran: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(ran["last_rest"], worst["worst_case"]);
+    assert_eq!(ran["last_rest"], worst["worst_last_rest"]);
     let drawn = headway_in(folder.path(), "forecast worst.json --svg out.svg");
     assert_eq!(drawn.code, 0, "{}", drawn.err);
     let svg = std::fs::read_to_string(folder.path().join("out.svg")).unwrap();
@@ -159,7 +159,10 @@ fn faults_are_recovered_from() {
     let recoveries = ran["recoveries"].as_array().unwrap();
     assert_eq!(recoveries.len(), 2);
     for recovery in recoveries {
-        assert!(recovery["rounds"].as_u64().unwrap() <= 20 + 2, "{recovery}");
+        assert!(
+            recovery["recovery_rounds"].as_u64().unwrap() <= 20 + 2,
+            "{recovery}"
+        );
     }
     assert_eq!(ran["desiderata"]["D5"], true);
 }

@@ -75,7 +75,7 @@ fn the_page_is_there_and_ctrl_c_stops_it() {
         let sent = Command::new("kill").args(["-INT", &id]).status();
         assert!(sent.expect("kill runs").success());
         let ended = serving.child.wait().expect("it ends");
-        assert_eq!(ended.code(), Some(0));
+        assert_eq!(ended.code(), Some(130));
         let mut rest = String::new();
         serving.lines.read_to_string(&mut rest).expect("text");
         assert_eq!(rest, "Ctrl-C stops it.\n");
@@ -100,7 +100,7 @@ fn a_port_in_use_is_said_to_be() {
 #[test]
 fn mistakes_are_explained() {
     for (arguments, says) in [
-        ("serve --listen 0.0.0.0:0", "a token is needed"),
+        ("serve --listen 0.0.0.0:0", "a secret is needed"),
         ("serve --port 70000", "--port"),
         ("serve --port 1 --listen 127.0.0.1:0", "cannot be used with"),
         ("serve --listen nowhere", "--listen"),
@@ -111,7 +111,7 @@ fn mistakes_are_explained() {
         ),
         ("serve --control", "--fleet"),
         (
-            "serve --token-file no-such-file",
+            "serve --secret-file no-such-file",
             "cannot read no-such-file",
         ),
     ] {
@@ -132,12 +132,12 @@ fn a_token_has_to_be_secret_and_long() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("set");
     };
     write("a-long-enough-token", 0o644);
-    let ran = headway_in(folder.path(), "serve --port 0 --token-file token");
+    let ran = headway_in(folder.path(), "serve --port 0 --secret-file token");
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("can be read by others"), "{}", ran.err);
     assert!(ran.err.contains("chmod 600 token"), "{}", ran.err);
     write("short", 0o600);
-    let ran = headway_in(folder.path(), "serve --port 0 --token-file token");
+    let ran = headway_in(folder.path(), "serve --port 0 --secret-file token");
     assert_eq!(ran.code, 2);
     assert!(
         ran.err.contains("is shorter than 16 characters"),
@@ -149,11 +149,11 @@ fn a_token_has_to_be_secret_and_long() {
         "the token itself is not shown"
     );
     write("a-long-enough-token\n", 0o600);
-    let serving = Serving::new(&["--token-file", path.to_str().expect("a path")]);
+    let serving = Serving::new(&["--secret-file", path.to_str().expect("a path")]);
     assert!(serving.get("/").starts_with("HTTP/1.1 401 "));
     assert!(
         serving
-            .get("/?token=a-long-enough-token")
+            .get("/?secret=a-long-enough-token")
             .starts_with("HTTP/1.1 303 ")
     );
 }

@@ -24,7 +24,7 @@ fn the_json_has_what_it_must() {
     assert_eq!(json["separation_on_walk"], 4);
     assert_eq!(json["distance_kept"], 2);
     assert_eq!(json["tokens"], 3);
-    assert_eq!(json["visits"]["a2"], 1);
+    assert_eq!(json["visits_by_node"]["a2"], 1);
     assert_eq!(json["gap"], 0);
     assert_eq!(json["proved_best_for_any_length"], true);
     let file = std::fs::read_to_string(folder.path().join("walk.json")).unwrap();
@@ -172,7 +172,7 @@ fn a_walk_is_run_and_keeps_its_promise() {
         );
         assert_eq!(ran.code, 0, "{}", ran.err);
         let json = ran.json();
-        let network = &json["network"];
+        let network = &json["over_network"];
         assert_eq!(json["processes"], made.json()["length"]);
         assert_eq!(network["distance_promised"], kept);
         assert!(network["least_distance_once_legitimate"].as_u64().unwrap() >= kept);
@@ -201,7 +201,7 @@ fn a_walk_is_run_and_keeps_its_promise() {
         folder.path(),
         "run --walk walk.json --separation 1 --start spaced --format json",
     );
-    let promised = close.json()["network"]["distance_promised"]
+    let promised = close.json()["over_network"]["distance_promised"]
         .as_u64()
         .unwrap();
     assert!(promised < kept);

@@ -34,11 +34,11 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
     (
         "headway serve --open",
-        "for ever; tests/cli/serve.rs starts it",
+        "forever; tests/cli/serve.rs starts it",
     ),
     (
-        "headway serve --listen 0.0.0.0:7007 --token-file token",
-        "for ever; tests/cli/serve.rs starts it",
+        "headway serve --listen 0.0.0.0:7007 --secret-file secret",
+        "forever; tests/cli/serve.rs starts it",
     ),
 ];
 
@@ -101,13 +101,15 @@ fn commands(text: &str) -> Vec<(usize, String)> {
 fn try_out(command: &str, directory: &Path) -> (i32, String) {
     // What the shell would do with `> file` matters to no later command here.
     let command = command.split(" > ").next().unwrap_or(command);
-    let words = command.split_whitespace().skip(1);
+    let words: Vec<&str> = command.split_whitespace().skip(1).collect();
     let output = Command::new(env!("CARGO_BIN_EXE_headway"))
-        .args(words)
+        .args(&words)
         .current_dir(directory)
         .env("NO_COLOR", "1")
         .output()
         .expect("it runs");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    headway_testkit::schemas::check(directory, &words, &printed);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code().unwrap_or(-1), told)
 }

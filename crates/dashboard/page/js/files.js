@@ -1,7 +1,8 @@
-// Files that are dropped or opened: a state, a network, a table of results. Which
+// Files that are dropped or opened: a state, a run, a network, a table of results. Which
 // it is shows from the name and, for JSON, from what is inside.
 
 import { byId, toast } from "./dom.js";
+import { parseWitness, showWitness } from "./witness.js";
 
 const NETWORKS = [".graphml", ".dot", ".gv", ".gml", ".gexf", ".net", ".g6", ".s6", ".mtx", ".adjlist", ".edges", ".txt"];
 const TABLES = [".csv", ".parquet"];
@@ -47,7 +48,9 @@ export function files(to) {
     else if (NETWORKS.some((end) => lower.endsWith(end))) to.network(file.name, await file.text());
     else {
       const text = await file.text();
-      if (isNetwork(text)) to.network(file.name, text);
+      const run = parseWitness(text);
+      if (run) showWitness(run);
+      else if (isNetwork(text)) to.network(file.name, text);
       else to.state(text);
     }
   }

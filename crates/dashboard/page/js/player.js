@@ -34,7 +34,7 @@ export class Player {
     /** @type {Film[]} */ this.films = [];
     /** @type {Set<string>} */ this.fetching = new Set();
     /** @type {any} */ this.frame = null;
-    /** @type {boolean[] | undefined} */ this.holds = undefined;
+    /** @type {(boolean | null)[] | undefined} */ this.holds = undefined;
     this.asking = false;
     this.listeners = {};
     this.last = 0;

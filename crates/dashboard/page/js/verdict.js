@@ -67,9 +67,10 @@ export class VerdictView {
     this.announce(good ? text.plain : jammed ? "a jam" : "not legitimate");
     [...parts.list.children].forEach((item, index) => {
       const holds = frame.holds?.[index];
-      item.className = holds ? "holds" : "fails";
-      setText(item.children[0], holds ? "✓" : "✗");
-      setText(item.children[3], holds ? "holds" : "does not hold yet");
+      const [name, mark, words] = holds ? ["holds", "✓", "holds"] : holds === false ? ["fails", "✗", "does not hold"] : ["", "·", "not judged yet"];
+      item.className = name;
+      setText(item.children[0], mark);
+      setText(item.children[3], words);
     });
   }
 }

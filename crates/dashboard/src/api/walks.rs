@@ -187,7 +187,7 @@ fn search_walk(
         upper_bound: found.bound.as_ref().map(|bound| bound.distance),
         upper_bound_because: found.bound.as_ref().map(|bound| bound.reason.to_string()),
         proved_best: found.proved_best(),
-        method: found.method.name().to_owned(),
+        method: found.method.to_string(),
         ..given_walk(network, &found.walk, tokens)
     })
 }

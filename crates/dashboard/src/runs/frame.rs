@@ -37,8 +37,8 @@ pub struct Frame {
     /// Legitimate, or which clause fails where.
     #[serde(flatten)]
     pub legitimacy: LegitimacyView,
-    /// Whether D1 to D5 hold.
-    pub holds: [bool; 5],
+    /// Whether D1 to D5 hold; null: too early to judge.
+    pub holds: [Option<bool>; 5],
     /// Fewest and most visits of a process since the state became legitimate.
     pub visits: Option<(u64, u64)>,
     /// The further variables of measuring processes.

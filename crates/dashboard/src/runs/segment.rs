@@ -48,7 +48,7 @@ pub(crate) struct Look {
     pub(crate) state: Configuration,
     pub(crate) places: Vec<Place>,
     /// D1 to D5.
-    pub(crate) holds: [bool; 5],
+    pub(crate) holds: [Option<bool>; 5],
     /// Fewest and most visits of a process since the state became legitimate.
     pub(crate) visits: Option<(u64, u64)>,
 }
@@ -126,8 +126,9 @@ impl Segment {
         let (n, d) = (self.ring.len() as u64, self.ring.separation());
         let equally = since
             .zip(visits)
-            .is_some_and(|(since, visits)| visited_equally(visits, rounds - since, n, d));
-        let settled = since.is_some();
+            .map(|(since, visits)| visited_equally(visits, rounds - since, n, d));
+        let settled = since.map(|_| true);
+        let recovers = settled.or((!self.facts.settles).then_some(false));
         let conserved = state.tokens() == self.start.tokens();
         let places = moment.places.iter().map(|place| Place {
             process: place.process as u32,
@@ -136,7 +137,7 @@ impl Segment {
         Ok(Look {
             places: places.collect(),
             state,
-            holds: [conserved, settled, settled, equally, settled],
+            holds: [Some(conserved), settled, settled, equally, recovers],
             visits,
         })
     }
@@ -229,7 +230,7 @@ fn measured_facts(ring: &Ring, start: &Configuration, last: Round) -> Facts {
 
 /// The names of D1 to D5 and what each asks.
 pub(crate) fn desiderata() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let verdicts = verdicts([true; 5]);
+    let verdicts = verdicts([None; 5]);
     verdicts
         .into_iter()
         .map(|verdict| (verdict.of.name(), verdict.of.asks()))

@@ -84,6 +84,26 @@ pub(crate) fn a_state_file_is_dropped(browser: &mut Browser, base: &str) -> Done
     page.close()
 }
 
+/// A run of `headway check --witness`, with a loop: stepped through, and round again.
+pub(crate) fn a_run_is_stepped_through(browser: &mut Browser, base: &str) -> Done {
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    let run = r#"{"model": "Colouring", "start": null, "repeats_from": 1,
+        "states": ["colour 0 0 1  up T F F", "colour 1 0 1  up T F F", "colour 0 0 1  up T T F"]}"#;
+    page.drop_file("run.json", run)?;
+    page.wait_for("document.querySelector('dialog[open] h2')?.textContent === 'Colouring'")?;
+    page.check("document.querySelectorAll('.witness td').length === 6 && !document.querySelector('.witness .changed')")?;
+    let changed = "[...document.querySelectorAll('.witness .changed')].map((cell) => cell.textContent).join() ===";
+    page.key("ArrowRight")?;
+    page.check(&format!("{changed} '1'"))?;
+    page.key("ArrowRight")?;
+    page.check(&format!("{changed} '0,T'"))?;
+    page.screenshot("witness", false)?;
+    page.key("ArrowRight")?;
+    page.check("document.querySelector('dialog[open] .note').textContent.startsWith('state 1 of 2; after state 2 comes state 1')")?;
+    page.check("headway.player.run.processes !== 3")?;
+    page.close()
+}
+
 pub(crate) fn a_broken_file_changes_nothing(browser: &mut Browser, base: &str) -> Done {
     let mut page = Page::open(browser, base, "/?start=random&t=5", DESKTOP)?;
     let before = page.eval(SHOWN)?;

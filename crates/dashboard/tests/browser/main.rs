@@ -63,6 +63,7 @@ const TESTS: &[Test] = &[
     ("a_link_shows_the_same", files::a_link_shows_the_same),
     ("a_bad_link_is_explained", files::a_bad_link_is_explained),
     ("a_state_file_is_dropped", files::a_state_file_is_dropped),
+    ("a_run_is_stepped_through", files::a_run_is_stepped_through),
     (
         "a_broken_file_changes_nothing",
         files::a_broken_file_changes_nothing,

@@ -1,6 +1,6 @@
 //! Who may ask.
 
-use headway_dashboard::{Options, Server, Token};
+use headway_dashboard::{Options, Secret, Server};
 use serde_json::json;
 
 use crate::support::{TestServer, fast};
@@ -55,11 +55,11 @@ fn every_answer_is_guarded_by_headers() {
     }
 }
 
-const SECRET: &str = "an-unlikely-token-0123456789";
+const SECRET: &str = "an-unlikely-secret-0123456789";
 
-fn with_token() -> TestServer {
+fn with_secret() -> TestServer {
     TestServer::with(Options {
-        token: Some(Token::parse(SECRET).expect("a token")),
+        secret: Some(Secret::parse(SECRET).expect("a secret")),
         names: vec!["ring.example".to_owned()],
         limits: fast(),
         ..Options::default()
@@ -67,23 +67,23 @@ fn with_token() -> TestServer {
 }
 
 #[test]
-fn without_the_token_there_is_nothing() {
-    let server = with_token();
+fn without_the_secret_there_is_nothing() {
+    let server = with_secret();
     for path in ["/", "/api/about", "/api/docs", "/api/runs/x"] {
         let answer = server.get(path);
         assert_eq!(
             (answer.status, answer.code().as_str()),
-            (401, "token"),
+            (401, "secret"),
             "{path}"
         );
         assert!(!answer.text().contains(SECRET));
     }
     let wrong = [
-        ("Authorization", "Bearer an-unlikely-token-0123456788"),
+        ("Authorization", "Bearer an-unlikely-secret-0123456788"),
         ("Authorization", "Bearer "),
         ("Authorization", SECRET),
-        ("Cookie", "headway_token=an-unlikely-token"),
-        ("Cookie", "token=an-unlikely-token-0123456789"),
+        ("Cookie", "headway_secret=an-unlikely-secret"),
+        ("Cookie", "token=an-unlikely-secret-0123456789"),
     ];
     for header in wrong {
         assert_eq!(
@@ -92,16 +92,16 @@ fn without_the_token_there_is_nothing() {
             "{header:?}"
         );
     }
-    assert_eq!(server.get("/?token=guess").status, 401);
+    assert_eq!(server.get("/?secret=guess").status, 401);
 }
 
 #[test]
 fn the_token_opens_by_header_cookie_and_link() {
-    let server = with_token();
+    let server = with_secret();
     let bearer = format!("Bearer {SECRET}");
     let answer = server.ask("GET", "/api/about", &[("Authorization", &bearer)], b"");
     assert_eq!(answer.status, 200);
-    let link = server.get(&format!("/lessons?token={SECRET}"));
+    let link = server.get(&format!("/lessons?secret={SECRET}"));
     assert_eq!(
         (link.status, link.headers["location"].as_str()),
         (303, "/lessons")

@@ -142,10 +142,33 @@ impl Measure {
     }
 }
 
-/// `part`/`whole` in millionths, rounded down.
+/// `part`/`whole` in millionths, to the nearest; `None` where there is no whole.
 pub(crate) fn share(part: u64, whole: u64) -> Option<i64> {
-    let millionths = u128::from(part) * MILLIONTHS as u128;
-    i64::try_from(millionths.checked_div(u128::from(whole))?).ok()
+    share_of((part.into(), whole.into()))
+}
+
+/// As [`share`], of products of two.
+pub(crate) fn share_of((part, whole): (u128, u128)) -> Option<i64> {
+    // By halves rather than by doubling, which could overflow.
+    let millionths = part.checked_mul(MILLIONTHS as u128)?;
+    let (down, rest) = (
+        millionths.checked_div(whole)?,
+        millionths.checked_rem(whole)?,
+    );
+    i64::try_from(down + u128::from(rest >= whole - rest)).ok()
+}
+
+#[cfg(test)]
+#[test]
+fn shares_are_to_the_nearest_millionth() {
+    assert_eq!(share(1, 3), Some(333_333));
+    assert_eq!(share(2, 3), Some(666_667));
+    assert_eq!(share(24, 24), Some(MILLIONTHS));
+    assert_eq!(share(1, 2_000_000), Some(1));
+    assert_eq!(share(u64::MAX, u64::MAX), Some(MILLIONTHS));
+    assert_eq!((share(1, 0), share(u64::MAX, 1)), (None, None));
+    let most = u128::from(u64::MAX).pow(2);
+    assert_eq!(share_of((most, most)), None, "too large is not told");
 }
 
 /// How ring samples are made; the samples are the same.

@@ -5,7 +5,8 @@
 //! The trait lists what it must not do, and `conformance` of `headway-stage` tries that
 //! on any transport.
 //!
-//! [`udp`] (feature `udp`) connects programs and machines; `headway-zenoh` does so over
+//! [`udp`] (feature `udp`) connects programs and machines, [`lines`] (feature `lines`) a
+//! program and boards on serial lines; `headway-zenoh` does so over
 //! Zenoh; `headway-stage` has one within a program, and one that makes any of them worse.
 
 use std::fmt;
@@ -13,6 +14,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "lines")]
+pub mod lines;
 #[cfg(feature = "udp")]
 pub mod udp;
 

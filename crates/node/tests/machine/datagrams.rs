@@ -193,7 +193,7 @@ fn a_token_comes_with_what_its_predecessor_says() {
 }
 
 /// In a ring of two, of two datagrams that have crossed only node 0 answers: otherwise
-/// two would go to and fro for ever.
+/// two would go to and fro forever.
 #[test]
 fn node_1_of_two_is_quiet_when_datagrams_cross() {
     for (index, other, answers) in [(0, 1, vec![1]), (1, 0, vec![])] {

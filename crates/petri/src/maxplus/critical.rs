@@ -6,7 +6,8 @@
 
 use std::collections::VecDeque;
 
-use num_integer::gcd;
+use num_bigint::BigUint;
+use num_integer::{Integer, gcd};
 
 use super::{Certificate, howard};
 use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
@@ -14,7 +15,7 @@ use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
 pub(super) struct Part {
     pub(super) nodes: Vec<usize>,
     pub(super) arcs: Vec<usize>,
-    pub(super) cyclicity: u128,
+    pub(super) cyclicity: BigUint,
 }
 
 pub(super) fn part(graph: &EventGraph, certificate: &Certificate) -> Part {
@@ -57,10 +58,10 @@ fn cyclicity(
     leaving: &ArcsByNode,
     tight: &[u32],
     inside: impl Fn(usize) -> bool,
-) -> u128 {
+) -> BigUint {
     let mut level: Vec<Option<i128>> = vec![None; graph.nodes()];
     let mut queue = VecDeque::new();
-    let mut multiple = 1_u128;
+    let mut multiple = BigUint::from(1_u32);
     for root in 0..graph.nodes() {
         if !critical[root] || level[root].is_some() {
             continue;
@@ -85,8 +86,7 @@ fn cyclicity(
                 }
             }
         }
-        let divisor = divisor.max(1);
-        multiple = multiple.saturating_mul(divisor / gcd(multiple, divisor));
+        multiple = multiple.lcm(&BigUint::from(divisor.max(1)));
     }
     multiple
 }

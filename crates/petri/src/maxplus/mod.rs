@@ -22,6 +22,7 @@ pub mod howard;
 mod local;
 mod series;
 
+use num_bigint::BigUint;
 use thiserror::Error;
 
 use crate::graph::EventGraph;
@@ -53,7 +54,7 @@ pub struct Spectrum {
     /// periodic regime, whatever the initial marking: the least common multiple,
     /// over the critical components, of the greatest common divisors of their
     /// circuits' tokens.
-    pub cyclicity: u128,
+    pub cyclicity: BigUint,
 }
 
 /// Why there is no cycle time.

@@ -51,7 +51,7 @@ impl Rows<(u32, u64)> {
             for read in from..to {
                 let (column, weight) = self.items[read];
                 match self.items[begin..write].last_mut() {
-                    Some(last) if last.0 == column => last.1 = last.1.saturating_add(weight),
+                    Some(last) if last.0 == column => last.1 += weight,
                     _ => {
                         self.items[write] = (column, weight);
                         write += 1;

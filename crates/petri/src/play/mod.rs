@@ -33,6 +33,12 @@ pub enum NotPlayable {
         /// Which.
         transition: TransitionIndex,
     },
+    /// Counting further would be wrong.
+    #[error("place number {place} would get more than 2^64-1 tokens, or one after round 2^64-1")]
+    Overflow {
+        /// Which.
+        place: usize,
+    },
     /// A circuit that takes no time could fire without end in one instant.
     #[error("place number {place} is on a circuit whose holding times are all 0")]
     NoTime {

@@ -13,7 +13,7 @@ use crate::net::{Adjacency, Marking};
 /// let mut play = Synchronous::new(&adjacency, &marking).unwrap();
 /// for _ in 0..20 {
 ///     ring.round(&mut state);
-///     play.round();
+///     play.round().unwrap();
 ///     assert_eq!(play.marking(), &ring::marking_of(&ring, &state).unwrap());
 /// }
 /// ```
@@ -64,7 +64,11 @@ impl<'a> Synchronous<'a> {
     }
 
     /// Plays a round and says what fired; nothing when the net is dead.
-    pub fn round(&mut self) -> &Fired {
+    ///
+    /// # Errors
+    ///
+    /// [`NotPlayable::Overflow`]; the marking is then of no use any more.
+    pub fn round(&mut self) -> Result<&Fired, NotPlayable> {
         self.round += 1;
         self.fired.clear();
         let tokens = &mut self.marking.0;
@@ -86,7 +90,8 @@ impl<'a> Synchronous<'a> {
         for &(transition, times) in &self.fired {
             for &(place, weight) in self.adjacency.outputs(transition as usize) {
                 let place = place as usize;
-                tokens[place] = tokens[place].saturating_add(weight.saturating_mul(times));
+                let sum = tokens[place].checked_add(added(weight, times, place)?);
+                tokens[place] = sum.ok_or(NotPlayable::Overflow { place })?;
                 let consumers = self.adjacency.consumers(place);
                 self.candidates
                     .extend(consumers.iter().map(|&(consumer, _)| consumer));
@@ -94,8 +99,14 @@ impl<'a> Synchronous<'a> {
         }
         self.candidates.sort_unstable();
         self.candidates.dedup();
-        &self.fired
+        Ok(&self.fired)
     }
+}
+
+/// What so many firings put down.
+pub(super) fn added(weight: u64, times: u64, place: usize) -> Result<u64, NotPlayable> {
+    let tokens = weight.checked_mul(times);
+    tokens.ok_or(NotPlayable::Overflow { place })
 }
 
 pub(super) fn refuse_sources(adjacency: &Adjacency) -> Result<(), NotPlayable> {

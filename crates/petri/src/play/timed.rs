@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::synchronous::refuse_sources;
+use super::synchronous::{added, refuse_sources};
 use super::{Fired, NotPlayable};
 use crate::graph::Components;
 use crate::net::{Adjacency, Marking};
@@ -16,7 +16,7 @@ use crate::net::{Adjacency, Marking};
 /// net.add_arc(place, tick, TransitionToPlace, 1);
 /// let adjacency = net.adjacency();
 /// let mut play = Timed::new(&adjacency, &[3], &Marking(vec![1])).unwrap();
-/// let ticks: Vec<u64> = (0..4).map(|_| play.step().unwrap().time).collect();
+/// let ticks: Vec<u64> = (0..4).map(|_| play.step().unwrap().unwrap().time).collect();
 /// assert_eq!(ticks, [3, 6, 9, 12]);
 /// ```
 #[derive(Clone, Debug)]
@@ -95,19 +95,25 @@ impl<'a> Timed<'a> {
 
     /// Plays the next time at which tokens become usable; `None` when there is
     /// none. Nothing may fire then.
-    pub fn step(&mut self) -> Option<Instant<'_>> {
-        let (time, batch) = self.coming.pop_first()?;
+    ///
+    /// # Errors
+    ///
+    /// [`NotPlayable::Overflow`]; the marking is then of no use any more.
+    pub fn step(&mut self) -> Result<Option<Instant<'_>>, NotPlayable> {
+        let Some((time, batch)) = self.coming.pop_first() else {
+            return Ok(None);
+        };
         self.fired.clear();
         if self.instant_takes_time {
-            self.fire_once(time, &batch);
+            self.fire_once(time, &batch)?;
         } else {
-            self.fire_until_quiet(time, &batch);
+            self.fire_until_quiet(time, &batch)?;
         }
         self.spare.push(batch);
-        Some(Instant {
+        Ok(Some(Instant {
             time,
             fired: &self.fired,
-        })
+        }))
     }
 
     /// All tokens, usable or not yet.
@@ -137,11 +143,12 @@ impl<'a> Timed<'a> {
     }
 
     /// What fires puts nothing down that is usable at once.
-    fn fire_once(&mut self, time: u64, batch: &[(u32, u64)]) {
+    fn fire_once(&mut self, time: u64, batch: &[(u32, u64)]) -> Result<(), NotPlayable> {
         self.dense_candidates.clear();
         for &(place, tokens) in batch {
             let place = place as usize;
-            self.usable[place] = self.usable[place].saturating_add(tokens);
+            // No more than all its tokens, which were counted.
+            self.usable[place] += tokens;
             let consumers = self.adjacency.consumers(place).iter();
             self.dense_candidates
                 .extend(consumers.map(|&(consumer, _)| consumer));
@@ -150,22 +157,23 @@ impl<'a> Timed<'a> {
         self.dense_candidates.dedup();
         let candidates = std::mem::take(&mut self.dense_candidates);
         for &transition in &candidates {
-            let times = self.fire(transition, time);
+            let times = self.fire(transition, time)?;
             if times > 0 {
                 self.fired.push((transition, times));
             }
         }
         self.dense_candidates = candidates;
+        Ok(())
     }
 
     /// Places without holding time may enable more in the same instant.
-    fn fire_until_quiet(&mut self, time: u64, batch: &[(u32, u64)]) {
+    fn fire_until_quiet(&mut self, time: u64, batch: &[(u32, u64)]) -> Result<(), NotPlayable> {
         let mut arriving: Vec<(u32, u64)> = batch.to_vec();
         let mut total: BTreeMap<u32, u64> = BTreeMap::new();
         loop {
             for (place, tokens) in arriving.drain(..) {
                 let place = place as usize;
-                self.usable[place] = self.usable[place].saturating_add(tokens);
+                self.usable[place] += tokens;
                 let consumers = self.adjacency.consumers(place).iter();
                 self.candidates
                     .extend(consumers.map(|&(consumer, _)| consumer));
@@ -173,16 +181,22 @@ impl<'a> Timed<'a> {
             let Some(transition) = self.candidates.pop_first() else {
                 break;
             };
-            let times = self.fire(transition, time);
+            let times = self.fire(transition, time)?;
             if times > 0 {
-                *total.entry(transition).or_default() += times;
+                let fired = total.entry(transition).or_default();
+                // It took a token each time, of which one place has at most 2^64-1 at once.
+                let place = self.adjacency.inputs(transition as usize)[0].0 as usize;
+                *fired = fired
+                    .checked_add(times)
+                    .ok_or(NotPlayable::Overflow { place })?;
                 arriving.extend(self.coming.remove(&time).into_iter().flatten());
             }
         }
         self.fired.extend(total);
+        Ok(())
     }
 
-    fn fire(&mut self, transition: u32, time: u64) -> u64 {
+    fn fire(&mut self, transition: u32, time: u64) -> Result<u64, NotPlayable> {
         let inputs = self.adjacency.inputs(transition as usize);
         let times = inputs
             .iter()
@@ -190,24 +204,28 @@ impl<'a> Timed<'a> {
             .min()
             .unwrap_or(0);
         if times == 0 {
-            return 0;
+            return Ok(0);
         }
         for &(place, weight) in inputs {
             self.usable[place as usize] -= weight * times;
             self.tokens[place as usize] -= weight * times;
         }
         for &(place, weight) in self.adjacency.outputs(transition as usize) {
-            let put_down = weight.saturating_mul(times);
+            let overflow = NotPlayable::Overflow {
+                place: place as usize,
+            };
+            let put_down = added(weight, times, place as usize)?;
             let tokens = &mut self.tokens[place as usize];
-            *tokens = tokens.saturating_add(put_down);
-            let when = time.saturating_add(self.holding[place as usize]);
+            *tokens = tokens.checked_add(put_down).ok_or(overflow)?;
+            let when = time.checked_add(self.holding[place as usize]);
+            let when = when.ok_or(overflow)?;
             let batch = self
                 .coming
                 .entry(when)
                 .or_insert_with(|| emptied(self.spare.pop()));
             batch.push((place, put_down));
         }
-        times
+        Ok(times)
     }
 }
 

@@ -89,11 +89,11 @@ fn parse(text: &str) -> Result<Document<'_>, PnmlError> {
     })
 }
 
-/// An id of the document: where, in which net, of what, which number.
+/// An id of the document: in which net, of what, which number. Small, because large
+/// nets have millions.
 #[derive(Clone, Copy)]
 struct Known {
-    at: usize,
-    net: u32,
+    net: u16,
     kind: Option<Kind>,
     index: u32,
 }
@@ -113,7 +113,7 @@ struct Reading<'a> {
 impl<'a> Reading<'a> {
     fn new(document: &'a Document<'a>) -> Result<Reading<'a>, PnmlError> {
         let root = document.root_element();
-        let namespace = root.tag_name().namespace();
+        let namespace = namespace_of(root);
         let mut reading = Reading {
             document,
             namespace,
@@ -154,6 +154,9 @@ impl<'a> Reading<'a> {
             if self.is_element(child)? {
                 match self.name_of(child) {
                     "net" => self.net(child)?,
+                    _ if namespace_of(child).is_none() && child.has_tag_name("net") => {
+                        self.without_namespace(child)?;
+                    }
                     _ => self.stranger(child)?,
                 }
             }
@@ -165,6 +168,19 @@ impl<'a> Reading<'a> {
         let line_of = |at| document.text_pos_at(at).row as usize;
         first.remarks = self.remarks.finish(line_of);
         Ok(self.nets)
+    }
+
+    /// A net that leaves the namespace of `<pnml>`: as some browsers write XML.
+    fn without_namespace(&mut self, node: Element<'a>) -> Result<(), PnmlError> {
+        let what = "a net without namespace read as if it had that of PNML 2009";
+        self.remarks.note(Loss::Behaviour, what, node.range().start);
+        let outside = (
+            self.namespace.take(),
+            std::mem::replace(&mut self.older, true),
+        );
+        self.net(node)?;
+        (self.namespace, self.older) = outside;
+        Ok(())
     }
 
     fn net(&mut self, node: Element<'a>) -> Result<(), PnmlError> {
@@ -296,15 +312,18 @@ impl<'a> Reading<'a> {
     ) -> Result<(), PnmlError> {
         self.check_id(node, id);
         let known = Known {
-            at: node.range().start,
-            net,
+            net: u16::try_from(net)
+                .map_err(|_| self.fail(node, "more than 65,536 nets in a file".to_owned()))?,
             kind,
             index: index as u32,
         };
         match self.ids.insert(id, known) {
             None => Ok(()),
-            Some(first) => {
-                let line = self.document.text_pos_at(first.at).row;
+            Some(_) => {
+                let mut all = self.document.descendants();
+                let first = all.find(|other| attribute(*other, "id") == Some(id));
+                let at = first.unwrap_or(node).range().start;
+                let line = self.document.text_pos_at(at).row;
                 let what =
                     format!("id {id:?} is already used in line {line}; ids are unique in a file");
                 Err(self.fail(node, what))
@@ -345,9 +364,8 @@ impl<'a> Reading<'a> {
 
     /// The local name of an element of PNML; nothing for any other.
     fn name_of(&self, node: Element<'a>) -> &'a str {
-        let name = node.tag_name();
-        if name.namespace() == self.namespace {
-            name.name()
+        if namespace_of(node) == self.namespace {
+            node.tag_name().name()
         } else {
             ""
         }
@@ -373,6 +391,13 @@ impl<'a> Reading<'a> {
             what,
         }
     }
+}
+
+/// The namespace of an element; `xmlns=""` is none.
+fn namespace_of(node: Element<'_>) -> Option<&str> {
+    node.tag_name()
+        .namespace()
+        .filter(|address| !address.is_empty())
 }
 
 /// An attribute without white space around it, if it says anything.

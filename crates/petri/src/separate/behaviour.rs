@@ -73,7 +73,7 @@ pub fn observe(
             });
         };
         now = next;
-        if let Some(instant) = play.step() {
+        if let Some(instant) = play.step()? {
             let counted = instant
                 .fired
                 .iter()
@@ -122,17 +122,18 @@ fn first_recurrent(
     debug_assert_eq!(net.places(), holding.len());
     let mut behind = Timed::new(adjacency, holding, marking)?;
     let mut ahead = behind.clone();
-    let advance = |play: &mut Timed<'_>, until: u64| {
+    let advance = |play: &mut Timed<'_>, until: u64| -> Result<(), NotPlayable> {
         while play.next_time().is_some_and(|time| time <= until) {
-            play.step();
+            play.step()?;
         }
+        Ok(())
     };
-    advance(&mut ahead, period);
+    advance(&mut ahead, period)?;
     let mut now = 0;
     while behind.state(now) != ahead.state(now + period) {
         now += 1;
-        advance(&mut behind, now);
-        advance(&mut ahead, now + period);
+        advance(&mut behind, now)?;
+        advance(&mut ahead, now + period)?;
     }
     Ok(now)
 }

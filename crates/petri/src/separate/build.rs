@@ -230,7 +230,7 @@ fn closed_form(
         // There the closed form counts on relays that pass one token a round. A
         // transition without a loop passes all, so that a pile stays one until
         // it comes to a minor ring.
-        last_rest = last_rest.map(|round| round.saturating_add(gap - 1));
+        last_rest = last_rest.and_then(|round| round.checked_add(gap - 1));
     }
     last_rest.ok_or(NoBound::Empty)
 }

@@ -13,13 +13,14 @@ const PIPE: &str = include_str!("dialects/pipe.pnml");
 const TAPAAL: &str = include_str!("dialects/tapaal.pnml");
 const EPNK: &str = include_str!("dialects/epnk.pnml");
 const SNAKES: &str = include_str!("dialects/snakes.pnml");
+const BROWSER: &str = include_str!("dialects/browser.pnml");
 const MIXED: &str = include_str!("dialects/mixed.pnml");
 
 /// Places, transitions, arcs, tokens, weights.
 fn counts(read: &Imported) -> (usize, usize, usize, u64, u64) {
     let net = &read.net;
     let weights = net.arcs().iter().map(|arc| arc.weight).sum();
-    let tokens = read.marking.total();
+    let tokens = u64::try_from(read.marking.total()).unwrap();
     (
         net.places(),
         net.transitions(),
@@ -45,6 +46,7 @@ fn every_dialect_is_read_whole() {
         (TAPAAL, (3, 3, 6, 3, 7)),
         (EPNK, (3, 2, 6, 3, 6)),
         (SNAKES, (2, 1, 2, 4, 3)),
+        (BROWSER, (2, 1, 2, 3, 3)),
         (MIXED, (1, 1, 2, 1, 2)),
     ] {
         let read = read_one(text);
@@ -53,6 +55,37 @@ fn every_dialect_is_read_whole() {
         let again = read_one(&pnml::to_string(&read.net, &read.marking));
         assert_eq!(counts(&again), expected);
         assert!(again.remarks.is_empty(), "{:?}", again.remarks);
+    }
+}
+
+/// A net may leave the namespace, the elements of another kind of net do not pass.
+#[test]
+fn a_net_that_leaves_the_namespace() {
+    assert_eq!(
+        warnings(&read_one(BROWSER)),
+        ["a net without namespace read as if it had that of PNML 2009"]
+    );
+    for (plain, other, why) in [
+        ("netMode=\"pt\"", "netMode=\"algebraic-int\"", "its mode is"),
+        (
+            "</place>",
+            "<v:valueTokens xmlns:v=\"urn:v\">5</v:valueTokens></place>",
+            "<valueTokens>",
+        ),
+        (
+            "</transition>",
+            "<guard>x == y</guard></transition>",
+            "<guard>",
+        ),
+        (
+            "xmlns=\"\"",
+            "xmlns=\"urn:other\"",
+            "not allowed inside <pnml>",
+        ),
+    ] {
+        let text = BROWSER.replacen(plain, other, 1);
+        let error = pnml::read(text.as_bytes()).unwrap_err();
+        assert!(error.what.contains(why), "{error}");
     }
 }
 

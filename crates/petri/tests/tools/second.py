@@ -31,7 +31,7 @@ def number(element, label, attribute, default):
         if local(child) == label:
             for text in child:
                 if local(text) in ("text", "value"):
-                    return int("".join(text.itertext()).split(",")[-1])
+                    return int("".join(text.itertext()).split(",")[-1] or default)
     return default
 
 

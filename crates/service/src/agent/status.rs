@@ -36,7 +36,7 @@ pub struct Status {
     pub transport: &'static str,
     /// The members beside it, while it is on the ring.
     pub neighbours: Vec<NeighbourStatus>,
-    /// The true separation that is kept, in hops.
+    /// The true separation that the ring was asked to keep (`ring.separation`), in hops.
     pub separation: u32,
     /// Tokens of the ring.
     pub tokens: u32,
@@ -94,7 +94,7 @@ pub struct NeighbourStatus {
     /// place on this ring.
     pub heard_ms: Option<u64>,
     /// For too long.
-    pub silent: bool,
+    pub is_silent: bool,
     /// The connection to it, where the transport has such a thing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<Session>,
@@ -144,9 +144,7 @@ impl Agent {
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
                 .collect(),
-            separation: machine.map_or(settings.ring.separation.get(), |machine| {
-                machine.config().plan.true_separation()
-            }),
+            separation: settings.ring.separation.get(),
             tokens: settings.ring.tokens.get(),
             hops: totals.hops,
             permits: self.counts.permits,
@@ -191,7 +189,7 @@ impl Agent {
             name: self.membership.name_of(neighbour.node),
             address: member.map_or_else(String::new, |member| member.address.clone()),
             heard_ms: neighbour.heard.map(age),
-            silent: neighbour.silent,
+            is_silent: neighbour.silent,
             session: None,
         }
     }

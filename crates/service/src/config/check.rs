@@ -45,6 +45,7 @@ impl Settings {
             "expected at least 100ms: a command has to have time to stop",
         );
         self.check_zenoh(reader);
+        self.check_serial(reader);
         self.check_hook(reader);
         self.check_telemetry(reader);
         match self.first_roster() {
@@ -88,13 +89,35 @@ impl Settings {
         reader.expect(
             "zenoh.ca_file",
             zenoh || self.zenoh.tls().is_none(),
-            "is for node.transport = \"zenoh\", and this node uses UDP",
+            "is for node.transport = \"zenoh\", and this node uses another",
         );
         reader.expect(
             "node.transport",
             !zenoh || headway_zenoh::AVAILABLE,
             "this program was built without Zenoh: build it by `cargo build --release -p headway \
              --features zenoh`",
+        );
+    }
+
+    fn check_serial(&self, reader: &mut Reader<'_>) {
+        let lines = [
+            ("serial.predecessor", &self.serial.predecessor),
+            ("serial.successor", &self.serial.successor),
+        ];
+        for (key, line) in lines {
+            let message = if self.is_fixed() {
+                "is missing: with node.transport = \"serial\", name the line"
+            } else {
+                "is for node.transport = \"serial\", and this node uses another"
+            };
+            reader.expect(key, line.is_some() == self.is_fixed(), message);
+        }
+        let changes = self.membership.bypass || !self.ring.seeds.is_empty();
+        reader.expect(
+            "node.transport",
+            !(self.is_fixed() && changes),
+            "on serial lines the roster is fixed: list ring.members, and set neither ring.seeds \
+             nor membership.bypass",
         );
     }
 

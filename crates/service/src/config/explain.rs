@@ -71,6 +71,14 @@ fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static st
     let Ok(plan) = settings.plan(nodes) else {
         return;
     };
+    if settings.is_fixed() {
+        let config = settings.machine(roster, 0, plan);
+        let identity = hex::encode(config.ring.0);
+        facts.push((
+            "for boards",
+            format!("ring {identity}, fences from {}", config.fence_floor),
+        ));
+    }
     let timing = settings.timing.timing();
     let tokens = format!("{} of at most {}", plan.tokens(), plan.capacity());
     facts.push(("tokens", tokens));

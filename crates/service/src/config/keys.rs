@@ -24,7 +24,7 @@ settings! {
         name: String, Required "a", Restart;
         /// Where to receive datagrams
         listen: String, Required "0.0.0.0:7400", Restart;
-        /// "udp", or "zenoh" in a program that was built with it
+        /// "udp", "serial" for a ring with boards, or "zenoh" in a program that was built with it
         transport: Transport, Default "udp", Restart;
         /// The address that others reach this node at; needed with seeds, else the roster says
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
@@ -62,6 +62,16 @@ settings! {
         /// Reopen the session to a neighbour that has been silent for this long
         reopen_after: Duration, Default "5s", Restart;
     }
+    /// Serial lines, for the transport "serial": devices, or Unix sockets. The roster is
+    /// then fixed, because boards keep none.
+    serial: SerialSettings {
+        /// The line to the member before this one
+        predecessor: Option<PathBuf>, Optional "/dev/ttyUSB0", Restart;
+        /// The line to the member after this one
+        successor: Option<PathBuf>, Optional "/dev/ttyUSB1", Restart;
+        /// Bits a second, on devices
+        baud: NonZeroU32, Default 115200, Restart;
+    }
     /// How long things take.
     timing: TimingSettings {
         /// Send the state again after this long without a change
@@ -82,8 +92,8 @@ settings! {
     hook: HookSettings {
         /// Program and arguments
         command: Option<Vec<String>>, Optional ["/usr/local/bin/restart-web", "--gently"], Reload;
-        /// "every" permit, or only when "asked" (headway node ask)
-        when: When, Default "every", Reload;
+        /// Only when "asked" (headway node ask), or at "every" permit, again and again
+        when: When, Default "asked", Reload;
         /// More variables for the command
         environment: BTreeMap<String, String>, Optional { LANG = "C" }, Reload;
     }

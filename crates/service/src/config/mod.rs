@@ -17,7 +17,8 @@ pub use explain::explain;
 pub use key::Key;
 pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
-    RingSettings, Settings, TelemetrySettings, TimingSettings, ZenohSettings, example, keys,
+    RingSettings, SerialSettings, Settings, TelemetrySettings, TimingSettings, ZenohSettings,
+    example, keys,
 };
 pub use source::{Mistake, Place, Sources};
 pub use value::{LogFormat, Transport, When, parse_duration};
@@ -43,6 +44,12 @@ impl Settings {
             fence_floor: roster.version << 40,
             ..Config::new(ring, index, plan)
         }
+    }
+
+    /// Whether the roster is the file's for ever: on serial lines there may be members that
+    /// know of no other.
+    pub fn is_fixed(&self) -> bool {
+        self.node.transport == Transport::Serial
     }
 
     /// The roster that the file gives, unless it gives seeds.

@@ -38,6 +38,8 @@ pub enum Transport {
     Udp,
     /// Zenoh, with certificates or without.
     Zenoh,
+    /// Serial lines, one to each neighbour, authenticated by the ring's key.
+    Serial,
 }
 
 impl Transport {
@@ -46,6 +48,7 @@ impl Transport {
         match self {
             Transport::Udp => "UDP, authenticated by the ring's key, not encrypted",
             Transport::Zenoh if certificates => "Zenoh, mutual TLS",
+            Transport::Serial => "serial lines, authenticated by the ring's key, not encrypted",
             Transport::Zenoh => "Zenoh over TCP, authenticated by the ring's key, not encrypted",
         }
     }
@@ -92,8 +95,8 @@ read_by_serde! {
     u8, "NUMBER", "a whole number from 0 to 255";
     NonZeroU32, "NUMBER", "a whole number from 1 to 4294967295";
     bool, "true|false", "true or false";
-    Transport, "TEXT", "\"udp\" or \"zenoh\"";
-    When, "TEXT", "\"every\" or \"asked\"";
+    Transport, "TEXT", "\"udp\", \"serial\" or \"zenoh\"";
+    When, "TEXT", "\"asked\" or \"every\"";
     LogFormat, "TEXT", "\"text\" or \"json\"";
     Vec<String>, "A,B,…", "a list of texts: [\"…\", \"…\"]", Vec::new();
     BTreeMap<String, String>, "NAME=VALUE,…", "names with texts: { NAME = \"…\" }",

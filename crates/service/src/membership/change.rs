@@ -66,6 +66,9 @@ impl Membership {
 
     /// Tells whoever should know which roster this node has.
     pub(super) fn offer(&mut self, now: Duration) {
+        if self.settings.is_fixed() {
+            return;
+        }
         let me = &self.settings.node.name;
         let mut to = self.leaving.clone();
         if now < self.previous_until {
@@ -92,6 +95,9 @@ impl Membership {
         &self,
         change: impl FnOnce(&Roster) -> Result<Roster, RosterError>,
     ) -> Result<Roster, Refusal> {
+        if self.settings.is_fixed() {
+            return Err(Refusal::Fixed);
+        }
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
         Ok(change(roster)?)
     }

@@ -33,7 +33,7 @@ pub(crate) fn be_a_node_if_asked() {
     };
     let settings = read().unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
     match headway_service::run(&settings, &read) {
-        Ok(()) => std::process::exit(0),
+        Ok(_) => std::process::exit(0),
         Err(error) => {
             eprintln!("error: {error}");
             std::process::exit(2);

@@ -11,7 +11,12 @@ fn fleet(test: u8, script: &str, more: &str) -> Fleet {
     let mut fleet = Fleet::new(test, &["a", "b"], 1, 1);
     let folder = fleet.folder.path().display().to_string();
     let script = script.replace("FOLDER", &folder);
-    fleet.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n{more}\n");
+    let when = if more.contains("when =") {
+        ""
+    } else {
+        "when = \"every\"\n"
+    };
+    fleet.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n{when}{more}\n");
     fleet
 }
 

@@ -25,7 +25,7 @@ const SECONDS: &str = "OBSERVER_SECONDS";
 pub(crate) fn hook(folder: &Path, seconds: f64) -> String {
     let program = std::env::current_exe().expect("this program");
     format!(
-        "[hook]\ncommand = [{program:?}, \"--exact\", \"a_command_if_asked\", \"--nocapture\"]\n\
+        "[hook]\ncommand = [{program:?}, \"--exact\", \"a_command_if_asked\", \"--nocapture\"]\nwhen = \"every\"\n\
          environment = {{ {FOLDER} = {folder:?}, {SECONDS} = \"{seconds}\" }}\n"
     )
 }

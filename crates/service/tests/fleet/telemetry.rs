@@ -132,7 +132,7 @@ fn fleet(test: u8, endpoint: &str, more: &str) -> Fleet {
         log.display()
     );
     fleet.more = format!(
-        "[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n\
+        "[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\nwhen = \"every\"\n\
          [telemetry]\nendpoint = \"http://{endpoint}\"\n{more}"
     );
     // Not only every five seconds.

@@ -18,11 +18,13 @@ impl Movement<'_> {
         let legitimate_at = forecast.legitimate_at.filter(|&round| round <= end);
         let visits = legitimate_at.and_then(|round| forecast.visits(end - round));
         let equally = match (legitimate_at, visits, forecast.separation()) {
-            (Some(round), Some(visits), Some(d)) => visited_equally(visits, end - round, n, d),
-            _ => false,
+            (Some(round), Some(visits), Some(d)) => {
+                Some(visited_equally(visits, end - round, n, d))
+            }
+            _ => None,
         };
-        let settled = legitimate_at.is_some();
-        Outcome {
+        let settled = legitimate_at.map(|_| true);
+        let mut outcome = Outcome {
             rounds: end,
             legitimate_at,
             last_rest: forecast.last_rest_until(self, end),
@@ -33,13 +35,17 @@ impl Movement<'_> {
             },
             min_distance_after: legitimate_at.and_then(|_| forecast.settled_distance()),
             visits,
-            desiderata: verdicts([true, settled, settled, equally, settled]),
+            desiderata: verdicts([Some(true), settled, settled, equally, settled]),
             recoveries: vec![Recovery {
                 fault_at: 0,
                 legitimate_at,
             }],
-            legitimate: settled,
+            legitimate: settled.is_some(),
+        };
+        if end >= forecast.patience() {
+            outcome.overdue();
         }
+        outcome
     }
 }
 

@@ -173,7 +173,7 @@ impl Ring {
     }
 
     /// Returns when every process has called the ring settled for a turn. Panics
-    /// when that takes for ever.
+    /// when that takes forever.
     pub(crate) fn wait_until_settled(&self) {
         let begun = Instant::now();
         // What was written to the pipe before now is read first.

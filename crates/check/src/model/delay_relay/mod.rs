@@ -1,12 +1,13 @@
 //! delay/relay: every initial state of a ring with given programs.
 //!
-//! Two ways to one answer. [`Explicit`] visits every state, one byte each.
-//! [`reduced::explore`] follows sets of states that share a fate; the
-//! reductions are proved in its documentation and compared with the explicit
-//! answer by the tests.
+//! Three ways to one answer. [`Explicit`] visits every state, one byte each.
+//! [`reduced::explore`] follows sets of states that share a fate, and [`piles::explore`]
+//! counts the states of a uniform ring without following any; the reductions are proved
+//! in their documentation and compared by the tests.
 
 mod all_placements;
 mod explicit;
+pub mod piles;
 pub mod reduced;
 mod report;
 

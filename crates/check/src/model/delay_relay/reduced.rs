@@ -51,7 +51,7 @@ mod explorer;
 mod size;
 mod tally;
 
-use count::Count;
+pub(super) use count::Count;
 use explorer::Explorer;
 use tally::Tally;
 

@@ -4,7 +4,7 @@ use headway_core::bound::{gaps, worst_last_rest, worst_legitimate_at};
 use headway_core::{Configuration, Process, Ring};
 
 use super::reduced::{self, REDUCTIONS, ReducedAnswer};
-use super::{Explicit, Instance, show};
+use super::{Explicit, Instance, piles, show};
 use crate::control::{Control, Limits};
 use crate::error::Result;
 use crate::function;
@@ -36,8 +36,18 @@ pub fn check(
 ) -> Result<Report> {
     match search {
         Search::Reduced => {
-            let answer = reduced::explore(instance, limits, control)?;
-            Ok(report(instance, answer))
+            let (answer, reductions) = if piles::applies(instance) {
+                let reductions = vec![REDUCTIONS[0], REDUCTIONS[1], piles::REDUCTION];
+                (piles::explore(instance, limits, control)?, reductions)
+            } else {
+                let answer = reduced::explore(instance, limits, control)?;
+                (answer, REDUCTIONS.to_vec())
+            };
+            let reductions = reductions.into_iter().map(str::to_owned).collect();
+            Ok(Report {
+                reductions,
+                ..report(instance, answer)
+            })
         }
         Search::EveryState => {
             let model = Explicit::new(instance.clone())?;
@@ -81,10 +91,10 @@ fn report(instance: &Instance, answer: ReducedAnswer) -> Report {
         ),
     ];
     let mut figures: Vec<_> = distribution(answer.distances, answer.never).collect();
-    figures.extend([
-        ("placements_followed", Figure::Number(answer.placements)),
-        ("cases_followed", Figure::Number(answer.cases)),
-    ]);
+    if answer.placements > 0 {
+        figures.push(("placements_followed", Figure::Number(answer.placements)));
+    }
+    figures.push(("cases_followed", Figure::Number(answer.cases)));
     if let Some((rounds, _)) = answer.worst_last_rest {
         properties.push(last_rest_property(instance, rounds));
         figures.push(("worst_last_rest", Figure::Number(rounds)));
@@ -94,7 +104,7 @@ fn report(instance: &Instance, answer: ReducedAnswer) -> Report {
     }
     let worst = answer.worst.as_ref();
     Report {
-        model: NAME,
+        model: NAME.into(),
         instance: instance.to_string(),
         states: answer.states,
         legitimate: answer.legitimate,
@@ -102,7 +112,6 @@ fn report(instance: &Instance, answer: ReducedAnswer) -> Report {
         worst: worst.map(|(rounds, _)| Worst::in_rounds(*rounds)),
         witness: worst.map(|(_, state)| run(state)),
         figures,
-        reductions: REDUCTIONS.map(str::to_owned).to_vec(),
         ..Report::default()
     }
 }

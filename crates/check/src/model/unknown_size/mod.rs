@@ -113,7 +113,7 @@ pub fn check_with(
     }
     let worst = found.worst.as_ref();
     Ok(Report {
-        model: settings.program.name(),
+        model: settings.program.name().into(),
         instance: model.instance(settings),
         states: model.all_states(),
         legitimate: closure.legitimate,

@@ -23,7 +23,7 @@ fn value(report: &Report) -> Value {
                 "counterexample": property
                     .counterexample
                     .as_ref()
-                    .map(|run| trace(report.model, run)),
+                    .map(|run| trace(&report.model, run)),
             })
         })
         .collect();
@@ -32,15 +32,15 @@ fn value(report: &Report) -> Value {
         "model": report.model,
         "instance": report.instance,
         "scheduler": report.scheduler.map(|scheduler| scheduler.name()),
-        "states": count(&report.states),
-        "legitimate": count(&report.legitimate),
+        "state_count": count(&report.states),
+        "legitimate_count": count(&report.legitimate),
         "closure": report.closure(),
         "convergence": report.convergence(),
-        "worst_case": worst.map(|worst| worst.steps),
-        "worst_case_unit": if report.scheduler.is_some() { "steps" } else { "rounds" },
+        "worst_steps": worst.map(|worst| worst.steps),
+        "step": if report.scheduler.is_some() { "step" } else { "round" },
         "worst_moves": worst.and_then(|worst| worst.moves),
         "worst_rounds": worst.and_then(|worst| worst.rounds),
-        "witness": super::witness_of(report).map(|run| trace(report.model, run)),
+        "witness": super::witness_of(report).map(|run| trace(&report.model, run)),
         "properties": properties,
         "reductions": report.reductions,
     });
@@ -50,6 +50,7 @@ fn value(report: &Report) -> Value {
             Figure::Count(states) => count(states),
             Figure::Counts(states) => states.iter().map(count).collect(),
             Figure::Real(real) => json!(real),
+            Figure::Text(text) => json!(text),
         };
     }
     value
@@ -68,7 +69,7 @@ pub(super) fn trace(model: &str, run: &Trace) -> Value {
     json!({
         "model": model,
         "start": start,
-        "states": run.states,
+        "states_in_words": run.states,
         "repeats_from": run.repeats_from,
     })
 }

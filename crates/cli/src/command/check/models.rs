@@ -62,7 +62,7 @@ pub(super) enum Model {
     /// Dijkstra's K-state token ring
     KState {
         /// Number of processes
-        #[arg(long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
+        #[arg(short = 'n', long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
         processes: usize,
         /// Values of each process [default: N]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -70,6 +70,9 @@ pub(super) enum Model {
         /// Who moves in a step
         #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
         scheduler: Scheduler,
+        /// Visit every single state, without the reduction
+        #[arg(long)]
+        unreduced: bool,
     },
     /// Tokens that cannot be lost: M K-state rings under the delay/relay rule
     Definitional {
@@ -85,7 +88,7 @@ pub(super) enum Model {
     /// The phase clock (unison) on a ring
     PhaseClock {
         /// Number of processes
-        #[arg(long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
+        #[arg(short = 'n', long, value_name = "N", value_parser = whole_number::<usize>, default_value_t = 5)]
         processes: usize,
         /// The clock's modulus [default: N+1]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -131,7 +134,7 @@ pub(super) enum Model {
         #[command(flatten)]
         size: Size<6, 2>,
         /// Hops to keep between successive tokens [default: N/M]
-        #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+        #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
         separation: Option<u32>,
         /// Tokens on the ring and in the store together [default: M+2]
         #[arg(long, value_name = "K", value_parser = whole_number::<usize>)]
@@ -278,10 +281,12 @@ impl Model {
                 processes,
                 values,
                 scheduler,
+                unreduced,
             } => {
                 let mut settings = k_state::Settings::new(processes);
                 settings.values = values.unwrap_or(settings.values);
                 settings.scheduler = scheduler;
+                settings.search = search(unreduced);
                 k_state::check(&settings, limits, control)
             }
             Model::Definitional {
@@ -301,6 +306,7 @@ impl Model {
                 scheduler,
             } => {
                 let mut settings = phase_clock::Settings::new(processes);
+                // Far larger ones are refused than do not fit.
                 let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
                 settings.clock.modulus = values.map_or(settings.clock.modulus, number);
                 settings.clock.tail = tail.map_or(settings.clock.tail, number);

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use headway_check::Control;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::report::progress::outlook;
+
 /// Runs `work` while a progress bar follows it and Ctrl-C stops it.
 pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Send) -> T {
     let interrupted = crate::interrupt::stopped();
@@ -26,8 +28,23 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
                 bar.set_style(style());
             }
             let (done, total) = control.progress();
-            bar.set_position(done.saturating_mul(1000).checked_div(total).unwrap_or(0));
-            bar.set_message(outlook(done, total, elapsed));
+            let thousandths = u128::from(done) * 1000 / u128::from(total.max(1));
+            bar.set_position(thousandths.min(1000) as u64);
+            bar.set_message(match (total, control.expected()) {
+                (0, _) => format!(
+                    "{} states so far, {}",
+                    HumanCount(done),
+                    HumanDuration(elapsed)
+                ),
+                // Too early to go by what was done.
+                (_, Some(expected)) if thousandths < 50 => format!(
+                    "{}%, {}, about {} in all by a sample",
+                    thousandths / 10,
+                    HumanDuration(elapsed),
+                    HumanDuration(expected)
+                ),
+                _ => outlook(done, total, elapsed),
+            });
         }
         bar.finish_and_clear();
         match worker.join() {
@@ -39,42 +56,4 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
 
 fn style() -> ProgressStyle {
     ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
-}
-
-/// How far it is and how long it will take, going by all that was done so far.
-fn outlook(done: u64, total: u64, elapsed: Duration) -> String {
-    let passed = HumanDuration(elapsed);
-    if total == 0 {
-        return format!("{} states so far, {passed}", HumanCount(done));
-    }
-    let part = (done as f64 / total as f64).min(1.0);
-    // Rounded down: it is not done before it is.
-    let percent = (part * 100.0).floor();
-    if part < 0.001 {
-        return format!("{percent}%, {passed}, too early to say how long");
-    }
-    let left = elapsed.as_secs_f64() * (1.0 - part) / part;
-    let left = HumanDuration(Duration::from_secs_f64(left.ceil().min(1e9)));
-    format!("{percent}%, {passed}, about {left} left")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_outlook_goes_by_what_was_done() {
-        let minute = Duration::from_secs(60);
-        let told = outlook(1, 4, minute);
-        assert_eq!(told, "25%, 60 seconds, about 3 minutes left");
-        assert_eq!(
-            outlook(0, 4, minute),
-            "0%, 60 seconds, too early to say how long"
-        );
-        assert_eq!(
-            outlook(12_345, 0, minute),
-            "12,345 states so far, 60 seconds"
-        );
-        assert!(outlook(999_999, 1_000_000, minute).starts_with("99%"));
-    }
 }

@@ -11,6 +11,7 @@ use crate::flags::whole_number;
 #[derive(ClapArgs, Clone, Debug)]
 pub(crate) struct Size<const N: usize, const M: usize> {
     #[arg(
+        short = 'n',
         long,
         value_name = "N",
         value_parser = whole_number::<usize>,
@@ -19,6 +20,7 @@ pub(crate) struct Size<const N: usize, const M: usize> {
     pub(crate) processes: Option<usize>,
 
     #[arg(
+        short = 'm',
         long,
         value_name = "M",
         value_parser = whole_number::<usize>,
@@ -56,7 +58,7 @@ pub(crate) struct RingFlags<const N: usize, const M: usize> {
     pub(crate) size: Size<N, M>,
 
     /// Hops to keep between successive tokens [default: N/M]
-    #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+    #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
     pub(crate) separation: Option<u32>,
 
     /// Which processes delay: all, every:K or at:0,5,9 [default: all]

@@ -40,13 +40,16 @@ pub(super) fn write(
         .max()
         .unwrap_or(0);
     for property in &report.properties {
-        let (mark, name) = (tick(property.holds), property.name);
+        let (mark, name) = (tick(property.holds), &property.name);
         writeln!(out, "{mark} {name:<width$}  {}", property.says)?;
         if let Some(counterexample) = &property.counterexample {
             run(out, counterexample)?;
         }
     }
     worst(out, report)?;
+    if let Some(Figure::Text(engine)) = report.figure("engine") {
+        writeln!(out, "\nExplored {engine}")?;
+    }
     if !report.reductions.is_empty() {
         writeln!(out, "\nReductions used, each exact:")?;
         for reduction in &report.reductions {
@@ -66,7 +69,7 @@ pub(super) fn write(
 
 fn worst(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let Some(worst) = report.worst else {
-        return Ok(());
+        return expected(out, report);
     };
     let mut more = Vec::new();
     if let Some(moves) = worst.moves {
@@ -96,6 +99,28 @@ fn worst(out: &mut impl Write, report: &Report) -> io::Result<()> {
         "\nWorst case, exactly: {HEADING}{} {unit}{HEADING:#} until legitimate{more}{mean}",
         worst.steps
     )
+}
+
+/// How long it takes on average, where chance decides.
+fn expected(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let (Some(Figure::Real(low)), Some(Figure::Real(high))) = (
+        report.figure("expected_steps_low"),
+        report.figure("expected_steps_high"),
+    ) else {
+        return Ok(());
+    };
+    let until = "until legitimate on average, from the worst start under the worst schedule";
+    match report.figure("expected_steps_exact") {
+        Some(Figure::Text(exact)) => writeln!(
+            out,
+            "\nExpected, exactly: {HEADING}{exact} steps{HEADING:#} (about {low:.6}) {until}"
+        ),
+        _ => writeln!(
+            out,
+            "\nExpected: between {HEADING}{low:.7}{HEADING:#} and {HEADING}{high:.7} \
+             steps{HEADING:#} {until}"
+        ),
+    }
 }
 
 fn witness(out: &mut impl Write, report: &Report, saved: Option<&Path>) -> io::Result<()> {

@@ -12,10 +12,13 @@ use headway_petri::{EventGraph, bound, invariant, ring, structure, svg};
 use headway_sim::forecast::Forecast;
 use serde_json::{Value, json};
 
+use self::behaviour::Behaviour;
 use super::input::{NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::report::style::{DIM, HEADING, tick};
+
+mod behaviour;
 
 /// Flags of `headway petri analyze`.
 #[derive(ClapArgs, Debug)]
@@ -25,8 +28,9 @@ Examples:
   headway petri analyze plant.pnml --format json
   headway petri analyze plant.pnml --svg plant.svg        the critical part is coloured
 
-Everything is exact: no floating point, no iteration limit, no state-space search.
-The cycle time comes with a certificate that separate code has verified.")]
+Everything is exact, without floating point or iteration limit. Of an event graph no
+markings are searched, and the cycle time comes with a certificate that separate code has
+verified. Of other nets markings are made up to a limit; \"?\" comes with the reason.")]
 pub(super) struct Args {
     #[command(flatten)]
     net: NetFlags,
@@ -42,6 +46,11 @@ pub(super) struct Args {
     /// Play at most this many rounds for the transient [default: by the net's size]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     max_rounds: Option<u64>,
+
+    /// Make at most this many markings of a net that is not a live event graph
+    /// [default: 100000, fewer with more than 200 places]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>)]
+    max_markings: Option<usize>,
 }
 
 /// Place times arcs that a search per place may cost.
@@ -62,6 +71,8 @@ struct Analysis {
     transient: Result<Transient, String>,
     published: Vec<bound::Published>,
     ring: Option<RingFacts>,
+    /// What markings, invariants and siphons say where the shape does not say all.
+    behaviour: Option<Behaviour>,
 }
 
 /// What is known beyond the net when it is that of a ring.
@@ -80,7 +91,7 @@ struct RingFacts {
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let plant = args.net.read(Purpose::Use)?;
-    let analysis = Analysis::of(&plant, args.max_rounds);
+    let analysis = Analysis::of(&plant, args);
     let mut out = anstream::stdout().lock();
     match args.format {
         TextOrJson::Text => analysis.write_text(&mut out, &plant)?,
@@ -102,7 +113,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 impl Analysis {
-    fn of(plant: &Plant, max_rounds: Option<u64>) -> Analysis {
+    fn of(plant: &Plant, args: &Args) -> Analysis {
         let graph = EventGraph::of(&plant.net, &plant.marking);
         let event_graph = match &graph {
             Ok(_) => (Some(true), None),
@@ -111,7 +122,7 @@ impl Analysis {
         };
         let mut analysis = Analysis {
             event_graph,
-            strongly_connected: None,
+            strongly_connected: Some(structure::strongly_connected(&plant.net)),
             live: None,
             unmarked: None,
             bounded: None,
@@ -122,10 +133,13 @@ impl Analysis {
             transient: Err("not an event graph".to_owned()),
             published: Vec::new(),
             ring: None,
+            behaviour: None,
         };
-        let Ok(graph) = graph else { return analysis };
+        let Ok(graph) = graph else {
+            analysis.behaviour = Some(Behaviour::of(plant, args.max_markings));
+            return analysis;
+        };
         let small = graph.arcs().len().saturating_mul(graph.arcs().len()) <= SEARCH_WORK;
-        analysis.strongly_connected = Some(structure::strongly_connected(&graph));
         analysis.bounded = Some(structure::unbounded_place(&graph).is_none());
         analysis.unmarked = structure::unmarked_circuit(&graph);
         analysis.live = Some(analysis.unmarked.is_none());
@@ -144,7 +158,10 @@ impl Analysis {
             assert_eq!(checked, Ok(()), "a cycle time without proof is not shown");
             analysis.published = bound::published(&graph, spectrum);
         }
-        let allowed = max_rounds.unwrap_or_else(|| default_rounds(&graph));
+        if small && analysis.live == Some(false) {
+            analysis.behaviour = Some(Behaviour::of(plant, args.max_markings));
+        }
+        let allowed = args.max_rounds.unwrap_or_else(|| default_rounds(&graph));
         analysis.transient = match &spectrum {
             Ok(_) => transient::exact(&graph, allowed).map_err(|why| told(&why, plant)),
             Err(why) => Err(why.to_string()),
@@ -173,10 +190,12 @@ impl Analysis {
         let net = &plant.net;
         let ids = |places: &[usize]| place_ids(net, places);
         let spectrum = self.spectrum.as_ref().ok();
+        // It was refused where it does not fit.
+        let tokens = u64::try_from(plant.marking.total()).ok();
         let exact = self.transient.as_ref().ok();
         let invariants = self.invariants.as_ref().map(|invariants| {
             let row =
-                |i: &invariant::Invariant| json!({"places": ids(&i.places), "tokens": i.tokens});
+                |i: &invariant::Invariant| json!({"place_names": ids(&i.places), "tokens": i.tokens});
             invariants.iter().map(row).collect::<Vec<_>>()
         });
         let published: Vec<Value> = self
@@ -184,7 +203,7 @@ impl Analysis {
             .iter()
             .map(|bound| {
                 json!({"name": bound.name, "formula": bound.formula, "source": bound.source,
-                       "rounds": bound.rounds.to_string()})
+                       "bound_rounds": bound.rounds.to_string()})
             })
             .collect();
         let times: Option<Vec<Option<String>>> = spectrum.map(|spectrum| {
@@ -192,12 +211,12 @@ impl Analysis {
             let entry = |value: &Option<i128>| value.map(|value| format!("{value}/{q}"));
             spectrum.eigenvector.iter().map(entry).collect()
         });
-        json!({
+        let mut found = json!({
             "net": net.id,
             "places": net.places(),
             "transitions": net.transitions(),
             "arcs": net.arcs().len(),
-            "tokens": plant.marking.total(),
+            "tokens": tokens,
             "event_graph": self.event_graph.0,
             "why_not_event_graph": self.event_graph.1,
             "strongly_connected": self.strongly_connected,
@@ -221,8 +240,10 @@ impl Analysis {
             "period": exact.map(|found| found.period),
             "why_no_transient": self.transient.as_ref().err(),
             "published_bounds": published,
-            "ring": self.ring.as_ref().map(RingFacts::json),
-        })
+            "as_ring": self.ring.as_ref().map(RingFacts::json),
+        });
+        Behaviour::add_json(self.behaviour.as_ref(), &mut found, plant);
+        found
     }
 
     fn write_text(&self, out: &mut impl Write, plant: &Plant) -> std::io::Result<()> {
@@ -253,12 +274,18 @@ impl Analysis {
                 shortened(&place_ids(net, circuit))
             )
         });
-        row(out, self.live, "live", &why)?;
-        row(out, self.bounded, "bounded", "")?;
-        let most = self.largest_bound.map_or_else(String::new, |most| {
-            format!("at most {most} on a place, in any order of firing")
-        });
-        row(out, self.safe, "safe", &most)?;
+        if let Some(behaviour) = &self.behaviour {
+            behaviour.write_text(out, plant, (self.live, &why))?;
+        } else {
+            row(out, self.live, "live", &why)?;
+            row(out, self.bounded, "bounded", "")?;
+            let most = match self.largest_bound {
+                Some(most) => format!("at most {most} on a place, in any order of firing"),
+                None if self.safe.is_none() => "too many places to search from each".to_owned(),
+                None => String::new(),
+            };
+            row(out, self.safe, "safe", &most)?;
+        }
         if let Some(invariants) = &self.invariants {
             let circuits = invariants.len();
             writeln!(out, "  P-invariants: {circuits} circuits generate all")?;
@@ -361,7 +388,7 @@ impl RingFacts {
     fn json(&self) -> Value {
         json!({
             "processes": self.processes, "tokens": self.tokens, "separation": self.separation,
-            "delays": self.delays, "feasible": self.feasible, "last_rest": self.last_rest,
+            "delay_count": self.delays, "feasible": self.feasible, "last_rest": self.last_rest,
             "worst_last_rest": self.worst,
         })
     }

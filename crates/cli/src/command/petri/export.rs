@@ -26,6 +26,10 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
+    /// The id of the net, if the file has several
+    #[arg(long, value_name = "ID", requires = "file")]
+    net: Option<String>,
+
     #[command(flatten)]
     ring: RingFlags,
 
@@ -58,7 +62,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         None => of_flags(&args.ring)?,
         Some(path) => {
             let bytes = read_bytes(path)?;
-            if is_json(&bytes) {
+            if is_json(&bytes) && args.net.is_none() {
                 of_flags(&args.ring.with_state_file(path)?)?
             } else if let Some(flag) = args.ring.first_given() {
                 return Err(Failure::new(format!(
@@ -67,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop --{flag}, or drop the file")));
             } else {
-                read_net(path, None, Purpose::WriteAgain)?
+                read_net(path, args.net.as_deref(), Purpose::WriteAgain)?
             }
         }
     };

@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring, svg};
 
-use crate::failure::{Failure, read_bytes, warn};
+use crate::failure::{Failure, expect_ending, read_bytes, warn};
 use crate::flags::{RingFlags, read_state_file};
 
 /// Which net, and its marking.
@@ -89,9 +89,20 @@ impl NetFlags {
                     mark.tokens,
                     self.file.display()
                 ))
-                .help("give the id of a place; `headway petri play FILE --rounds 0` lists them")
+                .help(format!(
+                    "its places: {}",
+                    shortened(&all_places(&plant.net))
+                ))
             })?;
             plant.marking.0[place] = mark.tokens;
+        }
+        let tokens = plant.marking.total();
+        if tokens > u64::MAX.into() {
+            return Err(Failure::new(format!(
+                "{}: the places have {tokens} tokens together, more than 2^64-1",
+                self.file.display()
+            ))
+            .help("give some of them fewer tokens, as with --mark PLACE=TOKENS"));
         }
         Ok(plant)
     }
@@ -202,9 +213,15 @@ pub(super) fn write_svg(
     highlight: &svg::Highlight,
 ) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
+    expect_ending(path, "svg")?;
     write_to(Some(path), |out| {
         out.write_all(svg::draw(net, marking, highlight).as_bytes())
     })
+}
+
+/// Ids of all places.
+fn all_places(net: &Net) -> Vec<String> {
+    place_ids(net, &(0..net.places()).collect::<Vec<_>>())
 }
 
 /// Ids of places, in order.

@@ -82,13 +82,16 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// JSON is one object, made in memory: some gigabytes.
+const MAX_KEPT: usize = 20_000_000;
+
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let plant = args.net.read(Purpose::of(args.output.as_ref()))?;
     let net = &plant.net;
     let unit = net.first_not_unit().is_none();
     let by = args.by.unwrap_or(if unit { By::Rounds } else { By::Time });
     let mut out = anstream::stdout().lock();
-    let mut rows = Vec::new();
+    let (mut rows, mut kept) = (Vec::new(), 0);
     match args.format {
         Format::Text => heading(&mut out, args, net, by)?,
         Format::Csv => writeln!(out, "round,place,tokens")?,
@@ -102,7 +105,17 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                     writeln!(out, "{},{},{tokens}", shown.round, escape::csv(place))?;
                 }
             }
-            Format::Json => rows.push(json_row(net, shown)),
+            Format::Json => {
+                kept += shown.marked(net).count() + shown.fired(net).count();
+                if kept > MAX_KEPT {
+                    return Err(Failure::new(format!(
+                        "by round {} the JSON would have more than {MAX_KEPT} numbers",
+                        shown.round
+                    ))
+                    .help("give fewer --rounds, or take --format csv, which has no limit"));
+                }
+                rows.push(json_row(net, shown));
+            }
         }
         Ok(())
     })?;
@@ -118,7 +131,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         Format::Json => {
             let value = json!({
                 "net": net.id, "by": if by == By::Rounds { "rounds" } else { "time" },
-                "rounds": rows, "dead_from": dead_from,
+                "played": rows, "dead_from": dead_from,
             });
             writeln!(out, "{value:#}")?;
         }
@@ -163,7 +176,7 @@ fn play(
     if by == By::Rounds {
         let mut play = Synchronous::new(&adjacency, marking).map_err(unplayable)?;
         for round in 1..=args.rounds {
-            let fired = play.round().clone();
+            let fired = play.round().map_err(unplayable)?.clone();
             if fired.is_empty() {
                 return Ok((play.marking().clone(), Some(round - 1)));
             }
@@ -179,7 +192,9 @@ fn play(
     let mut play = Timed::new(&adjacency, &holding, marking).map_err(unplayable)?;
     let mut last_fired = 0;
     while let Some(round) = play.next_time().filter(|&time| time <= args.rounds) {
-        let Some(instant) = play.step() else { break };
+        let Some(instant) = play.step().map_err(unplayable)? else {
+            break;
+        };
         let fired = instant.fired.to_vec();
         if !fired.is_empty() {
             last_fired = round;

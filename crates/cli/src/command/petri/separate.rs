@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use headway_petri::circuit::{self, Circuit};
 use headway_petri::separate::{self, Method, NotSeparable, Request};
 use headway_petri::{Marking, Net, svg};
@@ -13,7 +13,7 @@ use super::input::{
     NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_pnml, write_svg,
 };
 use crate::failure::{Answer, Failure};
-use crate::flags::{TextOrJson, whole_number};
+use crate::flags::{TextOrJson, one_of, whole_number};
 use crate::report::style::{DIM, HEADING};
 
 mod report;
@@ -46,7 +46,7 @@ pub(super) struct Args {
     ring: Vec<String>,
 
     /// D: places from one token to the next
-    #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+    #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
     /// Transitions for minor rings, by id [default: every D-th of the circuit]
@@ -54,8 +54,8 @@ pub(super) struct Args {
     transitions: Vec<String>,
 
     /// How to separate
-    #[arg(long, value_enum, default_value_t)]
-    method: MethodChoice,
+    #[arg(long, value_parser = one_of::<Method>(), default_value_t)]
+    method: Method,
 
     /// Where to write the net with control added
     #[arg(short, long, value_name = "FILE.pnml")]
@@ -76,24 +76,6 @@ pub(super) struct Args {
     /// With `--ring auto`: list at most this many circuits
     #[arg(long, value_name = "K", default_value_t = 100, value_parser = whole_number::<usize>)]
     list: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum MethodChoice {
-    /// Rings of D places with one token, joined at transitions
-    #[default]
-    MinorRing,
-    /// A place for every D places in a row that lets in one token
-    Monitor,
-}
-
-impl MethodChoice {
-    fn name(self) -> &'static str {
-        match self {
-            MethodChoice::MinorRing => "minor-ring",
-            MethodChoice::Monitor => "monitor",
-        }
-    }
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
@@ -119,10 +101,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         at: positions(args, &plant.net, &circuit)?,
         circuit,
         separation,
-        method: match args.method {
-            MethodChoice::MinorRing => Method::MinorRing,
-            MethodChoice::Monitor => Method::Monitor,
-        },
+        method: args.method,
     };
     let done = separate::add(&plant.net, &plant.marking, &request)
         .map_err(|error| refused(&error, &request, &plant.marking))?;
@@ -145,8 +124,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         added: done.places_added.clone(),
         caption: format!(
             "{}: {} for separation {separation}",
-            plant.net.id,
-            args.method.name()
+            plant.net.id, args.method
         ),
     };
     write_svg(args.svg.as_deref(), &done.net, &done.marking, &highlight)?;
@@ -173,9 +151,9 @@ fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
         TextOrJson::Json => {
             let row = |circuit: &Circuit| {
                 json!({
-                    "places": place_ids(&plant.net, &circuit.places),
+                    "place_names": place_ids(&plant.net, &circuit.places),
                     "tokens": circuit.tokens(&plant.marking),
-                    "rounds": circuit.rounds(&plant.net),
+                    "circuit_rounds": circuit.rounds(&plant.net),
                 })
             };
             let rows: Vec<Value> = circuits.iter().map(row).collect();
@@ -210,7 +188,7 @@ fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usi
     if args.transitions.is_empty() {
         return Ok(None);
     }
-    if args.method == MethodChoice::Monitor {
+    if args.method == Method::Monitor {
         return Err(
             Failure::new("--transitions has no meaning for monitors, which go everywhere")
                 .help("drop --transitions, or use --method minor-ring"),

@@ -42,7 +42,7 @@ fn end_with_the_terminal() {
         }
         // Long enough to sum up if somebody can still read it.
         std::thread::sleep(Duration::from_secs(2));
-        std::process::exit(1);
+        std::process::exit(130);
     });
 }
 
@@ -84,7 +84,10 @@ impl Screen {
     /// Whether to go on.
     fn press(&mut self, key: KeyEvent, session: &mut Session) -> bool {
         match key.code {
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return false,
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                stopped().store(true, Ordering::Relaxed);
+                return false;
+            }
             KeyCode::Esc => return false,
             KeyCode::Char(letter) if self.typed.len() < 200 => self.typed.push(letter),
             KeyCode::Backspace => drop(self.typed.pop()),
@@ -106,7 +109,7 @@ impl Screen {
             Constraint::Length(2),
             Constraint::Min(1),
             Constraint::Length(1),
-            Constraint::Length(2),
+            Constraint::Length(3),
         ])
         .split(frame.area());
         let bold = Style::new().add_modifier(Modifier::BOLD);
@@ -250,6 +253,14 @@ mod tests {
         assert!(screen.press(KeyCode::Enter.into(), &mut session));
         assert!(!session.step());
         assert!(!screen.press(KeyCode::Esc.into(), &mut session));
+    }
+
+    #[test]
+    fn eighty_columns_show_all_orders() {
+        let shown = shown(&Screen::default(), &session(), 80, 24);
+        for order in ["scramble", "restart-empty", "partition", "delay", "quit"] {
+            assert!(shown.contains(order), "{shown}");
+        }
     }
 
     #[test]

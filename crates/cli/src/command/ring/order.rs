@@ -222,7 +222,17 @@ impl FromStr for Fault {
                 _ => return Err("when? add @TIME, such as scramble@5s".to_owned()),
             },
         };
-        let order: Order = order.parse()?;
+        let order: Order = order
+            .parse()
+            .map_err(|error: String| match error.contains(HELP) {
+                // A flag is written with a colon and a time.
+                true => format!(
+                    "expected scramble, scramble:I, crash:I, restart:I, restart-empty:I, cut:I,J, \
+                 mend:I,J, partition:I-J, heal, loss:P, duplicate:P, reorder:P, corrupt:P or \
+                 delay:TIME before the @, not '{order}'"
+                ),
+                false => error,
+            })?;
         if matches!(order, Order::Help | Order::Quit) {
             return Err("help and quit can only be typed".to_owned());
         }

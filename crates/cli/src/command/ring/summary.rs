@@ -141,7 +141,7 @@ impl Summary {
                 "true_separation": self.plan.true_separation(),
                 "logical_separation": self.plan.separation(),
                 "pace": self.plan.pace(),
-                "capacity": self.plan.capacity(),
+                "token_capacity": self.plan.capacity(),
             },
             "transport": match self.carrier {
                 Carrier::Memory => "memory",

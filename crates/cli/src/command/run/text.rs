@@ -9,11 +9,13 @@ use headway_sim::{Outcome, Run};
 use super::over_network::OverNetwork;
 use crate::flags::Instance;
 use crate::report::diagram::Diagram;
-use crate::report::style::{self, DIM, HEADING, tick};
+use crate::report::style::{self, DIM, HEADING, verdict as mark};
 use crate::report::{count, try_next};
 
 /// Lines around the diagram.
 pub(super) const LINES: usize = 23;
+
+const NOT_JUDGED: &str = "not judged: not legitimate yet";
 
 /// Below this many rows, only one thing is suggested to try next.
 const TALL_SCREEN_ROWS: usize = 30;
@@ -53,7 +55,7 @@ pub(super) fn write(
     if let Some(network) = seen.network {
         network.write(out)?;
     }
-    suggest(out, instance, rows)
+    suggest(out, instance, run, rows)
 }
 
 /// What was started.
@@ -99,7 +101,19 @@ pub(crate) fn settling(
         )?,
     }
     let worst = proved(worst_case.map(|worst| worst.last_rest));
+    let fault_at = outcome.recoveries.last().map_or(0, |last| last.fault_at);
     match outcome.last_rest {
+        // The bound counts from the last fault.
+        Some(round) if fault_at > 0 => match round.checked_sub(fault_at) {
+            Some(rounds) => writeln!(
+                out,
+                "The last rest was after round {round}, {rounds} after the last fault{worst}"
+            ),
+            None => writeln!(
+                out,
+                "The last rest was after round {round}, before the last fault{worst}"
+            ),
+        },
         Some(round) => writeln!(out, "The last rest was after round {round}{worst}"),
         None => writeln!(out, "No token ever rested{worst}"),
     }
@@ -177,25 +191,28 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
                     format!("{} each since then", count(min, "visit"))
                 }
                 Some((min, max)) => format!("{min} to {} each since then", count(max, "visit")),
-                None => "never legitimate, so not asked".to_owned(),
+                None => NOT_JUDGED.to_owned(),
             },
-            Desideratum::D2 | Desideratum::D3 if outcome.min_distance_after.is_none() => {
-                "never legitimate, so not asked".to_owned()
-            }
-            Desideratum::D2 => format!(
-                "at least {} since then",
-                outcome.min_distance_after.unwrap_or(0)
-            ),
+            Desideratum::D2 | Desideratum::D3 if verdict.holds.is_none() => NOT_JUDGED.to_owned(),
+            Desideratum::D2 => match outcome.min_distance_after {
+                Some(hops) => format!("at least {hops} since then"),
+                None => "there is only one".to_owned(),
+            },
             Desideratum::D3 => "no rest since then".to_owned(),
-            Desideratum::D5 => match outcome.recoveries.len() {
-                1 => "from this start".to_owned(),
-                more => format!("from this start and {}", count(more as u64 - 1, "fault")),
+            Desideratum::D5 => match (verdict.holds, outcome.recoveries.len()) {
+                (None, _) => "not judged: it may yet recover".to_owned(),
+                (Some(false), _) if !instance.feasible() => "a jam never ends".to_owned(),
+                (Some(false), _) => format!("not in {}", count(outcome.rounds, "round")),
+                (Some(true), 1) => "from this start".to_owned(),
+                (Some(true), more) => {
+                    format!("from this start and {}", count(more as u64 - 1, "fault"))
+                }
             },
         };
         writeln!(
             out,
             "  {} {} {:<42} {DIM}{detail}{DIM:#}",
-            tick(verdict.holds),
+            mark(verdict.holds),
             verdict.of.name(),
             verdict.of.asks()
         )?;
@@ -203,26 +220,55 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
     Ok(())
 }
 
-fn suggest(out: &mut impl Write, instance: &Instance, rows: usize) -> io::Result<()> {
-    let d = instance.separation();
-    let too_many = instance.processes() / u64::from(d) + 1;
-    let jam = format!("headway run --tokens {too_many} --separation {d}");
-    let commands = [
-        (
-            "headway run --start worst --delays 1",
-            "slowest start, one delay for all",
-        ),
-        (
-            "headway run --fault scramble@30 --watch",
-            "scramble it while it runs, animated",
-        ),
-        (jam.as_str(), "one token too many: a traffic jam"),
-        ("headway run --seed random", "another start"),
-    ];
-    let shown = if rows < TALL_SCREEN_ROWS {
-        1
+fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) -> io::Result<()> {
+    let (n, m, d) = (
+        instance.processes(),
+        instance.tokens(),
+        u64::from(instance.separation()),
+    );
+    let command = |changed: &[(&str, &str)]| instance.command("run", changed);
+    let mut commands = Vec::new();
+    let watched = command(&[("fault", "scramble@30"), ("watch", "")]);
+    if instance.from_file() {
+        commands.push((watched, "scramble it while it runs, animated"));
+        commands.push((instance.command("forecast", &[]), "without running it"));
+    } else if instance.ring.measures() {
+        commands.push((watched, "scramble it while it runs, animated"));
+        commands.push((command(&[("start", "piled")]), "all tokens in one pile"));
+        commands.push((command(&[("seed", "random")]), "another start"));
+    } else if instance.feasible() {
+        let (more, d) = ((n / d + 1).to_string(), d.to_string());
+        let slowest = command(&[("start", "worst"), ("delays", "1")]);
+        commands.push((slowest, "slowest start, one delay for all"));
+        commands.push((watched, "scramble it while it runs, animated"));
+        let mut changed = vec![("tokens", &*more), ("separation", &*d)];
+        if instance.given.iter().any(|(flag, _)| flag == "start") {
+            // There may be no such start of a jam.
+            changed.push(("start", "random"));
+        }
+        let jam = command(&changed);
+        commands.push((jam, "one token too many: a traffic jam"));
+        commands.push((command(&[("seed", "random")]), "another start"));
     } else {
-        commands.len()
-    };
-    try_next(out, &commands[..shown])
+        if n >= d {
+            let (fewer, d) = ((n / d).to_string(), d.to_string());
+            let fits = command(&[("tokens", &fewer), ("separation", &d)]);
+            commands.push((fits, "as many tokens as fit"));
+        }
+        if n >= m {
+            let closer = (n / m).to_string();
+            let fits = command(&[("separation", &closer)]);
+            commands.push((fits, "as far apart as these tokens fit"));
+        }
+        commands.push((
+            instance.command("forecast", &[]),
+            "where they queue forever",
+        ));
+    }
+    let again = command(&[]);
+    commands.retain(|(command, _)| *command != again || !run.faults.is_empty());
+    if rows < TALL_SCREEN_ROWS {
+        commands.truncate(1);
+    }
+    try_next(out, &commands)
 }

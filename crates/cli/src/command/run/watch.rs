@@ -4,12 +4,13 @@
 //! back and forth. [`Film`] and its drawing know no terminal and are tested on
 //! ratatui's test backend.
 
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use headway_core::Round;
 use headway_sim::beliefs::Beliefs;
-use headway_sim::{Run, run as simulate};
+use headway_sim::{Outcome, Run, run as simulate};
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -21,10 +22,13 @@ use super::text;
 use crate::failure::{Answer, Failure};
 use crate::flags::Instance;
 use crate::report::diagram::{Cell, Columns, Dot, delays, dots};
-use crate::report::style::TOKENS;
+use crate::report::style::{self, HEADING, TOKENS};
 
 /// States kept; a film of more would be nobody's.
 const MAX_SCENES: usize = 20_000;
+
+/// Tokens kept in all states together: half a gigabyte.
+const MAX_DOTS: usize = 20_000_000;
 
 /// Shows the run; the answer is the run's.
 pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
@@ -32,17 +36,43 @@ pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
         return Err(Failure::new("--watch needs a terminal")
             .help("drop --watch when the output goes to a file or another program"));
     }
-    let (mut film, legitimate) = Film::record(instance, run)?;
+    if style::is_dumb() {
+        return Err(
+            Failure::new("--watch: this terminal (TERM=dumb) cannot be drawn on")
+                .help("drop --watch, or set TERM"),
+        );
+    }
+    let (mut film, outcome) = Film::record(instance, run)?;
     let mut terminal = ratatui::try_init().map_err(|error| {
         Failure::new(format!("cannot use the terminal: {error}")).help("drop --watch")
     })?;
     let played = play(&mut terminal, &mut film);
     ratatui::restore();
-    played?;
-    Ok(legitimate.into())
+    // The film leaves nothing on the screen.
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{HEADING}{}{HEADING:#}", film.title)?;
+    text::settling(&mut out, instance, &outcome)?;
+    text::distances(&mut out, instance, &outcome)?;
+    let dots: usize = film.scenes.iter().map(|scene| scene.tokens.len()).sum();
+    if film.scenes.len() == MAX_SCENES || dots >= MAX_DOTS {
+        let states = film.scenes.len();
+        writeln!(
+            out,
+            "The film ends after {states} states; drop --watch for all."
+        )?;
+    }
+    match played? {
+        Ended::Quit => Ok(outcome.legitimate.into()),
+        Ended::Interrupted => Ok(Answer::Interrupted),
+    }
 }
 
-fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<(), Failure> {
+enum Ended {
+    Quit,
+    Interrupted,
+}
+
+fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<Ended, Failure> {
     let mut due = Instant::now() + film.pause();
     loop {
         terminal.draw(|frame| film.draw(frame))?;
@@ -53,10 +83,10 @@ fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<(), 
             let interrupt =
                 key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
             if interrupt {
-                return Ok(());
+                return Ok(Ended::Interrupted);
             }
             if key.kind == KeyEventKind::Press && film.press(key.code).is_break() {
-                return Ok(());
+                return Ok(Ended::Quit);
             }
         }
         if Instant::now() >= due {
@@ -88,7 +118,7 @@ struct Scene {
 }
 
 impl Film {
-    fn record(instance: &Instance, run: &Run) -> Result<(Film, bool), Failure> {
+    fn record(instance: &Instance, run: &Run) -> Result<(Film, Outcome), Failure> {
         let mut film = Film {
             title: text::title(instance),
             processes: instance.ring.len(),
@@ -100,6 +130,7 @@ impl Film {
             worst: instance.worst_case().map(|worst| worst.last_rest),
         };
         let mut beliefs = run.ring.measures().then(|| Beliefs::new(&run.ring));
+        let mut kept = 0;
         let outcome = simulate(run, |frame| {
             let mut remark = match (frame.fault, frame.illegitimate()) {
                 (Some(fault), _) => format!("fault {fault}"),
@@ -121,14 +152,15 @@ impl Film {
                 legitimate: frame.legitimate,
                 remark,
             });
-            if film.scenes.len() < MAX_SCENES {
+            kept += frame.tokens.places().len();
+            if film.scenes.len() < MAX_SCENES && kept < MAX_DOTS {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
             }
         })
         .map_err(Failure::new)?;
-        Ok((film, outcome.legitimate))
+        Ok((film, outcome))
     }
 
     fn pause(&self) -> Duration {
@@ -236,7 +268,7 @@ impl Film {
     fn gauge(&self, scene: &Scene) -> Gauge<'static> {
         let last = self.scenes.last().map_or(0, |scene| scene.round).max(1);
         let worst = match self.worst {
-            Some(worst) => format!("; no rest after {worst} from any state"),
+            Some(worst) => format!("; last rest {worst} after the start or a fault at worst"),
             None => String::new(),
         };
         let label = format!("round {} of {last}{worst}", scene.round);
@@ -306,7 +338,10 @@ mod tests {
         assert!(film.press(KeyCode::End).is_continue());
         let end = screen(&film, 80, 20);
         assert!(end.contains("closest 5   legitimate"), "{end}");
-        assert!(end.contains("no rest after 19 from any state"), "{end}");
+        assert!(
+            end.contains("last rest 19 after the start or a fault"),
+            "{end}"
+        );
     }
 
     #[test]

@@ -14,15 +14,15 @@ use crate::flags::one_of;
 #[derive(ClapArgs, Clone, Debug, Default)]
 pub(crate) struct GridFlags {
     /// Numbers of processes [default: 24]
-    #[arg(long, value_name = "N", num_args = 1.., help_heading = "Axes")]
+    #[arg(short = 'n', long, value_name = "N", num_args = 1.., help_heading = "Axes")]
     processes: Vec<String>,
 
     /// Numbers of tokens [default: 2]
-    #[arg(long, value_name = "M", num_args = 1.., help_heading = "Axes")]
+    #[arg(short = 'm', long, value_name = "M", num_args = 1.., help_heading = "Axes")]
     tokens: Vec<String>,
 
     /// Hops to keep between successive tokens [default: n/m]
-    #[arg(long, value_name = "D", num_args = 1.., help_heading = "Axes")]
+    #[arg(short = 'd', long, value_name = "D", num_args = 1.., help_heading = "Axes")]
     separation: Vec<String>,
 
     /// Which processes delay: all, a number, even:K, every:K, at:0,5,9 [default: all]

@@ -119,11 +119,11 @@ fn to_json(args: &Args, network: &Network, rings: &Rings, timing: &Timing, seed:
         "token_starts": timing
             .tokens
             .iter()
-            .map(|&(ring, phase)| json!({ "ring": ring, "phase": phase }))
+            .map(|&(ring, phase)| json!({ "ring_index": ring, "phase_on_ring": phase }))
             .collect::<Vec<_>>(),
         "shared_nodes": names(&rings.shared()),
         "clash": timing.clash.as_ref().map(|clash| json!({
-            "rings": [clash.rings.0, clash.rings.1],
+            "ring_indices": [clash.rings.0, clash.rings.1],
             "distance_at_most": clash.distance,
             "relative_phases": clash.phases,
         })),

@@ -18,7 +18,7 @@ use headway_sim::{Run, run};
 
 use super::Measured;
 use crate::cell::Cell;
-use crate::model::{CellError, Engine, Sampler, share};
+use crate::model::{CellError, Engine, Sampler, share, share_of};
 
 pub(super) struct RingSampler {
     processes: usize,
@@ -230,12 +230,12 @@ impl RingSampler {
     }
 
     /// Moves per process and round once the flow is steady.
-    fn flow(&self, ring: &Ring, start: Configuration) -> Result<Option<i64>, String> {
+    fn flow(&self, ring: &Ring, start: Configuration) -> Result<Option<(u64, u64)>, String> {
         let n = self.processes as u64;
         if self.by_forecast {
             let forecast = Forecast::of(ring, &start).map_err(|error| error.to_string())?;
             let cycle = forecast.cycle_time();
-            return Ok(cycle.and_then(|(rounds, releases)| share(releases, rounds)));
+            return Ok(cycle.map(|(rounds, releases)| (releases, rounds)));
         }
         let d = u64::from(self.separation.hops());
         let moved = |engine: &Dense| -> u64 {
@@ -248,7 +248,7 @@ impl RingSampler {
         let before = moved(&engine);
         // Whole turns and whole periods of a jam.
         (0..n * d).for_each(|_| engine.round());
-        Ok(share(moved(&engine) - before, n * n * d))
+        Ok(Some((moved(&engine) - before, n * n * d)))
     }
 }
 
@@ -339,9 +339,12 @@ impl RingSampler {
                 Measured::AtWorst => seen
                     .legitimate_at
                     .and_then(|_| share(u64::from(seen.last_rest == worst), 1)),
-                Measured::Flow => flow,
+                Measured::Flow => flow.and_then(|(moves, rounds)| share(moves, rounds)),
                 Measured::Density => share(m, n),
-                Measured::Speed => flow.map(|flow| flow * n as i64 / m as i64),
+                Measured::Speed => flow.and_then(|(moves, rounds)| {
+                    let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+                    share_of((product(moves, n), product(rounds, m)))
+                }),
                 Measured::WidestGap => count(gap),
                 Measured::Settled => share(u64::from(seen.recovery.is_some()), 1),
                 Measured::PerSquare => seen.legitimate_at.and_then(|rounds| share(rounds, n * n)),

@@ -7,6 +7,7 @@
 //! | TAPAAL | a namespace of its own, labels as attributes, intervals and invariants |
 //! | ePNK | nets, pages and arcs without id |
 //! | SNAKES | no namespace, no net type, nodes directly in `<net>` |
+//! | editors in browsers | a `<net>` that leaves the namespace of `<pnml>` |
 //!
 //! One rule for all: where an addition says nothing (a capacity of 0, an age of
 //! `[0,inf)`), it is understood; where it makes another kind of net, it is
@@ -58,6 +59,10 @@ pub(super) fn attribute(older: bool, element: &str, name: &str, value: &str) -> 
             let what = format!("takes tokens of age {value} only; timed nets are not understood");
             Refused(what)
         }
+        ("net", "netMode") if value == "pt" => Understood,
+        ("net", "netMode") => Refused(format!(
+            "its mode is {value:?}; only place/transition nets are understood"
+        )),
         ("transition", "urgent") if value == "true" => {
             Refused("it is urgent; timed nets are not understood".to_owned())
         }
@@ -81,6 +86,13 @@ pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
         ("place", "type", kind) if kind != "dot" => Refused(format!(
             "its tokens are of type {kind:?}; only nets of plain tokens are understood"
         )),
+        ("place" | "transition" | "arc", name @ ("valueTokens" | "guard" | "binding"), value)
+            if !value.is_empty() =>
+        {
+            Refused(format!(
+                "<{name}> is of nets whose tokens have values, which are not understood"
+            ))
+        }
         ("pnml", "shared-place" | "shared-transition", _) => Refused(
             "its components share nodes and are not joined here; write the composed net".to_owned(),
         ),

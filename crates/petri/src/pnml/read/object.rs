@@ -100,8 +100,9 @@ impl<'a> Reading<'a> {
                 ("name", Kind::Place | Kind::Transition) => self.set_name(child, &mut labels)?,
                 ("name", _) => self.unkept_name(child)?,
                 ("initialMarking", Kind::Place) | ("inscription", Kind::Arc) => {
-                    let count = self.count(child, net)?;
-                    self.only_one(child, labels.number.replace(count).is_some())?;
+                    if let Some(count) = self.count(child, net)? {
+                        self.only_one(child, labels.number.replace(count).is_some())?;
+                    }
                 }
                 ("graphics", Kind::Place | Kind::Transition) => {
                     self.graphics(child, &mut labels)?;
@@ -120,12 +121,13 @@ impl<'a> Reading<'a> {
                     self.required(node, "target")?,
                 ];
                 let weight = labels.number.unwrap_or(1);
-                net.arcs.push(OpenArc {
+                let arc = OpenArc {
                     node,
                     id,
                     ends,
                     weight,
-                });
+                };
+                net.add_arc(arc, self);
             }
             Kind::ReferencePlace | Kind::ReferenceTransition => {
                 self.looks("reference nodes replaced by what they refer to", at);
@@ -166,23 +168,36 @@ impl<'a> Reading<'a> {
         Err(self.fail(node, format!("a second <{element}> in <{parent}>")))
     }
 
-    /// The number of an initial marking or an inscription.
-    fn count(&mut self, node: Element<'a>, net: &mut Building<'a>) -> Result<u64, PnmlError> {
+    /// The number of an initial marking or an inscription. PIPE writes an empty one
+    /// for none.
+    fn count(
+        &mut self,
+        node: Element<'a>,
+        net: &mut Building<'a>,
+    ) -> Result<Option<u64>, PnmlError> {
         let Some(text) = self.label(node)? else {
             return Err(self.fail(node, "<text> with a number is required".to_owned()));
         };
         let mut digits = text.as_ref();
+        if self.older && digits.trim().is_empty() {
+            return Ok(None);
+        }
         if self.older {
             let plain = dialect::without_class(digits, &mut net.token_class);
             digits = plain.map_err(|what| self.fail(node, what))?;
         }
         let count = numbers::natural(digits)
             .map_err(|why| self.fail(node, format!("found {:?}, {why}", text.trim())))?;
+        // Of parallel arcs there are fewer than 2^32, so their sum fits in 64 bits.
+        if count > u32::MAX.into() && node.tag_name().name() == "inscription" {
+            let what = format!("an arc moves at most 4294967295 tokens, found {count}");
+            return Err(self.fail(node, what));
+        }
         if count == 0 && node.tag_name().name() == "inscription" {
             let what = "an arc moves at least one token, found 0".to_owned();
             return Err(self.fail(node, what));
         }
-        Ok(count)
+        Ok(Some(count))
     }
 
     /// The text of a label, if it has any.

@@ -9,7 +9,7 @@ pub(super) struct Building<'a> {
     /// Which net of the document it is, from 0.
     pub(super) number: u32,
     pub(super) references: Vec<(Element<'a>, Kind)>,
-    pub(super) arcs: Vec<OpenArc<'a>>,
+    arcs: Vec<OpenArc<'a>>,
     /// The class of its tokens, where a dialect has several.
     pub(super) token_class: Option<String>,
     tokens: Vec<u64>,
@@ -43,13 +43,19 @@ impl<'a> Building<'a> {
         match kind {
             Kind::Place => self.net.places(),
             Kind::Transition => self.net.transitions(),
-            Kind::Arc => self.arcs.len(),
+            Kind::Arc => self.net.arcs().len() + self.arcs.len(),
             Kind::ReferencePlace | Kind::ReferenceTransition => self.references.len(),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.net.places() + self.net.transitions() + self.arcs.len() + self.references.len() == 0
+        let kinds = [
+            Kind::Place,
+            Kind::Transition,
+            Kind::Arc,
+            Kind::ReferencePlace,
+        ];
+        kinds.into_iter().all(|kind| self.count(kind) == 0)
     }
 
     /// Adds a place, which holds tokens for one round unless it says otherwise.
@@ -87,53 +93,78 @@ impl<'a> Building<'a> {
         }
         let resolved = self.resolve(reading)?;
         for arc in std::mem::take(&mut self.arcs) {
-            let OpenArc { node, weight, .. } = arc;
             let end = |name: &str, id: &str| {
-                let found = self.known(id, reading).and_then(|known| {
-                    let followed = || resolved[known.index as usize] as usize;
-                    Some(match known.kind? {
-                        Kind::Place => (Kind::Place, known.index as usize),
-                        Kind::Transition => (Kind::Transition, known.index as usize),
-                        Kind::ReferencePlace => (Kind::Place, followed()),
-                        Kind::ReferenceTransition => (Kind::Transition, followed()),
-                        Kind::Arc => return None,
-                    })
-                });
+                let found = self.end(id, reading, Some(&resolved));
                 found.ok_or_else(|| {
-                    reading.fail(node, format!("{name} {id:?} is not the id of a node"))
+                    let what = format!("{name} {id:?} is not the id of a node");
+                    reading.fail(arc.node, what)
                 })
             };
-            let (place, transition, direction) =
-                match (end("source", arc.ends[0])?, end("target", arc.ends[1])?) {
-                    ((Kind::Place, place), (Kind::Transition, transition)) => {
-                        (place, transition, Direction::PlaceToTransition)
-                    }
-                    ((Kind::Transition, transition), (Kind::Place, place)) => {
-                        (place, transition, Direction::TransitionToPlace)
-                    }
-                    ((kind, _), _) => {
-                        let places = kind == Kind::Place;
-                        let both = if places { "places" } else { "transitions" };
-                        let what =
-                            format!("joins two {both}; an arc joins a place and a transition");
-                        return Err(reading.fail(node, what));
-                    }
-                };
-            let index = self.net.arcs().len();
-            match arc.id.filter(|id| !is_made_up(id, index)) {
-                None => self.net.add_arc(place, transition, direction, weight),
-                Some(id) => {
-                    let net = &mut self.net;
-                    net.add_named_arc(id, place, transition, direction, weight)
-                }
-            };
+            let ends = (end("source", arc.ends[0])?, end("target", arc.ends[1])?);
+            if !self.put_in(&arc, ends) {
+                let places = ends.0.0 == Kind::Place;
+                let both = if places { "places" } else { "transitions" };
+                let what = format!("joins two {both}; an arc joins a place and a transition");
+                return Err(reading.fail(arc.node, what));
+            }
         }
         Ok((self.net, Marking(self.tokens)))
     }
 
+    /// Puts an arc in at once if its ends are there already, as they mostly are; but
+    /// not before one that has to wait.
+    pub(super) fn add_arc(&mut self, arc: OpenArc<'a>, reading: &Reading<'a>) {
+        let end = |id| self.end(id, reading, None);
+        let known = end(arc.ends[0]).zip(end(arc.ends[1]));
+        let put_in = self.arcs.is_empty() && known.is_some_and(|ends| self.put_in(&arc, ends));
+        if !put_in {
+            self.arcs.push(arc);
+        }
+    }
+
+    /// The node at the end of an arc; one that is referred to, once that is resolved.
+    fn end(
+        &self,
+        id: &str,
+        reading: &Reading<'a>,
+        resolved: Option<&[u32]>,
+    ) -> Option<(Kind, usize)> {
+        let known = self.known(id, reading)?;
+        let followed = || Some(*resolved?.get(known.index as usize)? as usize);
+        Some(match known.kind? {
+            Kind::Place => (Kind::Place, known.index as usize),
+            Kind::Transition => (Kind::Transition, known.index as usize),
+            Kind::ReferencePlace => (Kind::Place, followed()?),
+            Kind::ReferenceTransition => (Kind::Transition, followed()?),
+            Kind::Arc => return None,
+        })
+    }
+
+    /// Whether the ends are a place and a transition, which are then joined.
+    fn put_in(&mut self, arc: &OpenArc<'a>, ends: ((Kind, usize), (Kind, usize))) -> bool {
+        let (place, transition, direction) = match ends {
+            ((Kind::Place, place), (Kind::Transition, transition)) => {
+                (place, transition, Direction::PlaceToTransition)
+            }
+            ((Kind::Transition, transition), (Kind::Place, place)) => {
+                (place, transition, Direction::TransitionToPlace)
+            }
+            _ => return false,
+        };
+        let index = self.net.arcs().len();
+        match arc.id.filter(|id| !is_made_up(id, index)) {
+            None => self.net.add_arc(place, transition, direction, arc.weight),
+            Some(id) => {
+                let net = &mut self.net;
+                net.add_named_arc(id, place, transition, direction, arc.weight)
+            }
+        };
+        true
+    }
+
     fn known(&self, id: &str, reading: &Reading<'a>) -> Option<Known> {
         let known = reading.ids.get(id).copied();
-        known.filter(|known| known.net == self.number)
+        known.filter(|known| u32::from(known.net) == self.number)
     }
 
     /// The node that each reference stands for in the end.

@@ -5,7 +5,7 @@ use std::ops::{AddAssign, Mul, Sub};
 use num_bigint::BigUint;
 
 /// A number of states: 128 bits where all states of the instance fit, any size otherwise.
-pub(super) trait Count:
+pub(in crate::model::delay_relay) trait Count:
     Clone
     + Default
     + PartialEq

@@ -6,7 +6,7 @@ use headway_petri::separate::{self, Behaviour, Request, Separated};
 use headway_petri::{EventGraph, Marking, Net, maxplus};
 use serde_json::{Value, json};
 
-use super::{Args, MethodChoice};
+use super::{Args, Method};
 use crate::command::petri::input::{Plant, place_ids, shortened, transition_ids};
 use crate::failure::Failure;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
@@ -51,7 +51,7 @@ impl Side {
             "cycle_time": self.cycle_time.as_ref().ok(),
             "why_no_cycle_time": self.cycle_time.as_ref().err(),
             "critical_circuit": self.critical_circuit,
-            "separation": seen.separation,
+            "separation_kept": seen.separation,
             "separated_from": seen.separated_from,
             "dead_from": seen.dead_from,
             "stands_still": seen.recurs.is_some() && seen.circuit_firings == 0,
@@ -98,11 +98,11 @@ pub(super) fn report(
 ) -> Value {
     json!({
         "net": plant.net.id,
-        "method": args.method.name(),
+        "method": args.method.to_string(),
         "circuit": place_ids(&plant.net, &request.circuit.places),
         "tokens": request.circuit.tokens(&plant.marking),
         "separation": request.separation,
-        "at": ring_ids(plant, request, done),
+        "at_transitions": ring_ids(plant, request, done),
         "places_added": done.places_added.len(),
         "transitions_added": done.transitions_added.len(),
         "arcs_added": done.net.arcs().len() - plant.net.arcs().len(),
@@ -139,7 +139,7 @@ pub(super) fn write_text(
         circuit.tokens(&plant.marking),
         circuit.places.len(),
         request.separation,
-        args.method.name()
+        args.method
     )?;
     writeln!(
         out,
@@ -194,8 +194,8 @@ pub(super) fn write_text(
         done.net.arcs().len() - plant.net.arcs().len()
     )?;
     match args.method {
-        MethodChoice::MinorRing => {}
-        MethodChoice::Monitor => {
+        Method::MinorRing => {}
+        Method::Monitor => {
             writeln!(
                 out,
                 "\nMonitors need a legal start and tie together nodes {} places apart; a token is given\n\

@@ -1,0 +1,286 @@
+//! The report on a protocol file.
+
+use rayon::prelude::*;
+
+use super::{Compiled, Protocol, Rule};
+use crate::chance::{self, ChanceAnswer, Chances, Lottery};
+use crate::control::{Control, Limits};
+#[cfg(not(feature = "symbolic"))]
+use crate::error::TooLarge;
+use crate::error::{CheckError, Result};
+use crate::report::{Figure, Lasso, Property, Report, Trace};
+use crate::traits::Model;
+use crate::{Scheduler, guarded};
+
+/// Checks a protocol under a scheduler: the one given, or the file's, or the distributed
+/// one.
+///
+/// ```
+/// use headway_check::{Control, Limits, protocol::{self, Protocol}};
+/// let text = "
+///   graph ring(4)
+///   variable x: 0..3
+///   process 0: bump: x = x[left] -> x := (x + 1) mod 4
+///   process others: copy: x != x[left] -> x := x[left]
+///   legitimate: (count p in processes: enabled(p)) = 1";
+/// let ring = Protocol::parse(text, &[]).unwrap();
+/// let report = protocol::check(&ring, None, Limits::default(), &Control::default()).unwrap();
+/// assert_eq!(report.worst.unwrap().steps, 13);
+/// ```
+///
+/// # Errors
+///
+/// When there are too many states, an action leaves a domain, or when stopped.
+pub fn check(
+    protocol: &Protocol,
+    scheduler: Option<Scheduler>,
+    limits: Limits,
+    control: &Control,
+) -> Result<Report> {
+    check_with(Engine::Auto, protocol, scheduler, limits, control)
+}
+
+/// How states are explored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// State by state where they fit, otherwise by decision diagrams.
+    #[default]
+    Auto,
+    /// State by state.
+    Explicit,
+    /// By decision diagrams: no moves and rounds, no chance, not the locally central
+    /// scheduler. Needs the feature `symbolic`.
+    Symbolic,
+}
+
+/// [`check`] with a certain engine.
+///
+/// # Errors
+///
+/// As [`check`]; also when the engine is not there.
+pub fn check_with(
+    engine: Engine,
+    protocol: &Protocol,
+    scheduler: Option<Scheduler>,
+    limits: Limits,
+    control: &Control,
+) -> Result<Report> {
+    let scheduler = scheduler
+        .or(protocol.scheduler())
+        .unwrap_or(Scheduler::Distributed);
+    if scheduler != Scheduler::Central && protocol.writes_others() {
+        return Err(CheckError::settings(format!(
+            "a process assigns to a variable of another, so only one may move at a time: the \
+             scheduler must be central, not {scheduler}"
+        )));
+    }
+    let states = protocol.states();
+    let fits = guarded::fits(&states, protocol.graph().len(), scheduler, limits);
+    let can = !protocol.is_random() && scheduler != Scheduler::LocallyCentral;
+    let (engine, why) = match engine {
+        Engine::Auto if fits || !can => (Engine::Explicit, "they fit the memory and the time"),
+        Engine::Auto => (Engine::Symbolic, "they are too many to visit"),
+        asked => (asked, "as asked"),
+    };
+    let mut report = if engine == Engine::Symbolic {
+        by_diagrams(protocol, scheduler, limits, control)?
+    } else {
+        state_by_state(protocol, scheduler, limits, control)?
+    };
+    let name = if engine == Engine::Symbolic {
+        "decision diagrams"
+    } else {
+        "state by state"
+    };
+    let says = format!("{name}: of {states} combinations of values, {why}");
+    report.figures.push(("engine", Figure::Text(says)));
+    Ok(report)
+}
+
+#[cfg(not(feature = "symbolic"))]
+fn by_diagrams(protocol: &Protocol, _: Scheduler, limits: Limits, _: &Control) -> Result<Report> {
+    let states = protocol.states();
+    Err(CheckError::TooLarge(TooLarge::Memory {
+        states,
+        bytes_per_state: guarded::BYTES_PER_STATE,
+        fits: limits.memory_bytes / guarded::BYTES_PER_STATE,
+    }))
+}
+
+#[cfg(feature = "symbolic")]
+fn by_diagrams(
+    protocol: &Protocol,
+    scheduler: Scheduler,
+    limits: Limits,
+    control: &Control,
+) -> Result<Report> {
+    use crate::report::Worst;
+    let found = super::symbolic::explore(protocol, scheduler, limits, control)?;
+    let trace = |states: &[Vec<i32>], repeats_from| Trace {
+        states: states.iter().map(|state| protocol.show(state)).collect(),
+        repeats_from,
+        start: None,
+    };
+    let step = |step: &Option<[Vec<i32>; 2]>| step.as_ref().map(|step| trace(step, None));
+    let mut properties = vec![
+        Property::unless(
+            "closure",
+            "every step from a legitimate state leads to a legitimate state",
+            step(&found.closure_violation),
+        ),
+        Property::unless(
+            "convergence",
+            "every run reaches a legitimate state, however unfair the scheduler",
+            found
+                .divergence
+                .as_ref()
+                .map(|(states, from)| trace(states, *from)),
+        ),
+    ];
+    if protocol.given.is_some() {
+        properties.push(Property::unless(GIVEN.0, GIVEN.1, step(&found.strays)));
+    }
+    for (rule, broken) in protocol.rules.iter().zip(found.broken) {
+        properties.push(rule_property(
+            rule,
+            broken.map(|state| trace(&[state], None)),
+        ));
+    }
+    let converges = found.divergence.is_none();
+    let mut figures = vec![("layers", Figure::Counts(found.layers.clone()))];
+    if !converges {
+        figures.push(("diverging_states", Figure::Count(found.diverging)));
+    }
+    figures.push(("diagram_nodes", Figure::Number(found.nodes as u64)));
+    Ok(Report {
+        model: protocol.title().unwrap_or("protocol").to_owned().into(),
+        instance: protocol.instance(),
+        scheduler: Some(scheduler),
+        states: found.states,
+        legitimate: found.legitimate,
+        properties,
+        worst: converges.then(|| Worst {
+            steps: found.layers.len() as u64 - 1,
+            moves: None,
+            rounds: None,
+        }),
+        witness: converges.then(|| trace(&found.slowest, None)),
+        figures,
+        ..Report::default()
+    })
+}
+
+const GIVEN: (&str, &str) = ("given", "no step leaves the states that are given");
+
+fn rule_property(rule: &Rule, broken: Option<Trace>) -> Property {
+    let of = if rule.everywhere {
+        "every state"
+    } else {
+        "every legitimate state"
+    };
+    let says = format!("as the file says, of {of}");
+    Property::unless(rule.name.clone(), says, broken)
+}
+
+fn state_by_state(
+    protocol: &Protocol,
+    scheduler: Scheduler,
+    limits: Limits,
+    control: &Control,
+) -> Result<Report> {
+    let model = Compiled::new(protocol)?;
+    let answer = guarded::explore(&model, scheduler, limits, control)?;
+    model.kept_domains()?;
+    let strays = answer.strays;
+    let name = protocol.title().unwrap_or("protocol").to_owned();
+    let mut report =
+        guarded::report_on(&model, name.into(), protocol.instance(), scheduler, answer);
+    // A silent protocol has no step left when it is legitimate, and need not have one.
+    report
+        .properties
+        .retain(|property| property.name != "no-deadlock");
+    let path = |ranks: Vec<u64>| Lasso::path(ranks).trace(&model);
+    if protocol.given.is_some() {
+        let strays = strays.map(|(from, to)| path(vec![from, to]));
+        report
+            .properties
+            .push(Property::unless(GIVEN.0, GIVEN.1, strays));
+    }
+    if protocol.is_random() {
+        let found = chance::explore(&model, scheduler, limits, control)?;
+        by_chance(&model, found, &mut report);
+    }
+    for rule in &protocol.rules {
+        let broken = first_broken(&model, rule).map(|rank| path(vec![rank]));
+        report.properties.push(rule_property(rule, broken));
+    }
+    Ok(report)
+}
+
+fn first_broken(model: &Compiled<'_>, rule: &Rule) -> Option<u64> {
+    let holds = rule.holds.tabulated(&model.protocol().bounds());
+    let concerns = |state: &_| model.exists(state) && (rule.everywhere || model.legitimate(state));
+    let broken = |rank: &u64| {
+        let state = model.state(*rank);
+        concerns(&state) && !holds.holds(state.as_ref())
+    };
+    (0..model.states()).into_par_iter().find_first(broken)
+}
+
+/// Convergence is with probability 1 where chance decides, and the worst case an average.
+fn by_chance(model: &Compiled<'_>, found: ChanceAnswer, report: &mut Report) {
+    let certain = report.worst.take();
+    report.figures.retain(|(name, _)| *name != "diverging");
+    let convergence = Property::unless(
+        "convergence",
+        "every run reaches a legitimate state with probability 1, whatever the scheduler does",
+        found.avoided.as_ref().map(|lasso| lasso.trace(model)),
+    );
+    let old = report
+        .properties
+        .iter_mut()
+        .find(|property| property.name == "convergence");
+    if let Some(old) = old {
+        *old = convergence;
+    }
+    report.witness = None;
+    if found.avoiding > 0 {
+        report
+            .figures
+            .push(("diverging", Figure::Number(found.avoiding)));
+    }
+    if let Some(slowest) = found.slowest() {
+        let (rank, interval) = found.expected[slowest];
+        report.witness = Some(Lasso::path(vec![rank]).trace(model));
+        if let Some(exact) = &found.exact {
+            let exact = exact[slowest].to_string();
+            report
+                .figures
+                .push(("expected_steps_exact", Figure::Text(exact)));
+        }
+        report
+            .figures
+            .push(("expected_steps_low", Figure::Real(interval.low)));
+        report
+            .figures
+            .push(("expected_steps_high", Figure::Real(interval.high)));
+    }
+    if let Some(worst) = certain {
+        // Without luck it converges too: then there is a bound on the steps.
+        report
+            .figures
+            .push(("certain_steps", Figure::Number(worst.steps)));
+    }
+}
+
+impl Chances for Compiled<'_> {
+    fn lotteries(&self, rank: u64, each: &mut dyn FnMut(usize, Lottery)) {
+        self.each_choice(rank, |process, _, effects| {
+            let outcome = |effect: &super::model::Effect| {
+                let (p, q) = effect.chance;
+                (effect.difference.unwrap_or(0), (p.into(), q.into()))
+            };
+            each(process, effects.iter().map(outcome).collect());
+        });
+    }
+}

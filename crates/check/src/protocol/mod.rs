@@ -1,0 +1,182 @@
+//! Protocols as files: guarded commands on any graph.
+//!
+//! ```text
+//! protocol "Dijkstra's K-state ring"
+//! parameter n = 5
+//! parameter k = n
+//! graph ring(n)
+//! variable x: 0..k-1
+//! process 0:
+//!   bump: x = x[left] -> x := (x + 1) mod k
+//! process others:
+//!   copy: x != x[left] -> x := x[left]
+//! legitimate: (count p in processes: enabled(p)) = 1
+//! ```
+//!
+//! A file is parsed (`parse`), instantiated (`build`: parameters, graph and ranges become
+//! constants) and compiled to tables (`model`), which the engines explore like any other
+//! model. docs/protocols.md describes the language.
+
+mod ast;
+mod build;
+mod check;
+mod export;
+mod graph;
+mod model;
+mod node;
+mod parse;
+mod space;
+#[cfg(feature = "symbolic")]
+pub mod symbolic;
+mod token;
+
+pub use check::{Engine, check, check_with};
+pub use export::{NotExported, export};
+pub use graph::Graph;
+pub use model::Compiled;
+pub use space::{Format, UnknownFormat, write_space};
+
+use num_bigint::BigUint;
+
+use crate::Scheduler;
+use node::Node;
+
+/// An instance of a protocol file.
+#[derive(Clone, Debug)]
+pub struct Protocol {
+    title: Option<String>,
+    parameters: Vec<(String, i64)>,
+    scheduler: Option<Scheduler>,
+    graph: Graph,
+    /// By process.
+    variables: Vec<Variable>,
+    given: Option<Node>,
+    legitimate: Node,
+    rules: Vec<Rule>,
+    /// The actions of each process.
+    processes: Vec<Vec<Action>>,
+}
+
+/// A variable of a process.
+#[derive(Clone, Debug)]
+struct Variable {
+    name: String,
+    process: usize,
+    /// Ascending.
+    domain: Vec<i32>,
+    /// Whether its values 0 and 1 are false and true.
+    truth: bool,
+}
+
+impl Variable {
+    /// For other languages: `x_3`.
+    fn flat_name(&self) -> String {
+        format!("{}_{}", self.name, self.process)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Action {
+    name: String,
+    guard: Node,
+    outcomes: Vec<Outcome>,
+}
+
+#[derive(Clone, Debug)]
+struct Outcome {
+    /// Numerator and denominator of its probability.
+    chance: (u32, u32),
+    assignments: Vec<(usize, Node)>,
+}
+
+/// A further property.
+#[derive(Clone, Debug)]
+struct Rule {
+    name: String,
+    /// Of every state, or of every legitimate one.
+    everywhere: bool,
+    holds: Node,
+}
+
+impl Protocol {
+    /// The instance that a text describes, with some parameters set to other values.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, and where.
+    pub fn parse(text: &str, settings: &[(String, i64)]) -> Result<Protocol, ProtocolError> {
+        build::build(text, &parse::parse(text)?, settings)
+    }
+
+    /// Its title, if the file gives one.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The scheduler that the file names.
+    pub fn scheduler(&self) -> Option<Scheduler> {
+        self.scheduler
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Whether some outcome is left to chance.
+    pub fn is_random(&self) -> bool {
+        let mut actions = self.processes.iter().flatten();
+        actions.any(|action| action.outcomes.len() > 1)
+    }
+
+    /// Whether some process writes a variable of another. Then only one may move at a time.
+    fn writes_others(&self) -> bool {
+        let processes = self.processes.iter().enumerate();
+        processes.into_iter().any(|(process, actions)| {
+            let outcomes = actions.iter().flat_map(|action| &action.outcomes);
+            let mut written = outcomes.flat_map(|outcome| &outcome.assignments);
+            written.any(|(variable, _)| self.variables[*variable].process != process)
+        })
+    }
+
+    /// How many states the variables make, whether given or not.
+    pub fn states(&self) -> BigUint {
+        self.variables
+            .iter()
+            .map(|variable| variable.domain.len())
+            .product()
+    }
+
+    /// "ring(5), n = 5, k = 5".
+    pub fn instance(&self) -> String {
+        let mut text = self.graph.says.clone();
+        for (name, value) in &self.parameters {
+            text.push_str(&format!(", {name} = {value}"));
+        }
+        text
+    }
+}
+
+/// What is wrong with a protocol file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {says}")]
+pub struct ProtocolError {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub says: String,
+}
+
+impl ProtocolError {
+    fn at(text: &str, place: usize, says: impl Into<String>) -> ProtocolError {
+        let before = &text[..place.min(text.len())];
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        ProtocolError {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            says: says.into(),
+        }
+    }
+}

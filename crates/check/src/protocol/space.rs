@@ -1,0 +1,191 @@
+//! The state space for other programs: DOT, Aldebaran, CSV.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::str::FromStr;
+
+use super::Compiled;
+use crate::Scheduler;
+use crate::schedule::bits;
+use crate::traits::Model;
+
+/// In which form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For Graphviz: legitimate states have two borders.
+    Dot,
+    /// Aldebaran, for CADP and mCRL2: state 0 leads to all others, by `start`.
+    Aut,
+    /// A line for every step.
+    Csv,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Dot => "dot",
+            Format::Aut => "aut",
+            Format::Csv => "csv",
+        })
+    }
+}
+
+/// The text names no format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected dot, aut or csv")]
+pub struct UnknownFormat;
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Format, UnknownFormat> {
+        [Format::Dot, Format::Aut, Format::Csv]
+            .into_iter()
+            .find(|format| format.to_string() == text)
+            .ok_or(UnknownFormat)
+    }
+}
+
+struct Edge {
+    from: u64,
+    to: u64,
+    /// "0.bump+2.copy", and the probability where chance decides.
+    label: String,
+}
+
+/// Writes every state and every step.
+///
+/// # Errors
+///
+/// When writing fails.
+pub fn write_space(
+    model: &Compiled<'_>,
+    scheduler: Option<Scheduler>,
+    format: Format,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let scheduler = model.scheduler(scheduler);
+    let ranks: Vec<u64> = (0..model.states())
+        .filter(|&rank| model.exists(&model.state(rank)))
+        .collect();
+    let shown = |rank: u64| model.show(&model.state(rank));
+    let legitimate = |rank: u64| model.legitimate(&model.state(rank));
+    match format {
+        Format::Dot => {
+            writeln!(
+                out,
+                "digraph states {{\n  node [shape=box, fontname=monospace]"
+            )?;
+            for &rank in &ranks {
+                let borders = 1 + u8::from(legitimate(rank));
+                writeln!(
+                    out,
+                    "  {rank} [label=\"{}\", peripheries={borders}]",
+                    shown(rank)
+                )?;
+            }
+            for edge in edges(model, scheduler, &ranks) {
+                writeln!(
+                    out,
+                    "  {} -> {} [label=\"{}\"]",
+                    edge.from, edge.to, edge.label
+                )?;
+            }
+            writeln!(out, "}}")
+        }
+        Format::Aut => {
+            let number = |rank: u64| ranks.binary_search(&rank).map_or(0, |at| at + 1);
+            let steps = edges(model, scheduler, &ranks).count();
+            let loops = ranks.iter().filter(|&&rank| legitimate(rank)).count();
+            writeln!(
+                out,
+                "des (0, {}, {})",
+                steps + loops + ranks.len(),
+                ranks.len() + 1
+            )?;
+            for &rank in &ranks {
+                writeln!(out, "(0, \"start\", {})", number(rank))?;
+                if legitimate(rank) {
+                    writeln!(out, "({0}, \"legitimate\", {0})", number(rank))?;
+                }
+            }
+            for edge in edges(model, scheduler, &ranks) {
+                let (from, to) = (number(edge.from), number(edge.to));
+                writeln!(out, "({from}, \"{}\", {to})", edge.label)?;
+            }
+            Ok(())
+        }
+        Format::Csv => {
+            writeln!(
+                out,
+                "from,to,step,from_legitimate,to_legitimate,from_state,to_state"
+            )?;
+            for Edge { from, to, label } in edges(model, scheduler, &ranks) {
+                let (a, b) = (legitimate(from), legitimate(to));
+                writeln!(
+                    out,
+                    "{from},{to},{label},{a},{b},{},{}",
+                    shown(from),
+                    shown(to)
+                )?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn edges<'a>(
+    model: &'a Compiled<'_>,
+    scheduler: Scheduler,
+    ranks: &'a [u64],
+) -> impl Iterator<Item = Edge> + 'a {
+    ranks
+        .iter()
+        .flat_map(move |&from| steps(model, scheduler, from))
+}
+
+fn steps(model: &Compiled<'_>, scheduler: Scheduler, from: u64) -> Vec<Edge> {
+    // By process: difference, name, probability.
+    let mut moves: Vec<Vec<(u64, String, (u64, u64))>> = vec![Vec::new(); 64];
+    let mut enabled = 0_u64;
+    model.each_choice(from, |process, choice, effects| {
+        enabled |= 1 << process;
+        let name = &model.action(process, choice.action).name;
+        for effect in effects {
+            let (p, q) = effect.chance;
+            let difference = effect.difference.unwrap_or(0);
+            moves[process].push((
+                difference,
+                format!("{process}.{name}"),
+                (p.into(), q.into()),
+            ));
+        }
+    });
+    let neighbours = |process| crate::traits::Guarded::neighbours(model, process);
+    let mut edges = Vec::new();
+    for selected in scheduler.selections(enabled, neighbours) {
+        let mut all = vec![(from, String::new(), 1.0)];
+        for process in bits(selected) {
+            let mut next = Vec::new();
+            for (rank, label, chance) in &all {
+                for (difference, name, (p, q)) in &moves[process] {
+                    let plus = if label.is_empty() { "" } else { "+" };
+                    let chance: f64 = chance * *p as f64 / *q as f64;
+                    next.push((
+                        rank.wrapping_add(*difference),
+                        format!("{label}{plus}{name}"),
+                        chance,
+                    ));
+                }
+            }
+            all = next;
+        }
+        edges.extend(all.into_iter().map(|(to, mut label, chance)| {
+            if chance < 1.0 {
+                label.push_str(&format!(" p={chance}"));
+            }
+            Edge { from, to, label }
+        }));
+    }
+    edges
+}

@@ -1,0 +1,474 @@
+//! The protocols that ship as files, each with its published result; the language; and
+//! the same protocols in Rust.
+
+use headway_check::chance::{self, Fraction};
+use headway_check::model::delay_relay::{self, Instance};
+use headway_check::model::{k_state, measure, phase_clock};
+use headway_check::protocol::{self, Compiled, Format, Protocol, write_space};
+use headway_check::{BigUint, CheckError, Control, Limits, Model, Report, Scheduler, Search};
+use proptest::prelude::*;
+
+fn text(name: &str) -> String {
+    let path = format!(
+        "{}/../../examples/protocols/{name}.protocol",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn load(name: &str, settings: &[(&str, i64)]) -> Protocol {
+    let settings: Vec<(String, i64)> = settings
+        .iter()
+        .map(|(n, v)| ((*n).to_owned(), *v))
+        .collect();
+    Protocol::parse(&text(name), &settings).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn check(protocol: &Protocol, scheduler: Option<Scheduler>) -> Report {
+    protocol::check(protocol, scheduler, Limits::default(), &Control::default()).unwrap()
+}
+
+fn checked(name: &str, settings: &[(&str, i64)]) -> Report {
+    check(&load(name, settings), None)
+}
+
+fn holds(report: &Report) {
+    assert!(
+        report.all_hold(),
+        "{}: {:?}",
+        report.model,
+        report.properties
+    );
+}
+
+/// States, legitimate states, verdicts and worst cases.
+fn same(file: &Report, rust: &Report) {
+    let told = |report: &Report| {
+        let counts = (report.states.clone(), report.legitimate.clone());
+        (counts, report.closure(), report.convergence(), report.worst)
+    };
+    assert_eq!(
+        told(file),
+        told(rust),
+        "{} {:?}",
+        rust.instance,
+        rust.scheduler
+    );
+}
+
+#[test]
+fn dijkstras_rings() {
+    for (n, steps) in [(3, 3), (4, 13), (5, 24), (6, 38)] {
+        let report = checked("k-state", &[("n", n)]);
+        holds(&report);
+        assert_eq!(report.worst.unwrap().steps, steps);
+    }
+    assert!(!checked("k-state", &[("n", 4), ("k", 2)]).convergence());
+    for n in 3..=7 {
+        holds(&checked("three-state", &[("n", n)]));
+        holds(&checked("four-state", &[("n", n)]));
+    }
+    for n in 3..=6 {
+        holds(&checked("ghosh", &[("n", n)]));
+    }
+}
+
+#[test]
+fn the_k_state_ring_and_unison_are_those_in_rust() {
+    for (n, k) in [(3, 3), (4, 2), (4, 3), (4, 4), (5, 4)] {
+        for scheduler in Scheduler::ALL {
+            let file = check(&load("k-state", &[("n", n), ("k", k)]), Some(scheduler));
+            for search in [Search::Reduced, Search::EveryState] {
+                let settings = k_state::Settings {
+                    values: k as u32,
+                    scheduler,
+                    search,
+                    ..k_state::Settings::new(n as usize)
+                };
+                let rust =
+                    k_state::check(&settings, Limits::default(), &Control::default()).unwrap();
+                same(&file, &rust);
+                assert_eq!(file.figure("diverging"), rust.figure("diverging"));
+            }
+        }
+    }
+    for (n, k) in [(3, 4), (4, 5), (4, 4)] {
+        for scheduler in Scheduler::ALL {
+            let file = check(&load("unison", &[("n", n), ("k", k)]), Some(scheduler));
+            let mut settings = phase_clock::Settings::new(n as usize);
+            settings.clock.modulus = k as i32;
+            settings.scheduler = scheduler;
+            let rust =
+                phase_clock::check(&settings, Limits::default(), &Control::default()).unwrap();
+            same(&file, &rust);
+        }
+    }
+}
+
+#[test]
+fn the_papers_programs_are_those_in_rust() {
+    for (n, m, d) in [(3, 1, 2), (4, 2, 2), (3, 1, 3), (4, 1, 3), (3, 2, 2)] {
+        let file = checked("delay-relay", &[("n", n), ("m", m), ("d", d)]);
+        let ring = Instance::uniform(n as usize, m as usize, d as u32).unwrap();
+        let (limits, control) = (Limits::default(), Control::default());
+        let rust = delay_relay::check(&ring, Search::EveryState, limits, &control).unwrap();
+        assert_eq!(
+            (&file.states, &file.legitimate),
+            (&rust.states, &rust.legitimate)
+        );
+        assert_eq!(
+            (file.closure(), file.convergence()),
+            (rust.closure(), rust.convergence())
+        );
+        assert_eq!(
+            file.worst.map(|worst| worst.steps),
+            rust.worst.map(|worst| worst.steps)
+        );
+        assert!(file.property("given").unwrap().holds);
+    }
+    for (n, m) in [(3, 1), (4, 2), (3, 2)] {
+        let file = checked("measure", &[("n", n), ("m", m)]);
+        let settings = measure::Settings::new(n as usize, m as usize);
+        let rust = measure::check(&settings, Limits::default(), &Control::default()).unwrap();
+        assert_eq!(
+            (&file.states, &file.legitimate),
+            (&rust.states, &rust.legitimate)
+        );
+        assert!(file.closure() && file.convergence());
+        assert_eq!(
+            file.worst.map(|worst| worst.steps),
+            rust.worst.map(|worst| worst.steps)
+        );
+    }
+}
+
+#[test]
+fn graph_protocols_keep_their_published_bounds() {
+    for name in ["bfs-tree", "colouring", "matching", "independent-set"] {
+        holds(&checked(name, &[]));
+    }
+    let moves = |name: &str, n| checked(name, &[("n", n)]).worst.unwrap().moves.unwrap();
+    for n in 3..=6_u64 {
+        // Nobody recolours twice, and the last has no need to.
+        assert!(moves("colouring", n as i64) < n);
+        assert!(moves("matching", n as i64) <= 2 * n + n);
+    }
+    let independent = checked("independent-set", &[]).worst.unwrap();
+    assert!(independent.moves.unwrap() <= 12);
+    let greedy = load("colouring", &[]);
+    assert!(!check(&greedy, Some(Scheduler::Synchronous)).convergence());
+    let random = load("random-colouring", &[]);
+    for scheduler in [
+        Scheduler::Synchronous,
+        Scheduler::Central,
+        Scheduler::Distributed,
+    ] {
+        assert!(check(&random, Some(scheduler)).convergence(), "{scheduler}");
+    }
+}
+
+/// The expected steps from a state with given values, exactly.
+fn expected(protocol: &Protocol, values: &[i32]) -> Fraction {
+    let model = Compiled::new(protocol).unwrap();
+    let scheduler = protocol.scheduler().unwrap();
+    let answer =
+        chance::explore(&model, scheduler, Limits::default(), &Control::default()).unwrap();
+    let exact = answer.exact.expect("few states");
+    let place = answer
+        .expected
+        .iter()
+        .position(|(rank, _)| model.state(*rank).as_ref()[..values.len()] == *values);
+    let place = place.expect("an illegitimate state");
+    let (low, high) = (answer.expected[place].1.low, answer.expected[place].1.high);
+    let value = fraction_value(&exact[place]);
+    assert!(low <= value && value <= high, "{low} {value} {high}");
+    exact[place].clone()
+}
+
+fn fraction_value(fraction: &Fraction) -> f64 {
+    let number = |text: String| text.parse::<f64>().unwrap();
+    number(fraction.numerator.to_string()) / number(fraction.denominator.to_string())
+}
+
+fn fraction(numerator: i64, denominator: i64) -> Fraction {
+    // In lowest terms.
+    let common = (1..=denominator)
+        .rev()
+        .find(|c| numerator % c == 0 && denominator % c == 0);
+    let common = common.unwrap();
+    Fraction {
+        numerator: (numerator / common).into(),
+        denominator: (denominator / common).into(),
+    }
+}
+
+/// Three tokens with gaps a, b, c take 4abc/n steps on average, and no start takes more
+/// than 4n²/27; met where 3 divides n.
+#[test]
+fn hermans_ring_takes_4abc_over_n() {
+    for n in [3_i64, 5, 7] {
+        let ring = load("herman", &[("n", n)]);
+        for a in 1..n - 1 {
+            for b in 1..n - a {
+                let c = n - a - b;
+                // Tokens at 0, a and a + b: there a value equals the one before.
+                let mut values = vec![0; n as usize];
+                for place in 1..n {
+                    let token = place == a || place == a + b;
+                    values[place as usize] = values[place as usize - 1] ^ i32::from(!token);
+                }
+                if values[0] != values[n as usize - 1] {
+                    panic!("a token at 0 follows: n is odd");
+                }
+                assert_eq!(
+                    expected(&ring, &values),
+                    fraction(4 * a * b * c, n),
+                    "{a} {b} {c}"
+                );
+            }
+        }
+    }
+    for (n, met) in [(3, true), (5, false), (7, false), (9, true)] {
+        let report = checked("herman", &[("n", n)]);
+        holds(&report);
+        let exact = format!("{:?}", report.figure("expected_steps_exact").unwrap());
+        let bound = fraction(4 * n * n, 27);
+        assert_eq!(exact.contains(&format!("\"{bound}\"")), met, "{n}: {exact}");
+        let high = format!("{:?}", report.figure("expected_steps_high").unwrap());
+        let high: f64 = high
+            .trim_start_matches("Real(")
+            .trim_end_matches(')')
+            .parse()
+            .unwrap();
+        assert!(high <= fraction_value(&bound) * 1.000_001, "{n}: {high}");
+    }
+}
+
+#[test]
+fn two_tokens_of_israeli_and_jalfon_take_a_times_b() {
+    for n in [4_usize, 5, 7] {
+        let ring = load("israeli-jalfon", &[("n", n as i64)]);
+        for a in 1..n {
+            let mut values = vec![0; n];
+            (values[0], values[a]) = (1, 1);
+            assert_eq!(expected(&ring, &values), fraction((a * (n - a)) as i64, 1));
+        }
+    }
+    let ring = load("israeli-jalfon", &[]);
+    let control = Control::default();
+    let refused = protocol::check(
+        &ring,
+        Some(Scheduler::Synchronous),
+        Limits::default(),
+        &control,
+    );
+    assert!(matches!(refused, Err(CheckError::Settings(says)) if says.contains("central")));
+}
+
+/// Without luck: a coin that always falls as the scheduler likes avoids legitimacy; and a
+/// scheduler that can starve everybody does.
+#[test]
+fn certain_avoidance_is_found() {
+    let text = "graph line(2) variable x: 0..2
+        process 0: a: x = 0 -> 1/2: x := 1 | 1/2: x := 2   b: x = 1 -> x := 0
+        process 1: c: x[left] = 1 -> x := x
+        legitimate: x[0] = 2";
+    let report = check(
+        &Protocol::parse(text, &[]).unwrap(),
+        Some(Scheduler::Central),
+    );
+    let lasso = report.counterexample("convergence").expect("c forever");
+    assert!(lasso.repeats_from.is_some());
+    // Without the third action it takes 4 steps from x = 0 by a, a coin and b: V = 1 + (V + 1)/2.
+    let text = text.replace("process 1: c: x[left] = 1 -> x := x", "");
+    let report = check(
+        &Protocol::parse(&text, &[]).unwrap(),
+        Some(Scheduler::Central),
+    );
+    assert!(report.convergence());
+    let found = format!("{:?}", report.figure("expected_steps_exact").unwrap());
+    assert_eq!(found, "Text(\"4\")");
+}
+
+/// Line and column of what is wrong, and a word of the message.
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    let wrong = |text: &str, line, column, says: &str| {
+        let error = Protocol::parse(text, &[]).expect_err(text);
+        assert_eq!(
+            (error.line, error.column),
+            (line, column),
+            "{text}: {error}"
+        );
+        assert!(error.says.contains(says), "{text}: {error}");
+    };
+    let ring = "graph ring(3)\nvariable x: 0..2\n";
+    wrong(
+        "graph ring(3)\nvariable x: 0..",
+        2,
+        16,
+        "expected an expression",
+    );
+    wrong("graph ring(2)", 1, 7, "3 processes or more");
+    wrong("graph circle(3)", 1, 7, "expected ring");
+    wrong("graph edges of 3: 0-1", 1, 16, "not connected");
+    wrong("graph edges of 2: 0-2", 1, 16, "0-2");
+    wrong("grpah ring(3)", 1, 1, "expected `protocol`");
+    wrong("graph ring(3)\nlegitimate: true", 2, 17, "no `variable`");
+    wrong(ring, 3, 1, "no `legitimate`");
+    wrong(
+        &format!("{ring}legitimate: y[0] = 1"),
+        3,
+        13,
+        "no variable `y`",
+    );
+    wrong(
+        &format!("{ring}legitimate: x = 1"),
+        3,
+        13,
+        "of which process",
+    );
+    wrong(
+        &format!("{ring}legitimate: x[3] = 1"),
+        3,
+        15,
+        "no process 3",
+    );
+    wrong(
+        &format!("{ring}legitimate: x[0] + 1"),
+        3,
+        18,
+        "expected true or false",
+    );
+    wrong(
+        &format!("{ring}legitimate: x[0] = true"),
+        3,
+        20,
+        "one side is a number",
+    );
+    wrong(
+        &format!("{ring}legitimate: 0 < x[0] < 2"),
+        3,
+        22,
+        "join them with `and`",
+    );
+    wrong(
+        &format!("{ring}legitimate: x[0] mod x[1] = 0"),
+        3,
+        22,
+        "constant above 0",
+    );
+    wrong(
+        &format!("{ring}process 3: a: true -> x := 0\nlegitimate: true"),
+        3,
+        9,
+        "no process 3",
+    );
+    wrong(
+        &format!("{ring}process 0: a: true -> y := 0\nlegitimate: true"),
+        3,
+        23,
+        "no variable `y`",
+    );
+    wrong(
+        &format!("{ring}process 0: a: true -> 1/2: x := 0\nlegitimate: true"),
+        3,
+        12,
+        "add up to 1",
+    );
+    wrong(
+        &format!("{ring}process 0: a: enabled(1) -> x := 0\nlegitimate: true"),
+        3,
+        15,
+        "ask about itself",
+    );
+    wrong(
+        &format!("{ring}define f = f\nlegitimate: f"),
+        3,
+        12,
+        "defined by itself",
+    );
+    wrong(
+        &format!("{ring}legitimate: true § false"),
+        3,
+        18,
+        "means nothing",
+    );
+    wrong(
+        "graph line(3)\nvariable x: 0..2\nprocess all: a: x[left] = 0 -> x := 0\nlegitimate: true",
+        3,
+        19,
+        "process 0 has no `left`",
+    );
+    let deep = format!("{ring}legitimate: {}true", "(".repeat(5000));
+    assert!(
+        Protocol::parse(&deep, &[])
+            .unwrap_err()
+            .says
+            .contains("too deeply")
+    );
+    let error = Protocol::parse(&text("k-state"), &[("q".to_owned(), 3)]).unwrap_err();
+    assert!(
+        error.says.contains("no parameter `q`") && error.says.contains("n, k"),
+        "{error}"
+    );
+}
+
+/// An assignment that leaves the domain is an error, unless no state of the model does it.
+#[test]
+fn leaving_a_domain_is_an_error() {
+    let text = "graph line(2) variable x: 0..2
+        process all: a: x < 3 -> x := x + 1
+        legitimate: x[0] = 2";
+    let broken = Protocol::parse(text, &[]).unwrap();
+    let (limits, control) = (Limits::default(), Control::default());
+    let error = protocol::check(&broken, None, limits, &control).unwrap_err();
+    assert!(error.to_string().contains("`a` of process 0"), "{error}");
+    let given = text.replace("legitimate", "given x[0] < 2 and x[1] < 2 legitimate");
+    let report = check(
+        &Protocol::parse(&given, &[]).unwrap(),
+        Some(Scheduler::Central),
+    );
+    let strays = report.property("given").unwrap();
+    assert!(!strays.holds && strays.counterexample.is_some());
+    assert_eq!(report.states, BigUint::from(4_u32));
+}
+
+/// Every state and step, in three forms.
+#[test]
+fn the_state_space_is_written() {
+    let ring = load("k-state", &[("n", 3), ("k", 2)]);
+    let model = Compiled::new(&ring).unwrap();
+    let written = |format| {
+        let mut out = Vec::new();
+        write_space(&model, Some(Scheduler::Central), format, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    // Sum over the 8 states of the processes enabled: 1 or 3.
+    let steps = written(Format::Csv).lines().count() - 1;
+    let dot = written(Format::Dot);
+    assert_eq!(dot.matches(" -> ").count(), steps);
+    assert_eq!(dot.matches("peripheries=2").count(), 6);
+    let aut = written(Format::Aut);
+    assert_eq!(
+        aut.lines().next().unwrap(),
+        format!("des (0, {}, 9)", steps + 8 + 6)
+    );
+    assert_eq!(aut.lines().count() - 1, steps + 8 + 6);
+    assert!(written(Format::Csv).contains("0,1,0.bump,true,true,x 0 0 0,x 1 0 0"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever is written, there is an answer or an error with a place in the text.
+    #[test]
+    fn no_text_makes_the_parser_panic(cut in 0..1200_usize, other in 0..1200_usize, which in 0..4_usize) {
+        let text = text(["matching", "measure", "unison", "herman"][which]);
+        let cut_at = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap();
+        let mixed = format!("{}{}", &text[..cut_at(cut)], &text[cut_at(other)..]);
+        if let Err(error) = Protocol::parse(&mixed, &[]) {
+            prop_assert!(error.line <= mixed.lines().count() + 1);
+        }
+    }
+}

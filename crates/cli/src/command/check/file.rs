@@ -1,0 +1,118 @@
+//! A protocol file on the command line.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use headway_check::protocol::{Compiled, Engine, Format, Protocol, write_space};
+use headway_check::{CheckError, Scheduler};
+
+use crate::failure::{Failure, read_text};
+
+/// A protocol file and its settings.
+#[derive(ClapArgs, Clone, Debug)]
+pub(crate) struct FileFlags {
+    /// A protocol file, instead of a model: docs/protocols.md describes the language
+    #[arg(value_name = "FILE", value_parser = protocol_path)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Set a parameter of the protocol file; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting, requires = "file")]
+    set: Vec<(String, i64)>,
+
+    /// Who moves in a step of the protocol file [default: as the file says]
+    #[arg(long, value_name = "WHO")]
+    pub(crate) scheduler: Option<Scheduler>,
+}
+
+/// [`Engine`] on the command line.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum EngineFlag {
+    /// One by one where they fit
+    #[default]
+    Auto,
+    /// One by one
+    Explicit,
+    /// By decision diagrams (needs a build with --features symbolic)
+    Symbolic,
+}
+
+/// A path: unlike the name of a model it has a dot or a slash.
+fn protocol_path(text: &str) -> Result<PathBuf, String> {
+    if text.contains(['.', '/', '\\']) {
+        return Ok(text.into());
+    }
+    Err("no model has this name, and a file's name has a dot or a slash".to_owned())
+}
+
+/// NAME=VALUE.
+fn parse_setting(text: &str) -> Result<(String, i64), String> {
+    let wrong = || "expected NAME=VALUE with a whole number, such as n=5".to_owned();
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    Ok((
+        name.trim().to_owned(),
+        value.trim().parse().map_err(|_| wrong())?,
+    ))
+}
+
+impl FileFlags {
+    /// The instance, if a file is given.
+    pub(crate) fn protocol(&self) -> Result<Option<Protocol>, Failure> {
+        let Some(path) = &self.file else {
+            return Ok(None);
+        };
+        let text = read_text(path)?;
+        let parsed = Protocol::parse(&text, &self.set);
+        parsed.map(Some).map_err(|error| {
+            Failure::in_text(path, &text, error.line, error.column, error.says)
+                .help("docs/protocols.md describes the language")
+        })
+    }
+
+    /// Writes the state space.
+    pub(super) fn write_states(&self, path: &Path, protocol: &Protocol) -> Result<(), Failure> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let format: Format = extension.unwrap_or("").parse().map_err(|error| {
+            Failure::new(format!("--states {}: {error}", path.display()))
+                .help("name the file FILE.dot, FILE.aut or FILE.csv")
+        })?;
+        let model = Compiled::new(protocol).map_err(failure)?;
+        let wrong = |error| Failure::writing(path, &error);
+        let mut out = BufWriter::new(create(path)?);
+        write_space(&model, self.scheduler, format, &mut out).map_err(wrong)?;
+        out.flush().map_err(wrong)
+    }
+}
+
+impl From<EngineFlag> for Engine {
+    fn from(flag: EngineFlag) -> Engine {
+        match flag {
+            EngineFlag::Auto => Engine::Auto,
+            EngineFlag::Explicit => Engine::Explicit,
+            EngineFlag::Symbolic => Engine::Symbolic,
+        }
+    }
+}
+
+fn create(path: &Path) -> Result<std::fs::File, Failure> {
+    std::fs::File::create(path).map_err(|error| Failure::writing(path, &error))
+}
+
+/// What to do about a protocol that cannot be checked.
+pub(super) fn failure(error: CheckError) -> Failure {
+    match error {
+        CheckError::Settings(_) => {
+            Failure::new(error).help("change the file, or the flags --set and --scheduler")
+        }
+        CheckError::TooLarge(_) => {
+            let engine = if cfg!(feature = "symbolic") {
+                ""
+            } else {
+                ", or build with --features symbolic for decision diagrams"
+            };
+            let help = format!("make it smaller with --set, give more --memory{engine}");
+            Failure::new(error).help(help)
+        }
+        CheckError::Interrupted { .. } => super::failure(error),
+    }
+}

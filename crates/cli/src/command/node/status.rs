@@ -1,0 +1,138 @@
+//! `headway node status` for people.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::text;
+use crate::report::count;
+use crate::report::style::{BAD, GOOD, HEADING};
+
+/// What `/v1/status` says, in words.
+pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
+    let number = |key: &str| status[key].as_u64().unwrap_or_default();
+    let list = |key: &str| status[key].as_array().map_or(&[][..], Vec::as_slice);
+    let settled = status["settled"] == true;
+    let style = if settled { GOOD } else { BAD };
+    writeln!(
+        out,
+        "{HEADING}{}{HEADING:#} is {style}{}{style:#} after {}",
+        text(&status["name"]),
+        text(&status["phase"]),
+        count(number("round"), "round")
+    )?;
+    let place = match status["index"].as_u64() {
+        Some(index) => format!("place {index} of {}", number("members")),
+        None => format!("not on it; it has {}", count(number("members"), "member")),
+    };
+    let ring = text(&status["ring"]);
+    writeln!(
+        out,
+        "ring        {ring}, roster {}, {place}",
+        number("roster")
+    )?;
+    let apart = count(number("separation"), "hop");
+    let tokens = count(number("tokens"), "token");
+    writeln!(
+        out,
+        "asked for   {tokens}, at least {apart} apart in real time"
+    )?;
+    let held = list("holding").iter().map(|held| {
+        let since = held["since_ms"].as_u64().unwrap_or_default();
+        let used = match since {
+            0 => "passing".to_owned(),
+            since => format!("in use for {}", age(since)),
+        };
+        format!(
+            "token {}, {used}, fencing number {}",
+            held["token"], held["fencing"]
+        )
+    });
+    rows(out, "holds", "nothing", held)?;
+    let neighbours = list("neighbours").iter().map(|neighbour| {
+        let heard = match neighbour["heard_ms"].as_u64() {
+            Some(heard) => format!("heard {} ago", age(heard)),
+            None => "not heard yet".to_owned(),
+        };
+        let silent = if neighbour["is_silent"] == true {
+            ", silent"
+        } else {
+            ""
+        };
+        let (name, address) = (text(&neighbour["name"]), text(&neighbour["address"]));
+        format!("{name} at {address}, {heard}{silent}")
+    });
+    rows(out, "neighbours", "none", neighbours)?;
+    let bypassed = list("bypassed").iter().map(|name| text(name).to_owned());
+    rows(out, "bypassed", "nobody", bypassed)?;
+    let (permits, hops) = (count(number("permits"), "permit"), number("hops"));
+    writeln!(
+        out,
+        "so far      {permits} granted, {} passed on, {} waiting",
+        count(hops, "token"),
+        number("waiting")
+    )?;
+    let alarms = list("alarms").iter().map(|alarm| text(alarm).to_owned());
+    rows(out, "alarms", "none", alarms)
+}
+
+/// A row for each, or one that says that there is none.
+fn rows(
+    out: &mut impl Write,
+    name: &str,
+    none: &str,
+    values: impl Iterator<Item = String>,
+) -> io::Result<()> {
+    let mut values = values.peekable();
+    if values.peek().is_none() {
+        return writeln!(out, "{name:<12}{none}");
+    }
+    let names = std::iter::once(name).chain(std::iter::repeat(""));
+    for (name, value) in names.zip(values) {
+        writeln!(out, "{name:<12}{value}")?;
+    }
+    Ok(())
+}
+
+fn age(ms: u64) -> String {
+    format!(
+        "{:?}",
+        Duration::from_millis(if ms < 10_000 { ms } else { ms / 1000 * 1000 })
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn a_status_in_words() {
+        let status = json!({
+            "name": "b", "index": 1, "members": 3, "ring": "web", "settled": true,
+            "phase": "settled", "round": 120, "silent": ["c"], "separation": 1, "tokens": 1,
+            "holding": [{ "token": 0, "fencing": 7, "since_ms": 1500 }], "hops": 41,
+            "neighbours": [
+                { "name": "a", "address": "192.0.2.1:7400", "heard_ms": 20, "is_silent": false },
+                { "name": "c", "address": "192.0.2.3:7400", "heard_ms": null, "is_silent": true },
+            ],
+            "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
+        });
+        let mut told = Vec::new();
+        super::write(&mut told, &status).expect("written");
+        let told = anstream::adapter::strip_bytes(&told).into_vec();
+        let told = String::from_utf8(told).expect("text");
+        assert_eq!(
+            told,
+            "b is settled after 120 rounds\n\
+             ring        web, roster 1, place 1 of 3\n\
+             asked for   1 token, at least 1 hop apart in real time\n\
+             holds       token 0, in use for 1.5s, fencing number 7\n\
+             neighbours  a at 192.0.2.1:7400, heard 20ms ago\n            \
+             c at 192.0.2.3:7400, not heard yet, silent\n\
+             bypassed    nobody\n\
+             so far      2 permits granted, 41 tokens passed on, 0 waiting\n\
+             alarms      none\n"
+        );
+    }
+}

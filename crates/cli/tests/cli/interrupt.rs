@@ -1,0 +1,87 @@
+//! Ctrl-C ends every command with 130, and what is known by then is shown or kept.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Starts a command, interrupts it as soon as `ready` and says how it ended.
+///
+/// On a busy machine the handler may not be there yet when the signal comes, and the
+/// signal ends the program: wait longer then.
+fn interrupted(folder: &Path, arguments: &str, ready: impl Fn() -> bool) -> (String, String) {
+    let ended = (0..6).find_map(|attempt| {
+        let child = Command::new(env!("CARGO_BIN_EXE_headway"))
+            .args(arguments.split_whitespace())
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        std::thread::sleep(Duration::from_millis(500 << attempt));
+        let began = Instant::now();
+        while !ready() && began.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let id = child.id().to_string();
+        let killed = Command::new("kill").args(["-INT", &id]).status();
+        assert!(killed.expect("kill").success(), "{arguments} had ended");
+        let output = child.wait_with_output().expect("it ends");
+        let code = output.status.code()?;
+        Some((code, output.stdout, output.stderr))
+    });
+    let (code, out, err) = ended.expect("the handler is there after 16 s");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let (out, err) = (text(out), text(err));
+    assert_eq!(code, 130, "{arguments}: {out}{err}");
+    (out, err)
+}
+
+fn here() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+#[test]
+fn a_check_says_what_is_known() {
+    let long = "check delay-relay --processes 24 --tokens 4 --separation 6";
+    let (_, err) = interrupted(here().path(), long, || true);
+    assert!(err.contains("stopped") && err.contains("so far"), "{err}");
+}
+
+#[test]
+fn a_run_shows_the_rounds_so_far() {
+    let long = "run --processes 3000 --rounds 10000000000";
+    let (out, err) = interrupted(here().path(), long, || true);
+    assert!(out.contains("Legitimate after round"), "{out}");
+    assert!(err.contains("stopped after round"), "{err}");
+}
+
+#[test]
+fn a_sweep_keeps_its_finished_cells() {
+    let folder = here();
+    let journal = folder.path().join("headway-sweep");
+    let long = "sweep --processes 20 2000 --tokens 9 --samples 3000000";
+    let (_, err) = interrupted(folder.path(), long, || journal.exists());
+    assert!(err.contains("--resume goes on"), "{err}");
+}
+
+#[test]
+fn a_ring_sums_up() {
+    let (out, _) = interrupted(here().path(), "ring --for 60s --nodes 6 --tokens 1", || {
+        true
+    });
+    assert!(out.contains("violations"), "{out}");
+}
+
+#[test]
+fn a_server_stops() {
+    let (out, _) = interrupted(here().path(), "serve --port 0", || true);
+    assert!(out.contains("Headway is at"), "{out}");
+}
+
+/// A command that has nothing to show ends at once.
+#[test]
+fn what_waits_for_input_ends() {
+    interrupted(here().path(), "forecast -", || true);
+}

@@ -1,0 +1,326 @@
+//! What people met who had never used it, and what they meet now.
+
+use std::path::Path;
+
+use crate::common::{headway, headway_in, json, run, run_with_input};
+use serde_json::json as value;
+
+/// The commands that are suggested.
+fn suggested(printed: &str) -> Vec<&str> {
+    let after = printed.split("Try next:").nth(1).unwrap_or_default();
+    let commands = after.lines().map(str::trim);
+    commands
+        .filter(|line| line.starts_with("headway"))
+        .collect()
+}
+
+#[test]
+fn flags_alone_mean_run_and_letters_mean_flags() {
+    let long = headway("run --processes 30 --tokens 3 --separation 4").out;
+    for short in [
+        "--processes 30 --tokens 3 --separation 4",
+        "-n 30 -m 3 -d 4",
+        "-n30 -m3 -d4",
+    ] {
+        assert_eq!(headway(short).out, long, "{short}");
+    }
+    for command in [
+        "forecast",
+        "worst",
+        "check delay-relay",
+        "export tla",
+        "petri export",
+        "ring",
+    ] {
+        let ran = headway(&format!("{command} --help"));
+        assert!(
+            ran.out.contains("-m, --tokens <M>"),
+            "{command}: {}",
+            ran.out
+        );
+    }
+    assert!(headway("--version").out.starts_with("headway "));
+    assert!(headway("--procesess 30").err.contains("--processes"));
+}
+
+#[test]
+fn a_minus_is_standard_input() {
+    let state = headway("sweep --tokens 3 --show 0/0").out;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("s.json"), &state).expect("written");
+    let read = |arguments: &[&str]| run_with_input(folder.path(), arguments, state.as_bytes());
+    for (piped, file) in [
+        (
+            &["run", "--start", "-", "--format", "json"][..],
+            "run --start s.json --format json",
+        ),
+        (
+            &["forecast", "-", "--format", "json"],
+            "forecast s.json --format json",
+        ),
+        (
+            &["petri", "analyze", "-", "--format", "json"],
+            "petri analyze s.json --format json",
+        ),
+    ] {
+        assert_eq!(
+            read(piped).json(),
+            headway_in(folder.path(), file).json(),
+            "{file}"
+        );
+    }
+    let edges = run_with_input(
+        folder.path(),
+        &["walk", "-", "--from", "edges"],
+        b"a b\nb c\nc a\n",
+    );
+    assert_eq!(edges.code, 0, "{}", edges.err);
+}
+
+#[test]
+fn bounds_count_from_the_last_fault() {
+    let ran = headway("run --fault scramble@30");
+    assert!(
+        ran.out
+            .contains("The last rest was after round 43, 13 after the last fault"),
+        "{}",
+        ran.out
+    );
+    let json = json("run --fault scramble@30 --format json");
+    let recovery = &json["recoveries"][0];
+    assert_eq!(
+        (&recovery["fault_at"], &recovery["recovery_rounds"]),
+        (&value!(30), &value!(14))
+    );
+}
+
+#[test]
+fn what_is_not_judged_is_not_a_no() {
+    for command in ["run", "forecast"] {
+        let early = json(&format!("{command} --rounds 0 --format json"));
+        let open = value!({"D1": true, "D2": null, "D3": null, "D4": null, "D5": null});
+        assert_eq!(early["desiderata"], open, "{command}");
+        let jam = json(&format!(
+            "{command} --tokens 9 --separation 5 --format json"
+        ));
+        let never = value!({"D1": true, "D2": null, "D3": null, "D4": null, "D5": false});
+        assert_eq!(jam["desiderata"], never, "{command}");
+    }
+    let text = headway("run --rounds 0").out;
+    assert!(
+        text.contains("? D2") && text.contains("not judged") && !text.contains('✗'),
+        "{text}"
+    );
+    assert!(
+        headway("run --tokens 9 --separation 5")
+            .out
+            .contains("✗ D5")
+    );
+}
+
+#[test]
+fn suggestions_keep_the_ring_and_do_not_repeat_the_jam() {
+    let ran = headway("run --processes 200 --seed 7");
+    let commands = suggested(&ran.out);
+    assert_eq!(commands.len(), 4, "{}", ran.out);
+    assert!(
+        commands
+            .iter()
+            .all(|command| command.contains("--processes 200")),
+        "{commands:?}"
+    );
+    let jam = headway("run -n 20 -m 9 -d 5");
+    let commands = suggested(&jam.out);
+    assert!(commands.len() >= 2, "{}", jam.out);
+    for command in suggested(&headway("run --separation 1000").out)
+        .into_iter()
+        .chain(commands)
+    {
+        let words: Vec<&str> = command
+            .split("  ")
+            .next()
+            .unwrap_or(command)
+            .split_whitespace()
+            .collect();
+        let ran = run(Path::new("."), &words[1..]);
+        let again = ran.err.contains("traffic jam");
+        assert!(!again || words[1] == "forecast", "{command}: {}", ran.err);
+        assert!(ran.code < 2, "{command}: {}", ran.err);
+    }
+    let worst = headway("worst -n 60 -m 3 --delays every:20");
+    assert_eq!(
+        suggested(&worst.out),
+        ["headway run --processes 60 --tokens 3 --delays every:20 --start worst    see it settle"]
+    );
+}
+
+#[test]
+fn what_fits_is_said_only_if_it_fits() {
+    let told = headway("run --separation 1000").err;
+    assert!(told.contains("What fits: 4 tokens 6 apart."), "{told}");
+    let told = headway("run -n 3 -m 9 -d 2").err;
+    assert!(told.contains("What fits: 1 token 2 apart."), "{told}");
+}
+
+#[test]
+fn worst_cases_have_one_name_and_one_meaning() {
+    let csv = headway("worst --format csv").out;
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "processes,tokens,separation,widest_gap,worst_last_rest,worst_legitimate_at,last_rest,legitimate_at",
+            "24,4,5,1,19,22,19,20"
+        ]
+    );
+    let (worst, run) = (json("worst --format json"), json("run --format json"));
+    let check = json("check delay-relay -n 6 -m 2 -d 3 --format json");
+    let same = json("worst -n 6 -m 2 -d 3 --format json");
+    for key in ["worst_last_rest", "worst_legitimate_at"] {
+        assert_eq!(worst[key], run[key], "{key}");
+    }
+    assert_eq!(check["worst_last_rest"], same["worst_last_rest"]);
+    assert_eq!(check["worst_steps"], same["worst_legitimate_at"]);
+}
+
+/// Each is refused, with a sentence that says what to do.
+#[test]
+fn nothing_is_accepted_in_silence() {
+    for (arguments, says) in [
+        ("run --program measure --limit 3", "expected at least 24"),
+        (
+            "walk --generate grid:3x3 --longest 30",
+            "--longest only has a meaning for --method exact",
+        ),
+        ("walk --generate grid:3x3 --svg w.png", "ends in .svg"),
+        ("forecast --svg f.png", "ends in .svg"),
+        ("petri export --svg f.png", "ends in .svg"),
+        ("check delay-relay --threads 0", "at least 1 thread"),
+        ("sweep --samples 0", "expected a whole number, at least 1"),
+        ("sweep --threads x", "expected a whole number"),
+        ("walk --generate grid:3x3 --effort 5000", "from 1 to 1000"),
+        ("walk --generate grid:3x3 --effort x", "from 1 to 1000"),
+        ("serve --port 70000", "at most 65535"),
+        ("serve --listen here", "expected an address and a port"),
+        ("ring --loss much", "expected a number such as 0.2"),
+        ("ring --loss NaN", "expected a number such as 0.2"),
+        ("ring --fault foo@500ms", "scramble:I, crash:I"),
+        (
+            "forecast --at 9999999999999999999",
+            "from 0 to 9223372036854775808",
+        ),
+        ("chain --processes 5000000000", "give at most --processes"),
+        ("forecast -n 10 -m 4294967295 -d 1", "give at most --tokens"),
+    ] {
+        let ran = headway(arguments);
+        assert_eq!(ran.code, 2, "{arguments}: {}", ran.out);
+        assert!(ran.err.contains(says), "{arguments}: {}", ran.err);
+        for rust in [
+            "non-zero type",
+            "target type",
+            "literal",
+            "invalid digit",
+            "os error",
+        ] {
+            assert!(!ran.err.contains(rust), "{arguments}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn the_readme_s_state_settles() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = std::fs::read_to_string(readme).expect("the README");
+    let from = readme.find("{ \"separation\"").expect("an example");
+    let example = readme[from..].split("```").next().expect("its end");
+    let ran = run_with_input(Path::new("."), &["run", "--start", "-"], example.as_bytes());
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(!ran.err.contains("jam"), "{}", ran.err);
+}
+
+#[test]
+fn a_place_that_is_none_is_answered_with_those_there_are() {
+    let plant = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/petri/conveyor.pnml");
+    let plant = plant.to_str().expect("a plain path");
+    let ran = run(Path::new("."), &["petri", "play", plant, "--mark", "b99=1"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("its places: b1 b2"), "{}", ran.err);
+}
+
+#[test]
+fn what_is_not_text_is_said_with_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("x.json"), b"{\n\xff\xfe}").expect("written");
+    for command in [
+        "run --start x.json",
+        "walk x.json",
+        "sweep x.json",
+        "node --config x.json",
+    ] {
+        let ran = headway_in(folder.path(), command);
+        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
+        assert!(
+            ran.err.contains("x.json:2: this is not text in UTF-8"),
+            "{command}: {}",
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn a_sweep_shows_its_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ran = headway_in(
+        folder.path(),
+        "sweep -n 24 -m 1 2 --measure speed legitimate_at --samples 40",
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let table = "tokens   separation   speed   legitimate_at\n";
+    assert!(
+        ran.out.contains(table) && ran.out.contains(" ± "),
+        "{}",
+        ran.out
+    );
+    let csv =
+        std::fs::read_to_string(folder.path().join("headway-sweep/cells.csv")).expect("cells");
+    for row in csv.lines().skip(1) {
+        assert_eq!(
+            row.split(',').nth(13),
+            Some("1"),
+            "every token moves in every round: {row}"
+        );
+    }
+}
+
+#[test]
+fn a_key_is_found_from_anywhere_and_never_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("etc")).expect("made");
+    let ran = headway_in(folder.path(), "node init etc/node.toml --key ring.key");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = headway_in(
+        &folder.path().join("etc"),
+        "node check-config --config node.toml",
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.contains("tokens                1 of at most 1"),
+        "{}",
+        ran.out
+    );
+    let more = "node check-config --config node.toml --ring-tokens 2";
+    let ran = headway_in(&folder.path().join("etc"), more);
+    assert!(
+        ran.err.contains("at most 1 token") && !ran.err.contains("at most 0"),
+        "{}",
+        ran.err
+    );
+    let ran = headway_in(folder.path(), "node init other.toml --key ring.key");
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("there is a key in ring.key already"),
+        "{}",
+        ran.err
+    );
+    assert!(!folder.path().join("other.toml").exists());
+}
