@@ -225,7 +225,7 @@ pub(crate) fn check_memory(flag: &str, number: u64, bytes_each: u64) -> Result<(
 }
 
 /// What to say if there is not enough memory for so many things.
-fn missing_memory(number: u64, bytes_each: u64) -> Option<String> {
+pub(crate) fn missing_memory(number: u64, bytes_each: u64) -> Option<String> {
     let needed = u128::from(number) * u128::from(bytes_each);
     let available = available_memory_bytes().filter(|&bytes| needed > bytes.into())?;
     Some(format!(

@@ -93,10 +93,7 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
         }
         room(network, centre, tokens, &mut bound);
     }
-    let links: usize = network
-        .nodes()
-        .map(|node| network.neighbours(node).len())
-        .sum();
+    let links = network.directed_links();
     let looked_at = (2..=tokens.min(6)).rev().find(|&looked_at| {
         let formations = network.len().checked_pow(looked_at as u32);
         // All steps from all formations: every token takes every link.
@@ -151,10 +148,7 @@ fn radius(network: &Network) -> (Node, u32) {
     let mut open: Vec<Node> = network.nodes().collect();
     let mut best = (0, u32::MAX);
     // Any node's furthest is a bound; on huge networks the best of some has to do.
-    let links: usize = network
-        .nodes()
-        .map(|node| network.neighbours(node).len())
-        .sum();
+    let links = network.directed_links();
     let mut searches = (1_000_000_000 / (network.len() + links)).max(16);
     while let Some(&node) = open
         .iter()

@@ -107,6 +107,11 @@ impl Network {
         })
     }
 
+    /// How many links there are, a two-way link counted twice.
+    pub fn directed_links(&self) -> usize {
+        self.targets.len()
+    }
+
     /// Whether every link goes both ways.
     pub fn is_symmetric(&self) -> bool {
         self.symmetric

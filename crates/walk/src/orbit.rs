@@ -42,10 +42,7 @@ pub(crate) fn walk(network: &Network, wish: &Wish<'_>) -> Option<Walk> {
     }
     let mut choices = Choices::new(wish.seed, 3);
     let colours = two_colours(network);
-    let size: usize = network
-        .nodes()
-        .map(|node| 1 + network.neighbours(node).len())
-        .sum();
+    let size = network.len() + network.directed_links();
     let mut work = WORK.saturating_mul(wish.effort.max(1) as usize);
     let mut best: Option<(u32, Vec<Node>, Circuit)> = None;
     for attempt in 0..MAX_ATTEMPTS * wish.effort.max(1) {

@@ -183,14 +183,15 @@ pub fn walk_until(
     // Formations are too many on a large network when there are several tokens. On a
     // small one they come first, because their walks are shorter.
     let large = network.len() > LARGE && request.tokens > 2;
-    if wants(Method::Orbit) && large {
+    let fits = request.tokens > 1 && fits_formations(network);
+    if wants(Method::Orbit) && large && fits {
         search.orbit(progress);
     }
     let far_off = !large || 2 * search.kept() < search.goal();
-    if wants(Method::Formation) && request.tokens > 1 && fits_formations(network) && far_off {
+    if wants(Method::Formation) && fits && far_off {
         search.formations(progress);
     }
-    if wants(Method::Orbit) && !large {
+    if wants(Method::Orbit) && !large && fits {
         search.orbit(progress);
     }
     if request.method == Method::Exact || (all && network.len() <= SMALL && request.tokens <= 4) {
@@ -208,10 +209,7 @@ pub fn walk_until(
 /// Formations take V² bits and a search from every node, which is too much for huge
 /// networks: this allows 200 MB, and some seconds for every distance that is tried.
 fn fits_formations(network: &Network) -> bool {
-    let links: usize = network
-        .nodes()
-        .map(|node| network.neighbours(node).len())
-        .sum();
+    let links = network.directed_links();
     network.len() <= 40_000 && network.len() * links <= 4_000_000_000
 }
 
@@ -286,11 +284,7 @@ impl Search<'_> {
     /// kept already.
     fn formations(&mut self, progress: &mut dyn FnMut(&str)) {
         // More tokens and more links mean more steps from every formation.
-        let links: usize = self
-            .network
-            .nodes()
-            .map(|node| self.network.neighbours(node).len())
-            .sum();
+        let links = self.network.directed_links();
         let harder =
             (self.request.tokens.clamp(2, 6) - 1) * (links / self.network.len() / 4).max(1);
         let effort =
@@ -337,9 +331,6 @@ impl Search<'_> {
     }
 
     fn orbit(&mut self, progress: &mut dyn FnMut(&str)) {
-        if self.request.tokens < 2 {
-            return;
-        }
         progress("turning on a circuit with side trips");
         let wish = orbit::Wish {
             tokens: self.request.tokens,

@@ -9,7 +9,9 @@ use headway_sim::open_chain::{Arrivals, OpenChain};
 use serde_json::json;
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{BYTES_PER_PROCESS, Format, Seed, check_memory, whole_number};
+use crate::flags::{
+    BYTES_PER_PROCESS, BYTES_PER_TOKEN, Format, Seed, check_memory, missing_memory, whole_number,
+};
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::style::{self, DIM, HEADING, tick};
 use crate::report::try_next;
@@ -70,6 +72,31 @@ struct Outcome {
     separated: bool,
 }
 
+/// Refuses more rounds or tokens than anybody can wait for.
+fn admit(args: &Args) -> Result<(), Failure> {
+    const STEPS_PER_SECOND: u64 = 50_000_000;
+    let arriving = match args.arrivals {
+        Arrivals::Burst(tokens) => u64::from(tokens),
+        Arrivals::Every(rounds) => args.rounds / rounds.max(1),
+        Arrivals::Percent(chance) => args.rounds / 100 * chance,
+    };
+    let tokens = arriving + u64::from(args.scrambled);
+    if let Some(missing) = missing_memory(tokens, BYTES_PER_TOKEN) {
+        return Err(Failure::new(format!("{tokens} tokens on this chain {missing}"))
+            .help("give fewer --rounds, --arrivals or --scrambled"));
+    }
+    let per_round = u128::from(tokens) + args.processes as u128;
+    let days = u128::from(args.rounds) * per_round / u128::from(STEPS_PER_SECOND) / 86_400;
+    if days > 1 {
+        return Err(Failure::new(format!(
+            "{} rounds of this chain would take about {days} days",
+            args.rounds
+        ))
+        .help("give fewer --rounds"));
+    }
+    Ok(())
+}
+
 /// Runs and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let separation = Separation::new(args.separation).ok_or_else(|| {
@@ -87,6 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         .help("give --processes 2 or more"));
     }
     check_memory("processes", args.processes as u64, BYTES_PER_PROCESS)?;
+    admit(args)?;
     let chain = Chain::new(separation, args.processes)
         .ok_or_else(|| Failure::new("a chain needs processes"))?;
     let mut out = anstream::stdout().lock();

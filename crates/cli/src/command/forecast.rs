@@ -69,7 +69,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     let progress = Progress::saying("forecasting");
     let forecast = Forecast::of(&instance.ring, &instance.start)
-        .map_err(|error| Failure::new(error).help("use `headway run` for rings that measure"))?;
+        .map_err(|error| match instance.ring.measures() {
+            true => Failure::new(error).help("use `headway run` for rings that measure"),
+            false => Failure::new(error).help("give fewer tokens, or less separation"),
+        })?;
     let line = forecast.movement();
     let outcome = line.outcome(args.rounds);
     if let Some(path) = &args.svg {

@@ -127,6 +127,7 @@ const BY_THEMSELVES: &[(&str, &str)] = &[
         "crates/cli/tests/cli/serve.rs",
         "servers that run until they are killed",
     ),
+    ("crates/cli/tests/cli/walk.rs", "sends a signal"),
     (
         "crates/cli/tests/guides/documents.rs",
         "checks every output",

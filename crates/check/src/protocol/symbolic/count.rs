@@ -1,6 +1,6 @@
 //! Exact numbers for OxiDD to count with.
 
-use std::ops::{Add, Shl, Shr};
+use std::ops::{AddAssign, ShlAssign, ShrAssign, SubAssign};
 
 use num_bigint::BigUint;
 use oxidd::util::IsFloatingPoint;
@@ -15,27 +15,27 @@ impl From<u32> for Exact {
     }
 }
 
-impl Add for Exact {
-    type Output = Exact;
-
-    fn add(self, other: Exact) -> Exact {
-        Exact(self.0 + other.0)
+impl<'a> AddAssign<&'a Exact> for Exact {
+    fn add_assign(&mut self, other: &'a Exact) {
+        self.0 += &other.0;
     }
 }
 
-impl Shl<u32> for Exact {
-    type Output = Exact;
-
-    fn shl(self, bits: u32) -> Exact {
-        Exact(self.0 << bits)
+impl<'a> SubAssign<&'a Exact> for Exact {
+    fn sub_assign(&mut self, other: &'a Exact) {
+        self.0 -= &other.0;
     }
 }
 
-impl Shr<u32> for Exact {
-    type Output = Exact;
+impl ShlAssign<u32> for Exact {
+    fn shl_assign(&mut self, bits: u32) {
+        self.0 <<= bits;
+    }
+}
 
-    fn shr(self, bits: u32) -> Exact {
-        Exact(self.0 >> bits)
+impl ShrAssign<u32> for Exact {
+    fn shr_assign(&mut self, bits: u32) {
+        self.0 >>= bits;
     }
 }
 

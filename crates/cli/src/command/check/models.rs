@@ -11,7 +11,7 @@ use headway_core::Program;
 use headway_sim::placement::Delays;
 
 use super::ring::{RingFlags, Size};
-use crate::flags::whole_number;
+use crate::flags::{whole_number, whole_number_in};
 
 /// The models.
 #[derive(Subcommand, Debug)]
@@ -105,7 +105,7 @@ pub(super) enum Model {
         #[command(flatten)]
         ring: RingFlags<6, 2>,
         /// A round every P-th tick
-        #[arg(long, value_name = "P", value_parser = whole_number::<u32>, default_value_t = 1)]
+        #[arg(long, value_name = "P", value_parser = whole_number_in::<u32>(1..=250), default_value_t = 1)]
         pace: u32,
         /// The clock's modulus [default: the smallest multiple of N and P above N]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
