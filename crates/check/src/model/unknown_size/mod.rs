@@ -32,6 +32,7 @@ use crate::report::{Figure, Property, Report, Trace, Worst};
 mod case;
 mod closure;
 mod explore;
+mod split;
 
 use case::Case;
 
