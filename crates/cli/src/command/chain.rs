@@ -82,8 +82,10 @@ fn admit(args: &Args) -> Result<(), Failure> {
     };
     let tokens = arriving + u64::from(args.scrambled);
     if let Some(missing) = missing_memory(tokens, BYTES_PER_TOKEN) {
-        return Err(Failure::new(format!("{tokens} tokens on this chain {missing}"))
-            .help("give fewer --rounds, --arrivals or --scrambled"));
+        return Err(
+            Failure::new(format!("{tokens} tokens on this chain {missing}"))
+                .help("give fewer --rounds, --arrivals or --scrambled"),
+        );
     }
     let per_round = u128::from(tokens) + args.processes as u128;
     let days = u128::from(args.rounds) * per_round / u128::from(STEPS_PER_SECOND) / 86_400;

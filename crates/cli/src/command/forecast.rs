@@ -68,11 +68,13 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         None => args.ring.instance()?,
     };
     let progress = Progress::saying("forecasting");
-    let forecast = Forecast::of(&instance.ring, &instance.start)
-        .map_err(|error| match instance.ring.measures() {
-            true => Failure::new(error).help("use `headway run` for rings that measure"),
-            false => Failure::new(error).help("give fewer tokens, or less separation"),
-        })?;
+    let forecast = Forecast::of(&instance.ring, &instance.start).map_err(|error| match instance
+        .ring
+        .measures()
+    {
+        true => Failure::new(error).help("use `headway run` for rings that measure"),
+        false => Failure::new(error).help("give fewer tokens, or less separation"),
+    })?;
     let line = forecast.movement();
     let outcome = line.outcome(args.rounds);
     if let Some(path) = &args.svg {

@@ -10,7 +10,7 @@ use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring, svg};
 
 use crate::failure::{Failure, expect_ending, read_bytes, warn};
-use crate::flags::{missing_memory, RingFlags, read_state_file};
+use crate::flags::{RingFlags, missing_memory, read_state_file};
 
 /// Which net, and its marking.
 #[derive(ClapArgs, Clone, Debug)]
@@ -174,8 +174,10 @@ fn of_ring(ring: &Ring, state: &Configuration) -> Result<Plant, Failure> {
     let minor = ring.delays().count() as u64 * u64::from(ring.separation().hops());
     let places = ring.len() as u64 + minor;
     if let Some(missing) = missing_memory(places, BYTES_PER_PLACE) {
-        return Err(Failure::new(format!("the net of {places} places {missing}"))
-            .help("a delay has as many places as the separation; take fewer, or less of it"));
+        return Err(
+            Failure::new(format!("the net of {places} places {missing}"))
+                .help("a delay has as many places as the separation; take fewer, or less of it"),
+        );
     }
     let (net, marking) = ring::to_net(ring, state).map_err(|error| {
         Failure::new(error).help("use --program fixed, and a separation that is not too large")
