@@ -62,7 +62,6 @@ fn protocols() -> Vec<(&'static str, Protocol, Scheduler, bool)> {
         ("herman", 5, Synchronous, true),
         ("israeli-jalfon", 4, Central, true),
         ("random-colouring", 4, Synchronous, true),
-        ("bfs-tree", 5, Synchronous, true),
     ];
     let files = files.into_iter().map(|(name, n, scheduler, converges)| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/protocols");

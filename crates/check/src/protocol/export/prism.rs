@@ -21,23 +21,27 @@ const PRISM: Dialect = Dialect {
 pub(super) fn write(subject: &Subject<'_>) -> String {
     let (protocol, names) = (subject.protocol, subject.names());
     let mut text = format!("// {}.\n//\n{QUESTIONS}\nmdp\n\n", subject.heading(true));
-    // Who moves alone may write what belongs to others, so all are one module.
+    let declare = |text: &mut String, process| {
+        for place in subject.own(process) {
+            let (domain, name) = (&protocol.variables[place].domain, &names[place]);
+            let _ = writeln!(
+                text,
+                "  {name} : [{}..{}];",
+                domain[0],
+                domain[domain.len() - 1]
+            );
+        }
+    };
+    // Who moves alone may write what belongs to others, so all are one module. A module's
+    // variables come before its commands.
     if !subject.together {
         text.push_str("module processes\n");
+        (0..protocol.processes.len()).for_each(|process| declare(&mut text, process));
     }
     for (process, actions) in protocol.processes.iter().enumerate() {
         if subject.together {
             let _ = writeln!(text, "module process{process}");
-        }
-        for place in subject.own(process) {
-            let domain = &protocol.variables[place].domain;
-            let _ = writeln!(
-                text,
-                "  {} : [{}..{}];",
-                names[place],
-                domain[0],
-                domain[domain.len() - 1]
-            );
+            declare(&mut text, process);
         }
         let label = if subject.together {
             "step".to_owned()
