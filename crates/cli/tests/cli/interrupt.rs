@@ -80,6 +80,16 @@ fn a_server_stops() {
     assert!(out.contains("Headway is at"), "{out}");
 }
 
+#[test]
+fn a_walk_is_the_best_so_far() {
+    let long = "walk --generate grid:20x20 --tokens 3 --effort 1000 --format json";
+    let (out, err) = interrupted(here().path(), long, || true);
+    assert!(err.contains("the best walk so far"), "{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(json["interrupted"], true);
+    assert!(json["length"].as_u64().expect("steps") >= 400);
+}
+
 /// A command that has nothing to show ends at once.
 #[test]
 fn what_waits_for_input_ends() {

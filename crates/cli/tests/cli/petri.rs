@@ -92,7 +92,7 @@ fn nets_with_choices_are_judged_too() {
         assert_eq!(found[key], wanted, "{key}");
     }
     let stuck = "nothing fires any more after first1 first2";
-    assert_eq!(found["because"]["never_stuck"], stuck);
+    assert_eq!(found["why_never_stuck"], stuck);
     let invariants = found["p_invariants"].as_array().unwrap();
     assert_eq!(invariants.len(), 4);
     assert!(invariants.iter().all(|invariant| invariant["value"] == 1));
@@ -137,7 +137,7 @@ fn a_net_without_bound_is_shown_to_grow() {
     std::fs::write(&net, text).unwrap();
     let found = json(0, &["analyze", &net, "--format", "json"]);
     assert_eq!(found["bounded"], false);
-    assert_eq!(found["because"]["bounded"], "p can grow without end by t");
+    assert_eq!(found["why_bounded"], "p can grow without end by t");
     assert_eq!(found["markings"], Value::Null);
 }
 

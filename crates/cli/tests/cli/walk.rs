@@ -368,36 +368,6 @@ fn a_network_in_pieces_and_its_largest_piece() {
     assert!(ran.err.contains("gml is only read"), "{}", ran.err);
 }
 
-/// Ctrl-C stops the search and prints the best walk so far.
-#[cfg(unix)]
-#[test]
-fn an_interrupt_keeps_the_best_walk() {
-    use std::process::{Command, Stdio};
-    // On a busy machine the handler may not be there yet when the signal comes, and the
-    // signal ends the program: wait longer then.
-    let interrupted = (0..6).find_map(|attempt| {
-        let child = Command::new(env!("CARGO_BIN_EXE_headway"))
-            .args(["walk", "--generate", "grid:20x20", "--tokens", "3"])
-            .args(["--effort", "1000", "--format", "json"])
-            .stderr(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(1000 << attempt));
-        let id = child.id().to_string();
-        Command::new("kill").args(["-INT", &id]).status().unwrap();
-        let output = child.wait_with_output().unwrap();
-        output.status.code().map(|code| (code, output))
-    });
-    let (code, output) = interrupted.expect("the handler is there after 32 s");
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(code, 130, "{error}");
-    assert!(error.contains("the best walk so far"), "{error}");
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["interrupted"], true);
-    assert!(json["length"].as_u64().unwrap() >= 400);
-}
-
 /// Every command of docs/walks.md, in order, in one folder.
 #[test]
 fn the_guide_works() {

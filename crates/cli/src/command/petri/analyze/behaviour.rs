@@ -228,10 +228,10 @@ impl Behaviour {
             let reason = behaviour.map(answer).map(|answer| answer.1.as_str());
             json!(reason.filter(|reason| !reason.is_empty()))
         };
-        found["because"] = json!({
-            "live": reason(|it| &it.live), "bounded": reason(|it| &it.bounded),
-            "safe": reason(|it| &it.safe), "never_stuck": reason(|it| &it.stuck),
-        });
+        found["why_live"] = reason(|it| &it.live);
+        found["why_bounded"] = reason(|it| &it.bounded);
+        found["why_safe"] = reason(|it| &it.safe);
+        found["why_never_stuck"] = reason(|it| &it.stuck);
         found["free_choice"] = json!(behaviour.map(|it| it.free_choice));
         found["never_stuck"] = json!(behaviour.and_then(|it| it.stuck.0));
         let all = behaviour.and_then(|it| it.markings.as_ref().ok());
