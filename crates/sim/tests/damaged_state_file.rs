@@ -37,11 +37,15 @@ fn a_damaged_file_is_refused_or_read() {
         let bytes = damage::damaged(sample.as_bytes(), &mut |bound| random.index(bound));
         let text = String::from_utf8_lossy(&bytes);
         let careful = StateFile::parse_with_places(&text);
-        assert_eq!(
-            StateFile::parse_valid(&text),
-            careful.clone().ok(),
-            "{text}"
-        );
+        // The quick reader leaves the programs for unknown ring size to the careful one.
+        let left = careful.as_ref().is_ok_and(|file| {
+            let mut programs = file.ring.programs().iter();
+            programs.any(|&program| program > Program::MeasureAsPrinted)
+        });
+        match StateFile::parse_valid(&text) {
+            None if left => {}
+            quick => assert_eq!(quick, careful.clone().ok(), "{text}"),
+        }
         match careful {
             Ok(file) => {
                 read += 1;
