@@ -50,6 +50,10 @@ pub fn compiler() -> Result<(), String> {
 ///
 /// What the compiler says.
 pub fn build(program: &str, features: &[&str]) -> Result<PathBuf, String> {
+    // All programs are compiled to the same place: one at a time, until it is kept.
+    std::fs::create_dir_all(target()).map_err(|error| error.to_string())?;
+    let lock = std::fs::File::create(target().join("lock")).map_err(|error| error.to_string())?;
+    lock.lock().map_err(|error| error.to_string())?;
     let features = features.join(",");
     let mut command = Command::new(root().join("firmware/cargo"));
     command

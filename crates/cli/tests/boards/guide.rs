@@ -11,7 +11,8 @@ use headway_testkit::tools;
 use crate::text::{Block, Step, blocks, fits};
 
 /// Programs that do a little more here: the target is there or cannot be had, the package is
-/// not published yet, and where rustup has no compiler for the board, Debian has.
+/// not published yet, where rustup has no compiler for the board, Debian has, and the
+/// repository is elsewhere.
 const STAND_INS: &[(&str, &str)] = &[
     ("rustup", "exit 0"),
     (
@@ -20,6 +21,7 @@ const STAND_INS: &[(&str, &str)] = &[
         case "$*" in
         "add --quiet headway-node "*) exec cargo "$@" --path ROOT/crates/node ;;
         *thumbv7m-none-eabi*) exec ROOT/firmware/cargo "$@" ;;
+        *firmware/Cargo.toml*) exec cargo $(echo "$@" | sed 's| firmware/| ROOT/firmware/|') ;;
         *) exec cargo "$@" ;;
         esac"#,
     ),
