@@ -3,7 +3,10 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -34,6 +37,54 @@ fn udp(nodes: u32) -> Vec<Udp> {
         }
     }
     sockets
+}
+
+/// Nodes on serial lines: between two neighbours, somebody at whom both ends connect.
+fn lines(nodes: u32) -> Vec<Lines> {
+    static RINGS: AtomicU32 = AtomicU32::new(0);
+    let ring = RINGS.fetch_add(1, Ordering::Relaxed);
+    let folder = tempfile::tempdir().expect("a folder").keep();
+    let end = |link: u32, side: &str| folder.join(format!("{ring}.{link}.{side}"));
+    let links = if nodes == 2 { 1 } else { nodes };
+    for link in 0..links {
+        let ends = ["a", "b"].map(|side| UnixListener::bind(end(link, side)).expect("a socket"));
+        std::thread::spawn(move || {
+            let [one, other] = ends.map(|end| end.accept().expect("both come").0);
+            let copy = |from: &UnixStream, to: &UnixStream| {
+                let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
+                let copied = io::copy(&mut from, &mut to);
+                let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+                copied
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(|| copy(&one, &other));
+                let _ = copy(&other, &one);
+            });
+        });
+    }
+    let node = |index: u32| {
+        let before = (index + links - 1) % links;
+        let paths = match (nodes, index) {
+            (2, 0) => vec![(1, end(0, "a"))],
+            (2, _) => vec![(0, end(0, "b"))],
+            _ => vec![
+                ((index + nodes - 1) % nodes, end(before, "b")),
+                ((index + 1) % nodes, end(index, "a")),
+            ],
+        };
+        let named: Vec<&Path> = paths.iter().map(|(_, path)| &**path).collect();
+        let mut lines = Lines::open(&named, 115_200).expect("they open");
+        for (line, (peer, _)) in paths.iter().enumerate() {
+            lines.set_peer(*peer, line);
+        }
+        lines
+    };
+    (0..nodes).map(node).collect()
+}
+
+#[test]
+fn serial_lines_conform() {
+    check(lines, &Patience::default()).expect("serial lines conform");
 }
 
 #[test]

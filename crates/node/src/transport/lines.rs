@@ -31,6 +31,9 @@ const MAX_ARRIVED: usize = 64;
 /// How long after a line has broken it is opened again.
 const OPEN_AGAIN: Duration = Duration::from_millis(500);
 
+/// How long a frame may be stuck before a newer one takes its place.
+const GIVE_UP: Duration = Duration::from_millis(10);
+
 /// One node's lines.
 #[derive(Debug)]
 pub struct Lines {
@@ -52,6 +55,8 @@ struct Line {
     /// What is left of the frame that is being sent, and the one after it.
     sending: Vec<u8>,
     next: Vec<u8>,
+    /// It has taken nothing since then.
+    stuck: Option<Instant>,
 }
 
 impl Lines {
@@ -77,6 +82,7 @@ impl Lines {
                 reader: Box::default(),
                 sending: Vec::new(),
                 next: Vec::new(),
+                stuck: None,
             });
         }
         Ok(Lines {
@@ -151,8 +157,14 @@ impl Line {
                 return;
             }
             match file.write(&self.sending) {
-                Ok(sent) if sent > 0 => drop(self.sending.drain(..sent)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Ok(sent) if sent > 0 => {
+                    self.sending.drain(..sent);
+                    self.stuck = None;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.stuck.get_or_insert_with(Instant::now);
+                    return;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => self.file = Err(Instant::now()),
             }
@@ -186,7 +198,11 @@ impl Transport for Lines {
         let mut lines = self.lines.iter_mut();
         let line = lines.find(|line| line.peer == Some(to));
         let line = line.ok_or_else(|| no_way_to(to))?;
-        // The latest state wins: it replaces one that waits.
+        // The latest state wins: it replaces one that waits, and one that is stuck halfway,
+        // which the zero before the next frame ends.
+        if line.stuck.is_some_and(|since| since.elapsed() >= GIVE_UP) {
+            line.sending.clear();
+        }
         line.next.resize(frame_bytes(datagram.len()), 0);
         let length = frame::write(datagram, &mut line.next).unwrap_or(0);
         line.next.truncate(length);
