@@ -101,7 +101,8 @@ fn one_round<'a, const COUNTS: bool>(
                 delay::round(before, arriving, top)
             }
             _ => {
-                let carried = COUNTS || !program.reads_counts();
+                let empty = before.resting == 0 && arriving == 0;
+                let carried = COUNTS || empty || !program.reads_counts();
                 assert!(carried, "counts for a program that reads them");
                 let variables = measuring.next().expect("variables for every measurer");
                 let after;

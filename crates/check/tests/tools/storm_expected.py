@@ -6,9 +6,9 @@ import stormpy
 
 program = stormpy.parse_prism_program(sys.argv[1])
 formula = stormpy.parse_properties('R{"rounds"}=? [ F "legitimate" ]', program)[0]
-options = stormpy.BuilderOptions([formula.raw_formula])
-model = stormpy.build_sparse_model_with_options(program, options)
-environment = stormpy.Environment()
-environment.solver_environment.set_force_sound()
-result = stormpy.model_checking(model, formula, environment=environment)
-print(model.nr_states, repr(result.at(model.initial_states[0])))
+options = stormpy.BuilderOptions()
+options.set_build_all_labels()
+options.set_build_all_reward_models()
+model = stormpy.build_model(program, options=options)
+result = stormpy.model_checking(model, formula, only_initial_states=False)
+print(model.nr_states, repr(result.get_value_vector()[model.initial_states[0]]))

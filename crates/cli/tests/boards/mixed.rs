@@ -55,7 +55,7 @@ impl Process {
         text += &format!(
             "[serial]\npredecessor = \"{}\"\nsuccessor = \"{}\"\n\
              [timing]\nrefresh = \"40ms\"\ntick = \"0ms\"\ndwell_most = \"2s\"\ngrace = \"100ms\"\n\
-             [hook]\ncommand = [\"/bin/sh\", \"-c\", \"{script}\"]\n\
+             [hook]\nwhen = \"every\"\ncommand = [\"/bin/sh\", \"-c\", \"{script}\"]\n\
              [api]\nsocket = \"{}\"\n",
             line(0),
             line(1),

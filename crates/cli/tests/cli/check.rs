@@ -265,7 +265,7 @@ fn protocols_are_files() {
     let (told, _) = output(&["check", herman, "--set", "n=3", "--format", "json"], 0);
     let report: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(report["expected_steps_exact"], "4/3");
-    assert_eq!(report["states"], "8");
+    assert_eq!(report["state_count"], "8");
     let dot = path("herman.dot");
     output(&["check", herman, "--set", "n=3", "--states", &dot], 0);
     assert!(

@@ -44,7 +44,7 @@ fn here() -> tempfile::TempDir {
 
 #[test]
 fn a_check_says_what_is_known() {
-    let long = "check delay-relay --processes 24 --tokens 4 --separation 6";
+    let long = "check delay-relay --processes 24 --tokens 4 --separation 6 --delays at:0,1,5";
     let (_, err) = interrupted(here().path(), long, || true);
     assert!(err.contains("stopped") && err.contains("so far"), "{err}");
 }

@@ -34,7 +34,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("huge numbers", "run --processes 99999999999999999999"),
     (
         "too many states",
-        "check delay-relay --processes 60 --tokens 9 --separation 6",
+        "check delay-relay --processes 60 --tokens 9 --separation 6 --delays at:0,1",
     ),
     ("a full disk", "run --trace /dev/full"),
     (

@@ -432,7 +432,7 @@ fn the_guide_is_true() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let examples = folder.path().join("examples/petri");
     std::fs::create_dir_all(&examples).expect("a folder");
-    for name in ["conveyor.pnml", "workshop.pnml"] {
+    for name in ["conveyor.pnml", "philosophers.pnml", "workshop.pnml"] {
         std::fs::copy(example(name), examples.join(name)).expect("copied");
     }
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/petri.md");

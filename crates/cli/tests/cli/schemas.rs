@@ -113,6 +113,10 @@ fn what_differs_from_a_schema_is_seen() {
 
 /// Files that start the program by themselves, and why that is no way around the schemas.
 const BY_THEMSELVES: &[(&str, &str)] = &[
+    (
+        "crates/cli/tests/boards/mixed.rs",
+        "nodes that run until they are killed",
+    ),
     ("crates/cli/tests/cli/common.rs", "checks every output"),
     ("crates/cli/tests/cli/interrupt.rs", "sends signals"),
     (
@@ -127,7 +131,6 @@ const BY_THEMSELVES: &[(&str, &str)] = &[
         "crates/cli/tests/cli/serve.rs",
         "servers that run until they are killed",
     ),
-    ("crates/cli/tests/cli/walk.rs", "sends a signal"),
     (
         "crates/cli/tests/guides/documents.rs",
         "checks every output",

@@ -283,9 +283,12 @@ fn a_sweep_shows_its_numbers() {
     );
     let csv =
         std::fs::read_to_string(folder.path().join("headway-sweep/cells.csv")).expect("cells");
+    let heads = csv.lines().next().expect("a head");
+    let speed = heads.split(',').position(|head| head == "speed_mean");
+    let speed = speed.expect("a column of its own");
     for row in csv.lines().skip(1) {
         assert_eq!(
-            row.split(',').nth(13),
+            row.split(',').nth(speed),
             Some("1"),
             "every token moves in every round: {row}"
         );

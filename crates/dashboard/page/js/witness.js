@@ -4,12 +4,12 @@ import { h } from "./dom.js";
 
 /**
  * The run in a text, if there is one.
- * @returns {{model: string, states: string[], repeats_from: number|null}|null}
+ * @returns {{model: string, states_in_words: string[], repeats_from: number|null}|null}
  */
 export function parseWitness(text) {
   try {
     const value = JSON.parse(text);
-    const lines = value?.states;
+    const lines = value?.states_in_words;
     const run = Array.isArray(lines) && lines.length > 0 && lines.every((line) => typeof line === "string");
     return run && typeof value.model === "string" ? value : null;
   } catch {
@@ -29,7 +29,7 @@ export function rows(state) {
 
 /** Opens the run in a dialog. */
 export function showWitness(run) {
-  const last = run.states.length - 1;
+  const last = run.states_in_words.length - 1;
   let at = 0;
   const table = h("table", { class: "witness" });
   const says = h("p", { class: "note", role: "status" });
@@ -46,7 +46,7 @@ export function showWitness(run) {
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("keydown", (event) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by || event.target === slider) return;
+    if (!by) return;
     event.preventDefault();
     show(at + by);
   });
@@ -56,8 +56,8 @@ export function showWitness(run) {
     const repeats = run.repeats_from ?? null;
     const from = at;
     at = wanted > last ? repeats ?? last : Math.max(0, wanted);
-    const before = rows(run.states[from === at ? Math.max(0, at - 1) : from]);
-    const now = rows(run.states[at]);
+    const before = rows(run.states_in_words[from === at ? Math.max(0, at - 1) : from]);
+    const now = rows(run.states_in_words[at]);
     const processes = Math.max(...now.map((row) => row.cells.length));
     const head = h("tr", {}, h("th"), ...Array.from({ length: processes }, (_, i) => h("th", { scope: "col", text: i })));
     table.replaceChildren(head, ...now.map((row, r) => h("tr", {},

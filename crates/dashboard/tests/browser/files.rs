@@ -88,7 +88,7 @@ pub(crate) fn a_state_file_is_dropped(browser: &mut Browser, base: &str) -> Done
 pub(crate) fn a_run_is_stepped_through(browser: &mut Browser, base: &str) -> Done {
     let mut page = Page::open(browser, base, "/", DESKTOP)?;
     let run = r#"{"model": "Colouring", "start": null, "repeats_from": 1,
-        "states": ["colour 0 0 1  up T F F", "colour 1 0 1  up T F F", "colour 0 0 1  up T T F"]}"#;
+        "states_in_words": ["colour 0 0 1  up T F F", "colour 1 0 1  up T F F", "colour 0 0 1  up T T F"]}"#;
     page.drop_file("run.json", run)?;
     page.wait_for("document.querySelector('dialog[open] h2')?.textContent === 'Colouring'")?;
     page.check("document.querySelectorAll('.witness td').length === 6 && !document.querySelector('.witness .changed')")?;

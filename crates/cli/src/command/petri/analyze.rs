@@ -49,7 +49,7 @@ pub(super) struct Args {
 
     /// Make at most this many markings of a net that is not a live event graph
     /// [default: 100000, fewer with more than 200 places]
-    #[arg(long, value_name = "N", value_parser = whole_number::<usize>)]
+    #[arg(long, value_name = "COUNT", value_parser = whole_number::<usize>)]
     max_markings: Option<usize>,
 }
 
