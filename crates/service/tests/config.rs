@@ -142,7 +142,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("[ring]", "transport = \"pigeon\"\n[ring]"),
-            "5:13: node.transport: expected \"udp\" or \"zenoh\", not \"pigeon\"",
+            "5:13: node.transport: expected \"udp\", \"serial\" or \"zenoh\", not \"pigeon\"",
         ),
         (
             add("[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\n"),
@@ -152,7 +152,21 @@ fn every_mistake_is_named_with_its_line_and_key() {
             add(
                 "[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\ncertificate_file = \"/a.pem\"\n",
             ),
-            "22:11: zenoh.ca_file: is for node.transport = \"zenoh\", and this node uses UDP",
+            "22:11: zenoh.ca_file: is for node.transport = \"zenoh\", and this node uses another",
+        ),
+        (
+            add("[serial]\npredecessor = \"/dev/ttyUSB0\"\n"),
+            "22:15: serial.predecessor: is for node.transport = \"serial\", and this node uses another",
+        ),
+        (
+            GOOD.replace("[ring]", "transport = \"serial\"\n[ring]"),
+            "serial.successor: is missing: with node.transport = \"serial\", name the line",
+        ),
+        (
+            GOOD.replace("[ring]", "transport = \"serial\"\n[ring]")
+                + "[membership]\nbypass = true\n",
+            "5:13: node.transport: on serial lines the roster is fixed: list ring.members, and set neither \
+             ring.seeds nor membership.bypass",
         ),
         (
             add("[zenoh]\nreopen_after = \"1ms\"\n"),
