@@ -359,7 +359,7 @@ fn too_much_is_refused() {
     );
     marking.0[0] = u64::MAX;
     net.add_arc(1, back, Direction::TransitionToPlace, 1);
-    net.add_arc(0, back, Direction::TransitionToPlace, u64::MAX);
+    net.add_arc(0, back, Direction::TransitionToPlace, u32::MAX.into());
     net.add_arc(at, back, Direction::TransitionToPlace, 1);
     marking.0[at] = 1;
     assert_eq!(
