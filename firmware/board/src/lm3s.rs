@@ -72,7 +72,8 @@ impl Board {
     /// Takes the board into use; once.
     pub fn start() -> Board {
         let mut chip = Peripherals::take().unwrap_or_else(|| SCB::sys_reset());
-        WATCHDOG.set(watchdog::LOAD, 2 * CLOCK_HZ);
+        // Twice that long, because the first time it only warns.
+        WATCHDOG.set(watchdog::LOAD, 4 * CLOCK_HZ);
         WATCHDOG.set(watchdog::CONTROL, watchdog::RUN);
         SYSTEM.set(system::CLOCKS_1, system::DEVICES);
         SYSTEM.set(system::CLOCKS_2, system::PORTS);

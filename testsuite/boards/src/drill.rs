@@ -78,7 +78,7 @@ impl Drill {
             boards: (0..nodes).collect(),
             times: [40, 2000, 0, 2000, 100],
             sample: 5,
-            patience: 10_000,
+            patience: 30_000,
             keys: self.keys.then(|| (0..nodes).map(|_| key()).collect()),
             faults: self.faults,
             seed: self.seed,

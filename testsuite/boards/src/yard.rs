@@ -4,6 +4,7 @@
 //! sent to a neighbour afterwards goes on, so that the observer hears of causes before
 //! effects. Boards say so before they send; the loop keeps it so.
 
+use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use mio::net::{UnixListener, UnixStream};
 use mio::{Events, Interest, Poll, Token};
 
 use crate::board::Board;
+use crate::image::target;
 use crate::setup::{Settings, keys, page};
 use crate::wire::Wire;
 
@@ -70,6 +72,8 @@ pub struct Yard {
     pub(crate) began: Instant,
     salt: u64,
     spy: Spy,
+    /// Locked for as long as the ring is there.
+    _alone: File,
 }
 
 impl Yard {
@@ -80,6 +84,11 @@ impl Yard {
     /// When a board does not start.
     pub fn start(image: &Path, folder: &Path, settings: Settings) -> Result<Yard, String> {
         let nodes = settings.plan.nodes();
+        // One ring at a time: emulators that wait for a processor too long look like boards
+        // that hang.
+        std::fs::create_dir_all(target()).map_err(text)?;
+        let alone = File::create(target().join("ring.lock")).map_err(text)?;
+        alone.lock().map_err(text)?;
         let poll = Poll::new().map_err(text)?;
         let mut members = Vec::new();
         for index in 0..nodes {
@@ -118,6 +127,7 @@ impl Yard {
             began: Instant::now(),
             salt: settings.seed << 16,
             spy: Box::new(|_| Vec::new()),
+            _alone: alone,
             settings,
         };
         for index in yard.settings.boards.clone() {
