@@ -126,7 +126,7 @@ impl Link {
         see(Variable::Number(&mut self.challenge));
         see(Variable::Number(&mut self.echo));
         see(Variable::Number(&mut self.asked));
-        for value in self.values.iter_mut() {
+        for value in &mut self.values {
             see(Variable::Below(value, domain.values));
         }
     }
