@@ -261,7 +261,7 @@ proptest! {
                     let consumed = net.arcs().iter().any(|arc| {
                         arc.direction == Direction::PlaceToTransition && siphon.contains(&(arc.place as usize))
                     });
-                    prop_assert!(!(empty && consumed) || !dying.is_empty());
+                    prop_assert!(!(empty && consumed && dying.is_empty()));
                 }
                 if let Some(live) = siphon::free_choice_live(&net, &marking) {
                     prop_assert_eq!(live, Ok(dying.is_empty()));
