@@ -34,7 +34,7 @@ impl Machine {
     /// Looks which tokens are here.
     fn observe(&mut self) {
         let state = &mut self.state;
-        for token in &mut state.tokens {
+        for token in state.tokens.iter_mut() {
             if token.stage == Stage::Working && token.blocked(self.now, &self.times).is_none() {
                 token.withdraw(self.now);
             }
@@ -82,7 +82,7 @@ impl Machine {
     fn trouble(&mut self) {
         self.state.verdict.wrong();
         if self.config.grant == Grant::WhenSettled {
-            for token in &mut self.state.tokens {
+            for token in self.state.tokens.iter_mut() {
                 token.withdraw(self.now);
             }
         }
@@ -172,7 +172,7 @@ impl Machine {
         state.program = program;
         state.rounds = state.rounds.wrapping_add(1);
         state.verdict.round();
-        for token in &mut state.tokens {
+        for token in state.tokens.iter_mut() {
             token.arrived = token.arrived.saturating_add(1);
             let rests = token.rounds > 0;
             if rests {

@@ -126,7 +126,7 @@ impl Link {
         see(Variable::Number(&mut self.challenge));
         see(Variable::Number(&mut self.echo));
         see(Variable::Number(&mut self.asked));
-        for value in &mut self.values {
+        for value in self.values.iter_mut() {
             see(Variable::Below(value, domain.values));
         }
     }

@@ -146,12 +146,12 @@ impl Machine {
     pub fn handle_timeout(&mut self, now: Duration) {
         self.begin(now);
         if self.now - self.state.sent >= self.times.refresh {
-            for link in &mut self.state.links {
+            for link in self.state.links.iter_mut() {
                 link.awaits_answer = false;
             }
             self.transmit_all();
         }
-        for link in &mut self.state.links {
+        for link in self.state.links.iter_mut() {
             link.silent = self.now - link.heard >= self.times.silence;
         }
         self.advance();
@@ -238,7 +238,7 @@ impl Machine {
         if !state.joined {
             next = next.min(state.started.saturating_add(self.times.silence));
         }
-        for token in &state.tokens {
+        for token in state.tokens.iter() {
             if let Some(until) = token.blocked(self.now, &self.times) {
                 next = next.min(until);
             }
@@ -253,7 +253,7 @@ impl Machine {
         if self.now == 0 && !self.state.joined {
             // The first call: nothing has been late yet.
             self.state.started = now;
-            for link in &mut self.state.links {
+            for link in self.state.links.iter_mut() {
                 link.heard = now;
             }
         }
@@ -311,7 +311,7 @@ impl Machine {
     }
 
     pub(crate) fn transmit_all(&mut self) {
-        for link in &mut self.state.links {
+        for link in self.state.links.iter_mut() {
             link.due |= !link.awaits_answer;
         }
     }

@@ -198,11 +198,11 @@ impl State {
     /// Shows every variable to `see`.
     pub fn visit(&mut self, config: &Config, domain: &Domain, see: &mut impl FnMut(Variable<'_>)) {
         self.visit_kept(config, domain, see);
-        for token in &mut self.tokens {
+        for token in self.tokens.iter_mut() {
             token.visit_rest(see);
         }
         see(Variable::Bytes(&mut self.arriving_payloads.bytes));
-        for link in &mut self.links {
+        for link in self.links.iter_mut() {
             link.visit(domain, see);
         }
         self.visit_session(see);
@@ -216,7 +216,7 @@ impl State {
         see: &mut impl FnMut(Variable<'_>),
     ) {
         self.visit_scalars(config, see);
-        for token in &mut self.tokens {
+        for token in self.tokens.iter_mut() {
             token.visit_kept(domain, see);
         }
         see(Variable::Bytes(&mut self.payloads.bytes));
@@ -270,11 +270,11 @@ impl State {
             repair(variable);
         };
         self.visit_scalars(config, &mut see);
-        for token in &mut self.tokens {
+        for token in self.tokens.iter_mut() {
             token.visit_kept(domain, &mut see);
             token.visit_rest(&mut see);
         }
-        for link in &mut self.links {
+        for link in self.links.iter_mut() {
             let mut impossible = false;
             link.visit(domain, &mut |variable| impossible |= repair(variable));
             if impossible {
