@@ -22,7 +22,7 @@ pub(crate) fn measure(table: &mut Table) {
             from_file(table, &program);
         }
         None => {
-            eprintln!("  skipped: there is no program headway; build it: cargo build --release")
+            eprintln!("  skipped: there is no program headway; build it: cargo build --release");
         }
     }
 }

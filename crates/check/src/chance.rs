@@ -13,7 +13,7 @@
 //! approached from below by iteration. Then two inequalities prove bounds around it: a
 //! vector that the right-hand side does not raise is above V, one that it does not lower
 //! is below. (One step of the iteration is monotone, and repeated it leads to V from
-//! everywhere.) Where there are few states, V is solved exactly ([`exact`]), and the
+//! everywhere.) Where there are few states, V is solved exactly (`exact`), and the
 //! equation itself is checked.
 
 use num_bigint::BigUint;

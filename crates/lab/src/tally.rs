@@ -95,7 +95,7 @@ impl Tally {
 
 /// A sum that is too large becomes `u128::MAX`, which [`Summary::deviation`] refuses.
 fn add_squares(sum: u128, more: u128) -> u128 {
-    sum.checked_add(more).unwrap_or(u128::MAX)
+    sum.saturating_add(more)
 }
 
 /// A finished tally, in the measure's own units.

@@ -235,6 +235,10 @@ impl Config {
             });
         }
         let (tokens, payload) = (self.plan.tokens(), self.payload);
+        #[allow(
+            clippy::absurd_extreme_comparisons,
+            reason = "with a heap there is no limit"
+        )]
         if tokens as usize > MAX_TOKENS || usize::from(payload) > MAX_PAYLOAD {
             return Err(ConfigError::NoRoom { tokens, payload });
         }

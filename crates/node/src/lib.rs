@@ -1,6 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::explicit_iter_loop,
+    reason = "lists without a heap are no iterators by reference"
+)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

@@ -384,6 +384,7 @@ fn flush(member: &mut Member, line: usize) {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
 fn text(error: std::io::Error) -> String {
     error.to_string()
 }

@@ -15,6 +15,7 @@ fn ready(test: &str) -> bool {
     found.map_err(|why| tools::skip(test, &why)).is_ok()
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "as the drills call it")]
 fn tell(line: String) {
     println!("{line}");
 }

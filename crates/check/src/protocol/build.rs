@@ -269,12 +269,8 @@ impl Builder<'_> {
                 }
                 Who::Where(name, condition) => {
                     scope.bound.push((name.clone(), number(process as i32)));
-                    let found = match self.truth(condition, &scope)? {
-                        Node::Bool(truth) => truth,
-                        _ => {
-                            return self
-                                .wrong(condition.place, "this must not depend on the state");
-                        }
+                    let Node::Bool(found) = self.truth(condition, &scope)? else {
+                        return self.wrong(condition.place, "this must not depend on the state");
                     };
                     named |= found;
                     found

@@ -208,7 +208,7 @@ fn state_by_state(
     }
     if protocol.is_random() {
         let found = chance::explore(&model, scheduler, limits, control)?;
-        by_chance(&model, found, &mut report);
+        by_chance(&model, &found, &mut report);
     }
     for rule in &protocol.rules {
         let broken = first_broken(&model, rule).map(|rank| path(vec![rank]));
@@ -228,7 +228,7 @@ fn first_broken(model: &Compiled<'_>, rule: &Rule) -> Option<u64> {
 }
 
 /// Convergence is with probability 1 where chance decides, and the worst case an average.
-fn by_chance(model: &Compiled<'_>, found: ChanceAnswer, report: &mut Report) {
+fn by_chance(model: &Compiled<'_>, found: &ChanceAnswer, report: &mut Report) {
     let certain = report.worst.take();
     report.figures.retain(|(name, _)| *name != "diverging");
     let convergence = Property::unless(

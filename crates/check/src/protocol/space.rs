@@ -146,6 +146,7 @@ fn edges<'a>(
 
 fn steps(model: &Compiled<'_>, scheduler: Scheduler, from: u64) -> Vec<Edge> {
     // By process: difference, name, probability.
+    #[allow(clippy::type_complexity, reason = "used here only")]
     let mut moves: Vec<Vec<(u64, String, (u64, u64))>> = vec![Vec::new(); 64];
     let mut enabled = 0_u64;
     model.each_choice(from, |process, choice, effects| {

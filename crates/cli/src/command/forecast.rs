@@ -179,7 +179,7 @@ fn in_text(
     if args.svg.is_none() {
         commands.push((command("svg", "future.svg"), "the picture"));
     }
-    if forecast.feasible() && !instance.from_file() {
+    if forecast.feasible() && !instance.is_of_file() {
         let mut ring = instance.clone();
         ring.given.retain(|(flag, _)| flag != "start");
         commands.push((ring.command("worst", &[]), "the slowest start of all"));

@@ -52,7 +52,7 @@ impl Instance {
     }
 
     /// Whether a state file, not flags, describes the ring.
-    pub(crate) fn from_file(&self) -> bool {
+    pub(crate) fn is_of_file(&self) -> bool {
         self.start_name.starts_with("start from")
     }
 

@@ -90,12 +90,12 @@ fn what_differs_from_a_schema_is_seen() {
     let changes: [(&str, Change); 5] = [
         ("a key more", |run| run["colour"] = json!("red")),
         ("a key less", |run| {
-            drop(run.as_object_mut().expect("an object").remove("seed"))
+            drop(run.as_object_mut().expect("an object").remove("seed"));
         }),
         ("another type", |run| run["rounds"] = json!("44")),
         ("a negative count", |run| run["tokens"] = json!(-1)),
         ("a wrong verdict deep inside", |run| {
-            run["desiderata"]["D3"] = json!("yes")
+            run["desiderata"]["D3"] = json!("yes");
         }),
     ];
     for (what, change) in changes {

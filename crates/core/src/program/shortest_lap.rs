@@ -53,7 +53,7 @@ impl Gaps {
 /// // closer together than 4.
 /// let again = |previous, shortest| {
 ///     let gaps = Gaps { previous, arrived: 4, shortest };
-///     let timing = Measuring { timing: true, elapsed: 7, gaps, ..measured };
+///     let timing = Measuring { timing: true, elapsed: 7, ignore: 0, gaps, ..measured };
 ///     shortest_lap::round(Process::default(), timing, 1).1.base
 /// };
 /// assert_eq!([again(6, 3), again(8, 4), again(8, 3)], [2, 2, 3]);

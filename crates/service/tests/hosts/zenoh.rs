@@ -99,7 +99,7 @@ fn a_member_is_added_over_zenoh_and_one_with_a_wrong_certificate_is_not() {
         let status = fleet.status(0);
         let neighbours = status["neighbours"].as_array().cloned().unwrap_or_default();
         let d = neighbours.iter().find(|neighbour| neighbour["name"] == "d");
-        d.is_some_and(|d| d["silent"] == true && d["session"]["connected"] == false)
+        d.is_some_and(|d| d["is_silent"] == true && d["session"]["connected"] == false)
     });
 }
 

@@ -46,9 +46,9 @@
 //! ring with R tokens that could be K is found R times, and each sequence stands for n
 //! rings; so it counts n/R times.
 //!
-//! **Before round d - 1** ([`early`]) nobody can have waited for another, so a state is
+//! **Before round d - 1** (`early`) nobody can have waited for another, so a state is
 //! legitimate exactly if each token and the one ahead of it agree: a cyclic product of
-//! small matrices. **In round 0** gaps are independent: see [`gaps`].
+//! small matrices. **In round 0** gaps are independent: see `gaps`.
 //!
 //! The sum over all t must be the number of states, which has a formula of its own; it is
 //! compared on every run. The tests compare the whole distribution with that of the cases.

@@ -217,10 +217,11 @@ impl<'a> Diagrams<'a> {
                         let domain = &self.protocol.variables[variable].domain;
                         match domain.binary_search(&value) {
                             Ok(place) => {
-                                becomes = becomes.or(&when.and(&self.is(variable, place, true)?)?)?
+                                becomes =
+                                    becomes.or(&when.and(&self.is(variable, place, true)?)?)?;
                             }
                             Err(_) => {
-                                self.leaves_domain = self.leaves_domain.or(&guard.and(&when)?)?
+                                self.leaves_domain = self.leaves_domain.or(&guard.and(&when)?)?;
                             }
                         }
                     }
@@ -407,6 +408,7 @@ impl<'a> Diagrams<'a> {
         Ok(())
     }
 
+    #[allow(clippy::needless_pass_by_value, reason = "as its callers have it")]
     fn add(&self, values: &mut BTreeMap<i32, Set>, value: i32, when: Set) -> Outcome<()> {
         if when.satisfiable() {
             let known = values

@@ -229,7 +229,7 @@ fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) ->
     let command = |changed: &[(&str, &str)]| instance.command("run", changed);
     let mut commands = Vec::new();
     let watched = command(&[("fault", "scramble@30"), ("watch", "")]);
-    if instance.from_file() {
+    if instance.is_of_file() {
         commands.push((watched, "scramble it while it runs, animated"));
         commands.push((instance.command("forecast", &[]), "without running it"));
     } else if instance.ring.measures() {
