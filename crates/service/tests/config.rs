@@ -142,7 +142,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("[ring]", "transport = \"pigeon\"\n[ring]"),
-            "5:13: node.transport: expected \"udp\" or \"zenoh\", not \"pigeon\"",
+            "5:13: node.transport: expected \"udp\", \"serial\" or \"zenoh\", not \"pigeon\"",
         ),
         (
             add("[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\n"),
