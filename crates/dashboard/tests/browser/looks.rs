@@ -27,9 +27,10 @@ const THEMES: [(bool, &str, &str); 2] = [
 const DRAWN: &str =
     "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))";
 
-/// Until nothing more is on its way.
-const QUIET: &str = "new Promise((done) => { let last = performance.getEntriesByType('resource').length; let calm = 0; \
-    const look = () => { const now = performance.getEntriesByType('resource').length; calm = now === last ? calm + 1 : 0; last = now; \
+/// Until nothing more is on its way, but the frames of a ring that plays.
+const QUIET: &str = "new Promise((done) => { const count = () => performance.getEntriesByType('resource').filter(({ name }) => !name.includes('/frame?')).length; \
+    let last = count(); let calm = 0; \
+    const look = () => { const now = count(); calm = now === last ? calm + 1 : 0; last = now; \
     if (calm > 8) done(true); else setTimeout(look, 60); }; look(); })";
 
 pub(crate) fn light_and_dark(browser: &mut Browser, base: &str) -> Done {
