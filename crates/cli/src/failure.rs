@@ -52,7 +52,7 @@ impl Failure {
     /// Says what is wrong.
     pub(crate) fn new(message: impl Display) -> Failure {
         Failure {
-            message: message.to_string(),
+            message: without_numbers(&message.to_string()),
             help: None,
             snippet: None,
             silent: false,
@@ -142,9 +142,17 @@ pub(crate) fn file_help(error: &io::Error) -> &'static str {
 
 /// What went wrong with a file, without the number of the error.
 pub(crate) fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    let end = text.rfind(" (os error ").unwrap_or(text.len());
-    text[..end].to_lowercase()
+    without_numbers(&error.to_string()).to_lowercase()
+}
+
+/// A message without the numbers that the system gives its errors.
+fn without_numbers(message: &str) -> String {
+    let mut pieces = message.split(" (os error ");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        text.push_str(piece.split_once(')').map_or("", |(_, rest)| rest));
+    }
+    text
 }
 
 /// Whether the path stands for standard input.
@@ -226,4 +234,18 @@ impl From<io::Error> for Failure {
 pub(crate) fn warn(message: impl Display) {
     let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
     let _ = writeln!(anstream::stderr(), "{yellow}warning:{yellow:#} {message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_numbers;
+
+    #[test]
+    fn numbers_of_errors_are_left_out() {
+        let said =
+            "no node answers at /a: No such file (os error 2); nor at /b: gone (os error 111)";
+        let plain = "no node answers at /a: No such file; nor at /b: gone";
+        assert_eq!(without_numbers(said), plain);
+        assert_eq!(without_numbers("a (b) c"), "a (b) c");
+    }
 }
