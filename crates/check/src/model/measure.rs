@@ -150,7 +150,8 @@ impl MeasureRing {
         } = *settings;
         if tokens == 0 || processes < tokens || processes > MAX_PROCESSES {
             return Err(CheckError::settings(format!(
-                "measure: at least 1 token, and as many processes as tokens up to {MAX_PROCESSES}"
+                "measure: 1 to {MAX_PROCESSES} processes, and at least 1 token and at most as many as \
+                 processes; not {processes} and {tokens}"
             )));
         }
         if (limit as usize) < processes || limit > 10_000 {

@@ -2,6 +2,7 @@
 
 mod check;
 mod common;
+mod extremes;
 mod help;
 mod interrupt;
 mod messages;

@@ -39,7 +39,7 @@ fn wrong_flags_say_what_to_change() {
         ("run --program shortest-lap --delays 0", "no process delays"),
         (
             "check shortest-lap --processes 3 --tokens 4",
-            "as many processes as tokens",
+            "at most as many as processes; not 3 and 4",
         ),
         ("check shortest-lap-epochs --horizon 0", "a horizon from 1"),
         (
