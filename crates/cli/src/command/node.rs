@@ -240,7 +240,7 @@ fn mistaken(sources: &Sources, mut mistakes: Vec<Mistake>) -> Failure {
         return Failure::new("nothing is wrong");
     };
     for mistake in &mistakes {
-        failure(mistake).report();
+        crate::failure::report(failure(mistake));
     }
     let last = failure(&last);
     match sources.file {

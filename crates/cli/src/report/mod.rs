@@ -5,7 +5,7 @@ use std::io::Write;
 use style::DIM;
 
 pub(crate) mod diagram;
-pub(crate) mod json;
+pub(crate) use headway_answer::json;
 pub(crate) mod progress;
 pub(crate) mod style;
 
