@@ -8,8 +8,8 @@ use headway_sim::StateFile;
 use headway_sim::placement::DelaysError;
 use headway_sim::settings::{Settings, SettingsError};
 
-use crate::Failure;
 use crate::memory::available_memory_bytes;
+use crate::{Failure, count};
 
 /// A ring with its initial state, and how it was described.
 #[derive(Clone, Debug)]
@@ -130,6 +130,24 @@ impl Instance {
             }
         }
         command
+    }
+
+    /// The ring and its start in words.
+    pub fn title(&self) -> String {
+        let delays = self.ring.delay_count();
+        let who = if delays == self.ring.len() {
+            "all delay".to_owned()
+        } else {
+            format!("{delays} of them delay")
+        };
+        format!(
+            "{}, {who}; {}, {} apart; {}, seed {}",
+            count(self.processes(), "process"),
+            count(self.tokens(), "token"),
+            self.separation(),
+            self.start_name,
+            self.seed
+        )
     }
 
     /// Whether a state file, not flags, describes the ring.

@@ -15,3 +15,12 @@ pub mod worst;
 
 pub use failure::Failure;
 pub use instance::Instance;
+
+/// `1 token`, `2 tokens`.
+pub fn count(number: u64, noun: &str) -> String {
+    let plural = match noun.strip_suffix("ss") {
+        Some(_) => format!("{noun}es"),
+        None => format!("{noun}s"),
+    };
+    format!("{number} {}", if number == 1 { noun } else { &plural })
+}

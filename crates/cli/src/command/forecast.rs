@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let line = forecast.movement();
     let outcome = line.outcome(args.rounds);
     if let Some(path) = &args.svg {
-        let title = text::title(&instance);
+        let title = instance.title();
         write_file(path, forecast.timeline().svg(outcome.rounds, &title))?;
     }
     drop(progress);
@@ -106,7 +106,7 @@ fn in_text(
     outcome: &Outcome,
 ) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
-    writeln!(out, "{HEADING}{}{HEADING:#}", text::title(instance))?;
+    writeln!(out, "{HEADING}{}{HEADING:#}", instance.title())?;
     writeln!(
         out,
         "{DIM}Forecast from the initial state alone; nothing was run.{DIM:#}\n"
