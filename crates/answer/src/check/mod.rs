@@ -47,18 +47,29 @@ pub fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
     })
 }
 
+/// The engine for what is too large for the others.
+const DIAGRAMS: &str = if cfg!(feature = "symbolic") {
+    ""
+} else {
+    ", or build with --features symbolic for decision diagrams"
+};
+
 /// What to do about a model that cannot be checked.
 pub fn failure(error: CheckError) -> Failure {
     let help = match &error {
-        CheckError::Settings(_) => "see headway check MODEL --help",
+        CheckError::Settings(_) => "see headway check MODEL --help".to_owned(),
         CheckError::TooLarge(TooLarge::Memory { .. }) => {
-            "give more --memory, or make the ring, the tokens, the separation or the values smaller"
+            format!(
+                "give more --memory, or make the ring, the tokens, the separation or the values smaller{DIAGRAMS}"
+            )
         }
         CheckError::TooLarge(TooLarge::Cases { .. }) => {
-            "make it smaller; `headway worst` tells the worst case of rings of any size"
+            format!(
+                "make it smaller{DIAGRAMS}; `headway worst` tells the worst case of rings of any size"
+            )
         }
         CheckError::TooLarge(_) => {
-            "make the ring, the tokens, the separation or the values smaller"
+            format!("make the ring, the tokens, the separation or the values smaller{DIAGRAMS}")
         }
         CheckError::Interrupted { .. } => {
             return Failure::interrupted(error)
@@ -75,12 +86,7 @@ pub fn protocol_failure(error: CheckError) -> Failure {
             Failure::new(error).help("change the file, or the flags --set and --scheduler")
         }
         CheckError::TooLarge(_) => {
-            let engine = if cfg!(feature = "symbolic") {
-                ""
-            } else {
-                ", or build with --features symbolic for decision diagrams"
-            };
-            let help = format!("make it smaller with --set, give more --memory{engine}");
+            let help = format!("make it smaller with --set, give more --memory{DIAGRAMS}");
             Failure::new(error).help(help)
         }
         CheckError::Interrupted { .. } => failure(error),
