@@ -14,6 +14,9 @@ class Svg(str):
     def _repr_svg_(self) -> str:
         return str(self)
 
+    def __repr__(self) -> str:
+        return f"<Svg of {len(self)} characters>"
+
 
 class Answer:
     """What a command answers: `json` is what it prints with `--format json`, and every key
