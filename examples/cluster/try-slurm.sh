@@ -42,7 +42,7 @@ if ! pgrep -x munged > /dev/null; then
 fi
 /usr/sbin/slurmctld
 /usr/sbin/slurmd
-trap 'scontrol shutdown > /dev/null 2>&1 || true; [ -z "$munged" ] || kill "$munged"' EXIT
+trap 'scontrol shutdown > /dev/null 2>&1 || true; [ ! -f "$folder/slurmd.pid" ] || kill "$(cat "$folder/slurmd.pid")" 2> /dev/null || true; [ -z "$munged" ] || kill "$munged"' EXIT
 for _ in {1..60}; do sinfo -h -o %T 2> /dev/null | grep -q idle && break || sleep 0.5; done
 last=$("$here/slurm.sh" "$here/sweep.toml" 7 results)
 for _ in {1..240}; do [ -n "$(squeue -h -j "$last" 2> /dev/null)" ] || break; sleep 0.5; done
