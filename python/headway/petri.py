@@ -120,14 +120,23 @@ class Net:
     @classmethod
     def from_pm4py(cls, net: Any, initial_marking: Any) -> Net:
         """A net of pm4py with its initial marking."""
+        from xml.etree import ElementTree
+
         from ._arguments import need
 
         if not all(hasattr(net, name) for name in ("places", "transitions", "arcs")):
             raise TypeError(f"net: expected a PetriNet of pm4py, not {type(net).__name__}")
         exporter = need("pm4py.objects.petri_net.exporter.variants.pnml", "from_pm4py")
+        tree = ElementTree.fromstring(exporter.export_petri_as_string(net, initial_marking))
+        # It has sets, whose order differs from run to run.
+        order = ["place", "transition", "arc"]
+        for page in tree.iter("page"):
+            page[:] = sorted(
+                (node for node in page if node.tag in order),
+                key=lambda node: (order.index(node.tag), node.get("source", ""), node.get("target", node.get("id", ""))),
+            )
         # What its PNML leaves out is none of the user's business.
-        text = exporter.export_petri_as_string(net, initial_marking)
-        return cls._new(_headway.Net.read("pm4py", text, None)[0])
+        return cls._new(_headway.Net.read("pm4py", ElementTree.tostring(tree), None)[0])
 
     def to_pm4py(self) -> Tuple[Any, Any, Any]:
         """The net, its marking and an empty final marking, as pm4py has them. Nodes are
