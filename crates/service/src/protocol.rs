@@ -100,6 +100,9 @@ impl Shell {
             }
             self.carry_out();
             if self.agent.finished(self.now()) {
+                if let Err(error) = self.store.finish() {
+                    tracing::error!(%error, "the state may not be on the disk");
+                }
                 return Ok(());
             }
             if let Some(every) = watchdog

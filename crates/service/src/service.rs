@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use headway_node::Key;
 use sd_notify::NotifyState;
@@ -20,7 +20,7 @@ use crate::config::{Mistake, Settings};
 use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
-use crate::store::{Store, Sync};
+use crate::store::{Notes, Store, Sync};
 use crate::telemetry::Exporter;
 use crate::transport::{self, ServiceTransport};
 use crate::{hook, log};
@@ -95,8 +95,11 @@ fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
         Sync::Never
     };
     let store = Store::open(folder, sync).map_err(system(what))?;
-    if let Some(run) = store.notes().run {
-        run.end(settings.timing.grace.max(LEFT_FOR));
+    let longest = settings.timing.grace.max(LEFT_FOR);
+    match store.notes() {
+        Ok(Notes { run: Some(run), .. }) => run.end(longest),
+        Ok(_) => {}
+        Err(_) => hook::end_all(&settings.node.name, &settings.ring.name, longest),
     }
     Ok(store)
 }
@@ -123,6 +126,10 @@ async fn run_on(
         key,
         kept: store.kept(),
         session: hook::session(),
+        epoch: SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default()
+            .saturating_sub(began.elapsed()),
         random,
     };
     let shell = Shell {
@@ -268,7 +275,7 @@ fn bind_socket(path: &Path) -> io::Result<UnixListener> {
 /// better than none.
 fn random() -> u64 {
     getrandom::u64().unwrap_or_else(|_| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         now.map_or(1, |now| now.as_nanos() as u64)
     })
 }

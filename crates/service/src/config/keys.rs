@@ -30,8 +30,10 @@ settings! {
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
         /// Folder for saved state, so that a restart is not treated as a fault
         state_dir: PathBuf, Required "/var/lib/headway", Restart;
-        /// Wait for the disk at every change: survives a power cut, costs time
+        /// Wait for the disk at every change: after a power cut the node goes on, costs time
         sync_state: bool, Default false, Restart;
+        /// At a clean stop, pass permits on instead of keeping them until the node is back
+        hand_on: bool, Default false, Reload;
     }
     /// The ring. Every node has to be told the same here.
     ring: RingSettings {
@@ -82,9 +84,9 @@ settings! {
         tick: Duration, Default "100ms", Reload;
         /// A permit's token stays at least this long
         dwell_least: Duration, Default "0ms", Reload;
-        /// A permit is withdrawn after this long
+        /// A permit is withdrawn after this long; the first roster's counts for the whole ring
         dwell_most: Duration, Default "30m", Reload;
-        /// Time from asking a permit back (SIGTERM) to its end (SIGKILL before)
+        /// From asking a permit back (SIGTERM) to its end (SIGKILL before); as dwell_most
         grace: Duration, Default "10s", Reload;
     }
     /// A command to run when a permit comes. There is no shell; its environment has

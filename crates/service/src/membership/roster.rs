@@ -5,6 +5,8 @@
 //! not listen to each other, and a ring cannot settle before all its members have
 //! the same one.
 
+use std::time::Duration;
+
 use headway_node::{Key, MAC_BYTES};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -46,6 +48,10 @@ pub struct Roster {
     pub members: Vec<Member>,
     /// Members that are left out for now.
     pub bypassed: Vec<String>,
+    /// Everybody's `timing.dwell_most`, in milliseconds.
+    pub dwell_most_ms: u64,
+    /// Everybody's `timing.grace`, in milliseconds.
+    pub grace_ms: u64,
 }
 
 /// What becomes of a member that is bypassed or was.
@@ -233,6 +239,21 @@ impl Roster {
         Some([predecessor, successor])
     }
 
+    /// When a permit is asked back.
+    pub fn dwell_most(&self) -> Duration {
+        Duration::from_millis(self.dwell_most_ms)
+    }
+
+    /// How long it may take to end then.
+    pub fn grace(&self) -> Duration {
+        Duration::from_millis(self.grace_ms)
+    }
+
+    /// No permit is in use for longer.
+    pub fn longest_permit(&self) -> Duration {
+        self.dwell_most().saturating_add(self.grace())
+    }
+
     /// How many are more than half of all members, bypassed or not.
     pub fn majority(&self) -> usize {
         self.members.len() / 2 + 1
@@ -320,6 +341,16 @@ impl Signed {
         }
     }
 
+    /// A roster that this node has kept itself, signed anew if it was with another key.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read_kept(bytes: &[u8], ring: &str, key: &Key) -> Result<Signed, RosterError> {
+        let body = &bytes[..bytes.len().saturating_sub(MAC_BYTES)];
+        Ok(Signed::new(read_body(body, ring)?, key))
+    }
+
     /// Checks a signature, and that the roster makes sense and is of this ring.
     ///
     /// # Errors
@@ -334,16 +365,8 @@ impl Signed {
         if !key.verify(&[SIGNED_AS, body].concat(), mac) {
             return Err(RosterError::Unsigned);
         }
-        let roster: Roster = serde_json::from_slice(body).map_err(|_| RosterError::Malformed)?;
-        if roster.bytes() != body {
-            return Err(RosterError::Malformed);
-        }
-        roster.check()?;
-        if roster.ring != ring {
-            return Err(RosterError::OtherRing(roster.ring));
-        }
         Ok(Signed {
-            roster,
+            roster: read_body(body, ring)?,
             digest: Sha256::digest(body).into(),
             bytes: bytes.to_vec(),
         })
@@ -367,6 +390,18 @@ impl Signed {
             size: self.bytes.len() as u32,
         }
     }
+}
+
+fn read_body(body: &[u8], ring: &str) -> Result<Roster, RosterError> {
+    let roster: Roster = serde_json::from_slice(body).map_err(|_| RosterError::Malformed)?;
+    if roster.bytes() != body {
+        return Err(RosterError::Malformed);
+    }
+    roster.check()?;
+    if roster.ring != ring {
+        return Err(RosterError::OtherRing(roster.ring));
+    }
+    Ok(roster)
 }
 
 /// What a roster is known by without its members.

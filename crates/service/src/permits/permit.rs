@@ -54,6 +54,8 @@ pub(crate) struct Permit {
     pub(crate) lease: Option<Duration>,
     /// It was asked back, and ends then at the latest.
     pub(crate) ends: Option<Duration>,
+    /// Its command was ended by a clean stop of the node.
+    pub(crate) stopped: bool,
 }
 
 impl Permit {
@@ -89,6 +91,8 @@ pub struct CommandPermit {
     pub run: u64,
     /// How long there is.
     pub time: Duration,
+    /// And how long to end then.
+    pub grace: Duration,
     /// What the token carries.
     pub payload: Vec<u8>,
 }
@@ -130,6 +134,9 @@ pub struct Entry {
     /// Its holder knows that it has it.
     #[serde(default)]
     pub collected: bool,
+    /// Its command was ended by a clean stop of the node: it goes on when the node is back.
+    #[serde(default)]
+    pub stopped: bool,
 }
 
 /// Numbers the runs of the command.

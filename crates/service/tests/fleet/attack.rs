@@ -151,7 +151,7 @@ fn a_roster_that_somebody_else_signed_is_not_taken() {
             address: "127.0.0.1:9".into(),
             http: None,
         }],
-        bypassed: vec![],
+        ..Roster::default()
     };
     let signed = Signed::new(roster, &wrong);
     let sender = Sender {

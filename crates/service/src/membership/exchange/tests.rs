@@ -17,7 +17,7 @@ fn roster(version: u64, members: usize) -> Signed {
         version,
         ring: "web".into(),
         members: members.collect(),
-        bypassed: Vec::new(),
+        ..Roster::default()
     };
     Signed::new(roster, &key())
 }

@@ -13,7 +13,7 @@ pub(crate) fn roster(names: &[&str]) -> Roster {
                 http: None,
             })
             .collect(),
-        bypassed: Vec::new(),
+        ..Roster::default()
     }
 }
 
