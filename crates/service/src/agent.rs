@@ -17,7 +17,7 @@ use crate::membership::roster::Roster;
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
 use crate::permits::{self, Grant, Permits, Rules, Runs};
-use crate::request::{Answer, Refusal};
+use crate::request::Answer;
 use crate::seat::{self, Seat};
 use crate::store::{Doubt, Kept, Notes, Stored};
 use crate::telemetry::{Episode, Past};
@@ -264,6 +264,7 @@ impl Agent {
         }
         self.membership.set_standing(Standing {
             taking_part: self.seat.machine().is_some(),
+            on_ring: self.seat.is_on_ring(),
             idle: self.permits.permits().next().is_none(),
             stopping: self.stopping.is_some(),
         });
@@ -327,9 +328,7 @@ impl Agent {
             permits::Effect::Given(id, given) => {
                 self.tell(Effect::Reply(id, Ok(Answer::Permit(given))));
             }
-            permits::Effect::Refused(id) => {
-                self.tell(Effect::Reply(id, Err(Refusal::NotAnswering)));
-            }
+            permits::Effect::Refused(id, why) => self.tell(Effect::Reply(id, Err(why))),
             permits::Effect::Ended(episode) => {
                 self.counts.permit_ended(&episode);
                 self.effects.push_back(Effect::Ended(episode));

@@ -65,6 +65,8 @@ pub(crate) enum Effect {
 pub(crate) struct Standing {
     /// It has a place on the ring of its roster.
     pub(crate) taking_part: bool,
+    /// It is settled there, and hears both its neighbours.
+    pub(crate) on_ring: bool,
     /// Nobody here uses a permit.
     pub(crate) idle: bool,
     /// It is about to end.
@@ -205,7 +207,7 @@ impl Membership {
             }
             Message::Pong { nonce } => {
                 self.handle_pong(now, *nonce, sender);
-                self.handle_echo(*nonce, sender);
+                self.handle_echo(now, *nonce, sender);
             }
             Message::Offer | Message::Want { .. } | Message::Chunk { .. } => {}
         }
@@ -289,6 +291,7 @@ impl Membership {
             mark: self.exchange.mark(),
             agreement: self.settings.ring.agreement(),
             drained: self.standing.taking_part || self.standing.idle,
+            on_ring: self.standing.on_ring,
         };
         let bytes = control::write(self.ring, &sender, &message, &self.key);
         Some((address, bytes))

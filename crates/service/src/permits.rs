@@ -145,7 +145,8 @@ impl Permits {
                 Some(now + lease)
             }
             Holder::FleetLock { group, id } => {
-                tracing::info!(%group, %id, "a FleetLock client has its turn");
+                // Names from outside are written with escapes.
+                tracing::info!(?group, ?id, "a FleetLock client has its turn");
                 // A client that does not come for it any more does not block the ring.
                 (!collected).then(|| now + self.rules.patience)
             }

@@ -174,7 +174,9 @@ impl Shell {
                 address,
             } = &beside;
             if let Err(error) = self.transport.reach(*node, address) {
-                tracing::warn!(member = %name, %address, %error, "no way to it");
+                if error.kind() != io::ErrorKind::WouldBlock {
+                    tracing::warn!(member = %name, %address, %error, "no way to it");
+                }
                 self.world.unreached.push(beside);
             }
         }

@@ -265,6 +265,14 @@ impl Seat {
         Some((transmit.to, &self.buffer[..transmit.bytes]))
     }
 
+    /// The ring is settled, and both neighbours are heard.
+    pub(crate) fn is_on_ring(&self) -> bool {
+        let mut beside = self.neighbours();
+        self.machine.as_ref().is_some_and(Machine::settled)
+            && self.unheard.is_empty()
+            && beside.all(|beside| !beside.silent)
+    }
+
     /// The machine, while this node takes part.
     pub(crate) const fn machine(&self) -> Option<&Machine> {
         self.machine.as_ref()

@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::agent::{Agent, Setup};
-use crate::api::{self, App};
+use crate::api::{App, door};
 use crate::config::{Mistake, Settings};
 use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
@@ -116,7 +116,9 @@ async fn run_on(
     let handle = Handle::new(requests, transport.waker());
     let (orders, ordered) = mpsc::unbounded_channel();
     let (publish, published) = watch::channel(settings.clone());
-    let app = App::new(handle.clone(), published.clone(), random());
+    let token = settings.api.token_file.as_deref();
+    let token = token.map(secret::token).transpose()?;
+    let app = App::new(handle.clone(), published.clone(), token, random);
     let servers = listen(settings, &app).await?;
     let began = Instant::now();
     let telemetry =
@@ -235,18 +237,11 @@ async fn listen(settings: &Settings, app: &Arc<App>) -> Result<Vec<Server>, Serv
     let socket = &settings.api.socket;
     let what = format!("cannot serve at {} (api.socket)", socket.display());
     let unix = bind_socket(socket).map_err(system(what))?;
-    let local = api::local(Arc::clone(app));
-    let mut servers = vec![tokio::spawn(async move {
-        // It ends only when it is aborted.
-        let _ = axum::serve(unix, local).await;
-    })];
+    let mut servers = vec![tokio::spawn(door::serve_local(unix, Arc::clone(app)))];
     if let Some(address) = &settings.api.http {
         let what = format!("cannot serve at {address} (api.http)");
         let tcp = TcpListener::bind(address).await.map_err(system(what))?;
-        let public = api::public(Arc::clone(app));
-        servers.push(tokio::spawn(async move {
-            let _ = axum::serve(tcp, public).await;
-        }));
+        servers.push(tokio::spawn(door::serve_http(tcp, Arc::clone(app))));
     }
     Ok(servers)
 }

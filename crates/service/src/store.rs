@@ -23,6 +23,9 @@ use thiserror::Error;
 
 use crate::hook::Run;
 use crate::permits::Ledger;
+use place::{HEAD_BYTES, read_place, this_boot, write_place};
+
+mod place;
 
 /// A folder with a node's files.
 #[derive(Debug)]
@@ -116,11 +119,8 @@ pub struct Notes {
     pub fence: u64,
 }
 
-const STATE_MAGIC: &[u8; 8] = b"HWstore3";
 /// How long a folder that somebody uses is waited for.
 const LOCKED_FOR: Duration = Duration::from_secs(2);
-
-const HEAD_BYTES: usize = 8 + 8 + 8 + 8 + 8;
 
 impl Store {
     /// Opens a folder, or makes it. What a killed node has left may have the folder for a
@@ -411,55 +411,6 @@ fn unreadable(name: &str, why: impl fmt::Display) -> Doubt {
         _ => Stored::Notes,
     };
     Doubt::Unreadable(what, why.to_string())
-}
-
-/// A number for this boot of the machine, never 0.
-fn this_boot() -> u64 {
-    let id = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let digest = Sha256::digest(id);
-    let (first, _) = digest.split_first_chunk().unwrap_or((&[1; 8], &[]));
-    u64::from_be_bytes(*first).max(1)
-}
-
-/// A state as it is in one of the two places of its file.
-struct Place<'p> {
-    turn: u64,
-    boot: u64,
-    state: &'p [u8],
-}
-
-fn write_place(place: &mut Vec<u8>, turn: u64, boot: u64, state: &[u8]) {
-    place.clear();
-    place.extend_from_slice(STATE_MAGIC);
-    for number in [turn, boot, state.len() as u64] {
-        place.extend_from_slice(&number.to_be_bytes());
-    }
-    let sum = checksum(place, state);
-    place.extend_from_slice(&sum.to_be_bytes());
-    place.extend_from_slice(state);
-}
-
-fn read_place(place: &[u8]) -> Option<Place<'_>> {
-    let (head, rest) = place.split_at_checked(HEAD_BYTES - 8)?;
-    let (sum, rest) = rest.split_first_chunk()?;
-    let number = |at: usize| Some(u64::from_be_bytes(*head[at..].first_chunk()?));
-    let state = rest.get(..usize::try_from(number(24)?).ok()?)?;
-    let whole = checksum(head, state) == u64::from_be_bytes(*sum);
-    let (turn, boot) = (number(8)?, number(16)?);
-    (head.starts_with(STATE_MAGIC) && whole).then_some(Place { turn, boot, state })
-}
-
-/// Tells a write that was cut from one that was not; the state has a digest of its own
-/// for everything else. Eight bytes at a time, because every hop waits for it; each step
-/// can be undone, so that a change of one word is never missed.
-fn checksum(head: &[u8], state: &[u8]) -> u64 {
-    let words = head.chunks(8).chain(state.chunks(8));
-    words.fold(0xcbf2_9ce4_8422_2325, |sum, bytes| {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        let mixed = (sum ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 32)
-    })
 }
 
 #[cfg(test)]

@@ -124,6 +124,7 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
         },
         agreement: [1; 9],
         drained: true,
+        on_ring: false,
     };
     let messages = [
         Message::Offer,

@@ -55,11 +55,13 @@ impl Agent {
             Request::AskCommand => Err(Refusal::NoCommand),
             Request::Lock { group, id } => {
                 let client = Holder::FleetLock { group, id };
-                let collected = self.permits.collect(&client);
-                if !collected && running {
-                    self.permits.ask(now, client);
+                if self.permits.collect(&client) {
+                    Ok(Answer::Slot)
+                } else if !running || self.permits.ask(now, client) {
+                    Err(Refusal::NotYet)
+                } else {
+                    Err(Refusal::Full)
                 }
-                collected.then_some(Answer::Slot).ok_or(Refusal::NotYet)
             }
             Request::Unlock { group, id } => {
                 let client = Holder::FleetLock { group, id };

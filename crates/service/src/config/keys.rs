@@ -105,6 +105,10 @@ settings! {
         socket: PathBuf, Required "/run/headway/node.sock", Restart;
         /// HTTP address: API, FleetLock, health, metrics
         http: Option<String>, Optional "127.0.0.1:7480", Restart;
+        /// File with what has to be shown there to change anything, readable by this user only
+        token_file: Option<PathBuf>, Optional "/etc/headway/api.token", Restart;
+        /// Names that the HTTP address answers for, beside addresses and localhost
+        hosts: Vec<String>, Optional ["a.example"], Reload;
         /// A program that does not extend its permit for this long loses it
         lease: Duration, Default "60s", Reload;
     }
@@ -114,6 +118,8 @@ settings! {
         enabled: bool, Default false, Reload;
         /// Groups whose clients may ask
         groups: Vec<String>, Default ["default"], Reload;
+        /// Ids that may ask here, with * for any end of one; all if left out
+        ids: Vec<String>, Default [], Reload;
         /// How long a request waits for its turn before the answer is no
         wait: Duration, Default "0ms", Reload;
         /// Forget a request that is not repeated for this long

@@ -20,7 +20,7 @@ use crate::permits::Grant;
 pub(super) struct Challenge {
     grant: Grant,
     nonce: u64,
-    since: Duration,
+    since: Option<Duration>,
     again: Duration,
     /// Neighbours that have not answered.
     missing: BTreeSet<String>,
@@ -29,16 +29,13 @@ pub(super) struct Challenge {
 impl Membership {
     /// Asks the neighbours whether a permit may be used: [`Effect::Confirmed`] is the answer.
     pub(crate) fn challenge(&mut self, now: Duration, grant: Grant) {
-        let me = &self.settings.node.name;
-        let beside = self.current.as_ref().and_then(|roster| roster.around(me));
-        let names = beside.into_iter().flatten();
-        let missing = names.map(|member| member.name.clone()).collect();
         self.challenges.push(Challenge {
             grant,
-            nonce: (self.random)(),
-            since: now,
+            nonce: 0,
+            // Not asked yet, as if it had been long ago.
+            since: None,
             again: now,
-            missing,
+            missing: BTreeSet::new(),
         });
         self.ask_neighbours(now);
     }
@@ -57,14 +54,27 @@ impl Membership {
         self.challenges.iter().map(|asked| asked.grant).collect()
     }
 
-    /// Asks those again that have not answered.
+    /// Asks those that have not answered. Answers to a question of long ago say nothing of
+    /// now, also if this node was paused and finds them only now: then all are asked anew.
     pub(super) fn ask_neighbours(&mut self, now: Duration) {
         let Some(roster) = &self.current else { return };
+        let timing = &self.settings.timing;
+        let fresh_for = timing.silence.min(roster.dwell_most());
+        let beside = roster.around(&self.settings.node.name);
         for asked in &mut self.challenges {
+            if asked.since.is_none_or(|since| now >= since + fresh_for) {
+                asked.nonce = (self.random)();
+                (asked.since, asked.again) = (Some(now), now);
+                let names = beside
+                    .into_iter()
+                    .flatten()
+                    .map(|member| member.name.clone());
+                asked.missing = names.collect();
+            }
             if now < asked.again {
                 continue;
             }
-            asked.again = now + self.settings.timing.refresh;
+            asked.again = now + timing.refresh;
             let nonce = asked.nonce;
             let members = asked.missing.iter().filter_map(|name| roster.member(name));
             let addresses = members.map(|Member { address, .. }| address.clone());
@@ -73,9 +83,11 @@ impl Membership {
         }
     }
 
-    /// A neighbour has answered; with another roster, it will tell, or be told.
-    pub(super) fn handle_echo(&mut self, nonce: u64, sender: &Sender) {
-        if sender.mark != self.exchange.mark() {
+    /// A neighbour has answered; with another roster, it will tell, or be told. One that does
+    /// not hear its own neighbours may have been left out as well.
+    pub(super) fn handle_echo(&mut self, now: Duration, nonce: u64, sender: &Sender) {
+        self.ask_neighbours(now);
+        if sender.mark != self.exchange.mark() || !sender.on_ring {
             return;
         }
         for asked in self
@@ -87,8 +99,8 @@ impl Membership {
         }
         let effects = &mut self.effects;
         self.challenges.retain(|asked| {
+            let (grant, since) = (asked.grant, asked.since.unwrap_or(now));
             if asked.missing.is_empty() {
-                let (grant, since) = (asked.grant, asked.since);
                 effects.push_back(Effect::Confirmed { grant, since });
             }
             !asked.missing.is_empty()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::hook::Run;
-use crate::request::{Given, RequestId};
+use crate::request::{Given, Refusal, RequestId, Ticket};
 use crate::telemetry::Episode;
 
 /// A token that a node may use, until it says that it is done.
@@ -26,7 +26,7 @@ pub enum Holder {
     /// A program, by the ticket that it was given when it asked.
     #[serde(rename = "program")]
     #[expect(missing_docs, reason = "said above")]
-    Program { ticket: u64 },
+    Program { ticket: Ticket },
     /// A FleetLock client.
     #[serde(rename = "fleet")]
     #[expect(missing_docs, reason = "as the client says")]
@@ -77,7 +77,7 @@ pub(crate) enum Effect {
     /// A program has its permit.
     Given(RequestId, Given),
     /// A program's request will never be met.
-    Refused(RequestId),
+    Refused(RequestId, Refusal),
     /// Somebody has used a permit.
     Ended(Episode),
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::request::Ticket;
 
 const RULES: Rules = Rules {
     dwell_most: Duration::from_secs(100),
@@ -71,7 +72,7 @@ fn a_permit_that_nobody_wants_goes_on_at_once() {
 fn first_come_first_served_and_the_rest_wait() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
-    permits.ask_for_program(s(0), 1, 5, s(10));
+    permits.ask_for_program(s(0), 1, Ticket(5), s(10));
     permits.ask(s(1), fleet("a"));
     permits.handle_granted(s(2), grant(0, 7), s(2), &[]);
     assert!(effects(&mut permits).is_empty());
@@ -82,7 +83,13 @@ fn first_come_first_served_and_the_rest_wait() {
     permits.handle_granted(s(3), grant(1, 9), s(3), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
-        [Effect::Given(1, Given { ticket: 5, .. })]
+        [Effect::Given(
+            1,
+            Given {
+                ticket: Ticket(5),
+                ..
+            }
+        )]
     ));
     assert!(
         permits.release(s(200), &fleet("a"), None) && !permits.release(s(200), &fleet("a"), None)
@@ -93,20 +100,20 @@ fn first_come_first_served_and_the_rest_wait() {
 #[test]
 fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
     let mut permits = start(RULES, Ledger::default());
-    permits.ask_for_program(s(0), 1, 5, s(10));
+    permits.ask_for_program(s(0), 1, Ticket(5), s(10));
     permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     effects(&mut permits);
-    assert_eq!(permits.extend(s(0), 5, s(20)), Some(s(20)));
+    assert_eq!(permits.extend(s(0), Ticket(5), s(20)), Some(s(20)));
     permits.handle_timeout(s(19));
     assert!(effects(&mut permits).is_empty());
     assert_eq!(
-        permits.extend(s(19), 5, s(500)),
+        permits.extend(s(19), Ticket(5), s(500)),
         Some(s(81)),
         "no longer than dwell_most"
     );
     permits.handle_timeout(s(100));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
-    assert_eq!(permits.extend(s(100), 5, s(600)), None);
+    assert_eq!(permits.extend(s(100), Ticket(5), s(600)), None);
 }
 
 #[test]
@@ -261,7 +268,7 @@ fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
         Ledger::default(),
     );
     permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
-    permits.ask_for_program(s(0), 1, 5, s(10));
+    permits.ask_for_program(s(0), 1, Ticket(5), s(10));
     permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
     effects(&mut permits);
     permits.handle_stop(s(1), false);
@@ -279,7 +286,7 @@ fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
         [done(0, 7)],
         "its command is not run again"
     );
-    assert!(back.view(s(1), 5).is_some());
+    assert!(back.view(s(1), Ticket(5)).is_some());
 }
 
 /// Somebody else was added: nobody is stopped for that, and nobody stays longer for it.

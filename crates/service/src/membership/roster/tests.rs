@@ -1,3 +1,5 @@
+use headway_node::Key;
+
 use super::*;
 
 pub(crate) fn roster(names: &[&str]) -> Roster {
