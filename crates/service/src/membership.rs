@@ -82,6 +82,8 @@ pub(crate) struct Membership {
     exchange: Exchange,
     /// The roster that this node acts by.
     current: Option<Roster>,
+    /// The last one whose ring has settled.
+    settled: Option<Roster>,
     /// Instead of a roster: where to ask for it.
     seeds: Vec<String>,
     challenges: Vec<Challenge>,
@@ -133,6 +135,7 @@ impl Membership {
             leaving: leaving.into_iter().collect(),
             leaving_until: now + longest.unwrap_or_default(),
             seeds,
+            settled: None,
             challenges: Vec::new(),
             previous: BTreeMap::new(),
             previous_until: now,
@@ -170,8 +173,12 @@ impl Membership {
     }
 
     /// How the node stands to the ring from now on.
-    pub(crate) const fn set_standing(&mut self, standing: Standing) {
+    pub(crate) fn set_standing(&mut self, standing: Standing) {
         self.standing = standing;
+        let known = self.settled.as_ref().map(|roster| roster.version);
+        if standing.on_ring && known != self.current.as_ref().map(|roster| roster.version) {
+            self.settled.clone_from(&self.current);
+        }
     }
 
     /// A control datagram has arrived.
@@ -235,9 +242,19 @@ impl Membership {
         self.effects.push_back(Effect::Reply(request, reply));
     }
 
-    /// Somebody wants one member less.
-    pub(crate) fn handle_remove(&mut self, now: Duration, request: RequestId, name: &str) {
+    /// Somebody wants one member less, and may know that its machine is off.
+    pub(crate) fn handle_remove(
+        &mut self,
+        now: Duration,
+        request: RequestId,
+        name: &str,
+        gone: bool,
+    ) {
         let next = self.next(|roster| roster.without(name));
+        let next = match gone {
+            true => next,
+            false => next.and_then(|next| self.keeps_neighbours(next)),
+        };
         let reply = next.and_then(|next| self.propose(now, next));
         self.effects.push_back(Effect::Reply(request, reply));
     }

@@ -90,8 +90,8 @@ pub enum Request {
         after: Option<String>,
         force: bool,
     },
-    /// One member less.
-    Remove { name: String },
+    /// One member less; with `gone` somebody says that its machine is off.
+    Remove { name: String, gone: bool },
     /// New settings.
     Reload { settings: Box<Settings>, key: Key },
     /// The node is to stop.
@@ -154,6 +154,12 @@ pub enum Refusal {
     /// Another change came first.
     #[error("the roster has just been changed by somebody else: try again")]
     Superseded,
+    /// Nobody would be left to ask a member that may not know that it is left out.
+    #[error(
+        "{0} and both its neighbours would be gone: wait until the ring has settled without the \
+         first, or, if you know that their machines are off, use --gone"
+    )]
+    Segment(String),
     /// The node to be added does not answer.
     #[error("{0} does not answer at {1}: start it first, with this ring's key and ring.seeds")]
     Unreachable(String, String),

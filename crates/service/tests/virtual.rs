@@ -335,6 +335,7 @@ impl World {
             by,
             Request::Remove {
                 name: format!("n{at}"),
+                gone: false,
             },
         );
     }

@@ -97,8 +97,8 @@ impl Agent {
                 self.membership.handle_add(now, id, member, after, force);
                 return None;
             }
-            Request::Remove { name } => {
-                self.membership.handle_remove(now, id, &name);
+            Request::Remove { name, gone } => {
+                self.membership.handle_remove(now, id, &name, gone);
                 return None;
             }
             Request::Reload { settings, key } => {

@@ -12,12 +12,12 @@
 //! | `POST /v1/hook` | the command runs at the next permit |
 //! | `POST /v1/pre-reboot`, `POST /v1/steady-state` | FleetLock |
 //! | `GET /healthz`, `GET /readyz`, `GET /metrics` | for machines that watch |
-//! | `GET /v1/roster`, `POST /v1/members`, `DELETE /v1/members/NAME` | the ring; changes on the socket only |
+//! | `GET /v1/roster`, `POST /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`) | the ring; changes on the socket only |
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post};
@@ -207,8 +207,20 @@ async fn add(State(app): Shared, Json(added): Json<Added>) -> Reply {
     app.ask_for(request, PATIENCE + window).await
 }
 
-async fn remove(State(app): Shared, Path(name): Path<String>) -> Reply {
-    app.ask(Request::Remove { name }).await
+/// How a member is removed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Removed {
+    #[serde(default)]
+    gone: bool,
+}
+
+async fn remove(
+    State(app): Shared,
+    Path(name): Path<String>,
+    Query(Removed { gone }): Query<Removed>,
+) -> Reply {
+    app.ask(Request::Remove { name, gone }).await
 }
 
 /// The protocol's thread answers.

@@ -103,6 +103,28 @@ impl Membership {
         Ok(change(roster)?)
     }
 
+    /// A roster, unless it leaves out somebody who was beside nobody who stays: a member that
+    /// has not heard of it asks its neighbours before it works, and one of them has to know.
+    pub(super) fn keeps_neighbours(&self, next: Roster) -> Result<Roster, Refusal> {
+        let (Some(current), Some(base)) = (
+            &self.current,
+            self.settled.as_ref().or(self.current.as_ref()),
+        ) else {
+            return Ok(next);
+        };
+        let stays = |name: &str| {
+            [&next, current]
+                .iter()
+                .all(|roster| roster.index(name).is_some())
+        };
+        let alone = |member: &&Member| {
+            let mut beside = base.around(&member.name).into_iter().flatten();
+            !stays(&member.name) && !beside.any(|beside| stays(&beside.name))
+        };
+        let alone = base.active().find(alone).map(|member| member.name.clone());
+        alone.map_or(Ok(next), |name| Err(Refusal::Segment(name)))
+    }
+
     /// Makes a roster the ring's, from here.
     pub(super) fn propose(&mut self, now: Duration, roster: Roster) -> Reply {
         roster.check()?;

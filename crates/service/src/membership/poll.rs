@@ -211,6 +211,7 @@ impl Membership {
 
     fn bypass(&mut self, now: Duration, name: &str, bypass: Bypass) {
         let next = self.next(|roster: &Roster| roster.bypassing(name, bypass));
+        let next = next.and_then(|next| self.keeps_neighbours(next));
         if let Err(why) = next.and_then(|next| self.propose(now, next)) {
             let name = name.to_owned();
             self.no_bypass(Alarm::NoBypass { name, why });

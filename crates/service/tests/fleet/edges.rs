@@ -167,6 +167,30 @@ fn a_state_that_was_put_back_is_noticed() {
     assert_eq!(closest(&fleet.observed(), &fleet.names), None);
 }
 
+/// Three neighbours that are gone could ask each other, and nobody who knows better.
+#[test]
+fn three_neighbours_are_removed_only_on_somebodys_word() {
+    let mut fleet = Fleet::new(72, &["a", "b", "c", "d", "e"], 1, 1);
+    fleet.start_all();
+    fleet.settle();
+    for at in [1, 2, 3] {
+        fleet.kill(at);
+    }
+    remove(&fleet, 0, "b");
+    remove(&fleet, 0, "d");
+    let refused = fleet.ask(0, "DELETE", "/v1/members/c", None).unwrap_err();
+    assert!(
+        refused.contains("c and both its neighbours would be gone"),
+        "{refused}"
+    );
+    remove(&fleet, 0, "c?gone=true");
+    fleet.until("two are left", || {
+        [0, 4]
+            .iter()
+            .all(|&at| fleet.status(at)["settled"] == true && fleet.status(at)["members"] == 2)
+    });
+}
+
 #[test]
 fn adding_a_member_ends_no_command() {
     let mut fleet = Fleet::new(65, &["a", "b", "c", "d"], 1, 1).with_observer(0.01);
