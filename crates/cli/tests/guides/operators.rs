@@ -265,6 +265,18 @@ fn three_machines_from_nothing() {
 }
 
 #[test]
+fn fencing_numbers_that_a_resource_checks() {
+    let machines = Machines::new();
+    let folder = machines.root("a").join("tmp");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/operators/fenced.sh"
+    );
+    std::fs::copy(script, folder.join("fenced.sh")).expect("a copy");
+    assert_eq!(machines.follow("fencing.md", &folder), 4);
+}
+
+#[test]
 fn certificates_and_what_zenoh_costs() {
     if let Err(why) = tools::program(&["openssl"], "openssl") {
         return tools::skip("certificates_and_what_zenoh_costs", &why);
