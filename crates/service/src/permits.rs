@@ -71,8 +71,9 @@ impl Permits {
 
     /// The rules have changed.
     pub(crate) fn set_rules(&mut self, now: Duration, rules: Rules) {
-        self.rules = rules;
-        if !rules.every_permit {
+        // What was asked for once is still wanted.
+        let every = std::mem::replace(&mut self.rules, rules).every_permit;
+        if every && !rules.every_permit {
             self.forget(&Holder::Command);
         }
         self.ask_for_command(now);

@@ -18,14 +18,15 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use crate::hook::Run;
 use crate::permits::Ledger;
 use place::{HEAD_BYTES, read_place, this_boot, write_place};
+use sealed::{create, sync_folder};
 
 mod place;
+pub(crate) mod sealed;
 
 /// A folder with a node's files.
 #[derive(Debug)]
@@ -161,8 +162,10 @@ impl Store {
     ///
     /// Why it is not relied on.
     pub fn state(&self) -> Result<Option<Vec<u8>>, Doubt> {
-        let Some(bytes) = self.read("state")? else {
-            return Ok(None);
+        let bytes = match std::fs::read(self.path("state")) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable("state", error)),
         };
         let (one, other) = bytes.split_at(bytes.len() / 2);
         let whole = [one, other].into_iter().filter_map(read_place);
@@ -197,7 +200,7 @@ impl Store {
         };
         kept.doubts = doubts;
         if std::fs::remove_file(self.path("clean")).is_ok() {
-            let _ = self.sync_folder();
+            let _ = sync_folder(&self.folder);
         }
         kept
     }
@@ -212,7 +215,7 @@ impl Store {
             return Ok(());
         };
         file.sync_all()?;
-        self.replace("clean", self.turn.to_string().as_bytes())
+        sealed::replace(&self.folder, "clean", self.turn.to_string().as_bytes())
     }
 
     /// Keeps a state.
@@ -259,7 +262,7 @@ impl Store {
         file.write_all(&vec![0; self.place.len()])?;
         file.sync_all()?;
         std::fs::rename(&fresh, self.path("state"))?;
-        self.sync_folder()?;
+        sync_folder(&self.folder)?;
         self.turn = turn;
         self.place_bytes = self.place.len() as u64;
         self.state = Some(file);
@@ -304,7 +307,11 @@ impl Store {
         let at = signed.len().saturating_sub(headway_node::MAC_BYTES);
         let (body, mac) = signed.split_at(at);
         let mac = hex::encode(mac);
-        self.seal("roster", &[body, b"\n", mac.as_bytes()].concat())
+        sealed::write(
+            &self.folder,
+            "roster",
+            &[body, b"\n", mac.as_bytes()].concat(),
+        )
     }
 
     /// What was noted before.
@@ -327,51 +334,14 @@ impl Store {
     pub fn save_notes(&mut self, notes: &Notes) -> io::Result<()> {
         let bytes = serde_json::to_vec(notes)?;
         if bytes != self.notes {
-            self.seal("notes", &bytes)?;
+            sealed::write(&self.folder, "notes", &bytes)?;
             self.notes = bytes;
         }
         Ok(())
     }
 
-    /// Keeps something with a line that tells whether it is whole.
-    fn seal(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let sum = hex::encode(Sha256::digest(bytes));
-        self.replace(name, &[bytes, b"\n", sum.as_bytes(), b"\n"].concat())
-    }
-
     fn unsealed(&self, name: &str) -> Result<Option<Vec<u8>>, Doubt> {
-        let Some(mut bytes) = self.read(name)? else {
-            return Ok(None);
-        };
-        let end = bytes.len().saturating_sub(2 + 2 * 32);
-        let sum = format!("\n{}\n", hex::encode(Sha256::digest(&bytes[..end])));
-        if bytes[end..] != *sum.as_bytes() {
-            return Err(unreadable(name, "its checksum is wrong"));
-        }
-        bytes.truncate(end);
-        Ok(Some(bytes))
-    }
-
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Doubt> {
-        match std::fs::read(self.path(name)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(name, error)),
-        }
-    }
-
-    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let fresh = self.path(&format!("{name}.new"));
-        let mut file = create(&fresh)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&fresh, self.path(name))?;
-        self.sync_folder()
-    }
-
-    /// Until then a file may still have its old name after a power cut.
-    fn sync_folder(&self) -> io::Result<()> {
-        File::open(&self.folder)?.sync_all()
+        sealed::read(&self.folder, name).map_err(|why| unreadable(name, why))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -392,16 +362,6 @@ fn lock(mut file: File) -> io::Result<Flock<File>> {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
 }
 
 fn unreadable(name: &str, why: impl fmt::Display) -> Doubt {

@@ -314,3 +314,18 @@ fn permits_of_a_ring_that_was_left_last_as_long_as_they_would_have() {
     permits.handle_timeout(s(107));
     assert_eq!(permits.permits().count(), 0);
 }
+
+#[test]
+fn a_command_that_was_asked_for_is_wanted_under_new_rules_too() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask(s(0), Holder::Command);
+    permits.set_rules(s(1), RULES);
+    assert!(permits.wants(grant(0, 7)));
+    let every = Rules {
+        every_permit: true,
+        ..RULES
+    };
+    permits.set_rules(s(2), every);
+    permits.set_rules(s(3), RULES);
+    assert!(!permits.wants(grant(0, 7)), "only because every permit was");
+}
