@@ -296,7 +296,7 @@ impl Membership {
                 }
                 // It is asked back, or restarted.
                 push(&|state| {
-                    (state.members[at].does, state.members[at].asked) = (Use::Nothing, 0)
+                    (state.members[at].does, state.members[at].asked) = (Use::Nothing, 0);
                 });
             }
             _ => {}
