@@ -120,7 +120,7 @@ struct Scene {
 impl Film {
     fn record(instance: &Instance, run: &Run) -> Result<(Film, Outcome), Failure> {
         let mut film = Film {
-            title: text::title(instance),
+            title: instance.title(),
             processes: instance.ring.len(),
             delays: delays(&instance.ring),
             scenes: Vec::new(),
