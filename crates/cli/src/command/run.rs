@@ -13,13 +13,14 @@ use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
-use crate::flags::{Format, Instance, RingFlags, StartOrFile, one_of, whole_number};
+use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
 use crate::interrupt::{is_stopped, stopped};
 use crate::report::diagram::{Diagram, Shown, delays, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
 use crate::report::{count, json, print_json};
 
+mod moving_block;
 mod over_network;
 pub(super) mod text;
 mod watch;
@@ -32,6 +33,7 @@ use over_network::OverNetwork;
 Examples:
   headway run --processes 40 --tokens 5 --separation 8 --delays every:8
   headway run --program shortest-lap --processes 24 --tokens 4
+  headway run --program moving-block --fault pile@40
   headway run --fault scramble@30 --fault pile:7@60
   headway run --start worst --format json
   headway run --walk walk.json --start piled
@@ -78,17 +80,18 @@ pub(crate) struct Args {
 
 /// Runs and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    if args.watch {
+        args.check_watch()?;
+    }
+    if args.ring.program == Some(ProgramChoice::MovingBlock) {
+        return moving_block::run(args);
+    }
     let (instance, network) = args.instance()?;
     for fault in &args.faults {
         fault
             .fits(&instance.ring)
             .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
-        if args.rounds.is_some_and(|rounds| fault.after_round > rounds) {
-            return Err(
-                Failure::new(format!("--fault {fault} would come after the last round"))
-                    .help("give more --rounds, or an earlier fault"),
-            );
-        }
+        check_fault_round(fault, args.rounds)?;
     }
     explain_jam(&instance);
     let run = Run {
@@ -108,14 +111,6 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         .help(format!("give at most --rounds {MAX_WALK_ROUNDS}")));
     }
     if args.watch {
-        if network.is_some() {
-            return Err(Failure::new("--watch shows a ring, not a network")
-                .help("drop --watch to see the distances in the network"));
-        }
-        if args.format != Format::Text || args.trace.is_some() {
-            return Err(Failure::new("--watch contradicts --format and --trace")
-                .help("drop --watch to get the data"));
-        }
         return watch::run(&instance, &run);
     }
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
@@ -144,6 +139,19 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 impl Args {
+    /// Refuses flags that contradict `--watch`, and what cannot show a film.
+    fn check_watch(&self) -> Result<(), Failure> {
+        if self.walk.is_some() {
+            return Err(Failure::new("--watch shows a ring, not a network")
+                .help("drop --watch to see the distances in the network"));
+        }
+        if self.format != Format::Text || self.trace.is_some() {
+            return Err(Failure::new("--watch contradicts --format and --trace")
+                .help("drop --watch to get the data"));
+        }
+        watch::check_terminal()
+    }
+
     /// The ring, and the network below it if it lies on a walk.
     fn instance(&self) -> Result<(Instance, Option<OverNetwork>), Failure> {
         let Some(path) = &self.walk else {
@@ -170,6 +178,17 @@ impl Args {
         instance.given.insert(0, walk);
         Ok((instance, Some(network)))
     }
+}
+
+/// Refuses a fault that would not come.
+fn check_fault_round(fault: &Fault, rounds: Option<u64>) -> Result<(), Failure> {
+    if rounds.is_none_or(|rounds| fault.after_round <= rounds) {
+        return Ok(());
+    }
+    Err(
+        Failure::new(format!("--fault {fault} would come after the last round"))
+            .help("give more --rounds, or an earlier fault"),
+    )
 }
 
 /// The distance in the network is kept for every round of a run on a walk.
