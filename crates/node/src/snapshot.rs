@@ -116,6 +116,7 @@ impl Machine {
         machine.now = micros(now);
         machine.state.started = machine.now;
         machine.state.ticked = machine.now;
+        machine.state.released_at = machine.now;
         for token in &mut machine.state.tokens {
             token.since = machine.now;
         }

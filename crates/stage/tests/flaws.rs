@@ -15,17 +15,17 @@ use std::io::Write as _;
 
 use common::Scenario;
 use headway_core::phase_clock::PhaseClock;
-use headway_node::{Config, Key, Local, Machine, Plan, RingId};
+use headway_node::{Config, Key, Local, Machine, Plan, RingId, Rule};
 use headway_stage::world::Sabotage;
 use saboteur::{Flaw, Saboteur};
 
 type Promise = fn(Scenario) -> Result<f64, String>;
 
 const PROMISES: [(&str, Promise); 4] = [
-    ("closure", promises::closure_of),
-    ("convergence", promises::convergence_of),
-    ("intrusion", promises::intrusion_of),
-    ("stranger", promises::stranger_of),
+    ("closure", promises::closure),
+    ("convergence", promises::convergence),
+    ("intrusion", promises::intrusion),
+    ("stranger", promises::stranger),
 ];
 
 /// More than enough: most are caught by the first few.
@@ -55,7 +55,7 @@ fn every_flaw_is_caught() {
 fn caught(flaw: Flaw) -> Option<(&'static str, u64, String)> {
     for seed in 0..SEEDS {
         for (name, promise) in PROMISES {
-            let mut scenario = Scenario::draw(seed);
+            let mut scenario = Scenario::draw(seed, Rule::LockStep);
             scenario.misconfigure = flaw.misconfigure();
             scenario.sabotage = Some(Box::new(move |key| Box::new(Saboteur::new(flaw, key))));
             let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| promise(scenario)));
