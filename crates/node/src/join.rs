@@ -47,7 +47,7 @@ impl Machine {
                 (Some(before), _) => (before + 1) % self.domain.values,
             };
         }
-        if let Some(link) = successor {
+        if let Some(link) = successor.filter(|link| !link.heard_of.is_empty()) {
             let told = link.told.patrol;
             let block = &mut state.block;
             block.patrol = match self.config.index {

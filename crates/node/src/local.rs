@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::Machine;
 use crate::permit::Token;
 use crate::wire::Released;
+use crate::wire::block::Told;
 
 /// What a node publishes, and its program's variables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +21,9 @@ pub struct Local {
     pub counter: i32,
     /// The token that is released first if held.
     pub turn: u32,
+    /// In a ring of moving blocks, what it tells its predecessor: news, its value on the
+    /// patrol's ring, what the patrol carries. And what it remembers since the patrol came.
+    pub block: [u32; 4],
 }
 
 impl Machine {
@@ -32,6 +36,12 @@ impl Machine {
             released: state.released,
             counter: state.program.counter,
             turn: state.program.turn,
+            block: [
+                state.block.news,
+                state.block.patrol,
+                state.block.lap,
+                state.block.watch,
+            ],
         }
     }
 
@@ -45,6 +55,8 @@ impl Machine {
         state.released = own.released;
         state.program.counter = own.counter;
         state.program.turn = own.turn;
+        let block = &mut state.block;
+        [block.news, block.patrol, block.lap, block.watch] = own.block;
         for (token, &value) in state.tokens.iter_mut().zip(&own.values) {
             *token = Token {
                 value,
@@ -63,6 +75,17 @@ impl Machine {
             link.phase = known.phase;
             link.released = known.released;
             link.values.copy_from_slice(&known.values);
+            let [news, patrol, lap, _] = known.block;
+            link.told = Told {
+                news,
+                patrol,
+                lap,
+                ..Told::default()
+            };
+            // Where memory is shared, everything is heard of.
+            for (heard, value) in link.heard_of.iter_mut().zip(&own.values) {
+                *heard = *value;
+            }
         }
     }
 

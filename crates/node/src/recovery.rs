@@ -16,7 +16,11 @@ use crate::{Plan, Rule, Timing};
 /// assert_eq!(recovery_rounds(&Plan::new(24, 4, 2).unwrap()), 24 * (10 + 2 * 4));
 /// ```
 pub const fn recovery_rounds(plan: &Plan) -> u64 {
-    plan.nodes() as u64 * (10 + 2 * plan.tokens() as u64)
+    let (n, m) = (plan.nodes() as u64, plan.tokens() as u64);
+    match plan.rule() {
+        Rule::LockStep => n * (10 + 2 * m),
+        Rule::MovingBlock => n * (10 + 2 * m) + 2 * m * n * n,
+    }
 }
 
 /// The time that this takes, when a datagram takes at most `one_way`, none is lost

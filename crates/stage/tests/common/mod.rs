@@ -140,6 +140,14 @@ impl Scenario {
         )
     }
 
+    /// A long time to watch, which a cautious bound does not make longer: some turns.
+    pub(crate) fn while_watched(&self) -> Duration {
+        let (nodes, tokens) = (self.plan.nodes(), self.plan.tokens());
+        let plan = Plan::logical(nodes, tokens, 1, self.plan.pace()).expect("it fits closely");
+        let (way, work) = (self.conditions.delay_max, self.work.max);
+        recovery_bound(&plan, &self.timing(), way, work)
+    }
+
     pub(crate) fn describe(&self) -> String {
         format!(
             "{:?}, {} nodes, {} tokens, {} apart in real time (g = {}, p = {}), roles {:?}, {:?}, {:?}",

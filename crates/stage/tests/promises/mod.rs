@@ -102,7 +102,7 @@ pub(crate) fn restarts(mut scenario: Scenario) -> Result<f64, String> {
             .restart(node, &saved)
             .map_err(|error| error.to_string())?;
     }
-    let watched = scenario.bound() / 10;
+    let watched = scenario.while_watched() / 10;
     world.run_for(watched);
     safe(&world, &scenario)?;
     if world.settled_for() < watched {
@@ -131,7 +131,7 @@ pub(crate) fn intrusion(mut scenario: Scenario) -> Result<f64, String> {
     let mut elsewhere = World::new(elsewhere, settings).map_err(|error| error.to_string())?;
     let mut copied: Vec<(u32, Vec<u8>)> = Vec::new();
     for _ in 0..40 {
-        world.run_for(scenario.bound() / 400);
+        world.run_for(scenario.while_watched() / 400);
         elsewhere.run_for(Duration::from_micros(500));
         let seen = |(to, bytes): (u32, &[u8])| (to, bytes.to_vec());
         copied.extend(world.under_way().map(seen));
@@ -180,7 +180,7 @@ pub(crate) fn stranger(mut scenario: Scenario) -> Result<f64, String> {
         .map_err(|error| error.to_string())?;
     let rounds = |world: &World| -> u64 { world.machines().iter().map(|node| node.rounds()).sum() };
     let before = rounds(&world);
-    world.run_for(scenario.bound());
+    world.run_for(scenario.while_watched());
     safe(&world, &scenario)?;
     // Everybody may be as far ahead of a dead node as they are away from it.
     let n = u64::from(scenario.plan.nodes());
@@ -203,17 +203,19 @@ pub(crate) fn amnesia(mut scenario: Scenario) -> Result<f64, String> {
             .restart_empty(node)
             .map_err(|error| error.to_string())?;
     }
-    let bound = scenario.bound();
-    world.run_for(bound);
-    if !world.settled() {
-        return Err(format!(
-            "not settled after {bound:?}: {}",
-            scenario.describe()
-        ));
+    let (start, bound, watched) = (world.now(), scenario.bound(), scenario.while_watched());
+    while world.settled_for() < watched {
+        if world.now() - start > bound + watched {
+            return Err(format!(
+                "not settled after {bound:?}: {}",
+                scenario.describe()
+            ));
+        }
+        world.run_for(watched / 10);
     }
-    let took = bound.saturating_sub(world.settled_for());
+    let took = world.now() - start - world.settled_for();
     world.promise();
-    world.run_for(bound / 10);
+    world.run_for(scenario.while_watched() / 10);
     safe(&world, &scenario)?;
     Ok(took.as_secs_f64() / bound.as_secs_f64())
 }
@@ -221,7 +223,7 @@ pub(crate) fn amnesia(mut scenario: Scenario) -> Result<f64, String> {
 /// Lets time pass until all nodes are settled. What is lost delays, so there is no
 /// bound but a generous one.
 fn wait_until_settled(world: &mut World, scenario: &Scenario) -> Result<(), String> {
-    let step = scenario.bound() / 10;
+    let step = scenario.while_watched() / 10;
     for _ in 0..400 {
         if world.settled() {
             return safe(world, scenario);
@@ -247,7 +249,7 @@ fn fair(world: &mut World, scenario: &Scenario) -> Result<(), String> {
     };
     let before = hops(world);
     for _ in 0..400 {
-        world.run_for(scenario.bound() / 20);
+        world.run_for(scenario.while_watched() / 20);
         let passed: Vec<u64> = hops(world)
             .iter()
             .zip(&before)
