@@ -102,6 +102,13 @@ impl Summary {
 }
 
 impl Block {
+    /// The node has forgotten what it believed and tells 0 until it knows better. The
+    /// patrol that it passed on takes exact distances along: this lap does not count.
+    pub(crate) const fn restarted(&mut self) {
+        self.lap = Lap::Disturbed as u32;
+        self.watch = 1;
+    }
+
     pub(crate) fn visit(
         &mut self,
         config: &Config,

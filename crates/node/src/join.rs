@@ -54,7 +54,7 @@ impl Machine {
                 0 => (told + 1) % self.domain.values,
                 _ => told,
             };
-            (block.lap, block.watch) = (link.told.lap, 1);
+            block.restarted();
         }
         if predecessor.is_some() || successor.is_some() {
             state.program.just_released(&self.config);

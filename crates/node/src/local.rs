@@ -3,10 +3,10 @@
 
 use alloc::vec::Vec;
 
-use crate::Machine;
 use crate::permit::Token;
 use crate::wire::Released;
 use crate::wire::block::Told;
+use crate::{Machine, Rule};
 
 /// What a node publishes, and its program's variables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +21,9 @@ pub struct Local {
     pub counter: i32,
     /// The token that is released first if held.
     pub turn: u32,
+    /// In a ring of moving blocks, the predecessor's values that it has heard; empty in
+    /// lock-step.
+    pub heard: Vec<u32>,
     /// In a ring of moving blocks, what it tells its predecessor: news, its value on the
     /// patrol's ring, what the patrol carries. And what it remembers since the patrol came.
     pub block: [u32; 4],
@@ -36,6 +39,10 @@ impl Machine {
             released: state.released,
             counter: state.program.counter,
             turn: state.program.turn,
+            heard: match self.config.plan.rule() {
+                Rule::LockStep => Vec::new(),
+                Rule::MovingBlock => state.links[0].values.to_vec(),
+            },
             block: [
                 state.block.news,
                 state.block.patrol,
@@ -82,8 +89,7 @@ impl Machine {
                 lap,
                 ..Told::default()
             };
-            // Where memory is shared, everything is heard of.
-            for (heard, value) in link.heard_of.iter_mut().zip(&own.values) {
+            for (heard, value) in link.heard_of.iter_mut().zip(&known.heard) {
                 *heard = *value;
             }
         }

@@ -113,6 +113,7 @@ fn steps_that_are_wrong() {
         released: None,
         counter,
         turn: 0,
+        heard: Vec::new(),
         block: [0; 4],
     };
     let after = |flaw: Option<Flaw>, own: &Local, predecessor: &Local, successor: &Local| {

@@ -110,6 +110,9 @@ impl Flaw {
     }
 }
 
+/// A lap of the patrol after which no gate opens.
+const DISTURBED: u32 = 2;
+
 #[derive(Debug)]
 pub(crate) struct Saboteur {
     flaw: Flaw,
@@ -193,6 +196,10 @@ impl Saboteur {
                     news.copy_from_slice(&config.plan.separation().to_be_bytes());
                 }
             }
+            Flaw::NeverOpen => {
+                let block = content.len() - HEARD_BYTES * own.len() - BLOCK_BYTES;
+                content[block..][block::field::LAP].copy_from_slice(&DISTURBED.to_be_bytes());
+            }
             Flaw::FenceFromMemory => {
                 let tokens = config.plan.tokens() as usize;
                 for token in content[HEADER_BYTES..].chunks_mut(12).take(tokens) {
@@ -232,6 +239,14 @@ impl Sabotage for Saboteur {
         match self.flaw {
             Flaw::SettledAtOnce => node.state_mut().verdict.clean = u32::MAX,
             Flaw::NoSanity => self.impossible = impossible(node),
+            Flaw::NeverOpen => {
+                let state = node.state_mut();
+                state
+                    .links
+                    .iter_mut()
+                    .for_each(|link| link.told.lap = DISTURBED);
+                state.block.watch = state.block.watch.min(1);
+            }
             Flaw::TickAlone => {
                 for at in 0..node.state().links.len() {
                     let theirs = node.state().links[at].phase;
@@ -251,10 +266,6 @@ impl Sabotage for Saboteur {
             Flaw::SettledAtOnce => node.state_mut().verdict.clean = u32::MAX,
             Flaw::NoReset if node.resets() > resets => node.state_mut().phase = phase,
             Flaw::NoSanity => put_back(node, &self.impossible),
-            Flaw::NeverOpen => {
-                let block = &mut node.state_mut().block;
-                block.watch = block.watch.min(1);
-            }
             Flaw::TellOldNews => {
                 let index = node.config().index as usize;
                 self.holders
