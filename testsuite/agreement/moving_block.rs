@@ -205,7 +205,7 @@ fn the_machine_stabilizes_from_every_state() {
 /// What the patrol is for.
 #[test]
 fn a_machine_that_never_opens_a_gate_is_found_out() {
-    let answer = check(&Blocks::new(2, 3, |mut after| {
+    let answer = check(&Blocks::new(3, 2, |mut after| {
         // No calm lap is ever told.
         after.block[2] = after.block[2] / 2 * 2;
         after
