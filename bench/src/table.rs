@@ -85,7 +85,6 @@ pub(crate) enum Goal {
     /// Ours over the baseline: at most this many times.
     AtMost(f64),
     /// Nobody has asked for any: it is for the reader to know.
-    #[cfg_attr(not(feature = "zenoh"), expect(dead_code))]
     None,
 }
 

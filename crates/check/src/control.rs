@@ -1,5 +1,6 @@
 //! Progress, interruption and limits, shared by all engines.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub struct Control {
     total: AtomicU64,
     /// In milliseconds.
     expected: AtomicU64,
+    unit: OnceLock<&'static str>,
 }
 
 impl Control {
@@ -43,6 +45,16 @@ impl Control {
             self.done.load(Ordering::Relaxed),
             self.total.load(Ordering::Relaxed),
         )
+    }
+
+    /// What is counted where the total is unknown: states, or layers of them.
+    pub fn unit(&self) -> &'static str {
+        self.unit.get().copied().unwrap_or("states")
+    }
+
+    #[cfg(feature = "symbolic")]
+    pub(crate) fn count_layers(&self) {
+        let _ = self.unit.set("layers of decision diagrams");
     }
 
     /// How long the work will take in all, going by a sample taken before it began; `None`

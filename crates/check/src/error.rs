@@ -17,7 +17,7 @@ pub enum CheckError {
     #[error("too large: {0}")]
     TooLarge(#[from] TooLarge),
     /// Stopped through [`Control::stop`].
-    #[error("stopped after {done} of {total} units of work: {known}")]
+    #[error("stopped{}: {known}", after(*done, *total))]
     Interrupted {
         /// Units of work done.
         done: u64,
@@ -81,6 +81,14 @@ pub enum TooLarge {
         /// The most that can be checked.
         limit: u64,
     },
+}
+
+/// How far it came, where that is known.
+fn after(done: u64, total: u64) -> String {
+    if total == 0 {
+        return String::new();
+    }
+    format!(" after {done} of {total} units of work")
 }
 
 impl CheckError {

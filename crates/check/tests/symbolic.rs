@@ -1,8 +1,9 @@
 //! Decision diagrams against state by state: the same answers, wherever both can answer.
 #![cfg(feature = "symbolic")]
 
+use headway_check::model::{delay_relay, k_state, measure, phase_clock};
 use headway_check::protocol::{Engine, Protocol, check_with};
-use headway_check::{BigUint, Control, Figure, Limits, Report, Scheduler};
+use headway_check::{BigUint, Control, Figure, Limits, Report, Scheduler, Search};
 
 fn load(name: &str, settings: &[(&str, i64)]) -> Protocol {
     let path = format!(
@@ -96,4 +97,51 @@ fn larger_than_memory() {
     assert_eq!(report.states, BigUint::from(892_296_u32));
     assert!(report.all_hold());
     assert_eq!(report.worst.unwrap().steps, 6);
+}
+
+/// What a model's own engines refuse goes to decision diagrams, which find the same.
+#[test]
+fn models_in_rust_agree() {
+    let (ample, control) = (Limits::default(), Control::default());
+    let tight = Limits { work: 1, ..ample };
+    let told = |report: &Report| {
+        (
+            report.states.clone(),
+            report.legitimate.clone(),
+            report.worst.map(|worst| worst.steps),
+            report.all_hold(),
+            report.model.clone(),
+            report.instance.clone(),
+            report.scheduler,
+        )
+    };
+    let compare = |check: &dyn Fn(Limits) -> headway_check::Result<Report>| {
+        let (own, diagrams) = (check(ample).unwrap(), check(tight).unwrap());
+        assert!(own.figure("engine").is_none(), "{}", own.instance);
+        assert!(diagrams.figure("engine").is_some(), "{}", own.instance);
+        assert_eq!(told(&own), told(&diagrams));
+    };
+    for (n, m, d, delays) in [
+        (5, 2, 2, vec![0, 3]),
+        (7, 2, 3, vec![1]),
+        (6, 3, 2, vec![0, 2, 4]),
+    ] {
+        let ring = delay_relay::Instance::with_delays(n, m, d, delays).unwrap();
+        compare(&|limits| delay_relay::check(&ring, Search::Reduced, limits, &control));
+    }
+    for scheduler in [Scheduler::Central, Scheduler::Distributed] {
+        let settings = k_state::Settings {
+            scheduler,
+            ..k_state::Settings::new(4)
+        };
+        compare(&|limits| k_state::check(&settings, limits, &control));
+    }
+    compare(&|limits| phase_clock::check(&phase_clock::Settings::new(4), limits, &control));
+    compare(&|limits| measure::check(&measure::Settings::new(4, 2), limits, &control));
+    // What diagrams do not know stays refused.
+    let settings = k_state::Settings {
+        scheduler: Scheduler::LocallyCentral,
+        ..k_state::Settings::new(4)
+    };
+    assert!(k_state::check(&settings, tight, &control).is_err());
 }

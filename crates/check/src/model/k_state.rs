@@ -10,6 +10,7 @@ use headway_core::token_ring::{holds, released};
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result};
 use crate::model::Search;
+use crate::protocol::built_in::{self, AsFile};
 use crate::traits::{Guarded, Model, Moves};
 use crate::{Domains, Figure, Report, Scheduler, guarded};
 
@@ -62,8 +63,24 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         search,
     } = *settings;
     let instance = format!("{processes} processes, {values} values");
-    let mut report = guarded::report(&model, "k-state", instance, scheduler, limits, control)?;
-    if search == Search::Reduced {
+    let own = guarded::report(
+        &model,
+        "k-state",
+        instance.clone(),
+        scheduler,
+        limits,
+        control,
+    );
+    let file = AsFile {
+        model: "k-state",
+        instance: &instance,
+        text: built_in::K_STATE,
+        set: &[("n", processes as i64), ("k", values.into())],
+        scheduler: Some(scheduler),
+    };
+    let refused = own.is_err();
+    let mut report = built_in::or_by_diagrams(own, &file, limits, control)?;
+    if search == Search::Reduced && !refused {
         report.states *= values;
         report.legitimate *= values;
         for (_, figure) in &mut report.figures {

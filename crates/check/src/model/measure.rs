@@ -11,6 +11,7 @@ use headway_core::{legitimate, ring};
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result};
 use crate::placements::Placements;
+use crate::protocol::built_in::{self, AsFile};
 use crate::report::{Property, Report};
 use crate::traits::{Deterministic, Model};
 use crate::{Domains, function};
@@ -70,7 +71,28 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         model.ring.separation()
     );
     let start = |rank| Some(model.configuration(rank));
-    let mut report = function::report(&model, name, instance, limits, control, start)?;
+    let own = function::report(&model, name, instance.clone(), limits, control, start);
+    let refused = own.is_err();
+    let mut report = match settings.variant {
+        Variant::AsPrinted => own?,
+        Variant::Corrected => {
+            let file = AsFile {
+                model: name,
+                instance: &instance,
+                text: built_in::MEASURE,
+                set: &[
+                    ("n", settings.processes as i64),
+                    ("m", settings.tokens as i64),
+                    ("limit", settings.limit.into()),
+                ],
+                scheduler: None,
+            };
+            built_in::or_by_diagrams(own, &file, limits, control)?
+        }
+    };
+    if refused {
+        return Ok(report);
+    }
     for (property, says) in PROPERTIES {
         match report.properties.iter_mut().find(|p| p.name == property) {
             Some(found) => found.says = says.to_owned(),

@@ -4,6 +4,7 @@ use headway_core::phase_clock::{Phase, PhaseClock};
 
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result};
+use crate::protocol::built_in::{self, AsFile};
 use crate::traits::{Guarded, Model};
 use crate::{Domains, Report, Scheduler, guarded};
 
@@ -43,7 +44,20 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         "{processes} processes, modulus {}, tail {}",
         clock.modulus, clock.tail
     );
-    guarded::report(&model, "phase-clock", instance, scheduler, limits, control)
+    let name = "phase-clock";
+    let own = guarded::report(&model, name, instance.clone(), scheduler, limits, control);
+    let file = AsFile {
+        model: name,
+        instance: &instance,
+        text: built_in::UNISON,
+        set: &[
+            ("n", processes as i64),
+            ("k", clock.modulus.into()),
+            ("tail", clock.tail.into()),
+        ],
+        scheduler: Some(scheduler),
+    };
+    built_in::or_by_diagrams(own, &file, limits, control)
 }
 
 /// One phase per process; unused places stay 0.

@@ -78,9 +78,9 @@ pub fn check_with(
     let fits = guarded::fits(&states, protocol.graph().len(), scheduler, limits);
     let can = !protocol.is_random() && scheduler != Scheduler::LocallyCentral;
     let (engine, why) = match engine {
-        Engine::Auto if fits || !can => (Engine::Explicit, "they fit the memory and the time"),
-        Engine::Auto => (Engine::Symbolic, "they are too many to visit"),
-        asked => (asked, "as asked"),
+        Engine::Auto if fits || !can => (Engine::Explicit, "fit the memory and the time"),
+        Engine::Auto => (Engine::Symbolic, "are too many to visit"),
+        asked => (asked, "to explore, as asked"),
     };
     let mut report = if engine == Engine::Symbolic {
         by_diagrams(protocol, scheduler, limits, control)?
@@ -92,7 +92,7 @@ pub fn check_with(
     } else {
         "state by state"
     };
-    let says = format!("{name}: of {states} combinations of values, {why}");
+    let says = format!("{name}; {states} combinations of values {why}");
     report.figures.push(("engine", Figure::Text(says)));
     Ok(report)
 }

@@ -19,6 +19,7 @@
 
 mod ast;
 mod build;
+pub(crate) mod built_in;
 mod check;
 mod export;
 mod graph;

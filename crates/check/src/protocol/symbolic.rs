@@ -69,6 +69,8 @@ impl From<OutOfMemory> for Stop {
 /// Bytes of a node, with its share of the tables.
 const BYTES_PER_NODE: u64 = 32;
 const MAX_NODES: u64 = 1 << 30;
+const FIRST_NODES: u64 = 1 << 23;
+const MORE_NODES: u64 = 16;
 
 /// Explores an instance under a scheduler; the locally central one is not supported, and
 /// neither is chance.
@@ -87,9 +89,19 @@ pub fn explore(
             "decision diagrams know neither chance nor the locally central scheduler",
         ));
     }
-    let nodes = (limits.memory_bytes / BYTES_PER_NODE).min(MAX_NODES);
+    control.count_layers();
+    let most = (limits.memory_bytes / BYTES_PER_NODE).min(MAX_NODES);
     let mut layers = Vec::new();
-    run(protocol, scheduler, nodes as usize, control, &mut layers).map_err(|stop| match stop {
+    let mut nodes = FIRST_NODES.min(most);
+    let answer = loop {
+        layers.clear();
+        match run(protocol, scheduler, nodes as usize, control, &mut layers) {
+            // All tables are there from the start, so small ones are tried first.
+            Err(Stop::Full) if nodes < most => nodes = (nodes * MORE_NODES).min(most),
+            other => break other,
+        }
+    };
+    answer.map_err(|stop| match stop {
         Stop::Full => CheckError::TooLarge(TooLarge::Bound {
             what: "nodes of decision diagrams",
             given: (nodes + 1).into(),

@@ -163,17 +163,28 @@ fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
     })
 }
 
+/// The engine for what is too large for the others.
+const DIAGRAMS: &str = if cfg!(feature = "symbolic") {
+    ""
+} else {
+    ", or build with --features symbolic for decision diagrams"
+};
+
 fn failure(error: CheckError) -> Failure {
     let help = match &error {
-        CheckError::Settings(_) => "see headway check MODEL --help",
+        CheckError::Settings(_) => "see headway check MODEL --help".to_owned(),
         CheckError::TooLarge(TooLarge::Memory { .. }) => {
-            "give more --memory, or make the ring, the tokens, the separation or the values smaller"
+            format!(
+                "give more --memory, or make the ring, the tokens, the separation or the values smaller{DIAGRAMS}"
+            )
         }
         CheckError::TooLarge(TooLarge::Cases { .. }) => {
-            "make it smaller; `headway worst` tells the worst case of rings of any size"
+            format!(
+                "make it smaller{DIAGRAMS}; `headway worst` tells the worst case of rings of any size"
+            )
         }
         CheckError::TooLarge(_) => {
-            "make the ring, the tokens, the separation or the values smaller"
+            format!("make the ring, the tokens, the separation or the values smaller{DIAGRAMS}")
         }
         CheckError::Interrupted { .. } => {
             return Failure::interrupted(error)

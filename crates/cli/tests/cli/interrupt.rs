@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// signal ends the program: wait longer then.
 fn interrupted(folder: &Path, arguments: &str, ready: impl Fn() -> bool) -> (String, String) {
     let ended = (0..6).find_map(|attempt| {
-        let child = Command::new(env!("CARGO_BIN_EXE_headway"))
+        let mut child = Command::new(env!("CARGO_BIN_EXE_headway"))
             .args(arguments.split_whitespace())
             .current_dir(folder)
             .stdin(Stdio::piped())
@@ -19,6 +19,8 @@ fn interrupted(folder: &Path, arguments: &str, ready: impl Fn() -> bool) -> (Str
             .stderr(Stdio::piped())
             .spawn()
             .expect("it runs");
+        // Its input stays open: the end of it is another reason to end.
+        let _input = child.stdin.take();
         std::thread::sleep(Duration::from_millis(500 << attempt));
         let began = Instant::now();
         while !ready() && began.elapsed() < Duration::from_secs(60) {

@@ -9,6 +9,7 @@ use crate::control::{Control, Limits};
 use crate::error::Result;
 use crate::function;
 use crate::model::Search;
+use crate::protocol::built_in::{self, AsFile};
 use crate::report::{Figure, Property, Report, Trace, Worst, distribution};
 use crate::traits::Model;
 
@@ -29,6 +30,33 @@ const NAME: &str = "delay-relay";
 ///
 /// When the instance is too large, or when stopped.
 pub fn check(
+    instance: &Instance,
+    search: Search,
+    limits: Limits,
+    control: &Control,
+) -> Result<Report> {
+    let own = by_own_engines(instance, search, limits, control);
+    if !instance.feasible() {
+        return own;
+    }
+    let delays = instance.ring().delays();
+    let who: Vec<String> = delays.map(|place| format!("p = {place}")).collect();
+    let who = format!("delays(p) = {}", who.join(" or "));
+    let file = AsFile {
+        model: NAME,
+        instance: &instance.to_string(),
+        text: &built_in::DELAY_RELAY.replace("delays(p) = true", &who),
+        set: &[
+            ("n", instance.processes() as i64),
+            ("m", instance.tokens() as i64),
+            ("d", instance.separation().into()),
+        ],
+        scheduler: None,
+    };
+    built_in::or_by_diagrams(own, &file, limits, control)
+}
+
+fn by_own_engines(
     instance: &Instance,
     search: Search,
     limits: Limits,

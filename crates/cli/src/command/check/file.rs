@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use headway_check::protocol::{Compiled, Engine, Format, Protocol, write_space};
 use headway_check::{CheckError, Scheduler};
 
+use super::DIAGRAMS;
 use crate::failure::{Failure, read_text};
 
 /// A protocol file and its settings.
@@ -105,12 +106,7 @@ pub(super) fn failure(error: CheckError) -> Failure {
             Failure::new(error).help("change the file, or the flags --set and --scheduler")
         }
         CheckError::TooLarge(_) => {
-            let engine = if cfg!(feature = "symbolic") {
-                ""
-            } else {
-                ", or build with --features symbolic for decision diagrams"
-            };
-            let help = format!("make it smaller with --set, give more --memory{engine}");
+            let help = format!("make it smaller with --set, give more --memory{DIAGRAMS}");
             Failure::new(error).help(help)
         }
         CheckError::Interrupted { .. } => super::failure(error),

@@ -32,8 +32,9 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
             bar.set_position(thousandths.min(1000) as u64);
             bar.set_message(match (total, control.expected()) {
                 (0, _) => format!(
-                    "{} states so far, {}",
+                    "{} {} so far, {}",
                     HumanCount(done),
+                    control.unit(),
                     HumanDuration(elapsed)
                 ),
                 // Too early to go by what was done.

@@ -48,7 +48,7 @@ pub(super) fn write(
     }
     worst(out, report)?;
     if let Some(Figure::Text(engine)) = report.figure("engine") {
-        writeln!(out, "\nExplored {engine}")?;
+        writeln!(out, "\nEngine: {engine}")?;
     }
     if !report.reductions.is_empty() {
         writeln!(out, "\nReductions used, each exact:")?;
@@ -75,11 +75,13 @@ fn worst(out: &mut impl Write, report: &Report) -> io::Result<()> {
     if let Some(moves) = worst.moves {
         more.push(format!("{moves} moves"));
     }
-    match (worst.rounds, report.scheduler) {
-        (Some(rounds), _) => more.push(format!("{rounds} rounds")),
-        (None, Some(_)) => more.push("rounds not computed: too many pairs".to_owned()),
-        (None, None) => {}
+    if let Some(rounds) = worst.rounds {
+        more.push(format!("{rounds} rounds"));
     }
+    let missing = match (worst.rounds, report.scheduler) {
+        (None, Some(_)) => "; rounds not counted",
+        _ => "",
+    };
     let unit = if report.scheduler.is_some() {
         "steps"
     } else {
@@ -96,7 +98,7 @@ fn worst(out: &mut impl Write, report: &Report) -> io::Result<()> {
     };
     writeln!(
         out,
-        "\nWorst case, exactly: {HEADING}{} {unit}{HEADING:#} until legitimate{more}{mean}",
+        "\nWorst case, exactly: {HEADING}{} {unit}{HEADING:#} until legitimate{more}{mean}{missing}",
         worst.steps
     )
 }
