@@ -79,6 +79,7 @@ impl Machine {
                         unclean_count -= usize::from(unclean(&&*token));
                         token.arrive_by_block(self.config.plan.nodes());
                         unclean_count += usize::from(unclean(&&*token));
+                        state.moved_at = self.now;
                         unclean_count == 0
                     }
                 };
@@ -156,7 +157,7 @@ impl Machine {
 
     /// What there is to do before the clock ticks. Whether it may.
     fn tick(&mut self) -> bool {
-        if !self.pause_over(self.state.ticked) {
+        if !self.pause_over(self.state.ticked, 1) {
             return false;
         }
         let state = &mut self.state;

@@ -18,6 +18,10 @@ use crate::{Config, Machine, Micros, Rule};
 /// turn.
 const CLEAN_TURNS: u32 = 2;
 
+/// A node passes the patrol on once in so many ticks at most: it is there for what hardly
+/// ever happens.
+const PATROL_TICKS: Micros = 4;
+
 /// A node's part in a ring of moving blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
@@ -239,13 +243,13 @@ impl Machine {
         let Some(index) = self.may_go(self.ahead()) else {
             return false;
         };
-        if !self.pause_over(self.state.released_at) {
+        if !self.pause_over(self.state.moved_at, 1) {
             return false;
         }
         self.pass_on(index);
         let state = &mut self.state;
         state.block.watch = 1;
-        state.released_at = self.now;
+        state.moved_at = self.now;
         let successor = state.links.len() - 1;
         state.links[successor].due = true;
         true
@@ -264,7 +268,7 @@ impl Machine {
         if goes_first || !holds(block.patrol, told.patrol, first) {
             return false;
         }
-        if !self.pause_over(self.state.ticked) {
+        if !self.pause_over(self.state.ticked, PATROL_TICKS) {
             return false;
         }
         let mut tokens = self.state.tokens.iter();
@@ -310,9 +314,10 @@ impl Machine {
         }
     }
 
-    /// Whether the pause since then is over; if not, when to look again is noted.
-    pub(crate) fn pause_over(&mut self, since: Micros) -> bool {
-        let until = since.saturating_add(self.times.tick);
+    /// Whether a pause of so many ticks since then is over; if not, when to look again is
+    /// noted.
+    pub(crate) fn pause_over(&mut self, since: Micros, ticks: Micros) -> bool {
+        let until = since.saturating_add(self.times.tick.saturating_mul(ticks));
         if self.now < until {
             self.pausing = Some(self.pausing.map_or(until, |earlier| earlier.min(until)));
         }

@@ -116,7 +116,7 @@ impl Machine {
         machine.now = micros(now);
         machine.state.started = machine.now;
         machine.state.ticked = machine.now;
-        machine.state.released_at = machine.now;
+        machine.state.moved_at = machine.now;
         if config.plan.rule() == Rule::MovingBlock {
             machine.state.block.restarted();
         }

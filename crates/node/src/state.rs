@@ -55,8 +55,8 @@ pub struct State {
     pub started: u64,
     /// When its clock ticked, or it passed the patrol on.
     pub ticked: u64,
-    /// When it last passed a token on, in a ring of moving blocks.
-    pub released_at: u64,
+    /// When a token last came or went, in a ring of moving blocks.
+    pub moved_at: u64,
 }
 
 /// A variable and what it may be.
@@ -195,7 +195,7 @@ impl State {
             sequence: 0,
             started: 0,
             ticked: 0,
-            released_at: 0,
+            moved_at: 0,
         }
     }
 
@@ -271,7 +271,7 @@ impl State {
         see(Variable::Number(&mut self.sequence));
         see(Variable::Moment(&mut self.started));
         see(Variable::Moment(&mut self.ticked));
-        see(Variable::Moment(&mut self.released_at));
+        see(Variable::Moment(&mut self.moved_at));
     }
 
     /// Puts every variable back into its domain. A neighbour of which something

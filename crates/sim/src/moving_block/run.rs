@@ -82,7 +82,7 @@ impl MovingBlockRun {
 
     /// Whether the tokens fit with the slack of one process that they need: n > m·d.
     pub fn feasible(&self) -> bool {
-        let room = self.separation as u128 * self.tokens as u128;
+        let room = u128::from(self.separation) * self.tokens as u128;
         self.processes as u128 > room
     }
 
