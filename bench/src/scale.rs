@@ -33,7 +33,7 @@ pub(crate) fn measure() {
     }
 }
 
-fn row(plan: Plan, scrambled: bool) -> String {
+pub(crate) fn row(plan: Plan, scrambled: bool) -> String {
     let config = |index| Config {
         timing: Timing {
             refresh: Duration::from_secs(1),
