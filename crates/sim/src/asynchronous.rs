@@ -132,23 +132,8 @@ impl AsynchronousRing {
         separation: Separation,
         pace: u64,
     ) -> Result<AsynchronousRing, RingError> {
-        let fit = processes as u32 / separation.hops();
-        AsynchronousRing::with_tokens(processes, fit, separation, pace)
-    }
-
-    /// The same with another number of tokens, which have to fit.
-    ///
-    /// # Errors
-    ///
-    /// Without processes.
-    pub fn with_tokens(
-        processes: usize,
-        tokens: u32,
-        separation: Separation,
-        pace: u64,
-    ) -> Result<AsynchronousRing, RingError> {
         let ring = Ring::new(separation, vec![Program::Delay; processes])?;
-        let start = start::spaced(&ring, tokens);
+        let start = start::spaced(&ring, (processes as u32) / separation.hops());
         let places = start.processes.iter().enumerate().rev();
         let tokens: Vec<u64> = places
             .filter(|(_, process)| process.queued > 0)

@@ -10,7 +10,6 @@ use crate::cell::Cell;
 mod asynchrony;
 mod definitional;
 mod duty;
-mod moving_block;
 mod ring;
 mod sensor;
 
@@ -204,10 +203,9 @@ impl CellError {
 }
 
 /// All models.
-pub const MODELS: [&dyn Model; 6] = [
+pub const MODELS: [&dyn Model; 5] = [
     &ring::RingModel,
     &asynchrony::AsynchronyModel,
-    &moving_block::MovingBlockModel,
     &definitional::DefinitionalModel,
     &sensor::SensorModel,
     &duty::DutyModel,
