@@ -1,6 +1,7 @@
 # `make test` is what CI runs; `make bench` prints the table of speed and memory; `make soak`
-# takes hours; `make proof` checks the proofs alone; `make firmware` runs rings of boards.
-.PHONY: test bench soak proof firmware
+# takes hours; `make proof` checks the proofs alone; `make firmware` runs rings of boards;
+# `make python` builds the Python package and runs its tests.
+.PHONY: test bench soak proof firmware python
 
 test:
 	./scripts/test
@@ -13,6 +14,10 @@ bench:
 firmware:
 	./scripts/install-tools
 	cargo run --profile quick -p headway-boards
+
+python:
+	./scripts/python install
+	./scripts/python
 
 soak:
 	./scripts/soak

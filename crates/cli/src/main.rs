@@ -13,7 +13,6 @@ mod command;
 mod failure;
 mod flags;
 mod interrupt;
-mod memory;
 mod report;
 
 use failure::{Answer, Failure};
@@ -85,7 +84,7 @@ fn main() -> ExitCode {
     // clap prints its own errors and exits with 2; help and version with 0.
     match dispatch(Cli::parse_from(arguments(std::env::args_os()))) {
         Ok(answer) => answer.into(),
-        Err(failure) => failure.report(),
+        Err(failure) => failure::report(failure),
     }
 }
 

@@ -13,18 +13,20 @@ use std::time::Duration;
 use headway_node::Key;
 
 use crate::config::{Settings, When};
+use crate::membership::roster::Roster;
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
 use crate::permits::{self, Permits, Rules, Runs};
-use crate::request::{Answer, Refusal};
+use crate::request::Answer;
 use crate::seat::{self, Seat};
-use crate::store::{Kept, Notes, Stored};
+use crate::store::{Doubt, Kept, Notes, Stored};
 use crate::telemetry::{Episode, Past};
 use alarm::{Alarm, Alarms, Reason, Rejections};
 
 pub(crate) mod alarm;
 mod effect;
 mod requests;
+mod seating;
 mod status;
 
 pub(crate) use effect::Beside;
@@ -48,6 +50,8 @@ pub struct Setup {
     pub kept: Kept,
     /// The session of its process.
     pub session: i32,
+    /// Since 1970, when its own time began.
+    pub epoch: Duration,
     /// Gives numbers that nobody can guess.
     pub random: fn() -> u64,
 }
@@ -61,10 +65,17 @@ pub struct Agent {
     counts: Counts,
     rejections: Rejections,
     alarms: Alarms,
+    /// Alarms about what was kept before.
+    doubts: Alarms,
     /// What could not be kept.
     unkept: BTreeMap<Stored, String>,
     /// What the notes were made from: changes of permits, and how many nodes leave.
     noted: Option<(u64, usize)>,
+    epoch: Duration,
+    /// No token had a larger fencing number here on an earlier ring.
+    fence: u64,
+    /// What was kept is not relied on: until then, a permit of before may be in use.
+    barred_until: Duration,
     /// The neighbours have not been told yet, or may have moved.
     neighbours_due: bool,
     stopping: Option<Duration>,
@@ -81,25 +92,36 @@ impl Agent {
             key,
             kept,
             session,
+            epoch,
             random,
         } = setup;
         let settings = Arc::new(settings);
-        let runs = Runs { session, random };
+        let lost = |doubt: &Doubt| matches!(doubt, Doubt::Unreadable(Stored::Roster, _));
+        let roster = match kept.doubts.iter().any(lost) {
+            true => Err(()),
+            false => Ok(kept.roster.as_deref()),
+        };
+        let membership = Membership::new(
+            now,
+            Arc::clone(&settings),
+            key.clone(),
+            roster,
+            kept.notes.leaving,
+            random,
+        );
+        let rules = rules(&settings, membership.roster());
         let mut agent = Agent {
-            seat: Seat::new(now, key.clone(), random),
-            permits: Permits::new(rules(&settings), runs, kept.notes.permits),
-            membership: Membership::new(
-                now,
-                Arc::clone(&settings),
-                key,
-                kept.roster.as_deref(),
-                kept.notes.leaving,
-                random,
-            ),
+            seat: Seat::new(now, key, random),
+            permits: Permits::new(rules, Runs { session, random }, kept.notes.permits),
+            membership,
+            epoch,
+            fence: kept.notes.fence,
+            barred_until: now,
             settings,
             counts: Counts::default(),
             rejections: Rejections::default(),
             alarms: Alarms::default(),
+            doubts: Alarms::default(),
             unkept: BTreeMap::new(),
             noted: None,
             neighbours_due: true,
@@ -108,9 +130,14 @@ impl Agent {
             unsent: true,
         };
         agent.keep_roster();
-        let place = kept
-            .state
-            .and_then(|state| Some((agent.membership.place()?, state)));
+        if !kept.doubts.is_empty() {
+            agent.bar(now);
+        }
+        let sure = kept.state.filter(|_| kept.doubts.is_empty());
+        for doubt in kept.doubts {
+            agent.doubts.raise(Alarm::Doubtful(doubt));
+        }
+        let place = sure.and_then(|state| Some((agent.membership.place()?, state)));
         if !place.is_some_and(|(config, state)| agent.seat.resume(now, config, &state)) {
             agent.permits.handle_left(now);
         }
@@ -238,6 +265,7 @@ impl Agent {
         }
         self.membership.set_standing(Standing {
             taking_part: self.seat.machine().is_some(),
+            on_ring: self.seat.is_on_ring(),
             idle: self.permits.permits().next().is_none(),
             stopping: self.stopping.is_some(),
         });
@@ -247,11 +275,27 @@ impl Agent {
         match effect {
             seat::Effect::Granted(grant) => {
                 self.counts.permits += 1;
-                let payload = self.seat.payload(grant.token);
-                self.permits.handle_granted(now, grant, &payload);
+                // Nobody is ever left out of a roster that is fixed.
+                if self.permits.wants(grant) && !self.settings.is_fixed() {
+                    self.membership.challenge(now, grant);
+                } else {
+                    self.grant(now, grant, now);
+                }
             }
-            seat::Effect::Withdrawn(grant) => self.permits.handle_withdrawn(now, grant),
+            seat::Effect::Withdrawn(grant) => {
+                if self.membership.drop_challenge(grant) {
+                    self.seat.handle_done(now, grant, None);
+                } else {
+                    self.permits.handle_withdrawn(now, grant);
+                }
+            }
+            seat::Effect::RolledBack => {
+                self.doubts.raise(Alarm::RolledBack);
+                self.bar(now);
+                self.leave(now);
+            }
             seat::Effect::Settled { since } => {
+                self.doubts.clear(|_| true);
                 let took = since.map(|since| now.saturating_sub(since));
                 self.counts.settled(took);
                 if let Some(began) = since {
@@ -285,9 +329,7 @@ impl Agent {
             permits::Effect::Given(id, given) => {
                 self.tell(Effect::Reply(id, Ok(Answer::Permit(given))));
             }
-            permits::Effect::Refused(id) => {
-                self.tell(Effect::Reply(id, Err(Refusal::NotAnswering)));
-            }
+            permits::Effect::Refused(id, why) => self.tell(Effect::Reply(id, Err(why))),
             permits::Effect::Ended(episode) => {
                 self.counts.permit_ended(&episode);
                 self.effects.push_back(Effect::Ended(episode));
@@ -299,31 +341,18 @@ impl Agent {
         match effect {
             membership::Effect::Adopted(roster) => {
                 self.effects.push_back(Effect::KeepRoster(roster));
-                self.seat.leave(now);
-                self.permits.handle_left(now);
+                self.leave(now);
+                let rules = rules(&self.settings, self.membership.roster());
+                self.permits.set_rules(now, rules);
             }
+            membership::Effect::Signed(roster) => {
+                self.effects.push_back(Effect::KeepRoster(roster));
+            }
+            membership::Effect::Confirmed { grant, since } => self.grant(now, grant, since),
             membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
             membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
             membership::Effect::NoMajority => self.counts.bypass_refused += 1,
         }
-    }
-
-    /// Takes the place on the ring of the roster when nothing is left to wait for. Whether it
-    /// has.
-    fn take_seat(&mut self, now: Duration) -> bool {
-        let busy = self.seat.machine().is_some() || self.stopping.is_some();
-        if busy || self.permits.permits().next().is_some() || !self.membership.is_free(now) {
-            return false;
-        }
-        let Some(config) = self.membership.place() else {
-            return false;
-        };
-        if let Err(error) = self.seat.take(now, config) {
-            self.membership.handle_no_place(error);
-            return false;
-        }
-        self.neighbours_due = true;
-        true
     }
 
     /// What somebody is told, or starts, is noted first, so that a restart knows whose permit
@@ -344,6 +373,7 @@ impl Agent {
             permits: self.permits.ledger(),
             leaving: leaving.into_iter().collect(),
             run: self.permits.run(),
+            fence: self.fence.max(self.seat.fence()),
         }));
     }
 
@@ -364,18 +394,17 @@ impl Agent {
                 .any(|permit| permit.grant.token == token)
         };
         let passes = self.seat.held().any(|held| !in_use(held.token));
-        let mut local = self.permits.permits();
-        let local = local.any(|permit| !permit.holder.is_fleetlock());
-        let longest = self.settings.timing.grace + PASS_ON;
-        let waits = passes && passed < PASS_ON || local && passed < longest;
+        let longest = self.permits.grace() + PASS_ON;
+        let waits = passes && passed < PASS_ON || self.permits.stopping() && passed < longest;
         !waits
     }
 }
 
-fn rules(settings: &Settings) -> Rules {
+fn rules(settings: &Settings, roster: Option<&Roster>) -> Rules {
+    let timing = &settings.timing;
     Rules {
-        dwell_most: settings.timing.dwell_most,
-        grace: settings.timing.grace,
+        dwell_most: roster.map_or(timing.dwell_most, Roster::dwell_most),
+        grace: roster.map_or(timing.grace, Roster::grace),
         lease: settings.api.lease,
         patience: settings.fleetlock.patience,
         every_permit: settings.hook.command.is_some() && settings.hook.when == When::Every,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::sync::{mpsc, watch};
 
@@ -21,12 +21,15 @@ use crate::request::{Handle, Request};
 use crate::telemetry::Outcome;
 
 pub use run::Run;
-pub(crate) use run::session;
+pub(crate) use run::{end_all, session};
 
 mod run;
 
 /// Lines of output that are logged of one run.
 const MAX_LINES: usize = 1000;
+
+/// Bytes of a line that are read at a time, and kept at most twice.
+const PIECE_BYTES: u64 = 16 << 10;
 
 /// Characters of a line that are logged.
 const MAX_CHARACTERS: usize = 2000;
@@ -127,7 +130,7 @@ impl CommandPermit {
         tracing::info!(token, fence, process, "the command runs");
         let out = tokio::spawn(log(child.stdout.take(), "stdout", token, fence));
         let err = tokio::spawn(log(child.stderr.take(), "stderr", token, fence));
-        let ended = self.supervise(process, settings.timing.grace, orders).await;
+        let ended = self.supervise(process, self.grace, orders).await;
         // Before the process is collected, so that the number is still its own.
         let _ = killpg(Pid::from_raw(process), Signal::SIGKILL);
         let _ = child.wait().await;
@@ -252,17 +255,26 @@ fn new_payload(path: &std::path::Path, longest: u8) -> Option<Vec<u8>> {
 
 async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: u32, fence: u64) {
     let Some(pipe) = pipe else { return };
-    let mut lines = BufReader::new(pipe).split(b'\n');
-    let mut count = 0;
-    while let Ok(Some(line)) = lines.next_segment().await {
+    let mut pipe = BufReader::new(pipe);
+    let (mut line, mut count) = (Vec::new(), 0);
+    // A line without end is read in pieces, and what is beyond is not kept.
+    while let Ok(read @ 1..) = (&mut pipe)
+        .take(PIECE_BYTES)
+        .read_until(b'\n', &mut line)
+        .await
+    {
+        let ends = line.last() == Some(&b'\n');
+        if !ends && read as u64 == PIECE_BYTES {
+            line.truncate(PIECE_BYTES as usize);
+            continue;
+        }
         count += 1;
         if count <= MAX_LINES {
-            let line: String = String::from_utf8_lossy(&line)
-                .chars()
-                .take(MAX_CHARACTERS)
-                .collect();
-            tracing::info!(token, fence, stream, "{}", line.escape_debug());
+            let text = String::from_utf8_lossy(&line[..line.len() - usize::from(ends)]);
+            let text: String = text.chars().take(MAX_CHARACTERS).collect();
+            tracing::info!(token, fence, stream, "{}", text.escape_debug());
         }
+        line.clear();
     }
     if count > MAX_LINES {
         tracing::warn!(token, stream, lines = count, "more output than is logged");

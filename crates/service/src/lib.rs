@@ -30,6 +30,6 @@ pub mod internal {
     pub use crate::membership::roster;
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
     pub use crate::request::Request;
-    pub use crate::store::{Kept, Notes, Store, Stored, Sync};
+    pub use crate::store::{Doubt, Kept, Notes, Store, Stored, Sync};
     pub use crate::telemetry::Outcome;
 }

@@ -5,14 +5,16 @@
 //!
 //! From hearing of a new roster until it takes part in its ring, a node goes two steps:
 //!
-//! 1. It leaves the old ring at once and asks its permits back ([`Effect::Adopted`]).
+//! 1. It leaves the old ring at once ([`Effect::Adopted`]); permits in use are not asked back
+//!    and last as long as they would have.
 //! 2. When they have ended, and any node that the new roster leaves out has said
 //!    that its have, or their time is over ([`Membership::is_free`]), it begins on the new ring.
 //!
 //! Two permits of an old and a new ring are never in use together: the new ring
 //! cannot settle, and hence grants nothing, before all its members have begun on
 //! it, and each begins only when its own old permits have ended. For those that are
-//! no members any more, the members that were beside them wait.
+//! no members any more, the members that were beside them wait; and a node that does not
+//! know yet that it was left out cannot begin to use one ([`challenge`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -22,13 +24,16 @@ use headway_node::{Config, Key, RingId};
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
+use crate::permits::Grant;
 use crate::request::{Refusal, Reply, RequestId};
-use change::{known_roster, longest_permit};
+use challenge::Challenge;
+use change::known_roster;
 use control::{Message, Sender};
 use exchange::Exchange;
 use poll::Poll;
 use roster::{Member, Roster, Signed};
 
+mod challenge;
 mod change;
 pub mod control;
 pub(crate) mod exchange;
@@ -41,8 +46,12 @@ const OFFER_EVERY: Duration = Duration::from_secs(1);
 /// What the rest of the node has to do about the roster.
 #[derive(Debug)]
 pub(crate) enum Effect {
+    /// The roster has another signature: keep it.
+    Signed(Vec<u8>),
     /// There is a new roster, with its signature: keep it, and leave the ring of the old one.
     Adopted(Vec<u8>),
+    /// Both neighbours have said, since then, that they are on this ring: a permit may be used.
+    Confirmed { grant: Grant, since: Duration },
     /// Somebody who wanted a change has an answer.
     Reply(RequestId, Reply),
     /// Something was not listened to.
@@ -56,6 +65,8 @@ pub(crate) enum Effect {
 pub(crate) struct Standing {
     /// It has a place on the ring of its roster.
     pub(crate) taking_part: bool,
+    /// It is settled there, and hears both its neighbours.
+    pub(crate) on_ring: bool,
     /// Nobody here uses a permit.
     pub(crate) idle: bool,
     /// It is about to end.
@@ -71,6 +82,11 @@ pub(crate) struct Membership {
     exchange: Exchange,
     /// The roster that this node acts by.
     current: Option<Roster>,
+    /// The last one whose ring has settled.
+    settled: Option<Roster>,
+    /// Instead of a roster: where to ask for it.
+    seeds: Vec<String>,
+    challenges: Vec<Challenge>,
     standing: Standing,
     /// Nodes that have left and may still use a permit, by name, and until when at most.
     leaving: BTreeMap<String, String>,
@@ -89,17 +105,27 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// Begins with the roster that was kept, or with the file's; `leaving` was noted before a
-    /// restart, and `random` gives numbers that nobody can guess.
+    /// Begins with the roster that was kept, or with the file's, unless there was one and it
+    /// cannot be read (`Err`); `leaving` was noted before a restart, and `random` gives numbers
+    /// that nobody can guess.
     pub(crate) fn new(
         now: Duration,
         settings: Arc<Settings>,
         key: Key,
-        kept: Option<&[u8]>,
+        kept: Result<Option<&[u8]>, ()>,
         leaving: Vec<(String, String)>,
         random: fn() -> u64,
     ) -> Membership {
-        let own = known_roster(&settings, &key, kept);
+        let own = kept.and_then(|kept| known_roster(&settings, &key, kept));
+        let mut alarms = Alarms::default();
+        if own.is_err() {
+            alarms.raise(Alarm::NoRosterKept);
+        }
+        let own = own.unwrap_or_default();
+        let listed = settings.ring.members.iter();
+        let listed = listed.map(|member| member.address.clone());
+        let seeds = settings.ring.seeds.iter().cloned().chain(listed).collect();
+        let longest = own.as_ref().map(|own| own.roster().longest_permit());
         Membership {
             ring: settings.ring.name_id(),
             random,
@@ -107,7 +133,10 @@ impl Membership {
             exchange: Exchange::new(&settings.ring.name, key.clone(), own),
             standing: Standing::default(),
             leaving: leaving.into_iter().collect(),
-            leaving_until: now + longest_permit(&settings),
+            leaving_until: now + longest.unwrap_or_default(),
+            seeds,
+            settled: None,
+            challenges: Vec::new(),
             previous: BTreeMap::new(),
             previous_until: now,
             poll: None,
@@ -116,7 +145,7 @@ impl Membership {
             next_offer: now,
             rotation: 0,
             outbox: VecDeque::new(),
-            alarms: Alarms::default(),
+            alarms,
             effects: VecDeque::new(),
             settings,
             key,
@@ -126,13 +155,30 @@ impl Membership {
     /// The settings or the key have changed.
     pub(crate) fn set(&mut self, settings: Arc<Settings>, key: Key) {
         self.settings = settings;
-        self.exchange.set_key(key.clone());
+        // The roster is kept, so that no restart finds one that the new key did not sign.
+        if let Some(bytes) = self.exchange.set_key(key.clone()) {
+            self.effects.push_back(Effect::Signed(bytes));
+        }
         self.key = key;
+        let (timing, roster) = (&self.settings.timing, self.current.as_ref());
+        let agreed = |roster: &Roster| {
+            (roster.dwell_most(), roster.grace()) == (timing.dwell_most, timing.grace)
+        };
+        if !roster.is_none_or(agreed) {
+            tracing::warn!(
+                "timing.dwell_most and timing.grace are the same for the whole ring: its roster \
+                 has others than this file, and counts"
+            );
+        }
     }
 
     /// How the node stands to the ring from now on.
-    pub(crate) const fn set_standing(&mut self, standing: Standing) {
+    pub(crate) fn set_standing(&mut self, standing: Standing) {
         self.standing = standing;
+        let known = self.settled.as_ref().map(|roster| roster.version);
+        if standing.on_ring && known != self.current.as_ref().map(|roster| roster.version) {
+            self.settled.clone_from(&self.current);
+        }
     }
 
     /// A control datagram has arrived.
@@ -166,7 +212,10 @@ impl Membership {
                 let pong = Message::Pong { nonce: *nonce };
                 self.outbox.push_back((sender.address.clone(), pong));
             }
-            Message::Pong { nonce } => self.handle_pong(now, *nonce, sender),
+            Message::Pong { nonce } => {
+                self.handle_pong(now, *nonce, sender);
+                self.handle_echo(now, *nonce, sender);
+            }
             Message::Offer | Message::Want { .. } | Message::Chunk { .. } => {}
         }
         self.follow_exchange(now);
@@ -193,9 +242,19 @@ impl Membership {
         self.effects.push_back(Effect::Reply(request, reply));
     }
 
-    /// Somebody wants one member less.
-    pub(crate) fn handle_remove(&mut self, now: Duration, request: RequestId, name: &str) {
+    /// Somebody wants one member less, and may know that its machine is off.
+    pub(crate) fn handle_remove(
+        &mut self,
+        now: Duration,
+        request: RequestId,
+        name: &str,
+        gone: bool,
+    ) {
         let next = self.next(|roster| roster.without(name));
+        let next = match gone {
+            true => next,
+            false => next.and_then(|next| self.keeps_neighbours(next)),
+        };
         let reply = next.and_then(|next| self.propose(now, next));
         self.effects.push_back(Effect::Reply(request, reply));
     }
@@ -216,6 +275,7 @@ impl Membership {
     /// Time has passed. Whether it was time to tell others, which happens every second.
     pub(crate) fn handle_timeout(&mut self, now: Duration) -> bool {
         self.exchange.handle_timeout(now);
+        self.ask_neighbours(now);
         let offers = now >= self.next_offer;
         if offers {
             self.next_offer = now + OFFER_EVERY;
@@ -229,6 +289,7 @@ impl Membership {
     pub(crate) fn poll_timeout(&self) -> Duration {
         let poll = self.poll.as_ref().map(Poll::timeout);
         let others = self.exchange.poll_timeout().into_iter().chain(poll);
+        let others = others.chain(self.challenge_timeout());
         others.fold(self.next_offer, Duration::min)
     }
 
@@ -247,6 +308,7 @@ impl Membership {
             mark: self.exchange.mark(),
             agreement: self.settings.ring.agreement(),
             drained: self.standing.taking_part || self.standing.idle,
+            on_ring: self.standing.on_ring,
         };
         let bytes = control::write(self.ring, &sender, &message, &self.key);
         Some((address, bytes))

@@ -41,6 +41,8 @@ pub(crate) struct Permits {
     /// The command that runs. It may outlive its permit; there is never a second one.
     run: Option<Run>,
     closed: bool,
+    /// The node stops, and its permits are given back.
+    hand_on: bool,
     changes: u64,
     effects: VecDeque<Effect>,
 }
@@ -56,6 +58,7 @@ impl Permits {
             remembered: ledger.using,
             run: None,
             closed: false,
+            hand_on: false,
             changes: 1,
             effects: VecDeque::new(),
         };
@@ -68,8 +71,9 @@ impl Permits {
 
     /// The rules have changed.
     pub(crate) fn set_rules(&mut self, now: Duration, rules: Rules) {
-        self.rules = rules;
-        if !rules.every_permit {
+        // What was asked for once is still wanted.
+        let every = std::mem::replace(&mut self.rules, rules).every_permit;
+        if every && !rules.every_permit {
             self.forget(&Holder::Command);
         }
         self.ask_for_command(now);
@@ -82,8 +86,23 @@ impl Permits {
         }
     }
 
-    /// The node may use a token, which carries `payload`.
-    pub(crate) fn handle_granted(&mut self, now: Duration, grant: Grant, payload: &[u8]) {
+    /// Whether somebody would use a permit.
+    pub(crate) fn wants(&self, grant: Grant) -> bool {
+        let same = |entry: &&Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
+        match self.remembered.iter().find(same) {
+            Some(entry) => !entry.stopped,
+            None => self.next_at().is_some(),
+        }
+    }
+
+    /// The node may use a token, which carries `payload`; its time is counted from `since`.
+    pub(crate) fn handle_granted(
+        &mut self,
+        now: Duration,
+        grant: Grant,
+        since: Duration,
+        payload: &[u8],
+    ) {
         let known = self.using.get(&grant.token);
         if known.is_some_and(|permit| permit.grant == grant) {
             return;
@@ -94,7 +113,8 @@ impl Permits {
             return self.effects.push_back(Effect::Done(grant, None));
         };
         self.changes += 1;
-        let time = self.rules.dwell_most;
+        let deadline = since + self.rules.dwell_most;
+        let time = deadline.saturating_sub(now);
         let payload = payload.to_vec();
         let lease = match &holder {
             Holder::Command => {
@@ -104,6 +124,7 @@ impl Permits {
                     grant,
                     run: run.id,
                     time,
+                    grace: self.rules.grace,
                     payload,
                 }));
                 None
@@ -125,7 +146,8 @@ impl Permits {
                 Some(now + lease)
             }
             Holder::FleetLock { group, id } => {
-                tracing::info!(%group, %id, "a FleetLock client has its turn");
+                // Names from outside are written with escapes.
+                tracing::info!(?group, ?id, "a FleetLock client has its turn");
                 // A client that does not come for it any more does not block the ring.
                 (!collected).then(|| now + self.rules.patience)
             }
@@ -134,10 +156,11 @@ impl Permits {
             grant,
             holder,
             since: now,
-            deadline: now + time,
+            deadline,
             collected,
             lease,
             ends: None,
+            stopped: false,
         };
         self.using.insert(grant.token, permit);
     }
@@ -150,6 +173,11 @@ impl Permits {
             return Some((next.holder, false, next.program));
         };
         let entry = self.remembered.remove(at);
+        if entry.stopped {
+            // Its command was ended by a clean stop, and has had its turn.
+            self.changes += 1;
+            return None;
+        }
         // A FleetLock client that asked again before this was known has it now.
         if entry.holder != Holder::Command {
             self.forget(&entry.holder);
@@ -158,12 +186,14 @@ impl Permits {
     }
 
     fn next_waiting(&mut self) -> Option<Waiting> {
-        if self.closed {
-            return None;
-        }
-        let ready = |waiting: &Waiting| waiting.holder != Holder::Command || self.run.is_none();
-        let at = self.waiting.iter().position(ready)?;
+        let at = self.next_at()?;
         self.waiting.remove(at)
+    }
+
+    fn next_at(&self) -> Option<usize> {
+        let ready = |waiting: &Waiting| waiting.holder != Holder::Command || self.run.is_none();
+        let next = || self.waiting.iter().position(ready);
+        (!self.closed).then(next).flatten()
     }
 
     /// The node asks a permit back.
@@ -180,42 +210,58 @@ impl Permits {
         }
     }
 
-    /// The ring has changed, so the node will not ask for anything back any more:
-    /// commands and programs have to stop now, and a FleetLock client, which
-    /// cannot be stopped, has the time that it was promised.
+    /// The node has left its ring: permits in use last as long as they would have, and what
+    /// was in use before a restart is not granted again.
     pub(crate) fn handle_left(&mut self, now: Duration) {
         self.changes += 1;
-        self.recall(now);
         for entry in std::mem::take(&mut self.remembered) {
-            let deadline = now + self.rules.dwell_most;
+            // What ran before the restart was ended then.
+            if entry.holder == Holder::Command {
+                continue;
+            }
             let (token, fence) = (entry.token, entry.fence);
             let permit = Permit {
                 grant: Grant { token, fence },
                 since: now,
-                deadline,
+                deadline: now + self.rules.dwell_most,
                 collected: entry.collected,
-                lease: None,
-                ends: match &entry.holder {
-                    // What ran before the restart was ended then.
-                    Holder::Command => continue,
-                    Holder::Program { .. } => Some(now + self.rules.grace),
-                    Holder::FleetLock { .. } => Some(deadline),
-                },
+                lease: (!entry.holder.is_fleetlock()).then(|| now + self.rules.lease),
+                ends: None,
+                stopped: false,
                 holder: entry.holder,
             };
             self.using.insert(token, permit);
         }
-        for permit in self.using.values_mut() {
-            permit.ends = permit.ends.or(Some(permit.deadline));
-        }
     }
 
-    /// The node stops: no new permits, and commands and programs have to stop. A FleetLock
-    /// client keeps its permit: perhaps this is its reboot.
-    pub(crate) fn handle_stop(&mut self, now: Duration) {
+    /// The node stops: no new permits, and the command has to stop. Whoever has a permit keeps
+    /// it until the node is back: perhaps this is its reboot. With `hand_on` commands and
+    /// programs have to stop, and their permits are given back; not those of FleetLock clients.
+    pub(crate) fn handle_stop(&mut self, now: Duration, hand_on: bool) {
         self.closed = true;
+        self.hand_on = hand_on;
         self.keep_waiting(|waiting| waiting.holder.is_fleetlock());
-        self.recall(now);
+        if hand_on {
+            return self.recall(now);
+        }
+        let command = self
+            .using
+            .values()
+            .find(|permit| permit.holder == Holder::Command);
+        let stop = command.map(|permit| Effect::StopCommand(permit.grant));
+        self.effects.extend(stop);
+    }
+
+    /// How long a permit may take to end when it is asked back.
+    pub(crate) const fn grace(&self) -> Duration {
+        self.rules.grace
+    }
+
+    /// A command runs, or, if all is to be handed on, somebody here uses a permit that has been
+    /// asked back.
+    pub(crate) fn stopping(&self) -> bool {
+        let asked_back = |permit: &Permit| !permit.holder.is_fleetlock();
+        self.run.is_some() || self.hand_on && self.permits().any(asked_back)
     }
 
     fn recall(&mut self, now: Duration) {
@@ -245,9 +291,12 @@ impl Permits {
     ) {
         self.changes += u64::from(self.run.take().is_some());
         self.ask_for_command(now);
-        let used = self.using.get(&grant.token);
-        if used.is_some_and(|permit| permit.grant == grant && permit.holder == Holder::Command) {
-            self.end(now, grant.token, outcome, payload);
+        let used = self.using.get_mut(&grant.token);
+        let used = used.filter(|permit| permit.grant == grant && permit.holder == Holder::Command);
+        match used {
+            Some(permit) if self.closed && !self.hand_on => permit.stopped = true,
+            Some(_) => self.end(now, grant.token, outcome, payload),
+            None => {}
         }
     }
 
@@ -257,6 +306,12 @@ impl Permits {
         self.keep_waiting(|waiting| {
             !waiting.holder.is_fleetlock() || now.saturating_sub(waiting.asked) < patience
         });
+        // The protocol asks back what it has given; this is for a node that has left its ring.
+        let late = self.permits().filter(|permit| now >= permit.deadline);
+        let late: Vec<Grant> = late.map(|permit| permit.grant).collect();
+        for grant in late {
+            self.handle_withdrawn(now, grant);
+        }
         let over = |permit: &&Permit| permit.over_at().is_some_and(|end| now >= end);
         let outcome = |permit: &Permit| match permit.lease {
             Some(lease) if now >= lease => Outcome::Expired,
@@ -274,7 +329,11 @@ impl Permits {
 
     /// When to call [`Permits::handle_timeout`] at the latest.
     pub(crate) fn poll_timeout(&self) -> Option<Duration> {
-        self.using.values().filter_map(Permit::over_at).min()
+        let back = |permit: &Permit| permit.ends.is_none().then_some(permit.deadline);
+        let times = self
+            .permits()
+            .flat_map(|permit| [permit.over_at(), back(permit)]);
+        times.flatten().min()
     }
 
     /// The next thing to do.
@@ -305,6 +364,7 @@ impl Permits {
             fence: permit.grant.fence,
             holder: permit.holder.clone(),
             collected: permit.collected,
+            stopped: permit.stopped,
         });
         Ledger {
             waiting: waiting

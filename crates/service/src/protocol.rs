@@ -100,6 +100,9 @@ impl Shell {
             }
             self.carry_out();
             if self.agent.finished(self.now()) {
+                if let Err(error) = self.store.finish() {
+                    tracing::error!(%error, "the state may not be on the disk");
+                }
                 return Ok(());
             }
             if let Some(every) = watchdog
@@ -171,7 +174,9 @@ impl Shell {
                 address,
             } = &beside;
             if let Err(error) = self.transport.reach(*node, address) {
-                tracing::warn!(member = %name, %address, %error, "no way to it");
+                if error.kind() != io::ErrorKind::WouldBlock {
+                    tracing::warn!(member = %name, %address, %error, "no way to it");
+                }
                 self.world.unreached.push(beside);
             }
         }

@@ -1,11 +1,13 @@
 //! What the rest of the program asks of the thread that runs the protocol, and what that
 //! answers.
 
+use std::fmt;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
 use headway_node::transport::Waker;
 use headway_node::{Key, PlanError};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::oneshot;
 
@@ -21,23 +23,48 @@ pub(crate) const MAX_REQUESTS: usize = 256;
 /// Which request an answer belongs to.
 pub(crate) type RequestId = u64;
 
+/// What a program's permit is known by: whoever knows it may extend it and give it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Ticket(pub u128);
+
+impl fmt::Display for Ticket {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:032x}", self.0)
+    }
+}
+
+impl From<Ticket> for String {
+    fn from(ticket: Ticket) -> String {
+        ticket.to_string()
+    }
+}
+
+impl TryFrom<String> for Ticket {
+    type Error = std::num::ParseIntError;
+
+    fn try_from(text: String) -> Result<Ticket, Self::Error> {
+        u128::from_str_radix(&text, 16).map(Ticket)
+    }
+}
+
 /// Something to do.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Request {
     /// A program wants a permit. Its answer comes with the permit.
-    Acquire { ticket: u64, lease: Duration },
+    Acquire { ticket: Ticket, lease: Duration },
     /// It does not wait any more.
-    Forget { ticket: u64 },
+    Forget { ticket: Ticket },
     /// It needs longer.
-    Extend { ticket: u64, lease: Duration },
+    Extend { ticket: Ticket, lease: Duration },
     /// It is done.
     Release {
-        ticket: u64,
+        ticket: Ticket,
         payload: Option<Vec<u8>>,
     },
     /// It wants to know.
-    Look { ticket: u64 },
+    Look { ticket: Ticket },
     /// The command is to run at the next permit.
     AskCommand,
     /// A FleetLock client wants a slot.
@@ -63,8 +90,8 @@ pub enum Request {
         after: Option<String>,
         force: bool,
     },
-    /// One member less.
-    Remove { name: String },
+    /// One member less; with `gone` somebody says that its machine is off.
+    Remove { name: String, gone: bool },
     /// New settings.
     Reload { settings: Box<Settings>, key: Key },
     /// The node is to stop.
@@ -109,6 +136,9 @@ pub enum Refusal {
     /// The client's turn has not come.
     #[error("not your turn yet: asked for, ask again")]
     NotYet,
+    /// The queue is full.
+    #[error("too many wait for a permit here already: ask again later")]
+    Full,
     /// No command to run.
     #[error("there is no command: set hook.command")]
     NoCommand,
@@ -124,6 +154,12 @@ pub enum Refusal {
     /// Another change came first.
     #[error("the roster has just been changed by somebody else: try again")]
     Superseded,
+    /// Nobody would be left to ask a member that may not know that it is left out.
+    #[error(
+        "{0} and both its neighbours would be gone: wait until the ring has settled without the \
+         first, or, if you know that their machines are off, use --gone"
+    )]
+    Segment(String),
     /// The node to be added does not answer.
     #[error("{0} does not answer at {1}: start it first, with this ring's key and ring.seeds")]
     Unreachable(String, String),
@@ -139,7 +175,7 @@ pub enum Refusal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     /// What it is known by.
-    pub ticket: u64,
+    pub ticket: Ticket,
     /// Its token.
     pub grant: Grant,
     /// How long it lasts unless extended.
@@ -154,7 +190,7 @@ pub struct Given {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PermitView {
     /// What it is known by.
-    pub ticket: u64,
+    pub ticket: Ticket,
     /// Its token.
     pub grant: Grant,
     /// How long it lasts unless extended.

@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use headway_node::state::Token;
+use headway_node::wire;
 use headway_node::{Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Timing};
 
 use crate::permits::Grant;
@@ -29,6 +31,8 @@ pub(crate) enum Effect {
     Silent { node: u32 },
     /// It was heard again.
     Heard { node: u32 },
+    /// The state that this node went on from is older than what it had told.
+    RolledBack,
     /// Datagrams that were not listened to.
     Rejected { reason: Rejected, count: u64 },
 }
@@ -41,6 +45,10 @@ pub(crate) struct Seat {
     /// Neighbours that have not spoken since the machine was restored: until they have, the
     /// ring may have gone on without this node.
     unheard: BTreeSet<u32>,
+    /// The largest fencing numbers that the successor can have if the state that was restored
+    /// is the latest; until it has spoken, and only of a settled state.
+    restored: Option<Vec<u64>>,
+    rolled_back: bool,
     /// Permits that wait for them.
     held_back: Vec<Grant>,
     unsettled_since: Option<Duration>,
@@ -67,6 +75,8 @@ impl Seat {
             random,
             machine: None,
             unheard: BTreeSet::new(),
+            restored: None,
+            rolled_back: false,
             held_back: Vec::new(),
             unsettled_since: Some(now),
             past: Totals::default(),
@@ -82,6 +92,13 @@ impl Seat {
             Ok(machine) => {
                 tracing::info!(round = machine.rounds(), "goes on from the kept state");
                 self.unheard = [config.predecessor(), config.successor()].into();
+                let tokens = machine.state().tokens.iter();
+                // The successor has a token's last number of this node plus one; while the
+                // token is here, that was a turn ago.
+                let most =
+                    |token: &Token| token.fence.saturating_add(1) - 2 * u64::from(token.rounds > 0);
+                let fences = tokens.map(most).collect();
+                self.restored = machine.settled().then_some(fences);
                 self.machine = Some(machine);
                 true
             }
@@ -117,6 +134,7 @@ impl Seat {
         }
         self.held_back.clear();
         self.unheard.clear();
+        self.restored = None;
     }
 
     /// The times or the key have changed: a machine with others goes on from the state of
@@ -143,9 +161,18 @@ impl Seat {
         };
         if machine.handle_datagram(now, datagram).is_ok()
             && !self.unheard.is_empty()
-            && let Some(sender) = headway_node::wire::sender(datagram)
+            && let Some(sender) = wire::sender(datagram)
         {
             self.unheard.remove(&sender);
+            // One that is joining has no numbers of the ring yet.
+            let joining = datagram[wire::field::FLAGS] & 1 != 0;
+            if sender == machine.config().successor()
+                && !joining
+                && let Some(most) = self.restored.take()
+            {
+                let mut fences = fences(datagram).zip(most);
+                self.rolled_back = fences.any(|(theirs, most)| theirs > most);
+            }
         }
         true
     }
@@ -173,6 +200,9 @@ impl Seat {
 
     /// What has happened.
     pub(crate) fn poll_effect(&mut self, now: Duration) -> Option<Effect> {
+        if std::mem::take(&mut self.rolled_back) {
+            return Some(Effect::RolledBack);
+        }
         while let Some(event) = self.machine.as_mut().and_then(Machine::poll_event) {
             return Some(match event {
                 Event::Granted { token, fence } => {
@@ -235,6 +265,14 @@ impl Seat {
         Some((transmit.to, &self.buffer[..transmit.bytes]))
     }
 
+    /// The ring is settled, and both neighbours are heard.
+    pub(crate) fn is_on_ring(&self) -> bool {
+        let mut beside = self.neighbours();
+        self.machine.as_ref().is_some_and(Machine::settled)
+            && self.unheard.is_empty()
+            && beside.all(|beside| !beside.silent)
+    }
+
     /// The machine, while this node takes part.
     pub(crate) const fn machine(&self) -> Option<&Machine> {
         self.machine.as_ref()
@@ -256,6 +294,13 @@ impl Seat {
         machine.map_or_else(Vec::new, |machine| machine.payload(token).to_vec())
     }
 
+    /// The largest fencing number here.
+    pub(crate) fn fence(&self) -> u64 {
+        let machine = self.machine.iter();
+        let tokens = machine.flat_map(|machine| machine.state().tokens.iter());
+        tokens.map(|token| token.fence).max().unwrap_or(0)
+    }
+
     /// Rounds and hops on all rings so far.
     pub(crate) fn totals(&self) -> Totals {
         let of = |count: fn(&Machine) -> u64| self.machine.as_ref().map_or(0, count);
@@ -264,4 +309,10 @@ impl Seat {
             hops: self.past.hops + of(Machine::hops),
         }
     }
+}
+
+/// The fencing numbers in a datagram of the ring, and then whatever follows them.
+fn fences(datagram: &[u8]) -> impl Iterator<Item = u64> {
+    let places = datagram[wire::HEADER_BYTES..].chunks_exact(12);
+    places.filter_map(|place| Some(u64::from_be_bytes(*place[4..].first_chunk()?)))
 }

@@ -31,6 +31,9 @@ pub enum SecretError {
         least = Key::MIN_BYTES
     )]
     Short(PathBuf, usize),
+    /// A token with characters that do not fit into a header.
+    #[error("the token in {0} has other characters than letters, digits, `-`, `_`, `.` and `~`")]
+    Strange(PathBuf),
 }
 
 /// More than any key; a file that is longer is not one.
@@ -42,6 +45,30 @@ const MAX_BYTES: u64 = 4096;
 ///
 /// When it cannot be read, others can read it, or it is too short.
 pub fn key(path: &Path) -> Result<Key, SecretError> {
+    let mut secret = read(path)?;
+    let bytes = secret.len();
+    let key = Key::new(&secret);
+    secret.fill(0);
+    key.ok_or_else(|| SecretError::Short(path.to_owned(), bytes))
+}
+
+/// Reads a token that callers show: as long as a key, of letters that fit into a header.
+///
+/// # Errors
+///
+/// As [`key`], and when it has other characters than letters, digits, `-`, `_`, `.` and `~`.
+pub fn token(path: &Path) -> Result<String, SecretError> {
+    let secret = read(path)?;
+    if secret.len() < Key::MIN_BYTES {
+        return Err(SecretError::Short(path.to_owned(), secret.len()));
+    }
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(byte);
+    let text = secret.iter().all(plain).then(|| String::from_utf8(secret));
+    text.and_then(Result::ok)
+        .ok_or_else(|| SecretError::Strange(path.to_owned()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, SecretError> {
     let file = private(path)?;
     let mut secret = Vec::new();
     file.take(MAX_BYTES)
@@ -50,10 +77,7 @@ pub fn key(path: &Path) -> Result<Key, SecretError> {
     while matches!(secret.last(), Some(b'\n' | b'\r')) {
         secret.pop();
     }
-    let bytes = secret.len();
-    let key = Key::new(&secret);
-    secret.fill(0);
-    key.ok_or_else(|| SecretError::Short(path.to_owned(), bytes))
+    Ok(secret)
 }
 
 /// Opens a file that only this user or root can read.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use headway_node::Key;
 use sd_notify::NotifyState;
@@ -15,12 +15,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::agent::{Agent, Setup};
-use crate::api::{self, App};
+use crate::api::{App, door};
 use crate::config::{Mistake, Settings};
 use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
-use crate::store::{Store, Sync};
+use crate::store::{Notes, Store, Sync};
 use crate::telemetry::Exporter;
 use crate::transport::{self, ServiceTransport};
 use crate::{hook, log};
@@ -95,8 +95,11 @@ fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
         Sync::Never
     };
     let store = Store::open(folder, sync).map_err(system(what))?;
-    if let Some(run) = store.notes().run {
-        run.end(settings.timing.grace.max(LEFT_FOR));
+    let longest = settings.timing.grace.max(LEFT_FOR);
+    match store.notes() {
+        Ok(Notes { run: Some(run), .. }) => run.end(longest),
+        Ok(_) => {}
+        Err(_) => hook::end_all(&settings.node.name, &settings.ring.name, longest),
     }
     Ok(store)
 }
@@ -113,7 +116,9 @@ async fn run_on(
     let handle = Handle::new(requests, transport.waker());
     let (orders, ordered) = mpsc::unbounded_channel();
     let (publish, published) = watch::channel(settings.clone());
-    let app = App::new(handle.clone(), published.clone(), random());
+    let token = settings.api.token_file.as_deref();
+    let token = token.map(secret::token).transpose()?;
+    let app = App::new(handle.clone(), published.clone(), token, random);
     let servers = listen(settings, &app).await?;
     let began = Instant::now();
     let telemetry =
@@ -123,6 +128,10 @@ async fn run_on(
         key,
         kept: store.kept(),
         session: hook::session(),
+        epoch: SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default()
+            .saturating_sub(began.elapsed()),
         random,
     };
     let shell = Shell {
@@ -228,18 +237,11 @@ async fn listen(settings: &Settings, app: &Arc<App>) -> Result<Vec<Server>, Serv
     let socket = &settings.api.socket;
     let what = format!("cannot serve at {} (api.socket)", socket.display());
     let unix = bind_socket(socket).map_err(system(what))?;
-    let local = api::local(Arc::clone(app));
-    let mut servers = vec![tokio::spawn(async move {
-        // It ends only when it is aborted.
-        let _ = axum::serve(unix, local).await;
-    })];
+    let mut servers = vec![tokio::spawn(door::serve_local(unix, Arc::clone(app)))];
     if let Some(address) = &settings.api.http {
         let what = format!("cannot serve at {address} (api.http)");
         let tcp = TcpListener::bind(address).await.map_err(system(what))?;
-        let public = api::public(Arc::clone(app));
-        servers.push(tokio::spawn(async move {
-            let _ = axum::serve(tcp, public).await;
-        }));
+        servers.push(tokio::spawn(door::serve_http(tcp, Arc::clone(app))));
     }
     Ok(servers)
 }
@@ -268,7 +270,7 @@ fn bind_socket(path: &Path) -> io::Result<UnixListener> {
 /// better than none.
 fn random() -> u64 {
     getrandom::u64().unwrap_or_else(|_| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         now.map_or(1, |now| now.as_nanos() as u64)
     })
 }

@@ -3,6 +3,11 @@
 //!
 //! A disk that is full or gone is an alarm, not a reason to stop: the node goes on,
 //! and a restart meanwhile is a fault that the ring recovers from.
+//!
+//! What was kept is believed only if it is whole and the latest: every file has a checksum,
+//! and a state that was not waited for until it was on the disk counts only within the boot
+//! of the machine that wrote it, or after a clean stop. Everything else is a [`Doubt`],
+//! never an empty beginning.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -13,15 +18,23 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::hook::Run;
 use crate::permits::Ledger;
+use place::{HEAD_BYTES, read_place, this_boot, write_place};
+use sealed::{create, sync_folder};
+
+mod place;
+pub(crate) mod sealed;
 
 /// A folder with a node's files.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
     sync: Sync,
+    /// Goes with every state: this boot of the machine, or 0 if the disk is waited for.
+    boot: u64,
     /// The state file: two places, written in turn, so that one is always whole.
     state: Option<File>,
     turn: u64,
@@ -52,10 +65,26 @@ pub struct Kept {
     pub roster: Option<Vec<u8>>,
     /// What else has to survive a restart.
     pub notes: Notes,
+    /// What was kept and cannot be relied on.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Why something that was kept is not relied on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Doubt {
+    /// It is there and cannot be read.
+    #[error("the kept {0} cannot be read: {1}")]
+    Unreadable(Stored, String),
+    /// The machine has stopped without warning since it was written.
+    #[error(
+        "the machine has stopped without warning, and the latest state may not have reached the \
+         disk (node.sync_state)"
+    )]
+    PowerCut,
 }
 
 /// Something that a node keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stored {
     /// [`Kept::notes`].
     Notes,
@@ -87,13 +116,12 @@ pub struct Notes {
     /// The command that runs, or is about to.
     #[serde(rename = "hold")]
     pub run: Option<Run>,
+    /// No token had a larger fencing number here.
+    pub fence: u64,
 }
 
-const STATE_MAGIC: &[u8; 8] = b"HWstore2";
 /// How long a folder that somebody uses is waited for.
 const LOCKED_FOR: Duration = Duration::from_secs(2);
-
-const HEAD_BYTES: usize = 8 + 8 + 8 + 8;
 
 impl Store {
     /// Opens a folder, or makes it. What a killed node has left may have the folder for a
@@ -115,6 +143,10 @@ impl Store {
         Ok(Store {
             folder: folder.to_owned(),
             sync,
+            boot: match sync {
+                Sync::Always => 0,
+                Sync::Never => this_boot(),
+            },
             state: None,
             turn: 0,
             place_bytes: 0,
@@ -125,23 +157,65 @@ impl Store {
     }
 
     /// The latest whole state, if there is one.
-    pub fn state(&self) -> Option<Vec<u8>> {
-        let bytes = std::fs::read(self.path("state")).ok()?;
-        let half = bytes.len() / 2;
-        let places = [bytes.get(..half)?, bytes.get(half..)?];
-        let whole = places.into_iter().filter_map(read_place);
-        whole
-            .max_by_key(|(turn, _)| *turn)
-            .map(|(_, state)| state.to_vec())
+    ///
+    /// # Errors
+    ///
+    /// Why it is not relied on.
+    pub fn state(&self) -> Result<Option<Vec<u8>>, Doubt> {
+        let bytes = match std::fs::read(self.path("state")) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable("state", error)),
+        };
+        let (one, other) = bytes.split_at(bytes.len() / 2);
+        let whole = [one, other].into_iter().filter_map(read_place);
+        let Some(latest) = whole.max_by_key(|place| place.turn) else {
+            return Err(unreadable("state", "neither of its two places is whole"));
+        };
+        let stopped = std::fs::read_to_string(self.path("clean"));
+        let clean = stopped.is_ok_and(|turn| turn == latest.turn.to_string());
+        if clean || latest.boot == 0 || latest.boot == this_boot() {
+            return Ok(Some(latest.state.to_vec()));
+        }
+        Err(Doubt::PowerCut)
     }
 
-    /// All that was kept.
+    /// All that was kept. The mark of a clean stop counts once.
     pub fn kept(&self) -> Kept {
-        Kept {
-            state: self.state(),
-            roster: self.roster(),
-            notes: self.notes(),
+        let mut doubts = Vec::new();
+        let mut kept = Kept {
+            state: self.state().unwrap_or_else(|doubt| {
+                doubts.push(doubt);
+                None
+            }),
+            roster: self.roster().unwrap_or_else(|doubt| {
+                doubts.push(doubt);
+                None
+            }),
+            notes: self.notes().unwrap_or_else(|doubt| {
+                doubts.push(doubt);
+                Notes::default()
+            }),
+            doubts: Vec::new(),
+        };
+        kept.doubts = doubts;
+        if std::fs::remove_file(self.path("clean")).is_ok() {
+            let _ = sync_folder(&self.folder);
         }
+        kept
+    }
+
+    /// The node stops in good order, and its state is the latest.
+    ///
+    /// # Errors
+    ///
+    /// When the disk does not take it.
+    pub fn finish(&mut self) -> io::Result<()> {
+        let Some(file) = &self.state else {
+            return Ok(());
+        };
+        file.sync_all()?;
+        sealed::replace(&self.folder, "clean", self.turn.to_string().as_bytes())
     }
 
     /// Keeps a state.
@@ -169,7 +243,7 @@ impl Store {
         } else {
             0
         };
-        write_place(&mut self.place, self.turn, state);
+        write_place(&mut self.place, self.turn, self.boot, state);
         file.write_all_at(&self.place, at)?;
         if self.sync == Sync::Always {
             file.sync_data()?;
@@ -179,7 +253,7 @@ impl Store {
 
     fn new_state(&mut self, state: &[u8]) -> io::Result<()> {
         let turn = self.last_turn() + 1;
-        write_place(&mut self.place, turn, state);
+        write_place(&mut self.place, turn, self.boot, state);
         let fresh = self.path("state.new");
         // Room for both places is taken now, so that a disk that fills up later does no
         // harm.
@@ -188,6 +262,7 @@ impl Store {
         file.write_all(&vec![0; self.place.len()])?;
         file.sync_all()?;
         std::fs::rename(&fresh, self.path("state"))?;
+        sync_folder(&self.folder)?;
         self.turn = turn;
         self.place_bytes = self.place.len() as u64;
         self.state = Some(file);
@@ -201,18 +276,26 @@ impl Store {
         };
         let (one, other) = bytes.split_at(bytes.len() / 2);
         let turns = [one, other].into_iter().filter_map(read_place);
-        let last = turns.map(|(turn, _)| turn).max().unwrap_or(0);
+        let last = turns.map(|place| place.turn).max().unwrap_or(0);
         last + last % 2
     }
 
     /// The signed roster, if one was kept.
-    pub fn roster(&self) -> Option<Vec<u8>> {
-        let text = std::fs::read(self.path("roster")).ok()?;
-        let end = text.iter().position(|&byte| byte == b'\n')?;
-        let mac = std::str::from_utf8(&text[end + 1..]).ok()?.trim();
-        let mut bytes = text[..end].to_vec();
-        bytes.extend(hex::decode(mac).ok()?);
-        Some(bytes)
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn roster(&self) -> Result<Option<Vec<u8>>, Doubt> {
+        let Some(text) = self.unsealed("roster")? else {
+            return Ok(None);
+        };
+        let roster = || {
+            let end = text.iter().position(|&byte| byte == b'\n')?;
+            let mac = std::str::from_utf8(&text[end + 1..]).ok()?;
+            Some([&text[..end], &hex::decode(mac).ok()?].concat())
+        };
+        let roster = roster().ok_or_else(|| unreadable("roster", "it has no signature"))?;
+        Ok(Some(roster))
     }
 
     /// Keeps a signed roster: a line of JSON and a line with its signature.
@@ -224,13 +307,23 @@ impl Store {
         let at = signed.len().saturating_sub(headway_node::MAC_BYTES);
         let (body, mac) = signed.split_at(at);
         let mac = hex::encode(mac);
-        self.replace("roster", &[body, b"\n", mac.as_bytes(), b"\n"].concat())
+        sealed::write(
+            &self.folder,
+            "roster",
+            &[body, b"\n", mac.as_bytes()].concat(),
+        )
     }
 
     /// What was noted before.
-    pub fn notes(&self) -> Notes {
-        let bytes = std::fs::read(self.path("notes.json")).unwrap_or_default();
-        serde_json::from_slice(&bytes).unwrap_or_default()
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn notes(&self) -> Result<Notes, Doubt> {
+        let Some(bytes) = self.unsealed("notes")? else {
+            return Ok(Notes::default());
+        };
+        serde_json::from_slice(&bytes).map_err(|error| unreadable("notes", error))
     }
 
     /// Keeps the notes, unless they are the same as last time.
@@ -241,18 +334,14 @@ impl Store {
     pub fn save_notes(&mut self, notes: &Notes) -> io::Result<()> {
         let bytes = serde_json::to_vec(notes)?;
         if bytes != self.notes {
-            self.replace("notes.json", &bytes)?;
+            sealed::write(&self.folder, "notes", &bytes)?;
             self.notes = bytes;
         }
         Ok(())
     }
 
-    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let fresh = self.path(&format!("{name}.new"));
-        let mut file = create(&fresh)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&fresh, self.path(name))
+    fn unsealed(&self, name: &str) -> Result<Option<Vec<u8>>, Doubt> {
+        sealed::read(&self.folder, name).map_err(|why| unreadable(name, why))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -275,47 +364,13 @@ fn lock(mut file: File) -> io::Result<Flock<File>> {
     }
 }
 
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-}
-
-fn write_place(place: &mut Vec<u8>, turn: u64, state: &[u8]) {
-    place.clear();
-    place.extend_from_slice(STATE_MAGIC);
-    place.extend_from_slice(&turn.to_be_bytes());
-    place.extend_from_slice(&(state.len() as u64).to_be_bytes());
-    let sum = checksum(place, state);
-    place.extend_from_slice(&sum.to_be_bytes());
-    place.extend_from_slice(state);
-}
-
-fn read_place(place: &[u8]) -> Option<(u64, &[u8])> {
-    let (head, rest) = place.split_at_checked(24)?;
-    let (sum, rest) = rest.split_first_chunk()?;
-    let turn = u64::from_be_bytes(head[8..16].try_into().ok()?);
-    let length = u64::from_be_bytes(head[16..24].try_into().ok()?);
-    let state = rest.get(..usize::try_from(length).ok()?)?;
-    let whole = checksum(head, state) == u64::from_be_bytes(*sum);
-    (head.starts_with(STATE_MAGIC) && whole).then_some((turn, state))
-}
-
-/// Tells a write that was cut from one that was not; the state has a digest of its own
-/// for everything else. Eight bytes at a time, because every hop waits for it; each step
-/// can be undone, so that a change of one word is never missed.
-fn checksum(head: &[u8], state: &[u8]) -> u64 {
-    let words = head.chunks(8).chain(state.chunks(8));
-    words.fold(0xcbf2_9ce4_8422_2325, |sum, bytes| {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        let mixed = (sum ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 32)
-    })
+fn unreadable(name: &str, why: impl fmt::Display) -> Doubt {
+    let what = match name {
+        "state" => Stored::State,
+        "roster" => Stored::Roster,
+        _ => Stored::Notes,
+    };
+    Doubt::Unreadable(what, why.to_string())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Transports whose nodes can be given addresses while they run.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::ToSocketAddrs as _;
 use std::path::Path;
 
 use headway_node::transport::lines::Lines;
@@ -13,6 +13,9 @@ use crate::config::{self, Settings};
 #[cfg(feature = "zenoh")]
 use crate::secret;
 use crate::service::{ServiceError, system};
+use by_name::ByName;
+
+mod by_name;
 
 /// A connection to a neighbour, as `/v1/status` gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -36,8 +39,8 @@ pub(crate) trait ServiceTransport: Transport {
     ///
     /// # Errors
     ///
-    /// When the address means nothing to this transport; sending to the node is then
-    /// loss.
+    /// When the address means nothing to this transport, or it is not known yet what it means
+    /// (`WouldBlock`); sending to the node is then loss.
     fn reach(&mut self, node: u32, address: &str) -> io::Result<()>;
 
     /// Forgets a node.
@@ -90,7 +93,8 @@ pub(crate) fn open(settings: &Settings) -> Result<Box<dyn ServiceTransport>, Ser
                 })
                 .map_err(system(&*what))?;
             let udp = Udp::bind(address).map_err(system(what))?;
-            Ok(Box::new(udp))
+            let names = ByName::new(udp).map_err(system("cannot start a thread"));
+            Ok(Box::new(names?))
         }
     }
 }
@@ -180,27 +184,5 @@ impl ServiceTransport for Lines {
 
     fn name(&self) -> &'static str {
         "serial"
-    }
-}
-
-impl ServiceTransport for Udp {
-    fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
-        let found = match address.parse::<SocketAddr>() {
-            Ok(address) => Some(address),
-            Err(_) => address.to_socket_addrs()?.next(),
-        };
-        let address = found.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::NotFound, format!("no address for {address}"))
-        })?;
-        self.set_peer(node, address);
-        Ok(())
-    }
-
-    fn forget(&mut self, node: u32) {
-        self.remove_peer(node);
-    }
-
-    fn name(&self) -> &'static str {
-        "udp"
     }
 }

@@ -77,6 +77,8 @@ fn roster() -> Roster {
             .map(member)
             .collect(),
         bypassed: vec!["c".into()],
+        dwell_most_ms: 1_800_000,
+        grace_ms: 10_000,
     }
 }
 
@@ -122,6 +124,7 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
         },
         agreement: [1; 9],
         drained: true,
+        on_ring: false,
     };
     let messages = [
         Message::Offer,
@@ -155,9 +158,9 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
 }
 
 /// Whatever has become of its files, a node starts with one of the states that it had, or
-/// with none; and keeps what comes after.
+/// with a doubt; and keeps what comes after.
 #[test]
-fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
+fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
     const FOLDERS: u64 = 3_000;
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -174,6 +177,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
                 fence: 99,
                 holder: Holder::Command,
                 collected: true,
+                stopped: false,
             }],
         },
         leaving: vec![("c".into(), "10.0.0.3:7400".into())],
@@ -182,6 +186,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
             session: 6,
             process: None,
         }),
+        fence: 99,
     };
     let mut store = Store::open(folder.path(), Sync::Never).unwrap();
     for state in &states {
@@ -189,7 +194,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
     }
     store.save_roster(signed.bytes()).unwrap();
     store.save_notes(&notes).unwrap();
-    let names = ["state", "roster", "notes.json"];
+    let names = ["state", "roster", "notes"];
     let samples = names.map(|name| std::fs::read(path(name)).unwrap());
     drop(store);
     let (mut read, mut refused) = (0, 0);
@@ -199,29 +204,27 @@ fn damaged_files_of_a_node_are_what_they_were_or_nothing() {
             std::fs::write(path(name), damage::damaged(sample, &mut below)).unwrap();
         }
         let mut store = Store::open(folder.path(), Sync::Never).unwrap();
+        // A file that is there is never read as if it were not.
         match store.state() {
-            Some(state) => {
+            Ok(state) => {
                 read += 1;
-                assert!(states.contains(&state), "seed {seed}");
+                assert!(states.contains(&state.unwrap()), "seed {seed}");
             }
-            None => refused += 1,
+            Err(_) => refused += 1,
         }
-        if let Some(bytes) = store.roster()
-            && let Ok(read) = Signed::read(&bytes, "web", &key())
-        {
-            assert_eq!(read, signed, "seed {seed}");
+        if let Ok(bytes) = store.roster() {
+            assert_eq!(bytes.as_deref(), Some(signed.bytes()), "seed {seed}");
         }
-        let noted = store.notes();
-        let written = serde_json::to_vec(&noted).unwrap();
-        let again: Notes = serde_json::from_slice(&written).unwrap();
-        assert_eq!(again, noted, "seed {seed}");
+        if let Ok(read) = store.notes() {
+            assert_eq!(read, notes, "seed {seed}");
+        }
         if seed % 100 == 0 {
-            store.save_notes(&noted).unwrap();
-            assert_eq!(store.notes(), noted);
+            store.save_notes(&notes).unwrap();
+            assert_eq!(store.notes().unwrap(), notes);
             store.save_state(b"another").unwrap();
-            assert_eq!(store.state().unwrap(), b"another");
+            assert_eq!(store.state().unwrap().unwrap(), b"another");
             store.save_roster(signed.bytes()).unwrap();
-            assert_eq!(store.roster().unwrap(), signed.bytes());
+            assert_eq!(store.roster().unwrap().unwrap(), signed.bytes());
         }
     }
     both(read, refused);

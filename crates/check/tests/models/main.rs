@@ -5,6 +5,7 @@ mod asynchronous;
 mod definitional;
 mod guarded;
 mod measuring;
+mod membership;
 mod monitored;
 mod moving_block;
 mod unknown_size;

@@ -164,6 +164,9 @@ struct AddArgs {
 struct RemoveArgs {
     /// Which member
     name: String,
+    /// You know that its machine is off, and those of its neighbours that were removed before
+    #[arg(long)]
+    gone: bool,
     #[command(flatten)]
     socket: SocketArgs,
 }
@@ -185,7 +188,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(Command::List(socket)) => list(&socket.socket),
         Some(Command::Add(args)) => add(args),
         Some(Command::Remove(args)) => {
-            let path = format!("/v1/members/{}", args.name);
+            let gone = if args.gone { "?gone=true" } else { "" };
+            let path = format!("/v1/members/{}{gone}", args.name);
             let answer = ask(&args.socket.socket, "DELETE", &path, None)?;
             println!("roster {}: {} is removed", answer["version"], args.name);
             Ok(Answer::Yes)
@@ -240,7 +244,7 @@ fn mistaken(sources: &Sources, mut mistakes: Vec<Mistake>) -> Failure {
         return Failure::new("nothing is wrong");
     };
     for mistake in &mistakes {
-        failure(mistake).report();
+        crate::failure::report(failure(mistake));
     }
     let last = failure(&last);
     match sources.file {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
+use headway_answer::run as answer;
 use headway_draw::escape;
 use headway_sim::beliefs::Beliefs;
 use headway_sim::run::{EngineChoice, Frame};
@@ -87,22 +88,15 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         return moving_block::run(args);
     }
     let (instance, network) = args.instance()?;
-    for fault in &args.faults {
-        fault
-            .fits(&instance.ring)
-            .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
-        check_fault_round(fault, args.rounds)?;
-    }
+    let run = answer::new(&instance, &args.faults, args.rounds, args.engine)?;
     explain_jam(&instance);
-    let run = Run {
-        ring: instance.ring.clone(),
-        start: instance.start.clone(),
-        faults: args.faults.clone(),
-        seed: instance.seed,
-        rounds: args.rounds,
-        engine: args.engine,
-    };
-    admit(&instance, &run)?;
+    if let Some(long) = answer::admit(&instance, &run)? {
+        let about = indicatif::HumanDuration(long);
+        let help = answer::TELLS_AT_ONCE;
+        warn(format_args!(
+            "this may take up to {about}; Ctrl-C shows what is known. {help}"
+        ));
+    }
     if network.is_some() && args.rounds.is_some_and(|rounds| rounds > MAX_WALK_ROUNDS) {
         return Err(Failure::new(format!(
             "--rounds {}: on a walk every round is kept, at most {MAX_WALK_ROUNDS} of them",
@@ -180,51 +174,8 @@ impl Args {
     }
 }
 
-/// Refuses a fault that would not come.
-fn check_fault_round(fault: &Fault, rounds: Option<u64>) -> Result<(), Failure> {
-    if rounds.is_none_or(|rounds| fault.after_round <= rounds) {
-        return Ok(());
-    }
-    Err(
-        Failure::new(format!("--fault {fault} would come after the last round"))
-            .help("give more --rounds, or an earlier fault"),
-    )
-}
-
 /// The distance in the network is kept for every round of a run on a walk.
 const MAX_WALK_ROUNDS: u64 = 20_000_000;
-
-/// Local states and tokens that lock-step gets through in a second, with what watches it.
-const STEPS_PER_SECOND: u128 = 50_000_000;
-
-/// Says if it will take long, and refuses what would take a year.
-fn admit(instance: &Instance, run: &Run) -> Result<(), Failure> {
-    let (n, m) = (instance.processes(), instance.tokens());
-    let last_fault = run.faults.iter().map(|fault| fault.after_round).max();
-    let rounds = run.rounds.map_or_else(
-        || u128::from(run.patience()) + u128::from(n) + u128::from(last_fault.unwrap_or(0)),
-        u128::from,
-    );
-    // As the run chooses its engine.
-    let per_round = if m <= n / 4 { m } else { n.max(m) };
-    let seconds = rounds * u128::from(per_round) / STEPS_PER_SECOND;
-    let days = seconds / 86_400;
-    let help = "`headway forecast` tells the same at once, for rings of delays and relays";
-    if days >= 365 {
-        let fits = 365 * 86_400 * STEPS_PER_SECOND / u128::from(per_round.max(1));
-        return Err(Failure::new(format!(
-            "{rounds} rounds of this ring would take about {days} days"
-        ))
-        .help(format!("give at most --rounds {fits}; {help}")));
-    }
-    if seconds >= 60 {
-        let about = indicatif::HumanDuration(std::time::Duration::from_secs(seconds as u64));
-        warn(format_args!(
-            "this may take up to {about}; Ctrl-C shows what is known. {help}"
-        ));
-    }
-    Ok(())
-}
 
 /// Says what is going to happen on an infeasible ring.
 fn explain_jam(instance: &Instance) {

@@ -5,18 +5,9 @@ use std::io::Write;
 use style::DIM;
 
 pub(crate) mod diagram;
-pub(crate) mod json;
+pub(crate) use headway_answer::{count, json};
 pub(crate) mod progress;
 pub(crate) mod style;
-
-/// `1 token`, `2 tokens`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
-    let plural = match noun.strip_suffix("ss") {
-        Some(_) => format!("{noun}es"),
-        None => format!("{noun}s"),
-    };
-    format!("{number} {}", if number == 1 { noun } else { &plural })
-}
 
 /// One JSON value on standard output, for people to read as well.
 pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {

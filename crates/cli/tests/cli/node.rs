@@ -235,3 +235,42 @@ fn the_unit_works_under_a_real_systemd() {
     let fine = text.lines().filter(|line| line.starts_with("ok: "));
     assert_eq!(fine.count(), 7, "{text}");
 }
+
+/// The rule for polkit, in another JavaScript: it allows what it lists, and nothing else.
+#[test]
+fn the_rule_for_polkit_allows_what_it_lists() {
+    let name = "the_rule_for_polkit_allows_what_it_lists";
+    let node = match tools::program(&["node"], "nodejs") {
+        Ok(node) => node,
+        Err(why) => return tools::skip(name, &why),
+    };
+    let rule = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../packaging/50-headway.rules"
+    );
+    let rule = std::fs::read_to_string(rule).unwrap();
+    let asks = r#"
+        const ask = (user, id, unit, verb) =>
+            console.log(asked({ id, lookup: (key) => ({ unit, verb })[key] }, { user }));
+        const units = "org.freedesktop.systemd1.manage-units";
+        ask("headway", units, "nginx.service", "restart");
+        ask("headway", units, "nginx.service", "stop");
+        ask("headway", units, "sshd.service", "restart");
+        ask("other", units, "nginx.service", "restart");
+        ask("headway", "org.freedesktop.login1.reboot");
+        ask("headway", "org.freedesktop.policykit.exec");
+    "#;
+    let answers = |rule: &str| {
+        let script = format!(
+            "let asked; const polkit = {{ addRule: (rule) => {{ asked = rule; }}, \
+             Result: {{ YES: 'yes', NOT_HANDLED: 'no' }} }}; {rule}\n{{ {asks} }}"
+        );
+        let output = Command::new(&node).args(["-e", &script]).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{told}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(answers(&rule), "yes\nno\nno\nno\nno\nno\n");
+    let reboots = rule.replace("reboots = false", "reboots = true");
+    assert_eq!(answers(&reboots), "yes\nno\nno\nno\nyes\nno\n");
+}

@@ -185,3 +185,48 @@ fn target_exists(package: &str, kind: &str, name: &str) -> bool {
         || files.join(name).join("main.rs").exists()
         || manifest.contains(&format!("[[{kind}]]\nname = \"{name}\""))
 }
+
+/// Every promise to operators names tests, and they are there.
+#[test]
+fn every_promise_names_a_test() {
+    let promises = root().join("docs/operators/promises.md");
+    let text = std::fs::read_to_string(promises).expect("the promises");
+    let mut sources = String::new();
+    for folder in [
+        "crates/service/tests",
+        "crates/service/tests/fleet",
+        "crates/service/src/permits",
+        "crates/service/src/store",
+        "crates/check/tests/models",
+    ] {
+        for entry in std::fs::read_dir(root().join(folder)).expect("a folder") {
+            let path = entry.expect("a file").path();
+            if path.extension().is_some_and(|extension| extension == "rs") {
+                sources += &std::fs::read_to_string(path).expect("a source");
+            }
+        }
+    }
+    let table = text
+        .split("\n## ")
+        .find(|part| part.starts_with("Promised"));
+    let rows = table
+        .expect("a table")
+        .lines()
+        .filter(|line| line.starts_with("| "));
+    let mut promises = 0;
+    for row in rows.skip(1) {
+        let tests = row
+            .trim_end_matches('|')
+            .rsplit('|')
+            .next()
+            .unwrap_or_default();
+        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "no test: {row}");
+        for name in names {
+            let test = format!("#[test]\nfn {name}()");
+            assert!(sources.contains(&test), "there is no test `{name}`");
+        }
+        promises += 1;
+    }
+    assert!(promises >= 10, "{promises}");
+}

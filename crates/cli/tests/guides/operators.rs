@@ -43,10 +43,26 @@ const STAND_INS: &[(&str, &str)] = &[
         done"#,
     ),
     ("journalctl", "cat ROOT/log"),
+    // Everything here belongs to one user.
+    (
+        "systemd-sysusers",
+        "grep -q '^u headway ' ROOT/etc/sysusers.d/headway.conf",
+    ),
+    ("chown", "[ \"$2\" = headway: ]"),
     (
         "cargo",
         r#"cd REPOSITORY && PATH=${PATH#*:} && exec cargo "$@""#,
     ),
+];
+
+/// Folders that are there on every machine.
+const FOLDERS: [&str; 6] = [
+    "bin",
+    "usr/local/bin",
+    "etc/systemd/system",
+    "etc/sysusers.d",
+    "etc/polkit-1/rules.d",
+    "tmp",
 ];
 
 struct Machines {
@@ -64,7 +80,7 @@ impl Machines {
         for (at, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
             let own = format!("{}.{}", machines.net, at + 1);
             let root = machines.root(name);
-            for folder in ["bin", "usr/local/bin", "etc/systemd/system", "tmp"] {
+            for folder in FOLDERS {
                 std::fs::create_dir_all(root.join(folder)).expect("a folder");
             }
             std::fs::write(root.join("own"), &own).expect("written");
@@ -98,6 +114,8 @@ impl Machines {
         for path in [
             "/etc/headway",
             "/etc/systemd/system",
+            "/etc/sysusers.d",
+            "/etc/polkit-1/rules.d",
             "/usr/local/bin",
             "/var/lib/headway",
             "/run/headway",
@@ -244,6 +262,18 @@ fn three_machines_from_nothing() {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+#[test]
+fn fencing_numbers_that_a_resource_checks() {
+    let machines = Machines::new();
+    let folder = machines.root("a").join("tmp");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/operators/fenced.sh"
+    );
+    std::fs::copy(script, folder.join("fenced.sh")).expect("a copy");
+    assert_eq!(machines.follow("fencing.md", &folder), 4);
 }
 
 #[test]

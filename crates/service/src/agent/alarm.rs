@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::membership::control;
 use crate::request::Refusal;
+use crate::store::Doubt;
 
 /// Something that somebody should look at.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -27,7 +28,10 @@ pub(crate) enum Alarm {
     #[error("{name} cannot be bypassed: {why}")]
     NoBypass { name: String, why: Refusal },
     /// A node was configured with another first roster.
-    #[error("{0} was configured with other members: make ring.members the same")]
+    #[error(
+        "{0} was configured with other members, or another dwell_most or grace: make ring.members \
+         and [timing] the same"
+    )]
     OtherMembers(String),
     /// A node was configured with another ring.
     #[error("{0} was told other tokens, separation or payload: make [ring] the same")]
@@ -41,6 +45,21 @@ pub(crate) enum Alarm {
     /// A neighbour is silent.
     #[error("neighbour {0} is silent; tokens stop behind it")]
     Silent(String),
+    /// The kept roster cannot be read, and the file's may be an old one.
+    #[error(
+        "the kept roster cannot be used: asks the others for it. If none has one, remove `roster` \
+         from node.state_dir everywhere"
+    )]
+    NoRosterKept,
+    /// What was kept is not relied on.
+    #[error("{0}: joins afresh when permits of before are over")]
+    Doubtful(Doubt),
+    /// The neighbours know a later state.
+    #[error(
+        "the kept state is older than what the neighbours were told, as if a file or a machine had \
+         been put back: joins afresh when permits of before are over"
+    )]
+    RolledBack,
     /// Something could not be kept on disk.
     #[error("{0}")]
     NotKept(String),

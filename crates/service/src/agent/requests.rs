@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::Key;
+use headway_node::{Key, Timing};
 
 use super::{Agent, Effect, rules};
 use crate::config::Settings;
@@ -55,11 +55,13 @@ impl Agent {
             Request::AskCommand => Err(Refusal::NoCommand),
             Request::Lock { group, id } => {
                 let client = Holder::FleetLock { group, id };
-                let collected = self.permits.collect(&client);
-                if !collected && running {
-                    self.permits.ask(now, client);
+                if self.permits.collect(&client) {
+                    Ok(Answer::Slot)
+                } else if !running || self.permits.ask(now, client) {
+                    Err(Refusal::NotYet)
+                } else {
+                    Err(Refusal::Full)
                 }
-                collected.then_some(Answer::Slot).ok_or(Refusal::NotYet)
             }
             Request::Unlock { group, id } => {
                 let client = Holder::FleetLock { group, id };
@@ -95,8 +97,8 @@ impl Agent {
                 self.membership.handle_add(now, id, member, after, force);
                 return None;
             }
-            Request::Remove { name } => {
-                self.membership.handle_remove(now, id, &name);
+            Request::Remove { name, gone } => {
+                self.membership.handle_remove(now, id, &name, gone);
                 return None;
             }
             Request::Reload { settings, key } => {
@@ -104,9 +106,13 @@ impl Agent {
                 return None;
             }
             Request::Stop => {
-                tracing::info!("stops: asks its permits back");
+                tracing::info!("stops");
                 self.stopping = Some(now);
-                self.permits.handle_stop(now);
+                for grant in self.membership.challenged() {
+                    self.membership.drop_challenge(grant);
+                    self.seat.handle_done(now, grant, None);
+                }
+                self.permits.handle_stop(now, self.settings.node.hand_on);
                 return None;
             }
         })
@@ -119,8 +125,14 @@ impl Agent {
             tracing::warn!(keys = ?kept, "changed in the file; these need a restart");
         }
         self.settings = Arc::new(new);
-        let timing = self.settings.timing.timing();
-        self.permits.set_rules(now, rules(&self.settings));
+        let roster = self.membership.roster();
+        let rules = rules(&self.settings, roster);
+        self.permits.set_rules(now, rules);
+        let timing = Timing {
+            dwell_most: rules.dwell_most,
+            grace: rules.grace,
+            ..self.settings.timing.timing()
+        };
         self.seat.set(now, timing, key.clone());
         self.membership.set(Arc::clone(&self.settings), key);
         tracing::info!("the configuration was read again");

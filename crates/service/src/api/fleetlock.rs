@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{App, Shared};
+use crate::config::FleetlockSettings;
 use crate::request::{Answer, Refusal, Request};
 
 /// How often a waiting request looks whether its turn has come.
@@ -30,6 +30,18 @@ const MAX_CHARACTERS: usize = 256;
 pub(crate) fn valid_group(group: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
     (1..=MAX_CHARACTERS).contains(&group.len()) && group.chars().all(letter)
+}
+
+impl FleetlockSettings {
+    /// Whether a client with this id may ask here: its id, or the beginning of it and a `*`,
+    /// is listed, or nothing is.
+    fn speaks_for(&self, id: &str) -> bool {
+        let fits = |listed: &String| match listed.strip_suffix('*') {
+            Some(begin) => id.starts_with(begin),
+            None => id == listed,
+        };
+        self.ids.is_empty() || self.ids.iter().any(fits)
+    }
 }
 
 #[derive(Deserialize)]
@@ -57,9 +69,9 @@ pub(super) async fn pre_reboot(
     State(app): Shared,
     method: Method,
     headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    body: Bytes,
 ) -> Result<Answer, Problem> {
-    let Client { id, group } = client(&app, &method, &headers, body)?;
+    let Client { id, group } = client(&app, &method, &headers, &body)?;
     let wait = app.settings.borrow().fleetlock.wait;
     let began = Instant::now();
     loop {
@@ -76,16 +88,33 @@ pub(super) async fn steady_state(
     State(app): Shared,
     method: Method,
     headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    body: Bytes,
 ) -> Result<Answer, Problem> {
-    let Client { id, group } = client(&app, &method, &headers, body)?;
+    let Client { id, group } = client(&app, &method, &headers, &body)?;
     Ok(app.ask(Request::Unlock { group, id }).await?)
+}
+
+/// Whether a path belongs to this protocol.
+pub(super) fn serves(path: &str) -> bool {
+    matches!(path, "/v1/pre-reboot" | "/v1/steady-state")
+}
+
+/// A client was not let in.
+pub(super) fn refuse(status: StatusCode, value: String) -> Response {
+    Problem(status, "refused", value).into_response()
+}
+
+/// A client says too much.
+pub(super) fn too_long() -> Response {
+    let value = "the body is too long".into();
+    Problem(StatusCode::PAYLOAD_TOO_LARGE, "invalid_body", value).into_response()
 }
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Problem {
         let (status, kind) = match refusal {
             Refusal::NotYet => (StatusCode::CONFLICT, "failed_lock"),
+            Refusal::Full => (StatusCode::TOO_MANY_REQUESTS, "too_many"),
             _ => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
         };
         Problem(status, kind, refusal.to_string())
@@ -93,12 +122,7 @@ impl From<Refusal> for Problem {
 }
 
 /// Who asks, if the request is as the protocol says.
-fn client(
-    app: &App,
-    method: &Method,
-    headers: &HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Client, Problem> {
+fn client(app: &App, method: &Method, headers: &HeaderMap, body: &[u8]) -> Result<Client, Problem> {
     let wrong = |kind, value: &str| Problem(StatusCode::BAD_REQUEST, kind, value.into());
     let settings = app.settings.borrow();
     let fleetlock = &settings.fleetlock;
@@ -121,11 +145,7 @@ fn client(
             "expected the header `fleet-lock-protocol: true`",
         ));
     }
-    let body = body.map_err(|_| {
-        let value = "the body is too long".into();
-        Problem(StatusCode::PAYLOAD_TOO_LARGE, "invalid_body", value)
-    })?;
-    let Body { client_params } = serde_json::from_slice(&body).map_err(|error| {
+    let Body { client_params } = serde_json::from_slice(body).map_err(|error| {
         let value = format!("expected {{\"client_params\": {{\"id\": …, \"group\": …}}}}: {error}");
         wrong("invalid_body", &value)
     })?;
@@ -144,6 +164,10 @@ fn client(
     if !fleetlock.groups.contains(&client_params.group) {
         let value = format!("group `{}` is not served here", client_params.group);
         return Err(Problem(StatusCode::FORBIDDEN, "unknown_group", value));
+    }
+    if !fleetlock.speaks_for(&client_params.id) {
+        let value = "this id is not served here (fleetlock.ids)".into();
+        return Err(Problem(StatusCode::FORBIDDEN, "unknown_id", value));
     }
     Ok(client_params)
 }

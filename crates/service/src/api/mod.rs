@@ -1,5 +1,6 @@
 //! The node's HTTP interface: on its Unix socket everything, on an HTTP address
-//! everything but what changes the ring.
+//! everything but what changes the ring, and what changes anything only with a token
+//! ([`door`]).
 //!
 //! | what | answer |
 //! |---|---|
@@ -11,13 +12,12 @@
 //! | `POST /v1/hook` | the command runs at the next permit |
 //! | `POST /v1/pre-reboot`, `POST /v1/steady-state` | FleetLock |
 //! | `GET /healthz`, `GET /readyz`, `GET /metrics` | for machines that watch |
-//! | `GET /v1/roster`, `POST /v1/members`, `DELETE /v1/members/NAME` | the ring; changes on the socket only |
+//! | `GET /v1/roster`, `POST /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`) | the ring; changes on the socket only |
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post};
@@ -29,8 +29,9 @@ use tokio::sync::watch;
 use crate::agent::Status;
 use crate::config::Settings;
 use crate::membership::roster::Member;
-use crate::request::{Answer, Handle, Refusal, Reply, Request};
+use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
 
+pub(crate) mod door;
 pub(crate) mod fleetlock;
 mod permits;
 
@@ -44,24 +45,32 @@ const MAX_BODY_BYTES: usize = 16 << 10;
 pub(crate) struct App {
     handle: Handle,
     settings: watch::Receiver<Settings>,
-    tickets: AtomicU64,
+    /// What has to be shown over HTTP to change something.
+    token: Option<String>,
+    /// Gives numbers that nobody can guess.
+    random: fn() -> u64,
 }
 
 type Shared = State<Arc<App>>;
 
 impl App {
-    /// Tickets are counted from `first`, which nobody should guess.
-    pub(crate) fn new(handle: Handle, settings: watch::Receiver<Settings>, first: u64) -> Arc<App> {
-        let tickets = AtomicU64::new(first >> 1);
+    /// Asks `handle`; whoever changes something over HTTP has to show `token`.
+    pub(crate) fn new(
+        handle: Handle,
+        settings: watch::Receiver<Settings>,
+        token: Option<String>,
+        random: fn() -> u64,
+    ) -> Arc<App> {
         Arc::new(App {
             handle,
             settings,
-            tickets,
+            token,
+            random,
         })
     }
 
-    fn ticket(&self) -> u64 {
-        self.tickets.fetch_add(1, Ordering::Relaxed)
+    fn ticket(&self) -> Ticket {
+        Ticket(u128::from((self.random)()) << 64 | u128::from((self.random)()))
     }
 
     async fn ask(&self, request: Request) -> Reply {
@@ -82,23 +91,17 @@ impl App {
 }
 
 /// For the Unix socket.
-pub(crate) fn local(app: Arc<App>) -> Router {
-    routes()
+fn local_routes(app: Arc<App>) -> Router {
+    let more = Router::new()
         .route("/v1/members", post(add))
         .route("/v1/members/{name}", delete(remove))
         .route("/v1/hook", post(ask_command))
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .with_state(app)
+        .with_state(Arc::clone(&app));
+    more.merge(routes(app))
 }
 
 /// For an HTTP address.
-pub(crate) fn public(app: Arc<App>) -> Router {
-    routes()
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .with_state(app)
-}
-
-fn routes() -> Router<Arc<App>> {
+fn routes(app: Arc<App>) -> Router {
     Router::new()
         .route("/v1/status", get(status))
         .route("/v1/permits", post(permits::acquire))
@@ -112,6 +115,7 @@ fn routes() -> Router<Arc<App>> {
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .fallback(|| async { problem(StatusCode::NOT_FOUND, "there is nothing here") })
+        .with_state(app)
 }
 
 /// An error for people and programs.
@@ -123,6 +127,7 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
             Refusal::NotAnswering => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::Full => StatusCode::TOO_MANY_REQUESTS,
             Refusal::NoPermit | Refusal::NoRoster => StatusCode::NOT_FOUND,
             _ => StatusCode::CONFLICT,
         };
@@ -202,8 +207,20 @@ async fn add(State(app): Shared, Json(added): Json<Added>) -> Reply {
     app.ask_for(request, PATIENCE + window).await
 }
 
-async fn remove(State(app): Shared, Path(name): Path<String>) -> Reply {
-    app.ask(Request::Remove { name }).await
+/// How a member is removed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Removed {
+    #[serde(default)]
+    gone: bool,
+}
+
+async fn remove(
+    State(app): Shared,
+    Path(name): Path<String>,
+    Query(Removed { gone }): Query<Removed>,
+) -> Reply {
+    app.ask(Request::Remove { name, gone }).await
 }
 
 /// The protocol's thread answers.

@@ -9,10 +9,10 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use super::{App, Shared, problem};
-use crate::request::{Handle, Refusal, Reply, Request};
+use crate::request::{Handle, Refusal, Reply, Request, Ticket};
 
 /// The longest that a request waits.
-const MAX_WAIT: Duration = Duration::from_secs(3600);
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 /// What a program asks for.
 #[derive(Debug, Default, Deserialize)]
@@ -38,7 +38,7 @@ impl Wanted {
 
 /// Takes a request back when the program has gone away or waited long enough.
 struct Waiting {
-    ticket: u64,
+    ticket: Ticket,
     handle: Handle,
     given: bool,
 }
@@ -69,16 +69,20 @@ pub(super) async fn acquire(State(app): Shared, asked: Asked) -> Result<Response
     Ok(answer.map_or_else(none, IntoResponse::into_response))
 }
 
-pub(super) async fn look(State(app): Shared, Path(ticket): Path<u64>) -> Reply {
+pub(super) async fn look(State(app): Shared, Path(ticket): Path<Ticket>) -> Reply {
     app.ask(Request::Look { ticket }).await
 }
 
-pub(super) async fn extend(State(app): Shared, Path(ticket): Path<u64>, asked: Asked) -> Reply {
+pub(super) async fn extend(State(app): Shared, Path(ticket): Path<Ticket>, asked: Asked) -> Reply {
     let lease = Wanted::of(asked).lease(&app);
     app.ask(Request::Extend { ticket, lease }).await
 }
 
-pub(super) async fn release(State(app): Shared, Path(ticket): Path<u64>, asked: Asked) -> Response {
+pub(super) async fn release(
+    State(app): Shared,
+    Path(ticket): Path<Ticket>,
+    asked: Asked,
+) -> Response {
     let Ok(payload) = Wanted::of(asked).payload.map(hex::decode).transpose() else {
         let message = "payload: expected hexadecimal digits";
         return problem(StatusCode::BAD_REQUEST, message);

@@ -27,6 +27,12 @@ impl Settings {
             !self.fleetlock.enabled || self.api.http.is_some(),
             "FleetLock needs an HTTP address: set api.http",
         );
+        reader.expect(
+            "fleetlock.enabled",
+            !self.fleetlock.enabled || self.api.token_file.is_some(),
+            "FleetLock clients have to show who they are: set api.token_file, and give them the \
+             address http://fleetlock:TOKEN@HOST:PORT/",
+        );
         let (after, least) = (
             self.membership.bypass_after,
             self.timing.dwell_most + self.timing.grace,

@@ -30,8 +30,10 @@ settings! {
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
         /// Folder for saved state, so that a restart is not treated as a fault
         state_dir: PathBuf, Required "/var/lib/headway", Restart;
-        /// Wait for the disk at every change: survives a power cut, costs time
+        /// Wait for the disk at every change: after a power cut the node goes on, costs time
         sync_state: bool, Default false, Restart;
+        /// At a clean stop, pass permits on instead of keeping them until the node is back
+        hand_on: bool, Default false, Reload;
     }
     /// The ring. Every node has to be told the same here.
     ring: RingSettings {
@@ -82,9 +84,9 @@ settings! {
         tick: Duration, Default "100ms", Reload;
         /// A permit's token stays at least this long
         dwell_least: Duration, Default "0ms", Reload;
-        /// A permit is withdrawn after this long
+        /// A permit is withdrawn after this long; the first roster's counts for the whole ring
         dwell_most: Duration, Default "30m", Reload;
-        /// Time from asking a permit back (SIGTERM) to its end (SIGKILL before)
+        /// From asking a permit back (SIGTERM) to its end (SIGKILL before); as dwell_most
         grace: Duration, Default "10s", Reload;
     }
     /// A command to run when a permit comes. There is no shell; its environment has
@@ -103,6 +105,10 @@ settings! {
         socket: PathBuf, Required "/run/headway/node.sock", Restart;
         /// HTTP address: API, FleetLock, health, metrics
         http: Option<String>, Optional "127.0.0.1:7480", Restart;
+        /// File with what has to be shown there to change anything, readable by this user only
+        token_file: Option<PathBuf>, Optional "/etc/headway/api.token", Restart;
+        /// Names that the HTTP address answers for, beside addresses and localhost
+        hosts: Vec<String>, Optional ["a.example"], Reload;
         /// A program that does not extend its permit for this long loses it
         lease: Duration, Default "60s", Reload;
     }
@@ -112,6 +118,8 @@ settings! {
         enabled: bool, Default false, Reload;
         /// Groups whose clients may ask
         groups: Vec<String>, Default ["default"], Reload;
+        /// Ids that may ask here, with * for any end of one; all if left out
+        ids: Vec<String>, Default [], Reload;
         /// How long a request waits for its turn before the answer is no
         wait: Duration, Default "0ms", Reload;
         /// Forget a request that is not repeated for this long

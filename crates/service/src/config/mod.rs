@@ -40,7 +40,11 @@ impl Settings {
         Config {
             role: Role::usual(index, plan.nodes()),
             payload: self.ring.payload_bytes,
-            timing: self.timing.timing(),
+            timing: Timing {
+                dwell_most: roster.dwell_most(),
+                grace: roster.grace(),
+                ..self.timing.timing()
+            },
             fence_floor: roster.version << 40,
             ..Config::new(ring, index, plan)
         }
@@ -59,6 +63,8 @@ impl Settings {
             ring: self.ring.name.clone(),
             members: self.ring.members.clone(),
             bypassed: Vec::new(),
+            dwell_most_ms: self.timing.dwell_most.as_millis() as u64,
+            grace_ms: self.timing.grace.as_millis() as u64,
         })
     }
 }

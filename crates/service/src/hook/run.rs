@@ -36,36 +36,7 @@ pub struct Run {
 impl Run {
     /// Ends all that is left of it, and waits until it is gone, for `longest` at most.
     pub(crate) fn end(&self, longest: Duration) {
-        let began = Instant::now();
-        let mut told = false;
-        loop {
-            // Searched again every time: what is searched may start more.
-            let groups = self.groups();
-            if groups.is_empty() {
-                if told {
-                    tracing::warn!("the command of before the restart has ended");
-                }
-                return;
-            }
-            if !told {
-                tracing::warn!(
-                    ?groups,
-                    "a command of before the restart still runs: SIGKILL"
-                );
-                told = true;
-            }
-            if began.elapsed() >= longest {
-                tracing::error!(
-                    ?groups,
-                    "a command of before the restart does not end; the node goes on without"
-                );
-                return;
-            }
-            for group in groups {
-                let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        end(longest, || self.groups());
     }
 
     /// The process groups that are left of it.
@@ -76,25 +47,78 @@ impl Run {
         let own = self.process.filter(|&(process, start)| {
             process > 1 && Stat::of(process).is_none_or(|stat| stat.start == start)
         });
-        let marked = |process: i32| {
-            let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-            environment
-                .split(|&byte| byte == 0)
-                .any(|variable| variable == mark.as_bytes())
-        };
-        let mut groups: Vec<i32> = processes()
-            .filter_map(|process| Some((process, Stat::of(process)?)))
-            .filter(|(_, stat)| stat.lives && stat.session == self.session)
-            .filter(|(process, stat)| {
-                own.is_some_and(|(group, _)| group == stat.group) || marked(*process)
-            })
-            .map(|(_, stat)| stat.group)
-            .filter(|&group| group > 1 && group != getpgrp().as_raw())
-            .collect();
-        groups.sort_unstable();
-        groups.dedup();
-        groups
+        groups(|process, stat| {
+            let ours = own.is_some_and(|(group, _)| group == stat.group);
+            stat.session == self.session && (ours || has(process, &[&mark]))
+        })
     }
+}
+
+/// Ends all that any command of a node has left, when it is not known which one ran; also what
+/// is in a session of its own.
+pub(crate) fn end_all(node: &str, ring: &str, longest: Duration) {
+    let marks = [
+        format!("HEADWAY_NODE={node}"),
+        format!("HEADWAY_RING={ring}"),
+    ];
+    let [node, ring] = &marks;
+    end(longest, || groups(|process, _| has(process, &[node, ring])));
+}
+
+fn end(longest: Duration, groups: impl Fn() -> Vec<i32>) {
+    let began = Instant::now();
+    let mut told = false;
+    loop {
+        // Searched again every time: what is searched may start more.
+        let groups = groups();
+        if groups.is_empty() {
+            if told {
+                tracing::warn!("the command of before the restart has ended");
+            }
+            return;
+        }
+        if !told {
+            tracing::warn!(
+                ?groups,
+                "a command of before the restart still runs: SIGKILL"
+            );
+            told = true;
+        }
+        if began.elapsed() >= longest {
+            tracing::error!(
+                ?groups,
+                "a command of before the restart does not end; the node goes on without"
+            );
+            return;
+        }
+        for group in groups {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The groups of living processes that are looked for, but for this one's own.
+fn groups(wanted: impl Fn(i32, &Stat) -> bool) -> Vec<i32> {
+    let mut groups: Vec<i32> = processes()
+        .filter_map(|process| Some((process, Stat::of(process)?)))
+        .filter(|(process, stat)| stat.lives && wanted(*process, stat))
+        .map(|(_, stat)| stat.group)
+        .filter(|&group| group > 1 && group != getpgrp().as_raw())
+        .collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
+/// Whether all of these are in a process's environment.
+fn has(process: i32, marks: &[&String]) -> bool {
+    let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    let mut marks = marks.iter();
+    marks.all(|mark| {
+        let mut variables = environment.split(|&byte| byte == 0);
+        variables.any(|variable| variable == mark.as_bytes())
+    })
 }
 
 /// All processes that there are.

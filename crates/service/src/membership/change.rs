@@ -45,7 +45,7 @@ impl Membership {
             if !left.is_empty() {
                 let names: Vec<&String> = left.keys().collect();
                 tracing::info!(?names, "waits until they use no permit");
-                self.leaving_until = now + longest_permit(&self.settings);
+                self.leaving_until = now + old.longest_permit();
             }
             self.leaving.extend(left);
             if let Some(beside) = old.around(me) {
@@ -56,6 +56,7 @@ impl Membership {
         // Whoever is on the new ring says for itself when it is ready.
         self.leaving.retain(|name, _| new.index(name).is_none());
         self.drop_poll();
+        self.challenges.clear();
         self.silent_since.clear();
         self.alarms
             .clear(|alarm| !matches!(alarm, Alarm::OtherMembers(_) | Alarm::OtherRing(_)));
@@ -85,7 +86,7 @@ impl Membership {
             self.exchange.offer(address);
         }
         if !self.standing.taking_part {
-            for address in &self.settings.ring.seeds {
+            for address in &self.seeds {
                 self.exchange.offer(address);
             }
         }
@@ -102,6 +103,28 @@ impl Membership {
         Ok(change(roster)?)
     }
 
+    /// A roster, unless it leaves out somebody who was beside nobody who stays: a member that
+    /// has not heard of it asks its neighbours before it works, and one of them has to know.
+    pub(super) fn keeps_neighbours(&self, next: Roster) -> Result<Roster, Refusal> {
+        let (Some(current), Some(base)) = (
+            &self.current,
+            self.settled.as_ref().or(self.current.as_ref()),
+        ) else {
+            return Ok(next);
+        };
+        let stays = |name: &str| {
+            [&next, current]
+                .iter()
+                .all(|roster| roster.index(name).is_some())
+        };
+        let alone = |member: &&Member| {
+            let mut beside = base.around(&member.name).into_iter().flatten();
+            !stays(&member.name) && !beside.any(|beside| stays(&beside.name))
+        };
+        let alone = base.active().find(alone).map(|member| member.name.clone());
+        alone.map_or(Ok(next), |name| Err(Refusal::Segment(name)))
+    }
+
     /// Makes a roster the ring's, from here.
     pub(super) fn propose(&mut self, now: Duration, roster: Roster) -> Reply {
         roster.check()?;
@@ -115,21 +138,20 @@ impl Membership {
     }
 }
 
-/// How long a permit of somebody who has left lasts at most.
-pub(super) fn longest_permit(settings: &Settings) -> Duration {
-    settings.timing.dwell_most + settings.timing.grace
-}
-
-/// The roster to begin with: the one that was kept, or the file's.
-pub(super) fn known_roster(settings: &Settings, key: &Key, kept: Option<&[u8]>) -> Option<Signed> {
+/// The roster to begin with: the one that was kept, or the file's if none was.
+pub(super) fn known_roster(
+    settings: &Settings,
+    key: &Key,
+    kept: Option<&[u8]>,
+) -> Result<Option<Signed>, ()> {
     let first = settings.first_roster();
     let first = first.map(|roster| Signed::new(roster, key));
-    let kept = kept.and_then(|bytes| {
-        Signed::read(bytes, &settings.ring.name, key)
-            .inspect_err(|error| tracing::warn!(%error, "the kept roster is not used"))
-            .ok()
+    let kept = kept.map(|bytes| {
+        Signed::read_kept(bytes, &settings.ring.name, key)
+            .map_err(|error| tracing::error!(%error, "the kept roster is not used"))
     });
-    match (kept, first) {
+    let kept = kept.transpose()?;
+    Ok(match (kept, first) {
         (Some(kept), Some(first)) if kept.mark().version <= 1 => Some(first),
         (Some(kept), Some(first)) => {
             if kept.roster().members != first.roster().members {
@@ -141,7 +163,7 @@ pub(super) fn known_roster(settings: &Settings, key: &Key, kept: Option<&[u8]>) 
             Some(kept)
         }
         (kept, first) => kept.or(first),
-    }
+    })
 }
 
 /// The members that are no longer on the ring between `me` and the nearest members

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version, 1 |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong; plus 128 if no permit of an earlier roster is in use at the sender |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -43,9 +43,12 @@ pub struct Sender {
     pub agreement: [u8; 9],
     /// No permit of an earlier roster is in use here any more.
     pub drained: bool,
+    /// It hears both its neighbours on the ring of its roster, and the ring is settled.
+    pub on_ring: bool,
 }
 
 const DRAINED: u8 = 128;
+const ON_RING: u8 = 64;
 
 /// What is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +126,9 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
         Message::Pong { nonce } => (4, nonce.to_be_bytes().to_vec()),
     };
     bytes.extend_from_slice(b"HC");
-    bytes.extend_from_slice(&[1, kind | if sender.drained { DRAINED } else { 0 }]);
+    let drained = if sender.drained { DRAINED } else { 0 };
+    let on_ring = if sender.on_ring { ON_RING } else { 0 };
+    bytes.extend_from_slice(&[1, kind | drained | on_ring]);
     bytes.extend_from_slice(&ring.0);
     bytes.extend_from_slice(&sender.mark.version.to_be_bytes());
     bytes.extend_from_slice(&sender.mark.digest);
@@ -163,8 +168,9 @@ pub fn read(datagram: &[u8], ring: RingId, key: &Key) -> Result<(Sender, Message
 }
 
 fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
-    let kind = bytes[3] & !DRAINED;
+    let kind = bytes[3] & !(DRAINED | ON_RING);
     let drained = bytes[3] & DRAINED != 0;
+    let on_ring = bytes[3] & ON_RING != 0;
     let mut rest = &bytes[20..];
     let mark = Mark {
         version: u64::from_be_bytes(take(&mut rest)?),
@@ -204,6 +210,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         mark,
         agreement,
         drained,
+        on_ring,
     };
     rest.is_empty().then_some((sender, message))
 }
@@ -234,6 +241,7 @@ mod tests {
             },
             agreement: [1; 9],
             drained: true,
+            on_ring: false,
         }
     }
 

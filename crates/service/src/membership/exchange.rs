@@ -76,9 +76,14 @@ impl Exchange {
         self.own.as_ref().map(Signed::mark).unwrap_or_default()
     }
 
-    /// The key has changed.
-    pub(crate) fn set_key(&mut self, key: Key) {
+    /// The key may have changed. The roster with its new signature, if it has one.
+    pub(crate) fn set_key(&mut self, key: Key) -> Option<Vec<u8>> {
         self.key = key;
+        let own = self.own.as_mut()?;
+        let signed = Signed::new(own.roster().clone(), &self.key);
+        let changed = (signed != *own).then(|| signed.bytes().to_vec());
+        *own = signed;
+        changed
     }
 
     /// This node makes a roster itself. Whether it replaces the one that it has.

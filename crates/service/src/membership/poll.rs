@@ -68,7 +68,9 @@ impl Membership {
         if !membership.bypass || !self.standing.taking_part {
             return;
         }
-        let long = |since: Duration| now.saturating_sub(since) >= membership.bypass_after;
+        // Never before its permit is over, whatever the file says.
+        let after = membership.bypass_after.max(roster.longest_permit());
+        let long = |since: Duration| now.saturating_sub(since) >= after;
         let mut silent = self.silent_since.iter();
         if let Some((name, _)) = silent.find(|(_, since)| long(**since)) {
             self.ask(now, Purpose::Bypass(name.clone()));
@@ -209,6 +211,7 @@ impl Membership {
 
     fn bypass(&mut self, now: Duration, name: &str, bypass: Bypass) {
         let next = self.next(|roster: &Roster| roster.bypassing(name, bypass));
+        let next = next.and_then(|next| self.keeps_neighbours(next));
         if let Err(why) = next.and_then(|next| self.propose(now, next)) {
             let name = name.to_owned();
             self.no_bypass(Alarm::NoBypass { name, why });

@@ -5,19 +5,19 @@
 //! not listen to each other, and a ring cannot settle before all its members have
 //! the same one.
 
-use headway_node::{Key, MAC_BYTES};
+use std::time::Duration;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+pub use signed::{Digest, Mark, Signed};
+
+mod signed;
+
 /// The most members: what a node is willing to keep and pass on.
 pub const MAX_MEMBERS: usize = 4096;
-
-/// SHA-256 of a roster's bytes.
-pub type Digest = [u8; 32];
-
-const SIGNED_AS: &[u8] = b"headway roster 1";
 
 /// One node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +46,10 @@ pub struct Roster {
     pub members: Vec<Member>,
     /// Members that are left out for now.
     pub bypassed: Vec<String>,
+    /// Everybody's `timing.dwell_most`, in milliseconds.
+    pub dwell_most_ms: u64,
+    /// Everybody's `timing.grace`, in milliseconds.
+    pub grace_ms: u64,
 }
 
 /// What becomes of a member that is bypassed or was.
@@ -233,6 +237,21 @@ impl Roster {
         Some([predecessor, successor])
     }
 
+    /// When a permit is asked back.
+    pub fn dwell_most(&self) -> Duration {
+        Duration::from_millis(self.dwell_most_ms)
+    }
+
+    /// How long it may take to end then.
+    pub fn grace(&self) -> Duration {
+        Duration::from_millis(self.grace_ms)
+    }
+
+    /// No permit is in use for longer.
+    pub fn longest_permit(&self) -> Duration {
+        self.dwell_most().saturating_add(self.grace())
+    }
+
     /// How many are more than half of all members, bypassed or not.
     pub fn majority(&self) -> usize {
         self.members.len() / 2 + 1
@@ -295,102 +314,6 @@ impl Roster {
             version: self.version.saturating_add(1),
             ..self.clone()
         }
-    }
-}
-
-/// A roster with its signature, as it is kept and passed on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signed {
-    roster: Roster,
-    bytes: Vec<u8>,
-    digest: Digest,
-}
-
-impl Signed {
-    /// Signs a roster.
-    pub fn new(roster: Roster, key: &Key) -> Signed {
-        let mut bytes = roster.bytes();
-        let digest = Sha256::digest(&bytes).into();
-        let mac = key.sign(&[SIGNED_AS, &bytes].concat());
-        bytes.extend_from_slice(&mac);
-        Signed {
-            roster,
-            bytes,
-            digest,
-        }
-    }
-
-    /// Checks a signature, and that the roster makes sense and is of this ring.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
-    pub fn read(bytes: &[u8], ring: &str, key: &Key) -> Result<Signed, RosterError> {
-        let at = bytes
-            .len()
-            .checked_sub(MAC_BYTES)
-            .ok_or(RosterError::Malformed)?;
-        let (body, mac) = bytes.split_at(at);
-        if !key.verify(&[SIGNED_AS, body].concat(), mac) {
-            return Err(RosterError::Unsigned);
-        }
-        let roster: Roster = serde_json::from_slice(body).map_err(|_| RosterError::Malformed)?;
-        if roster.bytes() != body {
-            return Err(RosterError::Malformed);
-        }
-        roster.check()?;
-        if roster.ring != ring {
-            return Err(RosterError::OtherRing(roster.ring));
-        }
-        Ok(Signed {
-            roster,
-            digest: Sha256::digest(body).into(),
-            bytes: bytes.to_vec(),
-        })
-    }
-
-    /// The roster.
-    pub const fn roster(&self) -> &Roster {
-        &self.roster
-    }
-
-    /// The roster and its signature, as bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// What it is known by.
-    pub const fn mark(&self) -> Mark {
-        Mark {
-            version: self.roster.version,
-            digest: self.digest,
-            size: self.bytes.len() as u32,
-        }
-    }
-}
-
-/// What a roster is known by without its members.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
-    /// Its version; 0 for none at all.
-    pub version: u64,
-    /// Its digest.
-    pub digest: Digest,
-    /// How many bytes it has, signature included.
-    pub size: u32,
-}
-
-impl Mark {
-    /// Whether it replaces another: the later version, then the larger digest. First
-    /// rosters come from files, not from a decision, and do not replace each other.
-    pub fn replaces(&self, other: &Mark) -> bool {
-        self.version > other.version
-            || (self.version == other.version && self.version > 1 && self.digest > other.digest)
-    }
-
-    /// Two files that say different things about the first roster.
-    pub fn contradicts(&self, other: &Mark) -> bool {
-        self.version == 1 && other.version == 1 && self.digest != other.digest
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::hook::Run;
-use crate::request::{Given, RequestId};
+use crate::request::{Given, Refusal, RequestId, Ticket};
 use crate::telemetry::Episode;
 
 /// A token that a node may use, until it says that it is done.
@@ -26,7 +26,7 @@ pub enum Holder {
     /// A program, by the ticket that it was given when it asked.
     #[serde(rename = "program")]
     #[expect(missing_docs, reason = "said above")]
-    Program { ticket: u64 },
+    Program { ticket: Ticket },
     /// A FleetLock client.
     #[serde(rename = "fleet")]
     #[expect(missing_docs, reason = "as the client says")]
@@ -54,6 +54,8 @@ pub(crate) struct Permit {
     pub(crate) lease: Option<Duration>,
     /// It was asked back, and ends then at the latest.
     pub(crate) ends: Option<Duration>,
+    /// Its command was ended by a clean stop of the node.
+    pub(crate) stopped: bool,
 }
 
 impl Permit {
@@ -75,7 +77,7 @@ pub(crate) enum Effect {
     /// A program has its permit.
     Given(RequestId, Given),
     /// A program's request will never be met.
-    Refused(RequestId),
+    Refused(RequestId, Refusal),
     /// Somebody has used a permit.
     Ended(Episode),
 }
@@ -89,6 +91,8 @@ pub struct CommandPermit {
     pub run: u64,
     /// How long there is.
     pub time: Duration,
+    /// And how long to end then.
+    pub grace: Duration,
     /// What the token carries.
     pub payload: Vec<u8>,
 }
@@ -130,6 +134,9 @@ pub struct Entry {
     /// Its holder knows that it has it.
     #[serde(default)]
     pub collected: bool,
+    /// Its command was ended by a clean stop of the node: it goes on when the node is back.
+    #[serde(default)]
+    pub stopped: bool,
 }
 
 /// Numbers the runs of the command.

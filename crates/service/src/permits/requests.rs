@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use super::{Effect, Holder, Permit, Permits, Program, Waiting};
-use crate::request::{PermitView, RequestId};
+use crate::request::{PermitView, Refusal, RequestId, Ticket};
 use crate::telemetry::Outcome;
 
+/// How many wait at most, so that whoever asks for more does not hold up the ring for long.
+const MAX_WAITING: usize = 64;
+
 impl Permits {
-    /// Somebody wants a permit. Asking again changes nothing but the time.
-    pub(crate) fn ask(&mut self, now: Duration, holder: Holder) {
-        self.wait(now, holder, None);
+    /// Somebody wants a permit. Asking again changes nothing but the time. Whether there was
+    /// room in the queue.
+    pub(crate) fn ask(&mut self, now: Duration, holder: Holder) -> bool {
+        self.wait(now, holder, None)
     }
 
     /// A program wants a permit; the answer belongs to `request`.
@@ -17,21 +21,27 @@ impl Permits {
         &mut self,
         now: Duration,
         request: RequestId,
-        ticket: u64,
+        ticket: Ticket,
         lease: Duration,
     ) {
-        if self.closed {
-            self.effects.push_back(Effect::Refused(request));
+        let refusal = if self.closed {
+            Refusal::NotAnswering
+        } else if self.wait(now, Holder::Program { ticket }, Some((request, lease))) {
+            return;
         } else {
-            self.wait(now, Holder::Program { ticket }, Some((request, lease)));
-        }
+            Refusal::Full
+        };
+        self.effects.push_back(Effect::Refused(request, refusal));
     }
 
-    fn wait(&mut self, now: Duration, holder: Holder, program: Program) {
+    fn wait(&mut self, now: Duration, holder: Holder, program: Program) -> bool {
         let mut waiting = self.waiting.iter_mut();
         if let Some(waiting) = waiting.find(|waiting| waiting.holder == holder) {
             waiting.asked = now;
-            return;
+            return true;
+        }
+        if self.waiting.len() >= MAX_WAITING {
+            return false;
         }
         self.waiting.push_back(Waiting {
             holder,
@@ -39,6 +49,7 @@ impl Permits {
             program,
         });
         self.changes += 1;
+        true
     }
 
     /// Somebody does not want one any more.
@@ -52,7 +63,7 @@ impl Permits {
         self.waiting.retain(|waiting| {
             let keep = keep(waiting);
             if let (false, Some((request, _))) = (keep, waiting.program) {
-                effects.push_back(Effect::Refused(request));
+                effects.push_back(Effect::Refused(request, Refusal::NotAnswering));
             }
             keep
         });
@@ -71,7 +82,7 @@ impl Permits {
     }
 
     /// A program's permit as it sees it.
-    pub(crate) fn view(&self, now: Duration, ticket: u64) -> Option<PermitView> {
+    pub(crate) fn view(&self, now: Duration, ticket: Ticket) -> Option<PermitView> {
         let permit = self.of(&Holder::Program { ticket })?;
         Some(PermitView {
             ticket,
@@ -92,7 +103,7 @@ impl Permits {
     pub(crate) fn extend(
         &mut self,
         now: Duration,
-        ticket: u64,
+        ticket: Ticket,
         lease: Duration,
     ) -> Option<Duration> {
         let permit = self.lasting(&Holder::Program { ticket })?;

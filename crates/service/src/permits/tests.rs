@@ -1,4 +1,5 @@
 use super::*;
+use crate::request::Ticket;
 
 const RULES: Rules = Rules {
     dwell_most: Duration::from_secs(100),
@@ -63,7 +64,7 @@ fn done(token: u32, fence: u64) -> Effect {
 #[test]
 fn a_permit_that_nobody_wants_goes_on_at_once() {
     let mut permits = start(RULES, Ledger::default());
-    permits.handle_granted(s(1), grant(0, 7), &[]);
+    permits.handle_granted(s(1), grant(0, 7), s(1), &[]);
     assert_eq!(effects(&mut permits), [done(0, 7)]);
 }
 
@@ -71,18 +72,24 @@ fn a_permit_that_nobody_wants_goes_on_at_once() {
 fn first_come_first_served_and_the_rest_wait() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
-    permits.ask_for_program(s(0), 1, 5, s(10));
+    permits.ask_for_program(s(0), 1, Ticket(5), s(10));
     permits.ask(s(1), fleet("a"));
-    permits.handle_granted(s(2), grant(0, 7), &[]);
+    permits.handle_granted(s(2), grant(0, 7), s(2), &[]);
     assert!(effects(&mut permits).is_empty());
     assert_eq!(
         permits.of(&fleet("a")).map(|permit| permit.grant),
         Some(grant(0, 7))
     );
-    permits.handle_granted(s(3), grant(1, 9), &[]);
+    permits.handle_granted(s(3), grant(1, 9), s(3), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
-        [Effect::Given(1, Given { ticket: 5, .. })]
+        [Effect::Given(
+            1,
+            Given {
+                ticket: Ticket(5),
+                ..
+            }
+        )]
     ));
     assert!(
         permits.release(s(200), &fleet("a"), None) && !permits.release(s(200), &fleet("a"), None)
@@ -93,20 +100,20 @@ fn first_come_first_served_and_the_rest_wait() {
 #[test]
 fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
     let mut permits = start(RULES, Ledger::default());
-    permits.ask_for_program(s(0), 1, 5, s(10));
-    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.ask_for_program(s(0), 1, Ticket(5), s(10));
+    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     effects(&mut permits);
-    assert_eq!(permits.extend(s(0), 5, s(20)), Some(s(20)));
+    assert_eq!(permits.extend(s(0), Ticket(5), s(20)), Some(s(20)));
     permits.handle_timeout(s(19));
     assert!(effects(&mut permits).is_empty());
     assert_eq!(
-        permits.extend(s(19), 5, s(500)),
+        permits.extend(s(19), Ticket(5), s(500)),
         Some(s(81)),
         "no longer than dwell_most"
     );
     permits.handle_timeout(s(100));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
-    assert_eq!(permits.extend(s(100), 5, s(600)), None);
+    assert_eq!(permits.extend(s(100), Ticket(5), s(600)), None);
 }
 
 #[test]
@@ -118,7 +125,7 @@ fn what_is_asked_back_and_kept_is_an_overrun() {
         },
         Ledger::default(),
     );
-    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
         [Effect::StartCommand(_)]
@@ -133,10 +140,10 @@ fn what_is_asked_back_and_kept_is_an_overrun() {
         [Effect::Ended(_), Effect::Done(..)]
     ));
     // It still runs: no second one is started beside it.
-    permits.handle_granted(s(16), grant(0, 9), &[]);
+    permits.handle_granted(s(16), grant(0, 9), s(16), &[]);
     assert_eq!(effects(&mut permits), [done(0, 9)]);
     permits.handle_command_ended(s(17), grant(0, 7), Outcome::Succeeded, None);
-    permits.handle_granted(s(18), grant(0, 11), &[]);
+    permits.handle_granted(s(18), grant(0, 11), s(18), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
         [Effect::StartCommand(CommandPermit {
@@ -151,13 +158,13 @@ fn a_restart_keeps_permits_and_fleetlock_requests() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
     permits.ask(s(0), fleet("b"));
-    permits.handle_granted(s(0), grant(2, 7), &[]);
+    permits.handle_granted(s(0), grant(2, 7), s(0), &[]);
     let text = serde_json::to_string(&permits.ledger()).unwrap();
     let mut permits = start(RULES, serde_json::from_str(&text).unwrap());
     assert!(waits(&permits, &fleet("b")) && permits.of(&fleet("a")).is_none());
     // Still remembered before the node has granted it again.
     assert_eq!(permits.ledger().using.len(), 1);
-    permits.handle_granted(s(0), grant(2, 7), &[]);
+    permits.handle_granted(s(0), grant(2, 7), s(0), &[]);
     assert!(permits.of(&fleet("a")).is_some());
     assert!(effects(&mut permits).is_empty());
 }
@@ -167,15 +174,15 @@ fn a_permit_that_is_not_collected_lapses_and_one_that_is_stays() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
     permits.ask(s(0), fleet("b"));
-    permits.handle_granted(s(0), grant(0, 7), &[]);
-    permits.handle_granted(s(0), grant(1, 8), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
     effects(&mut permits);
     assert!(permits.collect(&fleet("b")) && !permits.collect(&fleet("c")));
     permits.handle_timeout(s(60));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
     let ledger = permits.ledger();
     let mut permits = start(RULES, ledger);
-    permits.handle_granted(s(0), grant(1, 8), &[]);
+    permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
     permits.handle_timeout(s(99));
     assert!(permits.of(&fleet("b")).is_some());
 }
@@ -187,12 +194,12 @@ fn requests_that_are_not_repeated_are_forgotten() {
     permits.handle_timeout(s(59));
     assert!(waits(&permits, &fleet("a")));
     permits.handle_timeout(s(60));
-    permits.handle_granted(s(61), grant(0, 7), &[]);
+    permits.handle_granted(s(61), grant(0, 7), s(61), &[]);
     assert_eq!(effects(&mut permits), [done(0, 7)]);
 }
 
 #[test]
-fn a_node_that_stops_recalls_and_gives_nothing_more() {
+fn a_node_that_stops_and_hands_on_recalls_and_gives_nothing_more() {
     let mut permits = start(
         Rules {
             every_permit: true,
@@ -200,17 +207,17 @@ fn a_node_that_stops_recalls_and_gives_nothing_more() {
         },
         Ledger::default(),
     );
-    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), grant(1, 8), &[]);
+    permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
     effects(&mut permits);
-    permits.handle_stop(s(1));
+    permits.handle_stop(s(1), true);
     assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
     permits.handle_command_ended(s(2), grant(0, 7), Outcome::Succeeded, None);
     let holders: Vec<&Holder> = permits.permits().map(|permit| &permit.holder).collect();
     assert_eq!(holders, [&fleet("a")]);
     effects(&mut permits);
-    permits.handle_granted(s(3), grant(0, 9), &[]);
+    permits.handle_granted(s(3), grant(0, 9), s(3), &[]);
     assert_eq!(effects(&mut permits), [done(0, 9)]);
 }
 
@@ -220,16 +227,16 @@ fn a_node_that_stops_recalls_and_gives_nothing_more() {
 fn a_client_that_asks_again_after_a_restart_has_one_permit() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     assert!(permits.collect(&fleet("a")));
     let ledger = permits.ledger();
     let mut permits = start(RULES, ledger);
     assert!(!permits.collect(&fleet("a")), "not known yet");
     permits.ask(s(1), fleet("a"));
-    permits.handle_granted(s(2), grant(0, 7), &[]);
+    permits.handle_granted(s(2), grant(0, 7), s(2), &[]);
     assert!(permits.collect(&fleet("a")) && !waits(&permits, &fleet("a")));
     effects(&mut permits);
-    permits.handle_granted(s(3), grant(1, 9), &[]);
+    permits.handle_granted(s(3), grant(1, 9), s(3), &[]);
     assert_eq!(effects(&mut permits), [done(1, 9)], "nobody else waits");
 }
 
@@ -237,15 +244,88 @@ fn a_client_that_asks_again_after_a_restart_has_one_permit() {
 fn steady_state_gives_back_everything_that_a_client_has() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), grant(0, 7), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     permits.handle_withdrawn(s(100), grant(0, 7));
     // Its time is over; it asks again, and another token comes in the grace.
     assert!(!permits.collect(&fleet("a")));
     permits.ask(s(101), fleet("a"));
-    permits.handle_granted(s(102), grant(1, 9), &[]);
+    permits.handle_granted(s(102), grant(1, 9), s(102), &[]);
     effects(&mut permits);
     assert!(permits.collect(&fleet("a")));
     assert!(permits.release(s(200), &fleet("a"), None));
     assert_eq!(effects(&mut permits), [done(0, 7), done(1, 9)]);
     assert_eq!(permits.permits().count(), 0);
+}
+
+/// A command may reboot the machine: its permit stays, and is over when the node is back.
+#[test]
+fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
+    let mut permits = start(
+        Rules {
+            every_permit: true,
+            ..RULES
+        },
+        Ledger::default(),
+    );
+    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.ask_for_program(s(0), 1, Ticket(5), s(10));
+    permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
+    effects(&mut permits);
+    permits.handle_stop(s(1), false);
+    assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
+    assert!(permits.stopping());
+    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Failed, None);
+    assert!(!permits.stopping());
+    assert_eq!(effects(&mut permits), [], "neither is given back");
+    let mut back = start(RULES, permits.ledger());
+    assert!(!back.wants(grant(0, 7)) && back.wants(grant(1, 8)));
+    back.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    back.handle_granted(s(0), grant(1, 8), s(0), &[]);
+    assert_eq!(
+        effects(&mut back),
+        [done(0, 7)],
+        "its command is not run again"
+    );
+    assert!(back.view(s(1), Ticket(5)).is_some());
+}
+
+/// Somebody else was added: nobody is stopped for that, and nobody stays longer for it.
+#[test]
+fn permits_of_a_ring_that_was_left_last_as_long_as_they_would_have() {
+    let mut permits = start(
+        Rules {
+            every_permit: true,
+            ..RULES
+        },
+        Ledger::default(),
+    );
+    permits.handle_granted(s(3), grant(0, 7), s(2), &[]);
+    effects(&mut permits);
+    permits.handle_left(s(4));
+    permits.handle_timeout(s(101));
+    assert_eq!(effects(&mut permits), []);
+    assert_eq!(
+        permits.poll_timeout(),
+        Some(s(102)),
+        "counted from when it was asked for"
+    );
+    permits.handle_timeout(s(102));
+    assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
+    permits.handle_timeout(s(107));
+    assert_eq!(permits.permits().count(), 0);
+}
+
+#[test]
+fn a_command_that_was_asked_for_is_wanted_under_new_rules_too() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask(s(0), Holder::Command);
+    permits.set_rules(s(1), RULES);
+    assert!(permits.wants(grant(0, 7)));
+    let every = Rules {
+        every_permit: true,
+        ..RULES
+    };
+    permits.set_rules(s(2), every);
+    permits.set_rules(s(3), RULES);
+    assert!(!permits.wants(grant(0, 7)), "only because every permit was");
 }

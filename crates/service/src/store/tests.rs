@@ -4,10 +4,10 @@ use super::*;
 fn the_latest_whole_state_is_found_whatever_was_being_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path(), Sync::Never).unwrap();
-    assert_eq!(store.state(), None);
+    assert_eq!(store.state(), Ok(None));
     for round in 0..20_u8 {
         store.save_state(&[round; 100]).unwrap();
-        assert_eq!(store.state(), Some(vec![round; 100]));
+        assert_eq!(store.state(), Ok(Some(vec![round; 100])));
     }
     // A write that was cut: whichever place it hit, the other is whole.
     let path = folder.path().join("state");
@@ -17,12 +17,15 @@ fn the_latest_whole_state_is_found_whatever_was_being_written() {
         let mut cut = bytes.clone();
         cut[at] ^= 0xff;
         std::fs::write(&path, &cut).unwrap();
-        seen.push(store.state().unwrap()[0]);
+        seen.push(store.state().unwrap().unwrap()[0]);
     }
     seen.sort_unstable();
     assert_eq!(seen, [18, 19]);
-    std::fs::write(&path, b"nonsense").unwrap();
-    assert_eq!(store.state(), None);
+    for nonsense in [&b"nonsense"[..], b""] {
+        std::fs::write(&path, nonsense).unwrap();
+        let doubt = store.state().unwrap_err().to_string();
+        assert!(doubt.contains("neither of its two places"), "{doubt}");
+    }
 }
 
 #[test]
@@ -48,7 +51,11 @@ fn a_write_that_was_cut_anywhere_leaves_the_state_before() {
             ] {
                 std::fs::write(&path, &torn).unwrap();
                 let expected = if torn == after { &pair[1] } else { &pair[0] };
-                assert_eq!(store.state().as_ref(), Some(expected), "cut at {cut}");
+                assert_eq!(
+                    store.state().as_ref(),
+                    Ok(&Some(expected.clone())),
+                    "cut at {cut}"
+                );
             }
         }
         std::fs::write(&path, &after).unwrap();
@@ -62,7 +69,7 @@ fn another_length_and_a_restart_go_on_from_the_latest() {
         let mut store = Store::open(folder.path(), Sync::Always).unwrap();
         for round in 0..3_u8 {
             store.save_state(&vec![round; length]).unwrap();
-            assert_eq!(store.state(), Some(vec![round; length]));
+            assert_eq!(store.state(), Ok(Some(vec![round; length])));
         }
     }
 }
@@ -97,9 +104,9 @@ fn a_folder_that_is_gone_is_an_error_and_the_next_try_may_work() {
     std::fs::create_dir_all(&inner).unwrap();
     store.save_state(&[2; 10]).unwrap();
     store.save_notes(&Notes::default()).unwrap();
-    assert_eq!(store.state(), Some(vec![2; 10]));
+    assert_eq!(store.state(), Ok(Some(vec![2; 10])));
     assert!(
-        inner.join("notes.json").exists(),
+        inner.join("notes").exists(),
         "the same notes are tried again"
     );
 }
@@ -111,7 +118,7 @@ fn rosters_and_notes_come_back() {
     let mut signed = b"{\"version\":1}".to_vec();
     signed.extend_from_slice(&[0xab; 32]);
     store.save_roster(&signed).unwrap();
-    assert_eq!(store.roster(), Some(signed));
+    assert_eq!(store.roster(), Ok(Some(signed)));
     let notes = Notes {
         leaving: vec![("x".into(), "h:1".into())],
         run: Some(Run {
@@ -122,5 +129,63 @@ fn rosters_and_notes_come_back() {
         ..Notes::default()
     };
     store.save_notes(&notes).unwrap();
-    assert_eq!(store.notes(), notes);
+    assert_eq!(store.notes(), Ok(notes));
+}
+
+#[test]
+fn whatever_is_damaged_is_a_doubt_and_never_an_empty_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path(), Sync::Never).unwrap();
+    store
+        .save_roster(&[b"{}".as_slice(), &[7; 32]].concat())
+        .unwrap();
+    store
+        .save_notes(&Notes {
+            fence: 9,
+            ..Notes::default()
+        })
+        .unwrap();
+    assert_eq!(store.kept().doubts, []);
+    for (name, what) in [("roster", Stored::Roster), ("notes", Stored::Notes)] {
+        let path = folder.path().join(name);
+        let whole = std::fs::read(&path).unwrap();
+        let cuts = (0..whole.len()).map(|end| whole[..end].to_vec());
+        let flips = (0..whole.len()).map(|at| {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1;
+            flipped
+        });
+        for damaged in cuts.chain(flips) {
+            std::fs::write(&path, &damaged).unwrap();
+            let doubts = store.kept().doubts;
+            let found = matches!(&doubts[..], [Doubt::Unreadable(found, _)] if *found == what);
+            assert!(found, "{name}: {doubts:?}");
+        }
+        std::fs::write(&path, &whole).unwrap();
+    }
+}
+
+/// Another boot is one whose number is another.
+#[test]
+fn a_state_of_before_a_power_cut_counts_only_if_it_was_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for sync in [Sync::Never, Sync::Always] {
+        let mut store = Store::open(folder.path(), sync).unwrap();
+        store.boot ^= u64::from(sync == Sync::Never);
+        store.save_state(&[1; 10]).unwrap();
+        store.save_state(&[2; 10]).unwrap();
+        let expected = match sync {
+            Sync::Never => Err(Doubt::PowerCut),
+            Sync::Always => Ok(Some(vec![2; 10])),
+        };
+        assert_eq!(store.state(), expected);
+        // A clean stop is as good, once, and for this state only.
+        store.finish().unwrap();
+        assert_eq!(store.state(), Ok(Some(vec![2; 10])));
+        store.save_state(&[3; 10]).unwrap();
+        assert_eq!(store.state().is_ok(), sync == Sync::Always);
+        store.finish().unwrap();
+        assert_eq!(store.kept().state, Some(vec![3; 10]));
+        assert_eq!(store.kept().state.is_some(), sync == Sync::Always);
+    }
 }

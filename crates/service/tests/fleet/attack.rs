@@ -51,6 +51,7 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
         mark: Default::default(),
         agreement: [0; 9],
         drained: true,
+        on_ring: false,
     };
     send(&control::write(name, &sender, &Message::Offer, &wrong));
     for reason in [
@@ -151,7 +152,7 @@ fn a_roster_that_somebody_else_signed_is_not_taken() {
             address: "127.0.0.1:9".into(),
             http: None,
         }],
-        bypassed: vec![],
+        ..Roster::default()
     };
     let signed = Signed::new(roster, &wrong);
     let sender = Sender {
@@ -160,6 +161,7 @@ fn a_roster_that_somebody_else_signed_is_not_taken() {
         mark: signed.mark(),
         agreement: [0; 9],
         drained: true,
+        on_ring: false,
     };
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let offer = control::write(RingId([0; 16]), &sender, &Message::Offer, &wrong);

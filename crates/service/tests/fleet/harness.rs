@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,6 +16,9 @@ use headway_service::config::{Settings, Sources};
 use serde_json::Value;
 
 use crate::observer::{self, Seen};
+
+/// What has to be shown to change something over HTTP.
+pub(crate) const TOKEN: &str = "a-token-for-tests-only";
 
 const CONFIG: &str = "HEADWAY_TEST_NODE_CONFIG";
 
@@ -49,6 +53,7 @@ pub(crate) struct Fleet {
     nodes: Vec<Option<Child>>,
     /// Lines for the file, by section.
     pub(crate) more: String,
+    pub(crate) node: String,
     pub(crate) ring: String,
     pub(crate) timing: String,
     /// Namespaces that the nodes run in, if they are hosts of their own.
@@ -66,12 +71,16 @@ impl Fleet {
     pub(crate) fn new(test: u8, names: &[&str], tokens: u32, separation: u32) -> Fleet {
         let folder = tempfile::tempdir().expect("a folder");
         headway_service::secret::create(&folder.path().join("ring.key")).expect("a key");
+        let token = folder.path().join("api.token");
+        fs::write(&token, TOKEN).expect("a token");
+        fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).expect("private");
         Fleet {
             folder,
             network: format!("127.{}.{test}", 1 + std::process::id() % 250),
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             nodes: names.iter().map(|_| None).collect(),
             more: String::new(),
+            node: String::new(),
             ring: format!("tokens = {tokens}\nseparation = {separation}\n"),
             timing: QUICK.to_owned(),
             hosts: None,
@@ -119,15 +128,17 @@ impl Fleet {
         });
         let mut text = format!(
             "[node]\nname = \"{name}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\n\
-             state_dir = \"{folder}/state-{name}\"\n{transport}\
-             [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n{4}\n\
+             state_dir = \"{folder}/state-{name}\"\n{6}{transport}\
+             [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n\
+             token_file = \"{folder}/api.token\"\n{4}\n\
              [ring]\nname = \"test\"\nkey_file = \"{folder}/ring.key\"\n{5}",
             self.address(at),
             self.timing,
             self.socket(at).display(),
             self.http(at),
             self.more,
-            self.ring
+            self.ring,
+            self.node
         );
         if at >= members {
             text += &format!("seeds = [\"{}\"]\n", self.address(0));
@@ -239,8 +250,13 @@ impl Fleet {
         let all: Vec<usize> = (0..self.names.len())
             .filter(|&at| self.nodes[at].is_some())
             .collect();
+        self.settle_of(&all);
+    }
+
+    /// Waits until these are settled.
+    pub(crate) fn settle_of(&self, nodes: &[usize]) {
         self.until("all settled", || {
-            all.iter().all(|&at| self.status(at)["settled"] == true)
+            nodes.iter().all(|&at| self.status(at)["settled"] == true)
         });
     }
 
@@ -281,7 +297,7 @@ fn tail(text: &str) -> String {
     lines[lines.len().saturating_sub(25)..].join("\n")
 }
 
-/// One HTTP request: status and body.
+/// One HTTP request of somebody who has the token: status and body.
 pub(crate) fn http(
     address: &str,
     method: &str,
@@ -289,8 +305,21 @@ pub(crate) fn http(
     headers: &[(&str, &str)],
     body: &str,
 ) -> (u16, String) {
+    let token = format!("Bearer {TOKEN}");
+    let known = [("host", address), ("authorization", &token)];
+    http_as(address, method, path, &[&known, headers].concat(), body)
+}
+
+/// One HTTP request with these headers: status and body.
+pub(crate) fn http_as(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("connected");
-    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: node\r\nconnection: close\r\n");
+    let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
     for (name, value) in headers {
         head += &format!("{name}: {value}\r\n");
     }

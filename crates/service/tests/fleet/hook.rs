@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use headway_service::internal::{Run, Store, Sync};
 use nix::sys::signal::Signal;
 
 use crate::harness::{Fleet, alive, lines};
@@ -91,7 +92,7 @@ fn bytes_on_a_token_are_never_more_than_digits_to_the_command() {
 fn one_that_hangs_is_ended_with_all_its_children_and_the_ring_goes_on() {
     let mut fleet = fleet(
         32,
-        "trap '' TERM; echo begin $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> FOLDER/observed; \
+        "trap '' TERM; echo begin $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE $$ >> FOLDER/observed; \
          if [ $HEADWAY_NODE = a ]; then sleep 1000 & echo $! >> FOLDER/children; wait; sleep 1000; fi",
         "",
     );
@@ -144,7 +145,7 @@ fn a_command_left_behind_by_a_killed_node_is_ended_before_another_runs() {
     let (first, name) = line.split_once(' ').unwrap();
     let first: i32 = first.parse().unwrap();
     let at = usize::from(name == "b");
-    let notes = fleet.path(&format!("state-{name}/notes.json"));
+    let notes = fleet.path(&format!("state-{name}/notes"));
     fleet.until("it is noted", || {
         lines(&notes)
             .concat()
@@ -166,7 +167,7 @@ fn a_command_left_behind_by_a_killed_node_is_ended_before_another_runs() {
 fn a_command_is_announced_before_it_begins_and_found_though_its_process_was_not_noted() {
     let mut fleet = fleet(
         38,
-        "grep -q \"\\\"id\\\":$HEADWAY_HOLD,\" FOLDER/state-$HEADWAY_NODE/notes.json && said=announced; \
+        "grep -q \"\\\"id\\\":$HEADWAY_HOLD,\" FOLDER/state-$HEADWAY_NODE/notes && said=announced; \
          echo $$ $HEADWAY_NODE $said >> FOLDER/pids; \
          if rm FOLDER/kill 2>/dev/null; then kill -9 $PPID; fi; sleep 100",
         "",
@@ -182,11 +183,14 @@ fn a_command_is_announced_before_it_begins_and_found_though_its_process_was_not_
     fleet.wait(at);
     assert!(alive(first));
     // Whether the node had the time to note the process is chance; here it had not.
-    let path = fleet.path(&format!("state-{name}/notes.json"));
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mut notes: serde_json::Value = serde_json::from_str(&text).unwrap();
-    notes["hold"]["process"] = serde_json::Value::Null;
-    std::fs::write(&path, notes.to_string()).unwrap();
+    let folder = fleet.path(&format!("state-{name}"));
+    let change = |change: &dyn Fn(&mut Run)| {
+        let mut store = Store::open(&folder, Sync::Never).unwrap();
+        let mut notes = store.notes().unwrap();
+        change(notes.run.as_mut().expect("it runs"));
+        store.save_notes(&notes).unwrap();
+    };
+    change(&|run| run.process = None);
     fleet.start(at);
     fleet.until("it is ended", || !alive(first));
     let log = fleet.log(at);
@@ -204,11 +208,7 @@ fn a_command_is_announced_before_it_begins_and_found_though_its_process_was_not_
     let again = again().unwrap();
     let second = again.split(' ').next().unwrap().parse().unwrap();
     fleet.kill(at);
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mut notes: serde_json::Value = serde_json::from_str(&text).unwrap();
-    notes["hold"] =
-        serde_json::json!({ "id": 1, "session": notes["hold"]["session"], "process": null });
-    std::fs::write(&path, notes.to_string()).unwrap();
+    change(&|run| (run.id, run.process) = (1, None));
     fleet.start(at);
     fleet.until("it is up", || fleet.status(at).is_object());
     assert!(alive(second), "not by its number");
@@ -229,8 +229,9 @@ fn only_when_asked() {
 }
 
 #[test]
-fn a_node_that_stops_ends_its_command_passes_the_token_and_says_zero() {
+fn a_node_that_hands_on_ends_its_command_passes_the_token_and_says_zero() {
     let mut fleet = fleet(36, "echo $$ $HEADWAY_NODE >> FOLDER/pids; sleep 100", "");
+    fleet.node = "hand_on = true\n".into();
     fleet.timing = fleet
         .timing
         .replace("dwell_most = \"3s\"", "dwell_most = \"100s\"");
@@ -244,8 +245,15 @@ fn a_node_that_stops_ends_its_command_passes_the_token_and_says_zero() {
     assert!(!alive(first));
     assert!(fleet.log(at).contains("stopped"), "{}", fleet.log(at));
     assert!(!fleet.socket(at).exists());
-    // The other one got the token.
-    fleet.until("the other runs", || lines(&fleet.path("pids")).len() > 1);
+    // The other one got the token, and uses it when it hears its neighbour again.
+    fleet.until("the other has it", || {
+        fleet.status(1 - at)["holding"][0]["token"] == 0
+    });
+    fleet.start(at);
+    fleet.until("the other runs", || {
+        let pids = lines(&fleet.path("pids"));
+        pids.get(1).is_some_and(|line| !line.ends_with(name))
+    });
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod api;
 mod attack;
+mod edges;
 mod harness;
 mod hook;
 mod membership;

@@ -128,7 +128,7 @@ fn a_protocol_that_is_stuck_does_not_feed_the_watchdog() {
     assert_eq!(manager.news("ready"), ["READY=1"]);
     manager.is_fed();
     // Nobody reads from this pipe, so opening it for writing waits.
-    let pipe = fleet.path("state-a/notes.json.new");
+    let pipe = fleet.path("state-a/notes.new");
     let _ = std::fs::remove_file(&pipe);
     nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).unwrap();
     let body = r#"{"client_params":{"id":"x","group":"default"}}"#;

@@ -115,6 +115,7 @@ pub(crate) struct Seen {
     pub(crate) node: String,
     pub(crate) token: u32,
     pub(crate) fence: u64,
+    pub(crate) process: i32,
     /// The nodes whose commands lived when this one began.
     pub(crate) others: Vec<String>,
 }
@@ -127,7 +128,8 @@ impl Seen {
             node: words.next()?.into(),
             token: words.next()?.parse().ok()?,
             fence: words.next()?.parse().ok()?,
-            others: words.skip(1).map(str::to_owned).collect(),
+            process: words.next()?.parse().ok()?,
+            others: words.map(str::to_owned).collect(),
         })
     }
 }

@@ -125,7 +125,7 @@ fn read(args: &Args) -> Result<MovingBlockRun, Failure> {
     for fault in &args.faults {
         run.admits(fault)
             .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
-        super::check_fault_round(fault, args.rounds)?;
+        headway_answer::run::comes_in_time(fault, args.rounds)?;
     }
     run.faults.clone_from(&args.faults);
     Ok(run)

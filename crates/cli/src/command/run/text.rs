@@ -37,7 +37,7 @@ pub(super) fn write(
     rows: usize,
 ) -> io::Result<()> {
     let outcome = seen.outcome;
-    writeln!(out, "{HEADING}{}{HEADING:#}", title(instance))?;
+    writeln!(out, "{HEADING}{}{HEADING:#}", instance.title())?;
     writeln!(
         out,
         "{DIM}A capital is a token on its way, a small letter one that rests, a digit a pile.{DIM:#}"
@@ -56,24 +56,6 @@ pub(super) fn write(
         network.write(out)?;
     }
     suggest(out, instance, run, rows)
-}
-
-/// What was started.
-pub(crate) fn title(instance: &Instance) -> String {
-    let delays = instance.ring.delay_count();
-    let who = if delays == instance.ring.len() {
-        "all delay".to_owned()
-    } else {
-        format!("{delays} of them delay")
-    };
-    format!(
-        "{}, {who}; {}, {} apart; {}, seed {}",
-        count(instance.processes(), "process"),
-        count(instance.tokens(), "token"),
-        instance.separation(),
-        instance.start_name,
-        instance.seed
-    )
 }
 
 pub(crate) fn settling(

@@ -164,7 +164,7 @@ impl Film {
 
     fn record(instance: &Instance, run: &Run) -> Result<(Film, Outcome), Failure> {
         let worst = instance.worst_case().map(|worst| worst.last_rest);
-        let mut film = Film::new(text::title(instance), delays(&instance.ring), worst);
+        let mut film = Film::new(instance.title(), delays(&instance.ring), worst);
         let mut beliefs = run.ring.measures().then(|| Beliefs::new(&run.ring));
         let outcome = simulate(run, |frame| {
             let mut remark = match (frame.fault, frame.illegitimate()) {

@@ -17,7 +17,7 @@ fn roster(version: u64, members: usize) -> Signed {
         version,
         ring: "web".into(),
         members: members.collect(),
-        bypassed: Vec::new(),
+        ..Roster::default()
     };
     Signed::new(roster, &key())
 }
@@ -67,6 +67,7 @@ fn spread(seed: u64, nodes: usize, members: usize, loss: u64, proposals: &[usize
                     mark: ring[at].mark(),
                     agreement: [0; 9],
                     drained: true,
+                    on_ring: false,
                 };
                 for _ in 0..2 {
                     if random.next_u64() % 100 >= loss {
@@ -131,6 +132,7 @@ fn a_roster_that_is_not_what_was_offered_is_not_taken() {
         mark: forged.mark(),
         agreement: [0; 9],
         drained: true,
+        on_ring: false,
     };
     node.handle(Duration::ZERO, &sender, &Message::Offer);
     for (at, bytes) in forged.bytes().chunks(CHUNK_BYTES).enumerate() {

@@ -1,3 +1,5 @@
+use headway_node::Key;
+
 use super::*;
 
 pub(crate) fn roster(names: &[&str]) -> Roster {
@@ -13,7 +15,7 @@ pub(crate) fn roster(names: &[&str]) -> Roster {
                 http: None,
             })
             .collect(),
-        bypassed: Vec::new(),
+        ..Roster::default()
     }
 }
 

@@ -1,0 +1,61 @@
+//! Taking a place on the ring, using it, and leaving it.
+
+use std::time::Duration;
+
+use super::Agent;
+use crate::membership::roster::Roster;
+use crate::permits::Grant;
+
+impl Agent {
+    /// Gives a permit to whoever wants it.
+    pub(super) fn grant(&mut self, now: Duration, grant: Grant, since: Duration) {
+        let payload = self.seat.payload(grant.token);
+        self.permits.handle_granted(now, grant, since, &payload);
+    }
+
+    pub(super) fn leave(&mut self, now: Duration) {
+        self.fence = self.fence.max(self.seat.fence());
+        self.seat.leave(now);
+        self.permits.handle_left(now);
+    }
+
+    /// A permit of before may be in use, here or elsewhere, and nothing here knows of it.
+    pub(super) fn bar(&mut self, now: Duration) {
+        let timing = &self.settings.timing;
+        let own = timing.dwell_most + timing.grace;
+        let agreed = self.membership.roster().map(Roster::longest_permit);
+        self.barred_until = now + agreed.unwrap_or(own);
+    }
+
+    /// Larger than any fencing number so far: larger than those that this node has seen, and
+    /// as large as if a token had made a million hops a second since 1970, so that numbers do
+    /// not start again when all nodes have lost everything.
+    fn fence_floor(&self, now: Duration) -> u64 {
+        const HOPS_PER_SECOND: u64 = 1 << 20;
+        let seconds = self.epoch.saturating_add(now).as_secs();
+        let elapsed = seconds.saturating_mul(HOPS_PER_SECOND);
+        elapsed.max(self.fence.saturating_add(HOPS_PER_SECOND))
+    }
+
+    /// Takes the place on the ring of the roster when nothing is left to wait for. Whether it
+    /// has.
+    pub(super) fn take_seat(&mut self, now: Duration) -> bool {
+        let busy = self.seat.machine().is_some() || self.stopping.is_some();
+        let busy = busy || now < self.barred_until;
+        if busy || self.permits.permits().next().is_some() || !self.membership.is_free(now) {
+            return false;
+        }
+        let Some(mut config) = self.membership.place() else {
+            return false;
+        };
+        if !self.settings.is_fixed() {
+            config.fence_floor = config.fence_floor.max(self.fence_floor(now));
+        }
+        if let Err(error) = self.seat.take(now, config) {
+            self.membership.handle_no_place(error);
+            return false;
+        }
+        self.neighbours_due = true;
+        true
+    }
+}

@@ -1,0 +1,228 @@
+//! Who may ask: which hosts, origins and callers are let in, and for how long they may take.
+//!
+//! A page on another site can make a browser send requests to a server on this machine. Its
+//! `Origin` gives it away; if it has its own name resolved to this machine, the `Host` does.
+//! What changes something over HTTP needs the token of `api.token_file`, as a bearer token or
+//! as the password of basic authentication, which FleetLock clients can send. On the Unix
+//! socket the caller's user counts.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use subtle::ConstantTimeEq as _;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+
+use super::{App, MAX_BODY_BYTES, fleetlock, permits, problem};
+
+/// Connections at a time, of each kind.
+const MAX_CONNECTIONS: usize = 64;
+
+/// How long a request may take to arrive, and, unless its caller has shown who it is, the
+/// whole exchange.
+const MAX_TIME: Duration = Duration::from_secs(10);
+
+/// How long after a failure to accept the next try is made.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Set when a caller has shown who it is, and may wait for a permit.
+#[derive(Clone, Debug, Default)]
+struct Known(Arc<AtomicBool>);
+
+/// Answers on an HTTP address until it is aborted.
+pub(crate) async fn serve_http(listener: TcpListener, app: Arc<App>) {
+    let router = super::routes(Arc::clone(&app));
+    let guard = axum::middleware::from_fn_with_state(app, admit);
+    let router = router.layer(guard);
+    let limit = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let Ok(room) = Arc::clone(&limit).acquire_owned().await else {
+            return;
+        };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let (router, known) = (router.clone(), Known::default());
+                tokio::spawn(async move {
+                    answer(stream, router, known).await;
+                    drop(room);
+                });
+            }
+            // Out of file descriptors, say: others may come free.
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+/// Answers on the Unix socket until it is aborted. Only root and the node's own user are
+/// let in, whatever has become of the file's permissions.
+pub(crate) async fn serve_local(listener: UnixListener, app: Arc<App>) {
+    let router = super::local_routes(app);
+    let limit = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let Ok(room) = Arc::clone(&limit).acquire_owned().await else {
+            return;
+        };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let own = nix::unistd::geteuid().as_raw();
+                let user = stream.peer_cred().map(|peer| peer.uid());
+                if !matches!(user, Ok(user) if user == 0 || user == own) {
+                    tracing::warn!(?user, "another user was refused at the socket");
+                    continue;
+                }
+                let known = Known(Arc::new(AtomicBool::new(true)));
+                let router = router.clone();
+                tokio::spawn(async move {
+                    answer(stream, router, known).await;
+                    drop(room);
+                });
+            }
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+/// One request and its answer.
+async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    router: axum::Router,
+    known: Known,
+) {
+    let timed = axum::middleware::from_fn(whole);
+    let router = router.layer(timed).layer(axum::Extension(known.clone()));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(MAX_TIME)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    tokio::pin!(connection);
+    let most = 2 * MAX_TIME;
+    if tokio::time::timeout(most, connection.as_mut())
+        .await
+        .is_err()
+        && known.0.load(Ordering::Relaxed)
+    {
+        let _ = tokio::time::timeout(permits::MAX_WAIT + most, connection).await;
+    }
+}
+
+/// Waits until the whole body is here, but not for long, and not for a long one.
+async fn whole(request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, MAX_BODY_BYTES);
+    match tokio::time::timeout(MAX_TIME, body).await {
+        Ok(Ok(body)) => next.run(Request::from_parts(head, Body::from(body))).await,
+        Ok(Err(_)) if fleetlock::serves(head.uri.path()) => fleetlock::too_long(),
+        Ok(Err(_)) => problem(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the body is too long, or cut",
+        ),
+        Err(_) => problem(StatusCode::REQUEST_TIMEOUT, "the body takes too long"),
+    }
+}
+
+/// Lets a request through that came over HTTP, or says why not.
+async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let checked = check_host(headers, &app.settings.borrow().api.hosts)
+        .and_then(|host| check_origin(headers, &host));
+    let changes = !request.method().is_safe();
+    let checked = checked.and_then(|()| match changes {
+        true => check_token(headers, app.token.as_deref()),
+        false => Ok(()),
+    });
+    match checked {
+        Ok(()) => {
+            if changes && let Some(known) = request.extensions().get::<Known>() {
+                known.0.store(true, Ordering::Relaxed);
+            }
+            next.run(request).await
+        }
+        Err((status, message)) if fleetlock::serves(request.uri().path()) => {
+            fleetlock::refuse(status, message)
+        }
+        Err((StatusCode::UNAUTHORIZED, message)) => {
+            let ask = [(header::WWW_AUTHENTICATE, "Bearer")];
+            (ask, problem(StatusCode::UNAUTHORIZED, message)).into_response()
+        }
+        Err((status, message)) => problem(status, message),
+    }
+}
+
+type Checked<T> = Result<T, (StatusCode, String)>;
+
+fn check_host(headers: &HeaderMap, names: &[String]) -> Checked<Authority> {
+    let refuse = |message: String| (StatusCode::MISDIRECTED_REQUEST, message);
+    let host = headers.get(header::HOST);
+    let host = host.and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    let host = host.ok_or_else(|| refuse("the request has no Host that can be read".into()))?;
+    let name = host.host();
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    // Nobody can have redirected an address.
+    let known = bare.parse::<IpAddr>().is_ok()
+        || name.eq_ignore_ascii_case("localhost")
+        || names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    if known {
+        return Ok(host);
+    }
+    let advice = "use the node's address, or list the name in api.hosts";
+    Err(refuse(format!(
+        "this node does not answer for the host {name}: {advice}"
+    )))
+}
+
+/// Programs that are no browsers send neither header.
+fn check_origin(headers: &HeaderMap, host: &Authority) -> Checked<()> {
+    let own = |origin: &HeaderValue| {
+        ["http", "https"]
+            .iter()
+            .any(|scheme| origin.as_bytes() == format!("{scheme}://{host}").as_bytes())
+    };
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    let same = matches!(site, None | Some(b"same-origin" | b"none"));
+    if same && headers.get(header::ORIGIN).is_none_or(own) {
+        return Ok(());
+    }
+    let message = "a page of another site may not ask this node";
+    Err((StatusCode::FORBIDDEN, message.into()))
+}
+
+fn check_token(headers: &HeaderMap, token: Option<&str>) -> Checked<()> {
+    let refuse = |message: &str| Err((StatusCode::UNAUTHORIZED, message.to_owned()));
+    let Some(token) = token else {
+        return refuse("over HTTP this node only answers questions: set api.token_file");
+    };
+    // Unequal lengths are told apart at once; that much a stranger may learn.
+    let is = |shown: &[u8]| bool::from(token.as_bytes().ct_eq(shown));
+    let shown = headers.get(header::AUTHORIZATION);
+    let shown = shown
+        .and_then(|shown| shown.to_str().ok())
+        .unwrap_or_default();
+    let right = match shown.split_once(' ') {
+        Some((kind, shown)) if kind.eq_ignore_ascii_case("bearer") => is(shown.trim().as_bytes()),
+        Some((kind, shown)) if kind.eq_ignore_ascii_case("basic") => {
+            let pair = base64::engine::general_purpose::STANDARD.decode(shown.trim());
+            let pair = pair.unwrap_or_default();
+            let colon = pair.iter().position(|&byte| byte == b':');
+            colon.is_some_and(|colon| is(&pair[colon + 1..]))
+        }
+        _ => false,
+    };
+    if right {
+        return Ok(());
+    }
+    refuse("this node wants its token: send Authorization: Bearer TOKEN (api.token_file)")
+}

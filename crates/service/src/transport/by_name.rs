@@ -1,0 +1,130 @@
+//! UDP whose nodes may be given by name. Names are looked up in a thread of their own,
+//! because that may take seconds, and the protocol cannot wait.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use headway_node::transport::udp::Udp;
+use headway_node::transport::{Transport, Waker};
+
+use super::ServiceTransport;
+
+/// How long a name means the same address at least.
+const FRESH_FOR: Duration = Duration::from_secs(5);
+
+/// Names that wait to be looked up, and names that are remembered.
+const MAX_NAMES: usize = 1024;
+
+/// A socket, and what names mean.
+pub(super) struct ByName {
+    udp: Udp,
+    names: Arc<Mutex<Names>>,
+    ask: SyncSender<String>,
+}
+
+/// What each name means, and when it was last looked up.
+type Names = BTreeMap<String, (Option<SocketAddr>, Instant)>;
+
+impl ByName {
+    pub(super) fn new(udp: Udp) -> io::Result<ByName> {
+        let names = Arc::new(Mutex::new(Names::new()));
+        let (ask, asked) = sync_channel::<String>(MAX_NAMES);
+        let (answers, waker) = (Arc::clone(&names), udp.waker());
+        std::thread::Builder::new()
+            .name("names".into())
+            .spawn(move || {
+                for name in asked {
+                    let found = name
+                        .to_socket_addrs()
+                        .ok()
+                        .and_then(|mut found| found.next());
+                    if let Some(known) = lock(&answers).get_mut(&name) {
+                        known.0 = found.or(known.0);
+                    }
+                    waker.wake();
+                }
+            })?;
+        Ok(ByName { udp, names, ask })
+    }
+
+    /// What a name means, as far as that is known already.
+    fn address(&self, name: &str) -> Option<SocketAddr> {
+        let mut names = lock(&self.names);
+        if names.len() >= MAX_NAMES && !names.contains_key(name) {
+            names.clear();
+        }
+        let now = Instant::now();
+        let known = names.get(name).copied();
+        if known.is_none_or(|(_, asked)| now.duration_since(asked) >= FRESH_FOR)
+            && self.ask.try_send(name.to_owned()).is_ok()
+        {
+            names.insert(name.to_owned(), (known.and_then(|known| known.0), now));
+        }
+        known?.0
+    }
+}
+
+fn lock(names: &Mutex<Names>) -> MutexGuard<'_, Names> {
+    names.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Transport for ByName {
+    fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
+        self.udp.send(to, datagram)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], wait: Duration) -> io::Result<Option<usize>> {
+        self.udp.receive(buffer, wait)
+    }
+
+    fn largest_datagram(&self) -> usize {
+        self.udp.largest_datagram()
+    }
+
+    fn waker(&self) -> Waker {
+        self.udp.waker()
+    }
+}
+
+impl ServiceTransport for ByName {
+    fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
+        let found = address.parse().ok().or_else(|| self.address(address));
+        let found = found.ok_or(io::ErrorKind::WouldBlock)?;
+        self.udp.set_peer(node, found);
+        Ok(())
+    }
+
+    fn forget(&mut self, node: u32) {
+        self.udp.remove_peer(node);
+    }
+
+    fn name(&self) -> &'static str {
+        "udp"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_without_waiting_for_it_and_an_address_at_once() {
+        let udp = Udp::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let mut transport = ByName::new(udp).unwrap();
+        transport.reach(1, "127.0.0.1:7400").unwrap();
+        let name = "localhost:7400";
+        let first = transport.reach(2, name).unwrap_err();
+        assert_eq!(first.kind(), io::ErrorKind::WouldBlock);
+        let began = Instant::now();
+        while transport.reach(2, name).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(30), "never found");
+            let _ = transport.receive(&mut [0; 10], Duration::from_millis(100));
+        }
+        transport.send(2, b"x").unwrap();
+        assert!(transport.reach(3, "no such name:7400").is_err());
+    }
+}
