@@ -13,9 +13,11 @@ mod experiments;
 mod fleet;
 mod forecast;
 mod hand_over;
+mod moving_block;
 mod node;
 mod petri;
 mod ring;
+mod scale;
 mod service;
 mod table;
 mod walk;
@@ -35,6 +37,7 @@ const AREAS: &[Area] = &[
     ("walk", walk::measure),
     ("check", check::measure),
     ("node", node::measure),
+    ("moving-block", moving_block::measure),
     ("dashboard", dashboard::measure),
     ("service", service::measure),
     ("hand-over", hand_over::measure),
@@ -46,6 +49,10 @@ fn main() -> std::io::Result<()> {
     if chosen.first().is_some_and(|first| first == node::ECHO) {
         // This is the other process of a measurement.
         return node::echo();
+    }
+    if chosen == ["scale"] {
+        scale::measure();
+        return Ok(());
     }
     if let [first, config] = &chosen[..]
         && first == fleet::NODE

@@ -33,6 +33,17 @@ pub fn fields(value: Value) -> Map<String, Value> {
 /// The outcome of a run with these faults, or of a forecast.
 pub fn outcome(instance: &Instance, faults: &[Fault], outcome: &Outcome) -> Map<String, Value> {
     let worst = instance.worst_case();
+    let mut all = ring(instance);
+    all.append(&mut fields(json!({
+        "worst_last_rest": worst.map(|worst| worst.last_rest),
+        "worst_legitimate_at": worst.map(|worst| worst.legitimate_at),
+    })));
+    all.append(&mut seen(faults, outcome));
+    all
+}
+
+/// What a run has shown, whatever it ran.
+pub fn seen(faults: &[Fault], outcome: &Outcome) -> Map<String, Value> {
     let verdicts = outcome.desiderata.iter();
     let verdicts = verdicts.map(|verdict| (verdict.of.name().to_owned(), json!(verdict.holds)));
     let mut struck: Vec<_> = faults.iter().collect();
@@ -46,21 +57,17 @@ pub fn outcome(instance: &Instance, faults: &[Fault], outcome: &Outcome) -> Map<
             "recovery_rounds": recovery.rounds(),
         })
     });
-    let mut all = ring(instance);
-    all.append(&mut fields(json!({
+    fields(json!({
         "rounds": outcome.rounds,
         "legitimate_at": outcome.legitimate_at,
         "last_rest": outcome.last_rest,
-        "worst_last_rest": worst.map(|worst| worst.last_rest),
-        "worst_legitimate_at": worst.map(|worst| worst.legitimate_at),
         "min_distance_before": outcome.min_distance_before,
         "min_distance_after": outcome.min_distance_after,
         "visits": outcome.visits.map(|(min, max)| json!({ "min": min, "max": max })),
         "desiderata": verdicts.collect::<Map<_, _>>(),
         "legitimate": outcome.legitimate,
         "recoveries": recoveries.collect::<Vec<_>>(),
-    })));
-    all
+    }))
 }
 
 /// What processes believe in that find the separation themselves: it is the largest

@@ -23,12 +23,7 @@ pub fn new(
         fault
             .fits(&instance.ring)
             .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
-        if rounds.is_some_and(|rounds| fault.after_round > rounds) {
-            return Err(
-                Failure::new(format!("--fault {fault} would come after the last round"))
-                    .help("give more --rounds, or an earlier fault"),
-            );
-        }
+        comes_in_time(fault, rounds)?;
     }
     Ok(Run {
         ring: instance.ring.clone(),
@@ -38,6 +33,21 @@ pub fn new(
         rounds,
         engine,
     })
+}
+
+/// Refuses a fault that would come after the last round.
+///
+/// # Errors
+///
+/// Which fault.
+pub fn comes_in_time(fault: &Fault, rounds: Option<Round>) -> Result<(), Failure> {
+    if rounds.is_none_or(|rounds| fault.after_round <= rounds) {
+        return Ok(());
+    }
+    Err(
+        Failure::new(format!("--fault {fault} would come after the last round"))
+            .help("give more --rounds, or an earlier fault"),
+    )
 }
 
 /// Local states and tokens that lock-step gets through in a second, with what watches it.

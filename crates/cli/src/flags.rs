@@ -11,7 +11,7 @@ pub(crate) use headway_answer::instance::{
     BYTES_PER_PROCESS, BYTES_PER_TOKEN, check_memory, missing_memory,
 };
 use headway_sim::placement::Delays;
-use headway_sim::settings::{DelayProgram, Setting, Settings};
+use headway_sim::settings::{Setting, Settings};
 
 use crate::failure::{Failure, read_text};
 use crate::report::progress::Progress;
@@ -21,8 +21,8 @@ mod tests;
 mod value;
 
 pub(crate) use value::{
-    Format, Seed, StartOrFile, TextOrJson, decimal, delays, duration, one_of, possible_values,
-    threads, whole_number, whole_number_in,
+    Format, ProgramChoice, Seed, StartOrFile, TextOrJson, decimal, delays, duration, one_of,
+    possible_values, threads, whole_number, whole_number_in,
 };
 
 /// Which ring, in which state.
@@ -42,11 +42,11 @@ pub(crate) struct RingFlags {
 
     /// What the delaying processes run [default: fixed]
     ///
-    /// All but `fixed` find the largest separation, N/M, by themselves. `measure` and
-    /// `measure-as-printed` have to be the only process that delays, and are at process
-    /// 0 unless --delays says otherwise.
-    #[arg(long, value_parser = one_of::<DelayProgram>(), help_heading = "Ring")]
-    pub(crate) program: Option<DelayProgram>,
+    /// All but `fixed` and `moving-block` find the largest separation, N/M, by themselves.
+    /// `measure` and `measure-as-printed` have to be the only process that delays, and are
+    /// at process 0 unless --delays says otherwise.
+    #[arg(long, value_parser = value::program(), help_heading = "Ring")]
+    pub(crate) program: Option<ProgramChoice>,
 
     /// Which processes delay; the others only relay [default: all]
     ///
@@ -83,7 +83,7 @@ impl RingFlags {
             processes: self.processes,
             tokens: self.tokens,
             separation: self.separation,
-            program: self.program,
+            program: self.program.and_then(ProgramChoice::in_lock_step),
             delays: self.delays.clone(),
             start: match self.start {
                 Some(StartOrFile::Start(start)) => Some(start),
@@ -119,6 +119,12 @@ impl RingFlags {
 
     /// The ring and state that the flags describe.
     pub(crate) fn instance(&self) -> Result<Instance, Failure> {
+        if self.program == Some(ProgramChoice::MovingBlock) {
+            return Err(
+                Failure::new("--program moving-block has no rounds in lock-step")
+                    .help("`headway run` runs it, without --walk"),
+            );
+        }
         let settings = self.settings();
         let mut instance = match &self.start {
             Some(StartOrFile::File(path)) => {

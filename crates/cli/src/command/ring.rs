@@ -303,10 +303,13 @@ fn infeasible(error: PlanError) -> Failure {
         PlanError::Separation => "change --separation".to_owned(),
         PlanError::Infeasible {
             capacity, furthest, ..
+        }
+        | PlanError::NoSlack {
+            capacity, furthest, ..
         } if furthest > 0 => {
             format!("--tokens {capacity}, or --separation {furthest}, or more --nodes")
         }
-        PlanError::Infeasible { capacity, .. } => {
+        PlanError::Infeasible { capacity, .. } | PlanError::NoSlack { capacity, .. } => {
             format!("--tokens {capacity}, or more --nodes")
         }
     };

@@ -14,13 +14,14 @@ use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Outcome, Run, run as simulate};
 
 use crate::failure::{Answer, Failure, warn};
-use crate::flags::{Format, Instance, RingFlags, StartOrFile, one_of, whole_number};
+use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
 use crate::interrupt::{is_stopped, stopped};
 use crate::report::diagram::{Diagram, Shown, delays, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
 use crate::report::{count, json, print_json};
 
+mod moving_block;
 mod over_network;
 pub(super) mod text;
 mod watch;
@@ -33,6 +34,7 @@ use over_network::OverNetwork;
 Examples:
   headway run --processes 40 --tokens 5 --separation 8 --delays every:8
   headway run --program shortest-lap --processes 24 --tokens 4
+  headway run --program moving-block --fault pile@40
   headway run --fault scramble@30 --fault pile:7@60
   headway run --start worst --format json
   headway run --walk walk.json --start piled
@@ -79,6 +81,12 @@ pub(crate) struct Args {
 
 /// Runs and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
+    if args.watch {
+        args.check_watch()?;
+    }
+    if args.ring.program == Some(ProgramChoice::MovingBlock) {
+        return moving_block::run(args);
+    }
     let (instance, network) = args.instance()?;
     let run = answer::new(&instance, &args.faults, args.rounds, args.engine)?;
     explain_jam(&instance);
@@ -97,14 +105,6 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         .help(format!("give at most --rounds {MAX_WALK_ROUNDS}")));
     }
     if args.watch {
-        if network.is_some() {
-            return Err(Failure::new("--watch shows a ring, not a network")
-                .help("drop --watch to see the distances in the network"));
-        }
-        if args.format != Format::Text || args.trace.is_some() {
-            return Err(Failure::new("--watch contradicts --format and --trace")
-                .help("drop --watch to get the data"));
-        }
         return watch::run(&instance, &run);
     }
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
@@ -133,6 +133,19 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 impl Args {
+    /// Refuses flags that contradict `--watch`, and what cannot show a film.
+    fn check_watch(&self) -> Result<(), Failure> {
+        if self.walk.is_some() {
+            return Err(Failure::new("--watch shows a ring, not a network")
+                .help("drop --watch to see the distances in the network"));
+        }
+        if self.format != Format::Text || self.trace.is_some() {
+            return Err(Failure::new("--watch contradicts --format and --trace")
+                .help("drop --watch to get the data"));
+        }
+        watch::check_terminal()
+    }
+
     /// The ring, and the network below it if it lies on a walk.
     fn instance(&self) -> Result<(Instance, Option<OverNetwork>), Failure> {
         let Some(path) = &self.walk else {

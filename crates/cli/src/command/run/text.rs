@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use headway_core::desiderata::Desideratum;
 use headway_sim::beliefs::Beliefs;
-use headway_sim::{Outcome, Run};
+use headway_sim::{Fault, Outcome, Run};
 
 use super::over_network::OverNetwork;
 use crate::flags::Instance;
@@ -15,7 +15,7 @@ use crate::report::{count, try_next};
 /// Lines around the diagram.
 pub(super) const LINES: usize = 23;
 
-const NOT_JUDGED: &str = "not judged: not legitimate yet";
+pub(super) const NOT_JUDGED: &str = "not judged: not legitimate yet";
 
 /// Below this many rows, only one thing is suggested to try next.
 const TALL_SCREEN_ROWS: usize = 30;
@@ -50,7 +50,7 @@ pub(super) fn write(
     if let Some(beliefs) = seen.beliefs {
         believed(out, instance, beliefs)?;
     }
-    recoveries(out, run, outcome)?;
+    recoveries(out, &run.faults, outcome)?;
     verdicts(out, instance, outcome)?;
     if let Some(network) = seen.network {
         network.write(out)?;
@@ -106,13 +106,21 @@ pub(crate) fn distances(
     instance: &Instance,
     outcome: &Outcome,
 ) -> io::Result<()> {
+    smallest_distances(out, instance.separation(), outcome)
+}
+
+pub(super) fn smallest_distances(
+    out: &mut impl Write,
+    separation: u32,
+    outcome: &Outcome,
+) -> io::Result<()> {
     let hops = |distance: Option<u64>| distance.map_or("-".to_owned(), |hops| hops.to_string());
     writeln!(
         out,
         "Smallest distance between tokens: {} before, {} after; wanted {}.",
         hops(outcome.min_distance_before),
         hops(outcome.min_distance_after),
-        instance.separation()
+        separation
     )
 }
 
@@ -144,8 +152,12 @@ fn believed(out: &mut impl Write, instance: &Instance, beliefs: &Beliefs) -> io:
     writeln!(out, "{list}{}{}", whose(less, "less"), whose(more, "more"))
 }
 
-fn recoveries(out: &mut impl Write, run: &Run, outcome: &Outcome) -> io::Result<()> {
-    let mut struck: Vec<_> = run.faults.iter().collect();
+pub(super) fn recoveries(
+    out: &mut impl Write,
+    faults: &[Fault],
+    outcome: &Outcome,
+) -> io::Result<()> {
+    let mut struck: Vec<_> = faults.iter().collect();
     struck.sort_by_key(|fault| fault.after_round);
     for (fault, recovery) in struck.into_iter().zip(&outcome.recoveries[1..]) {
         match recovery.rounds() {
