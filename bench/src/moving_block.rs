@@ -177,8 +177,12 @@ fn long_holder(table: &mut Table) {
         while world.observer().visits()[0] == before {
             world.run_for(Duration::from_micros(10));
         }
-        let places = world.machines()[1..node].iter();
-        let behind = places.map(|machine| machine.held().count()).sum::<usize>();
+        let held = |from: usize, to: usize| -> usize {
+            let places = world.machines()[from..to].iter();
+            places.map(|machine| machine.held().count()).sum()
+        };
+        // One of them has nearly the whole way before it, further than a clock runs ahead.
+        let behind = if held(1, 6) > 0 { held(1, node) } else { 0 };
         (world, behind as u64)
     };
     let [lock_step, block] = plans(n, m, d).map(|plan| {
