@@ -126,7 +126,7 @@ impl Net {
 
     /// The ring whose net this is.
     fn ring(&self, py: Python<'_>) -> PyResult<Instance> {
-        let ring = self.plant.ring().map_err(|error| Failure::new(error));
+        let ring = self.plant.ring().map_err(Failure::new);
         let (ring, state) = ring.or_raise(py)?;
         let of = answer::Instance::new(ring, state, 0, format!("start from {}", self.name));
         Ok(Instance { of: Arc::new(of) })
