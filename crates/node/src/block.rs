@@ -166,12 +166,14 @@ impl Token {
 impl Machine {
     /// What the patrol has gathered on the last whole lap that this node has heard of;
     /// nothing in lock-step.
-    pub const fn summary(&self) -> Summary {
+    #[cfg(feature = "alloc")]
+    pub fn summary(&self) -> Summary {
         self.state.block.whole
     }
 
     /// This node's share of the summaries.
-    pub const fn set_mark(&mut self, mark: u32) {
+    #[cfg(feature = "alloc")]
+    pub fn set_mark(&mut self, mark: u32) {
         self.state.block.mark = mark;
     }
 
@@ -257,7 +259,7 @@ impl Machine {
 
     /// Passes the patrol on, if it is here and no token has to go first.
     fn pass_patrol(&mut self) -> bool {
-        let (block, first) = (self.state.block, self.config.index == 0);
+        let (block, first) = (*self.state.block, self.config.index == 0);
         let watched = watch(block.watch);
         let here = |token: &Token| token.rounds > 0;
         let goes_first =

@@ -25,7 +25,7 @@
 use headway_core::phase_clock::PhaseClock;
 
 use crate::config::Config;
-use crate::slots::{PerToken, repeated};
+use crate::slots::{OfBlocks, PerBlockToken, PerToken, repeated};
 use crate::state::{Domain, Variable};
 use crate::wire::block::{LAPS, Told};
 use crate::wire::{Datagram, Header, Rejected, Released};
@@ -77,9 +77,9 @@ pub struct Link {
     /// When a datagram for it was last written.
     pub sent: Micros,
     /// In a ring of moving blocks, what it has told; only the successor's matters.
-    pub told: Told,
+    pub told: OfBlocks<Told>,
     /// The values of this node that the successor has heard of; empty for others.
-    pub heard_of: PerToken<u32>,
+    pub heard_of: PerBlockToken<u32>,
 }
 
 /// Which tick of a neighbour is asked for.
@@ -115,7 +115,7 @@ impl Link {
             asked: 0,
             values: repeated(0, config.plan.tokens() as usize),
             sent: 0,
-            told: Told::default(),
+            told: OfBlocks::default(),
             heard_of: repeated(
                 0,
                 if blocks {
@@ -172,7 +172,7 @@ impl Link {
         self.phase = 0;
         self.released = None;
         self.values.fill(0);
-        self.told = Told::default();
+        self.told = OfBlocks::default();
         self.heard_of.fill(0);
     }
 
@@ -226,7 +226,7 @@ impl Link {
             *known = value;
         }
         if let Some((told, heard)) = datagram.told() {
-            self.told = told;
+            *self.told = told;
             for (known, value) in self.heard_of.iter_mut().zip(heard) {
                 *known = value;
             }

@@ -83,7 +83,7 @@ impl Machine {
             link.released = known.released;
             link.values.copy_from_slice(&known.values);
             let [news, patrol, lap, _] = known.block;
-            link.told = Told {
+            *link.told = Told {
                 news,
                 patrol,
                 lap,

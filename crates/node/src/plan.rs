@@ -31,6 +31,18 @@ pub enum Rule {
     MovingBlock,
 }
 
+impl Rule {
+    /// Without a heap all rings are in lock-step, and the compiler leaves the other rule out.
+    #[inline(always)]
+    pub(crate) const fn possible(self) -> Rule {
+        if cfg!(feature = "alloc") {
+            self
+        } else {
+            Rule::LockStep
+        }
+    }
+}
+
 /// What a ring is to keep up, and the parameters that keep it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
@@ -182,6 +194,7 @@ impl Plan {
     /// # Errors
     ///
     /// When the numbers are out of range or n > m·d does not hold.
+    #[cfg(feature = "alloc")]
     pub fn moving_block(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
         check(nodes, tokens, separation)?;
         let plan = Plan {
@@ -236,7 +249,7 @@ impl Plan {
 
     /// What decides when a token goes on.
     pub const fn rule(&self) -> Rule {
-        self.rule
+        self.rule.possible()
     }
 
     /// Nodes in the ring.
@@ -268,7 +281,7 @@ impl Plan {
     /// The true distance that is kept, which may be more than was asked for. With
     /// a single token there is no other to be away from: the whole ring.
     pub const fn true_separation(&self) -> u32 {
-        match self.rule {
+        match self.rule() {
             _ if self.tokens == 1 => self.nodes,
             Rule::LockStep => true_separation(self.separation as u64, self.pace as u64) as u32,
             Rule::MovingBlock => self.separation,
@@ -278,7 +291,7 @@ impl Plan {
     /// How many tokens the ring could have at the true separation that was asked for, at
     /// a slower pace perhaps.
     pub const fn capacity(&self) -> u32 {
-        match self.rule {
+        match self.rule() {
             Rule::LockStep => capacity(self.nodes, self.wanted),
             Rule::MovingBlock if self.wanted < self.nodes => (self.nodes - 1) / self.wanted,
             Rule::MovingBlock => 1,

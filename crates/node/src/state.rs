@@ -14,7 +14,7 @@ pub use crate::block::Block;
 pub use crate::link::Link;
 pub use crate::permit::{Stage, Token};
 pub use crate::release::Program;
-use crate::slots::{Bytes, Pair, PerToken, pair, repeated};
+use crate::slots::{Bytes, OfBlocks, Pair, PerToken, pair, repeated};
 pub use crate::verdict::Verdict;
 use crate::wire::{NO_TOKEN, Released};
 use crate::{Config, Rule};
@@ -41,7 +41,7 @@ pub struct State {
     /// What each token carries, or carried when it was last here.
     pub payloads: Payloads,
     /// Its part in a ring of moving blocks.
-    pub block: Block,
+    pub block: OfBlocks<Block>,
     // A restart forgets what follows.
     /// What each token carried at the predecessor.
     pub arriving_payloads: Payloads,
@@ -188,7 +188,7 @@ impl State {
             hops: 0,
             tokens: repeated(token, count),
             payloads: Payloads::new(count, config.payload),
-            block: Block::default(),
+            block: OfBlocks::default(),
             arriving_payloads: Payloads::new(count, config.payload),
             links,
             incarnation,

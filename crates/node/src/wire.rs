@@ -206,7 +206,7 @@ impl Layout {
 
     /// Bytes that there are once, and for each token without its payload.
     const fn fixed(self) -> (usize, usize) {
-        match self.rule {
+        match self.rule.possible() {
             Rule::LockStep => (HEADER_BYTES + MAC_BYTES, TOKEN_BYTES + 1),
             Rule::MovingBlock => (
                 HEADER_BYTES + BLOCK_BYTES + MAC_BYTES,
@@ -237,7 +237,7 @@ impl Layout {
     }
 
     const fn macs_at(self) -> usize {
-        match self.rule {
+        match self.rule.possible() {
             Rule::LockStep => self.block_at(),
             Rule::MovingBlock => self.block_at() + BLOCK_BYTES + self.tokens as usize * HEARD_BYTES,
         }
@@ -360,7 +360,7 @@ impl Layout {
     }
 
     const fn flags(self) -> u8 {
-        match self.rule {
+        match self.rule.possible() {
             Rule::LockStep => 0,
             Rule::MovingBlock => MOVING_BLOCK,
         }
@@ -395,7 +395,7 @@ impl<'d> Datagram<'d> {
     /// What is told in a ring of moving blocks, and the values of the receiver that the
     /// sender has heard of, in order.
     pub fn told(&self) -> Option<(Told, impl Iterator<Item = u32> + use<'d>)> {
-        (self.layout.rule == Rule::MovingBlock).then(|| Told::read(self.block))
+        (self.layout.rule.possible() == Rule::MovingBlock).then(|| Told::read(self.block))
     }
 
     /// Whether every value is below `values`, every phase is one of the clock's,

@@ -1,6 +1,6 @@
 //! Numbers at the edges of what fits: an answer or a clear refusal, never a crash.
 
-use std::process::Command;
+use crate::common::headway;
 
 const EXTREMES: [&str; 8] = [
     "0",
@@ -59,16 +59,16 @@ fn extreme_numbers_are_answered_or_refused() {
         };
         for extreme in all {
             let arguments = command.replace("HUGE", extreme).replace('X', extreme);
-            let output = Command::new(env!("CARGO_BIN_EXE_headway"))
-                .args(arguments.split_whitespace())
-                .output()
-                .expect("it runs");
-            let told = String::from_utf8_lossy(&output.stderr);
-            let code = output.status.code();
-            assert!(matches!(code, Some(0..=2)), "{arguments}: {code:?}\n{told}");
+            let ran = headway(&arguments);
+            assert!(
+                matches!(ran.code, 0..=2),
+                "{arguments}: {}\n{}",
+                ran.code,
+                ran.err
+            );
             // What is refused says why.
-            let says = code != Some(2) || told.starts_with("error: ");
-            assert!(says, "{arguments}: {told}");
+            let says = ran.code != 2 || ran.err.starts_with("error: ");
+            assert!(says, "{arguments}: {}", ran.err);
         }
     }
 }
