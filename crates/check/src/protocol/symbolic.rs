@@ -69,6 +69,8 @@ impl From<OutOfMemory> for Stop {
 /// Bytes of a node, with its share of the tables.
 const BYTES_PER_NODE: u64 = 32;
 const MAX_NODES: u64 = 1 << 30;
+/// Rings of so many take minutes; from then on nobody knows.
+const MAX_BITS: u64 = 256;
 const FIRST_NODES: u64 = 1 << 23;
 const MORE_NODES: u64 = 16;
 
@@ -89,6 +91,15 @@ pub fn explore(
             "decision diagrams know neither chance nor the locally central scheduler",
         ));
     }
+    let bits = protocol.variables.iter().map(|variable| {
+        let values = variable.domain.len() as u64;
+        u64::from(u64::BITS - values.saturating_sub(1).leading_zeros())
+    });
+    TooLarge::bound(
+        "bits of state in a decision diagram",
+        bits.sum::<u64>(),
+        MAX_BITS,
+    )?;
     control.count_layers();
     let most = (limits.memory_bytes / BYTES_PER_NODE).min(MAX_NODES);
     let mut layers = Vec::new();
