@@ -170,7 +170,7 @@ fn a_state_that_was_put_back_is_noticed() {
 /// Three neighbours that are gone could ask each other, and nobody who knows better.
 #[test]
 fn three_neighbours_are_removed_only_on_somebodys_word() {
-    let mut fleet = Fleet::new(72, &["a", "b", "c", "d", "e"], 1, 1);
+    let mut fleet = Fleet::new(97, &["a", "b", "c", "d", "e"], 1, 1);
     fleet.start_all();
     fleet.settle();
     for at in [1, 2, 3] {
@@ -417,7 +417,7 @@ fn a_flood_of_fleetlock_ids_is_refused() {
 
 #[test]
 fn slow_requests_do_not_use_up_the_node() {
-    let mut fleet = Fleet::new(70, &["a", "b", "c"], 1, 1).with_observer(0.01);
+    let mut fleet = Fleet::new(95, &["a", "b", "c"], 1, 1).with_observer(0.01);
     fleet.start_all();
     fleet.settle();
     let slow: Vec<TcpStream> = (0..300)
@@ -444,7 +444,7 @@ fn slow_requests_do_not_use_up_the_node() {
 
 #[test]
 fn output_without_end_is_not_kept() {
-    let mut fleet = Fleet::new(71, &["a", "b", "c"], 1, 1);
+    let mut fleet = Fleet::new(96, &["a", "b", "c"], 1, 1);
     let done = fleet.path("done");
     let script = format!(
         "head -c 200000000 /dev/zero | tr '\\0' x; echo; echo after; touch {}",

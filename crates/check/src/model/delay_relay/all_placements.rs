@@ -31,7 +31,7 @@ pub struct AllPlacements {
 ///
 /// # Errors
 ///
-/// As [`check`]; also with more than 24 processes.
+/// As [`check`](super::check); also with more than 24 processes.
 pub fn check_all(settings: &AllPlacements, limits: Limits, control: &Control) -> Result<Report> {
     let AllPlacements {
         processes,
