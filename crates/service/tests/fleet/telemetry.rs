@@ -127,7 +127,7 @@ fn fleet(test: u8, endpoint: &str, more: &str) -> Fleet {
     let mut fleet = Fleet::new(test, &["a", "b"], 1, 1);
     let log = fleet.path("observed");
     let script = format!(
-        "for what in begin end; do echo $what $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE >> {}; \
+        "for what in begin end; do echo $what $HEADWAY_NODE $HEADWAY_TOKEN $HEADWAY_FENCE $$ >> {}; \
          sleep 0.02; done; [ $HEADWAY_NODE = a ]",
         log.display()
     );
