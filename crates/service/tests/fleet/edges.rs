@@ -101,7 +101,7 @@ fn fences_never_fall() {
         fs::remove_dir_all(fleet.path(&format!("state-{name}"))).expect("lost");
     }
     // A command that has just begun may not have said so yet.
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     let before = fences(&fleet);
     for at in 0..3 {
         fleet.start(at);
