@@ -31,7 +31,7 @@ impl Settings {
     /// When the tokens do not fit.
     pub fn plan(&self, members: usize) -> Result<Plan, headway_node::PlanError> {
         let nodes = u32::try_from(members).unwrap_or(u32::MAX);
-        Plan::new(nodes, self.ring.tokens.get(), self.ring.separation.get())
+        Plan::of_fleet(nodes, self.ring.tokens.get(), self.ring.separation.get())
     }
 
     /// The node's configuration as place `index` of a roster with this plan.
