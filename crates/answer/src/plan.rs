@@ -46,7 +46,7 @@ pub fn read_failure(path: &Path, text: &str, input: Input, error: &ReadError) ->
     match error {
         ReadError::Conflicts(_) => failure,
         _ => failure.help(format!(
-            "it was read as {input}; if it is something else, say so with --from"
+            "it was read as {input}; if it is something else, say so with --input"
         )),
     }
 }

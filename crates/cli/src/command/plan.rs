@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
     /// What the file is, if it is not what it seems to be
     #[arg(long, value_name = "FORMAT", value_parser = one_of::<Input>())]
-    from: Option<Input>,
+    input: Option<Input>,
 
     /// Members that go together and share one place on the ring: CSV with the columns
     /// member,rack
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(path) = &args.svg {
         expect_ending(path, "svg")?;
     }
-    let conflicts = read(&args.file, args.from)?;
+    let conflicts = read(&args.file, args.input)?;
     let places = args.together.as_deref().map(|path| {
         let text = read_text(path)?;
         Input::racks(&text).map_err(|error| read_failure(path, &text, Input::Racks, &error))
@@ -113,9 +113,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 /// Conflicts from a file, which is what it seems to be unless it is said.
-pub(crate) fn read(path: &Path, from: Option<Input>) -> Result<Conflicts, Failure> {
+pub(crate) fn read(path: &Path, input: Option<Input>) -> Result<Conflicts, Failure> {
     let text = read_text(path)?;
-    let input = from.unwrap_or_else(|| Input::of_text(&text));
+    let input = input.unwrap_or_else(|| Input::of_text(&text));
     (input.read(&text)).map_err(|error| read_failure(path, &text, input, &error))
 }
 

@@ -12,7 +12,6 @@ const DIFFERENT: &[(&str, &str)] = &[
         "fault",
         "after a round in lock-step, after a time on a network",
     ),
-    ("from", "of a network, of conflicts"),
     ("format", "csv only where the result is a table"),
     ("method", "of adding control to a plant, of finding a walk"),
     ("output", "a file, or the folder of a sweep's results"),

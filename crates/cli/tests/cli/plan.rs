@@ -210,14 +210,14 @@ fn mistakes_say_what_to_do() {
         assert_eq!(ran.code, 2, "{text}: {}", ran.out);
         assert!(ran.err.contains(says), "{text}: {}", ran.err);
     }
-    let said = headway_in(&examples(), "plan shards.txt --from kafka");
+    let said = headway_in(&examples(), "plan shards.txt --input kafka");
     assert!(
         said.err
-            .contains("it was read as kafka; if it is something else, say so with --from"),
+            .contains("it was read as kafka; if it is something else, say so with --input"),
         "{}",
         said.err
     );
-    let said = headway_in(&examples(), "plan shards.txt --from xml");
+    let said = headway_in(&examples(), "plan shards.txt --input xml");
     assert_eq!(said.code, 2);
     let said = headway_in(&examples(), "plan nowhere.txt");
     assert!(said.err.contains("cannot read nowhere.txt"), "{}", said.err);
