@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use headway_node::Plan as Capacity;
-use headway_node::plan::MAX_TOKENS;
+use headway_node::{MAX_TOKENS, Plan as Capacity};
 use headway_walk::conflicts::{Conflicts, Input, ReadError, Spread};
 use headway_walk::order::svg::{self, Picture};
 use headway_walk::order::{self, Found, Request};
@@ -97,22 +96,26 @@ impl Plan {
 
     /// Why there is only one token, if there is.
     pub fn why_one(&self) -> Option<String> {
-        let known = match (self.tokens(), self.tokens_at_most()) {
-            (2.., _) => return None,
-            (_, 1) => "no order allows more than one at a time",
-            _ => "no order was found that allows more than one at a time, nor excluded",
-        };
         let Found {
             separation, bound, ..
         } = &self.found;
-        Some(format!(
-            "{known}: {}, so conflicts reach over {} hops, and two tokens {} apart do not fit a \
-             ring of {}",
-            bound.reason,
-            separation - 1,
-            count(u64::from(*separation), "hop"),
-            count(self.conflicts.len() as u64, "member"),
-        ))
+        let hops = |hops: u32| count(u64::from(hops), "hop");
+        let ring = count(self.conflicts.len() as u64, "member");
+        match (self.tokens(), self.tokens_at_most()) {
+            (2.., _) => None,
+            (_, 1) => Some(format!(
+                "no order allows more than one at a time: {}, so some two of them are {} apart in \
+                 any order, and two tokens {} apart do not fit a ring of {ring}",
+                bound.reason,
+                hops(bound.separation - 1),
+                hops(bound.separation),
+            )),
+            _ => Some(format!(
+                "no order was found that allows more than one at a time, nor excluded: two tokens \
+                 {} apart, as the best order needs, do not fit a ring of {ring}",
+                hops(*separation),
+            )),
+        }
     }
 
     /// Groups that can go as a whole, one after the other: offered where there is only one

@@ -134,7 +134,8 @@ fn write(out: &mut impl Write, args: &Args, plan: &Plan) -> io::Result<()> {
         plan.request.seed
     )?;
     if let Some(why) = plan.why_one() {
-        writeln!(out, "{BAD}One at a time:{BAD:#} {why}.")?;
+        // As a sentence.
+        writeln!(out, "{BAD}N{}{BAD:#}.", &why[1..])?;
         return match plan.waves() {
             None => writeln!(out, "No two can go together, in groups neither."),
             Some(waves) => {

@@ -138,7 +138,7 @@ fn one_at_a_time_comes_with_groups() {
     let text = headway_in(&examples(), "plan assignment.json");
     assert_eq!(text.code, 1);
     for words in [
-        "One at a time: no order allows",
+        "No order allows more than one at a time: no two of",
         "Group 1, 2 members:\n  1 2\n",
         "--together",
     ] {

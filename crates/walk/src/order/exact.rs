@@ -245,3 +245,28 @@ impl<'a> Search<'a> {
         order
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rings are found, and one hop less is excluded, without an order to begin with.
+    #[test]
+    fn rings_are_found_and_less_is_excluded() {
+        for (members, factor) in [(12, 3), (200, 3), (90, 5)] {
+            let name = |place: usize| (place % members * 77 % members).to_string();
+            let groups = (0..members).map(|first| ("", (first..first + factor).map(name)));
+            let conflicts = Conflicts::new(groups).expect("conflicts");
+            let within = |hops| Search::new(&conflicts).within(hops, 1, &false.into());
+            let hops = factor as u32 - 1;
+            assert!(
+                matches!(within(hops), Answer::Found(_)),
+                "{members}, {factor}"
+            );
+            assert!(
+                matches!(within(hops - 1), Answer::Impossible),
+                "{members}, {factor}"
+            );
+        }
+    }
+}
