@@ -8,7 +8,7 @@ use headway_walk::conflicts::Conflicts;
 use headway_walk::order::{self, Found, Request, bound};
 use proptest::prelude::*;
 
-const NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn best(conflicts: &Conflicts, seed: u64) -> Found {
     order::best(conflicts, Request { seed, effort: 1 }, &mut |_| {}, &NEVER)
