@@ -152,4 +152,14 @@ fn nobody_listening_is_no_fault() {
         .unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(!err.contains("panicked") && !err.contains("error"), "{err}");
+    // It ends as if by the signal; not with 0, because the answer may have been no.
+    let script = format!(
+        "(sleep 0.2; '{}' run --rounds 3; echo $? >&2) | true",
+        headway.display()
+    );
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "141\n");
 }
