@@ -57,7 +57,7 @@ fn wrong_flags_say_what_to_change() {
         ("run --watch --format json", "--watch contradicts"),
         ("run --trace nowhere/t.jsonl", "create the folder"),
         ("forecast --program measure", "headway run"),
-        ("forecast --at -1", "unexpected argument"),
+        ("forecast --at -1", "expected a whole number from 0 to"),
         ("forecast --svg nowhere/a.svg", "create the folder"),
         ("worst --start piled", "--start has no meaning"),
         ("worst --tokens 9 --separation 5", "none of them settles"),

@@ -351,12 +351,12 @@ fn hints_can_be_followed() {
         ),
         (
             "run --rounds -3",
-            "invalid value '-3' for '--rounds <T>': expected a whole number",
+            "invalid value '-3' for '--rounds <R>': expected a whole number",
             "unexpected argument",
         ),
         (
             "sweep --tokens -1",
-            "invalid value '-1' for '--tokens",
+            "error: --tokens: '-1': expected a number",
             "-- -1",
         ),
         (
