@@ -122,15 +122,8 @@ impl Behaviour {
             self.bounded = (Some(false), reason);
             self.safe = (Some(false), String::new());
         } else {
-            // A place in a P-invariant has at most its value by the place's weight.
-            let mut most: Vec<Option<u64>> = vec![None; net.places()];
-            for flow in self.place_flows.iter().flatten() {
-                let value = flow.value(marking);
-                for &(place, weight) in &flow.weights {
-                    let bound = value.map(|value| value / weight);
-                    most[place] = most[place].into_iter().chain(bound).min();
-                }
-            }
+            let flows = self.place_flows.as_deref().unwrap_or_default();
+            let most = semiflow::place_bounds(flows, marking);
             let most: Option<Vec<u64>> = most.into_iter().collect();
             match most.and_then(|most| most.into_iter().max()) {
                 None => {
