@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use headway_petri::markings::{self, NoMarkings};
 use headway_petri::net::{Direction, Marking, Net};
-use headway_petri::{invariant, semiflow, siphon};
+use headway_petri::{invariant, semiflow, siphon, structure};
 use proptest::prelude::*;
 
 /// Places, transitions and arcs without any order; at most `most` tokens by an arc.
@@ -262,6 +262,10 @@ proptest! {
                         arc.direction == Direction::PlaceToTransition && siphon.contains(&(arc.place as usize))
                     });
                     prop_assert!(!(empty && consumed && dying.is_empty()));
+                }
+                // Transitions that nothing starves do not die.
+                for transition in structure::never_starved(&net) {
+                    prop_assert!(!dying.contains(&transition));
                 }
                 if let Some(live) = siphon::free_choice_live(&net, &marking) {
                     prop_assert_eq!(live, Ok(dying.is_empty()));
