@@ -24,5 +24,8 @@ pub fn count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String
         Some(_) => format!("{noun}es"),
         None => format!("{noun}s"),
     };
-    format!("{number} {}", if number == N::from(1) { noun } else { &plural })
+    format!(
+        "{number} {}",
+        if number == N::from(1) { noun } else { &plural }
+    )
 }

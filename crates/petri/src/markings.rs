@@ -361,7 +361,11 @@ mod tests {
     #[test]
     fn it_stops_when_told() {
         let mut net = Net::new("split");
-        let (p, q, t) = (net.add_place("p", 1), net.add_place("q", 1), net.add_transition("t"));
+        let (p, q, t) = (
+            net.add_place("p", 1),
+            net.add_place("q", 1),
+            net.add_transition("t"),
+        );
         net.add_arc(p, t, PlaceToTransition, 1);
         net.add_arc(q, t, TransitionToPlace, 3);
         let mut asked = 0;

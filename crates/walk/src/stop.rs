@@ -80,19 +80,17 @@ mod tests {
     #[test]
     fn every_loop_asks_and_obeys() {
         for (generator, method, tokens) in [
-            ("geometric:1600", Method::Best, 3),
-            ("grid:12x12", Method::Best, 3),
-            ("torus:9x9", Method::Best, 2),
+            ("geometric:300", Method::Best, 3),
             ("grid:2x4", Method::Best, 2),
             ("grid:4x4", Method::Exact, 2),
-            ("geometric:300", Method::Formation, 3),
-            ("geometric:300", Method::Orbit, 4),
+            ("geometric:200", Method::Formation, 3),
+            ("geometric:600", Method::Orbit, 4),
         ] {
             let request = Request {
                 method,
                 ..Request::new(tokens)
             };
-            for at in [0, 1, 2, 5, 20, 100, 500, 3_000, 20_000, 100_000] {
+            for at in [0, 1, 5, 50, 400, 3_000, 20_000] {
                 let (most, after) = interrupted(generator, &request, at);
                 assert!(most <= 150, "{generator} {method} {at}: {most} networks");
                 assert!(after <= 40, "{generator} {method} {at}: {after} questions");

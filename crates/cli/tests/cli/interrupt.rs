@@ -94,7 +94,10 @@ fn a_walk_is_the_best_so_far() {
 
 #[test]
 fn a_played_net_is_whole_json() {
-    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/petri/conveyor.pnml");
+    let net = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/petri/conveyor.pnml"
+    );
     let folder = here();
     let long = format!("petri play {net} --rounds 99999999999 --format json -o last.pnml");
     let (out, err) = interrupted(folder.path(), &long, || true);
@@ -114,7 +117,10 @@ fn an_analysis_says_what_is_known() {
     let long = "petri analyze n.pnml --mark p=9223372036854775808 --max-markings 100000000";
     let (out, err) = interrupted(folder.path(), long, || true);
     assert!(err.contains("this is what was known by then"), "{err}");
-    assert!(out.contains("stopped after") && out.contains("2·p + q"), "{out}");
+    assert!(
+        out.contains("stopped after") && out.contains("2·p + q"),
+        "{out}"
+    );
 }
 
 /// A command that has nothing to show ends at once.

@@ -141,7 +141,14 @@ fn write_page(folder: &Folder, page: &str) -> String {
 #[test]
 fn answers_that_follow_are_given() {
     let net = example("conveyor.pnml");
-    let many = ["analyze", &net, "--mark", "b1=18446744073709551615", "--max-markings", "50"];
+    let many = [
+        "analyze",
+        &net,
+        "--mark",
+        "b1=18446744073709551615",
+        "--max-markings",
+        "50",
+    ];
     let found = json(0, &[&many[..], &["--format", "json"]].concat());
     for (key, wanted) in [
         ("event_graph", true),
@@ -152,11 +159,17 @@ fn answers_that_follow_are_given() {
     ] {
         assert_eq!(found[key], wanted, "{key}: {found:#}");
     }
-    assert_eq!(found["why_safe"], "18446744073709551615 on b1 from the start");
+    assert_eq!(
+        found["why_safe"],
+        "18446744073709551615 on b1 from the start"
+    );
     let why = "the tokens of all places add up to more than 2^62, too many for exact arithmetic";
     assert_eq!(found["why_no_cycle_time"], why);
     let text = told(0, &many);
-    assert!(!text.contains("?") && !text.contains("not an event graph"), "{text}");
+    assert!(
+        !text.contains("?") && !text.contains("not an event graph"),
+        "{text}"
+    );
 
     let folder = Folder::new();
     let source = write_page(
@@ -165,11 +178,17 @@ fn answers_that_follow_are_given() {
          <inscription><text>3</text></inscription></arc>",
     );
     let found = json(0, &["analyze", &source, "--format", "json"]);
-    assert_eq!((&found["live"], &found["bounded"]), (&Value::from(true), &Value::from(false)));
+    assert_eq!(
+        (&found["live"], &found["bounded"]),
+        (&Value::from(true), &Value::from(false))
+    );
     assert_eq!(found["never_stuck"], true);
     assert_eq!(found["why_never_stuck"], "t has no input place");
     let text = told(0, &["analyze", &source]);
-    assert!(text.contains("n   1 place, 1 transition, 1 arc, 0 tokens"), "{text}");
+    assert!(
+        text.contains("n   1 place, 1 transition, 1 arc, 0 tokens"),
+        "{text}"
+    );
     let why = complaint(2, &["play", &source]);
     assert!(why.contains("transition t has no input place"), "{why}");
 }
@@ -178,10 +197,17 @@ fn answers_that_follow_are_given() {
 #[test]
 fn other_formats_say_nothing_about_looks() {
     let folder = Folder::new();
-    let net = write_page(&folder, "<!-- mine --><place id=\"p\"/><transition id=\"t\"/>");
+    let net = write_page(
+        &folder,
+        "<!-- mine --><place id=\"p\"/><transition id=\"t\"/>",
+    );
     for (to, said) in [("pnml", true), ("tina", false), ("dot", false)] {
         let warnings = complaint(0, &["export", &net, "--to", to]);
-        assert_eq!(warnings.contains("comments not kept"), said, "{to}: {warnings}");
+        assert_eq!(
+            warnings.contains("comments not kept"),
+            said,
+            "{to}: {warnings}"
+        );
     }
 }
 

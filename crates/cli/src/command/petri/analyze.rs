@@ -112,7 +112,12 @@ fn write_text(out: &mut impl Write, found: &Analysis, plant: &Plant) -> std::io:
     }
     writeln!(out, "\n{HEADING}Structure{HEADING:#}")?;
     let (holds, why) = &found.event_graph;
-    row(out, Some(*holds), "event graph", why.as_deref().unwrap_or(""))?;
+    row(
+        out,
+        Some(*holds),
+        "event graph",
+        why.as_deref().unwrap_or(""),
+    )?;
     row(out, found.strongly_connected, "strongly connected", "")?;
     let why = found.unmarked.as_ref().map_or_else(String::new, |circuit| {
         format!(
@@ -196,7 +201,11 @@ fn write_transient(out: &mut impl Write, found: &Analysis) -> std::io::Result<()
         writeln!(out, "    {DIM}{what}: {worst}{DIM:#}")?;
     }
     for bound in &found.published {
-        let bounds = if bound.name.contains(" and ") { "bound" } else { "bounds" };
+        let bounds = if bound.name.contains(" and ") {
+            "bound"
+        } else {
+            "bounds"
+        };
         writeln!(
             out,
             "    {DIM}{} {bounds} the critical transitions' by {} = {} ({}){DIM:#}",

@@ -98,7 +98,10 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         Format::Json => {
             let by = if by == By::Rounds { "rounds" } else { "time" };
             let id = json!(net.id);
-            write!(out, "{{\n  \"net\": {id},\n  \"by\": \"{by}\",\n  \"played\": [")?;
+            write!(
+                out,
+                "{{\n  \"net\": {id},\n  \"by\": \"{by}\",\n  \"played\": ["
+            )?;
         }
     }
     let (last, dead_from, played) = play(args, &plant.net, &plant.marking, by, |shown| {
@@ -222,7 +225,9 @@ fn with_ids(net: &Net, error: NotPlayable) -> String {
             (place, net.place_id(place))
         }
     };
-    error.to_string().replace(&format!("number {number} "), &format!("{id} "))
+    error
+        .to_string()
+        .replace(&format!("number {number} "), &format!("{id} "))
 }
 
 fn heading(out: &mut impl Write, args: &Args, net: &Net, by: By) -> std::io::Result<()> {

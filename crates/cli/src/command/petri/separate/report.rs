@@ -82,7 +82,10 @@ pub(super) fn write_text(
         "added",
         count(done.places_added.len() as u64, "place"),
         count(done.transitions_added.len() as u64, "transition"),
-        count((done.net.arcs().len() - plant.net.arcs().len()) as u64, "arc")
+        count(
+            (done.net.arcs().len() - plant.net.arcs().len()) as u64,
+            "arc"
+        )
     )?;
     match request.method {
         Method::MinorRing => {}
