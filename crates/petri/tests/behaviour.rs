@@ -326,6 +326,18 @@ fn free_choice_nets_live_and_die() {
     }
 }
 
+/// A place without arcs empties nothing: the loop beside it lives.
+#[test]
+fn a_place_without_arcs_does_no_harm() {
+    let mut net = Net::new("beside");
+    let (_, place) = (net.add_place("alone", 1), net.add_place("p", 1));
+    let transition = net.add_transition("t");
+    net.add_arc(place, transition, Direction::PlaceToTransition, 1);
+    net.add_arc(place, transition, Direction::TransitionToPlace, 1);
+    let live = |tokens| siphon::free_choice_live(&net, &Marking(vec![0, tokens]));
+    assert_eq!([live(1), live(0)], [Some(Ok(true)), Some(Ok(false))]);
+}
+
 /// Limits are said, and nothing runs away.
 #[test]
 fn too_much_is_refused() {
