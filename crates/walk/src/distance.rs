@@ -130,10 +130,18 @@ pub struct Apart {
 impl Apart {
     /// All pairs by one search per node.
     pub fn new(network: &Network) -> Apart {
+        Apart::until(network, &NEVER)
+    }
+
+    /// The same; of no use once `stop` is true.
+    pub(crate) fn until(network: &Network, stop: &AtomicBool) -> Apart {
         let nodes = network.len();
         let mut hops = vec![u16::MAX; nodes * nodes];
         let mut reach = Reach::new(nodes);
         for from in network.nodes() {
+            if stop::is_set(stop) {
+                break;
+            }
             reach.search(network, from, u32::MAX, |to, distance| {
                 let distance = u16::try_from(distance).unwrap_or(u16::MAX);
                 let (from, to) = (from as usize, to as usize);

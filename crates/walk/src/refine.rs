@@ -24,7 +24,10 @@ pub(crate) fn walk(
     effort: u32,
     stop: &AtomicBool,
 ) -> Walk {
-    let apart = Apart::new(network);
+    let apart = Apart::until(network, stop);
+    if stop::is_set(stop) {
+        return walk.clone();
+    }
     let mut choices = Choices::new(seed, 2);
     let mut current = walk.positions().to_vec();
     let mut score = Score::of(&apart, &current, tokens);
