@@ -25,7 +25,8 @@ fn links(text: &str) -> Vec<Link<'_>> {
         for (start, _) in line.match_indices("](").filter(|_| !fenced) {
             let target = &line[start + 2..];
             let target = &target[..target.find(')').unwrap_or(target.len())];
-            if !target.contains(':') && !target.contains(' ') {
+            // Addresses elsewhere, and items as rustdoc names them, are not files.
+            if !target.contains([':', ' ', '@']) {
                 let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
                 found.push(Link { path, anchor });
             }

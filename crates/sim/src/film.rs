@@ -39,7 +39,7 @@ const RADIUS: f64 = 150.0;
 const TOKEN: f64 = 13.0;
 /// Where the stretch that a token claims for itself is drawn.
 const CLAIM: f64 = RADIUS - 26.0;
-const SIZE: f64 = 440.0;
+const SIZE: f64 = 470.0;
 /// Seconds for a round, for what a fault does, and for the last state.
 const ROUND: f64 = 0.25;
 const FAULT: f64 = 1.5;
@@ -175,7 +175,7 @@ impl Film {
         for (token, &hops) in last.hops.iter().enumerate() {
             let colour = token % TOKEN_COLOURS;
             let level = self.levels(token)[self.shots.len() - 1];
-            let at = self.at(hops, RADIUS + level * (2.0 * TOKEN + 2.0));
+            let at = self.at(hops, self.radius(level));
             out.circle(&format!("f{colour}"), at, TOKEN);
             if last.resting[token] {
                 out.circle("rest", at, TOKEN + 2.0);
@@ -212,6 +212,14 @@ impl Film {
         hops * 360.0 / self.delays.len() as f64
     }
 
+    /// How far out a token is; those of a pile overlap if they have to.
+    fn radius(&self, level: f64) -> f64 {
+        let tokens = self.shots.first().map_or(0, |shot| shot.hops.len());
+        let room = SIZE / 2.0 - RADIUS - TOKEN - 4.0;
+        let apart = room / tokens.saturating_sub(1).max(1) as f64;
+        RADIUS + level * apart.min(2.0 * TOKEN + 2.0)
+    }
+
     /// A point so many hops from the top.
     fn at(&self, hops: f64, radius: f64) -> Point {
         let angle = self.degrees(hops).to_radians();
@@ -232,7 +240,7 @@ impl Film {
 
     /// How a token gets to its place: round, outwards, and upright again.
     fn placing(&self, hops: f64, level: f64) -> String {
-        let (degrees, out) = (self.degrees(hops), RADIUS + level * (2.0 * TOKEN + 2.0));
+        let (degrees, out) = (self.degrees(hops), self.radius(level));
         format!(
             "{} translate(0px,{:.0}px) {}",
             rotation(degrees),
@@ -327,10 +335,13 @@ impl Film {
     }
 
     fn text(&self, out: &mut Svg, shot: &Shot, fault: Option<&str>) {
+        let needed = shot.hops.len() * self.separation as usize;
+        let fault = fault.and_then(|fault| fault.split('@').next());
         let (class, word) = match (fault, shot.legitimate) {
-            (Some(fault), _) => ("bad", fault.split('@').next().unwrap_or(fault)),
-            (None, true) => ("good", "legitimate"),
-            (None, false) => ("bad", "recovering"),
+            (Some(fault), _) => ("bad", format!("fault: {fault}")),
+            (None, true) => ("good", "legitimate".to_owned()),
+            (None, false) if needed > self.delays.len() => ("bad", "a traffic jam".to_owned()),
+            (None, false) => ("bad", "recovering".to_owned()),
         };
         let line = |out: &mut Svg, class: &str, y: f64, text: &str| {
             out.text(&format!("{class} middle"), (0.0, y), text);
@@ -345,7 +356,7 @@ impl Film {
                 &format!("hops apart, {} wanted", self.separation),
             );
         }
-        line(out, class, 56.0, word);
+        line(out, class, 56.0, &word);
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long)]
     waits: bool,
 
-    /// Forecast this many rounds [default: legitimate and one turn more]
+    /// Forecast this many rounds [default: until legitimate, and one turn more]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.json", help_heading = "Ring")]
     walk: Option<PathBuf>,
 
-    /// Stop after this many rounds [default: legitimate and one turn more]
+    /// Stop after this many rounds [default: until legitimate, and one turn more]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
