@@ -239,6 +239,6 @@ pub(crate) fn number(value: f64) -> String {
     } else if value >= 0.01 || value == 0.0 {
         format!("{value:.2}")
     } else {
-        format!("{value:.4}")
+        format!("{value:.5}")
     }
 }
