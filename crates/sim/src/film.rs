@@ -298,9 +298,9 @@ impl Film {
         };
         // Writing to a string cannot fail.
         let _ = write!(style, "@keyframes {name} {{");
-        for shot in 0..=last {
+        for (shot, time) in times.iter().enumerate() {
             if shot == 0 || shot == last || pace(shot - 1) != pace(shot) {
-                let percent = 100.0 * times[shot] / length;
+                let percent = 100.0 * time / length;
                 let _ = write!(style, " {percent:.3}% {{{}}}", css(at(shot)));
             }
         }
