@@ -37,7 +37,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t)]
     to: Target,
 
-    /// Where to [default: standard output]
+    /// Write to this file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
