@@ -101,11 +101,11 @@ fn idle(table: &mut Table) {
         ring.start(0);
         rest.run_for(Duration::from_secs(8));
         let process = ring.processes().next().expect("started");
-        let (round, sent) = (ring.status(0)["round"].as_u64(), ring.sent_bytes(0));
+        let (round, sent) = (ring.status(0)["laps"].as_u64(), ring.sent_bytes(0));
         let (before, _) = usage(process);
         rest.run_for(window);
         let (after, memory) = usage(process);
-        let rounds = ring.status(0)["round"].as_u64().unwrap_or(0) - round.unwrap_or(0);
+        let rounds = ring.status(0)["laps"].as_u64().unwrap_or(0) - round.unwrap_or(0);
         let sent = ring.sent_bytes(0) - sent;
         (after - before, memory, rounds, sent / window.as_secs_f64())
     });
