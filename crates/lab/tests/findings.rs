@@ -100,6 +100,31 @@ fn without_lock_step_the_promised_distance_is_kept_and_no_more() {
 }
 
 #[test]
+fn a_moving_block_keeps_the_same_distance_and_loses_less_to_unequal_works() {
+    let (sweep, results) = run("name = \"x\"\nmodel = \"moving-block\"\nsamples = 4\n\
+         measure = [\"hops\", \"true_distance\", \"recovery\"]\n[[grid]]\n\
+         processes = 30\nseparation = [1, 2, 5]\ntokens = \"n/(2*d)\"\n\
+         lengths = [\"equal\", \"unequal\"]\nrule = [\"lock-step\", \"moving-block\"]\n");
+    for pair in results.chunks(2) {
+        let cell = &sweep.cells[pair[0].index as usize];
+        for result in pair {
+            let [_, distance, recovery] = &result.summaries[..] else {
+                panic!("three measures")
+            };
+            assert!(distance.min >= Some(cell.number("separation")), "{cell:?}");
+            assert_eq!(recovery.missing, 0, "{cell:?}");
+        }
+        let [lock_step, block] = [0, 1].map(|rule: usize| pair[rule].summaries[0].mean());
+        let ratio = block.unwrap() / lock_step.unwrap();
+        let expected = match cell.text("lengths") {
+            "equal" => 0.9..1.3,
+            _ => 1.2..f64::INFINITY,
+        };
+        assert!(expected.contains(&ratio), "{ratio}: {cell:?}");
+    }
+}
+
+#[test]
 fn definitional_tokens_always_settle_and_cost_more() {
     let (sweep, results) = run(
         "name = \"x\"\nmodel = \"definitional\"\nsamples = 40\nmeasure = [\"rounds\"]\n[[grid]]\n\

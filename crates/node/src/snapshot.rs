@@ -119,11 +119,6 @@ impl Machine {
         machine.state.moved_at = machine.now;
         if config.plan.rule() == Rule::MovingBlock {
             machine.state.block.restarted();
-            // Half of what it takes to be settled may be of a state that was put back: the
-            // first token that comes could be one of long ago.
-            if !machine.settled() {
-                machine.trouble();
-            }
         }
         for token in &mut machine.state.tokens {
             token.since = machine.now;

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use headway_node::state::Token;
 use headway_node::wire;
-use headway_node::{Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Timing};
+use headway_node::{
+    Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Rule, Timing,
+};
 
 use crate::permits::Grant;
 
@@ -90,6 +92,12 @@ impl Seat {
     /// Goes on from a state that was kept. Whether it could.
     pub(crate) fn resume(&mut self, now: Duration, config: Config, state: &[u8]) -> bool {
         match Machine::restore(config, self.key.clone(), (self.random)(), now, state) {
+            // Whether it was put back is told by numbers that only a settled ring has; and in
+            // a ring of moving blocks the successor knows what this node had.
+            Ok(machine) if config.plan.rule() == Rule::MovingBlock && !machine.settled() => {
+                tracing::info!("the kept state is not used: the ring was not settled");
+                false
+            }
             Ok(machine) => {
                 tracing::info!(laps = machine.rounds(), "goes on from the kept state");
                 self.unheard = [config.predecessor(), config.successor()].into();
