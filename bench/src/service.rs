@@ -4,7 +4,7 @@
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use headway_node::{Config, Event, Machine, Plan, Role, Timing};
+use headway_node::{Config, Event, Machine, Plan, Role, Rule, Timing};
 use headway_stage::world::{Settings, Work, World};
 
 use crate::fleet::{Ring, usage};
@@ -173,23 +173,17 @@ fn time_to_recover(plan: Plan, seeds: u64) -> Duration {
 
 /// In lock-step it grows with n; the stated bound of a moving block with the square of it.
 fn recovery(table: &mut Table) {
-    let rules: [(&str, fn(u32, u32, u32) -> _, _, _); 2] = [
-        (
-            "lock-step",
-            Plan::new,
-            &[8, 16, 32, 64, 128, 256, 512][..],
-            Goal::AtMost(1.5),
-        ),
-        (
-            "moving block",
-            Plan::moving_block,
-            &[8, 16, 32, 64, 128],
-            Goal::None,
-        ),
-    ];
-    for (rule, plan, sizes, goal) in rules {
+    for rule in [Rule::LockStep, Rule::MovingBlock] {
+        let (sizes, goal) = match rule {
+            Rule::LockStep => (&[8, 16, 32, 64, 128, 256, 512][..], Goal::AtMost(1.5)),
+            Rule::MovingBlock => (&[8, 16, 32, 64, 128][..], Goal::None),
+        };
         let took = |&nodes: &u32| {
-            let plan = plan(nodes, 4, 1).expect("it fits");
+            let plan = match rule {
+                Rule::LockStep => Plan::new(nodes, 4, 1),
+                Rule::MovingBlock => Plan::moving_block(nodes, 4, 1),
+            };
+            let plan = plan.expect("it fits");
             (
                 nodes,
                 time_to_recover(plan, if nodes > 100 { 4 } else { 16 }),
@@ -204,7 +198,7 @@ fn recovery(table: &mut Table) {
         let (last, middle) = (took / most, measured[3].1 / 64);
         table.add(Row {
             work: format!(
-                "recovery after corrupting all nodes, 4 tokens, {rule}, no work, datagrams of 50 \
+                "recovery after corrupting all nodes, 4 tokens, {rule:?}, no work, datagrams of 50 \
                  to 500 µs: time per node, {most} nodes over 64"
             ),
             ours: format!("{} per node ({})", time(last), list.join(", ")),
