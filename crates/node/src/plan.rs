@@ -89,8 +89,8 @@ pub enum PlanError {
     },
     /// The tokens of a moving block do not fit with the node of slack that they need.
     #[error(
-        "{tokens} tokens {} apart need {} nodes in a ring of moving blocks, one of slack, and there \
-         are {nodes}: take at most {}{}",
+        "{tokens} tokens {} apart need {} nodes, one of slack, and there are {nodes}: take at most \
+         {}{}",
         Count(*wanted, "hop"),
         u64::from(*tokens) * u64::from(*wanted) + 1,
         Count(*capacity, "token"),
