@@ -10,6 +10,7 @@ pub mod instance;
 pub mod json;
 mod memory;
 pub mod petri;
+pub mod plan;
 pub mod run;
 pub mod sweep;
 pub mod walk;

@@ -181,6 +181,17 @@ impl Plan {
         })
     }
 
+    /// The plan of a fleet: which rule the rings of services go by is decided here, and nowhere
+    /// else. How many tokens a fleet can have follows from it ([`Plan::capacity`]).
+    ///
+    /// # Errors
+    ///
+    /// When the numbers are out of range or the tokens do not fit.
+    #[cfg(feature = "alloc")]
+    pub fn of_fleet(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
+        Plan::moving_block(nodes, tokens, separation)
+    }
+
     /// A plan of moving blocks: the tokens are `separation` hops apart in real time, by no
     /// clock.
     ///

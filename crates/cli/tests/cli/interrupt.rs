@@ -123,6 +123,31 @@ fn an_analysis_says_what_is_known() {
     );
 }
 
+#[test]
+fn a_plan_is_the_best_so_far() {
+    let folder = here();
+    // A random graph of some hundred members: nobody knows its bandwidth.
+    let mut number = 1_u64;
+    let mut next = || {
+        number = number
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        number >> 33
+    };
+    let pairs: String = (0..900)
+        .map(|_| (next() % 300, next() % 300))
+        .filter(|(one, other)| one != other)
+        .map(|(one, other)| format!("m{one},m{other}\n"))
+        .collect();
+    std::fs::write(folder.path().join("pairs.txt"), pairs).expect("written");
+    let long = "plan pairs.txt --effort 1000 --format json";
+    let (out, err) = interrupted(folder.path(), long, || true);
+    assert!(err.contains("the best order so far"), "{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(json["interrupted"], true);
+    assert!(json["separation"].as_u64() >= json["lower_bound"].as_u64());
+}
+
 /// A command that has nothing to show ends at once.
 #[test]
 fn what_waits_for_input_ends() {

@@ -9,6 +9,7 @@ mod messages;
 mod mistakes;
 mod node;
 mod petri;
+mod plan;
 mod ring;
 mod run;
 mod schemas;

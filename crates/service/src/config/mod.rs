@@ -36,7 +36,7 @@ impl Settings {
         if self.is_fixed() {
             Plan::new(nodes, tokens, separation)
         } else {
-            Plan::moving_block(nodes, tokens, separation)
+            Plan::of_fleet(nodes, tokens, separation)
         }
     }
 
