@@ -58,6 +58,8 @@ pub(crate) enum Effect {
     Rejected(Reason),
     /// Too few members answered for a bypass.
     NoMajority,
+    /// Somebody at this address says something about roll-outs.
+    Rollouts(String, Vec<u8>),
 }
 
 /// How this node stands to the ring, as others are told or act upon.
@@ -216,6 +218,10 @@ impl Membership {
                 self.handle_pong(now, *nonce, sender);
                 self.handle_echo(now, *nonce, sender);
             }
+            Message::Rollouts { bytes } => {
+                let news = Effect::Rollouts(sender.address.clone(), bytes.clone());
+                self.effects.push_back(news);
+            }
             Message::Offer | Message::Want { .. } | Message::Chunk { .. } => {}
         }
         self.follow_exchange(now);
@@ -312,6 +318,33 @@ impl Membership {
         };
         let bytes = control::write(self.ring, &sender, &message, &self.key);
         Some((address, bytes))
+    }
+
+    /// Sends something about roll-outs.
+    pub(crate) fn send_news(&mut self, address: String, bytes: Vec<u8>) {
+        let news = Message::Rollouts { bytes };
+        self.outbox.push_back((address, news));
+    }
+
+    /// Where both neighbours are, and one other, in turn.
+    pub(crate) fn peers(&self) -> (Vec<String>, Option<String>) {
+        let me = &self.settings.node.name;
+        let Some(roster) = self.current.as_ref().filter(|_| !self.settings.is_fixed()) else {
+            return (Vec::new(), None);
+        };
+        let address = |member: &Member| member.address.clone();
+        let mut beside: Vec<String> = roster
+            .around(me)
+            .into_iter()
+            .flatten()
+            .map(address)
+            .collect();
+        beside.dedup();
+        let other = roster
+            .members
+            .get(self.rotation)
+            .filter(|member| member.name != *me);
+        (beside, other.map(address))
     }
 
     /// The roster that this node acts by.

@@ -40,6 +40,8 @@ pub(crate) struct Permits {
     remembered: Vec<Entry>,
     /// The command that runs. It may outlive its permit; there is never a second one.
     run: Option<Run>,
+    /// Requests that wait for the end of a run: of which one, once that has begun.
+    curious: Vec<(RequestId, Option<u64>)>,
     closed: bool,
     /// The node stops, and its permits are given back.
     hand_on: bool,
@@ -57,6 +59,7 @@ impl Permits {
             using: BTreeMap::new(),
             remembered: ledger.using,
             run: None,
+            curious: Vec::new(),
             closed: false,
             hand_on: false,
             changes: 1,
@@ -117,16 +120,25 @@ impl Permits {
         let time = deadline.saturating_sub(now);
         let payload = payload.to_vec();
         let lease = match &holder {
-            Holder::Command => {
+            Holder::Command | Holder::Step => {
                 let run = self.runs.next();
                 self.run = Some(run);
-                self.effects.push_back(Effect::StartCommand(CommandPermit {
+                let permit = CommandPermit {
                     grant,
                     run: run.id,
                     time,
                     grace: self.rules.grace,
+                    task: None,
                     payload,
-                }));
+                };
+                self.effects.push_back(if holder == Holder::Step {
+                    Effect::StartStep(permit)
+                } else {
+                    for (_, of) in &mut self.curious {
+                        of.get_or_insert(run.id);
+                    }
+                    Effect::StartCommand(permit)
+                });
                 None
             }
             &Holder::Program { ticket } => {
@@ -139,6 +151,7 @@ impl Permits {
                         grant,
                         lease,
                         time,
+                        grace: self.rules.grace,
                         payload,
                     };
                     self.effects.push_back(Effect::Given(request, given));
@@ -179,7 +192,7 @@ impl Permits {
             return None;
         }
         // A FleetLock client that asked again before this was known has it now.
-        if entry.holder != Holder::Command {
+        if !entry.holder.is_command() {
             self.forget(&entry.holder);
         }
         Some((entry.holder, entry.collected, None))
@@ -191,7 +204,7 @@ impl Permits {
     }
 
     fn next_at(&self) -> Option<usize> {
-        let ready = |waiting: &Waiting| waiting.holder != Holder::Command || self.run.is_none();
+        let ready = |waiting: &Waiting| !waiting.holder.is_command() || self.run.is_none();
         let next = || self.waiting.iter().position(ready);
         (!self.closed).then(next).flatten()
     }
@@ -204,7 +217,7 @@ impl Permits {
             && permit.ends.is_none()
         {
             permit.ends = Some(ends);
-            if permit.holder == Holder::Command {
+            if permit.holder.is_command() {
                 self.effects.push_back(Effect::StopCommand(grant));
             }
         }
@@ -216,7 +229,7 @@ impl Permits {
         self.changes += 1;
         for entry in std::mem::take(&mut self.remembered) {
             // What ran before the restart was ended then.
-            if entry.holder == Holder::Command {
+            if entry.holder.is_command() {
                 continue;
             }
             let (token, fence) = (entry.token, entry.fence);
@@ -240,14 +253,15 @@ impl Permits {
     pub(crate) fn handle_stop(&mut self, now: Duration, hand_on: bool) {
         self.closed = true;
         self.hand_on = hand_on;
-        self.keep_waiting(|waiting| waiting.holder.is_fleetlock());
+        let rules = self.rules;
+        self.keep_waiting(|waiting| rules.outlives(&waiting.holder));
         if hand_on {
             return self.recall(now);
         }
         let command = self
             .using
             .values()
-            .find(|permit| permit.holder == Holder::Command);
+            .find(|permit| permit.holder.is_command());
         let stop = command.map(|permit| Effect::StopCommand(permit.grant));
         self.effects.extend(stop);
     }
@@ -289,10 +303,16 @@ impl Permits {
         outcome: Outcome,
         payload: Option<Vec<u8>>,
     ) {
-        self.changes += u64::from(self.run.take().is_some());
+        let run = self.run.take().map(|run| run.id);
+        self.changes += u64::from(run.is_some());
+        let told = self
+            .curious
+            .extract_if(.., |(_, of)| of.is_some() && *of == run);
+        let told = told.map(|(request, _)| Effect::CommandEnded(request, outcome));
+        self.effects.extend(told);
         self.ask_for_command(now);
         let used = self.using.get_mut(&grant.token);
-        let used = used.filter(|permit| permit.grant == grant && permit.holder == Holder::Command);
+        let used = used.filter(|permit| permit.grant == grant && permit.holder.is_command());
         match used {
             Some(permit) if self.closed && !self.hand_on => permit.stopped = true,
             Some(_) => self.end(now, grant.token, outcome, payload),
@@ -368,7 +388,7 @@ impl Permits {
         });
         Ledger {
             waiting: waiting
-                .filter(|holder| holder.is_fleetlock())
+                .filter(|holder| self.rules.outlives(holder))
                 .cloned()
                 .collect(),
             using: self.remembered.iter().cloned().chain(using).collect(),

@@ -157,6 +157,7 @@ impl Agent {
                 .alarms()
                 .texts()
                 .chain(self.alarms.texts())
+                .chain(self.rollouts.alarms().texts())
                 .chain(self.doubts.texts())
                 .collect(),
             counts: self.counts.clone(),

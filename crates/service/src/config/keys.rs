@@ -99,6 +99,13 @@ settings! {
         /// More variables for the command
         environment: BTreeMap<String, String>, Optional { LANG = "C" }, Reload;
     }
+    /// Roll-outs: commands that `headway rollout start` on any member runs on this one, too.
+    rollout: RolloutSettings {
+        /// Programs that they may run here, as they name them; "*" for any, none if left out
+        allow: Vec<String>, Optional ["/usr/local/bin/upgrade-web"], Reload;
+        /// How long a member may take until it is healthy, with --healthy
+        healthy_within: Duration, Default "5m", Reload;
+    }
     /// For programs: wait for a permit, extend, release.
     api: ApiSettings {
         /// Unix socket; membership is changed here only

@@ -16,6 +16,15 @@ impl Permits {
         self.wait(now, holder, None)
     }
 
+    /// The command is wanted, and `request` is answered when it has ended; or it is refused.
+    pub(crate) fn ask_for_end(&mut self, now: Duration, request: RequestId) -> Option<Refusal> {
+        if self.curious.len() >= MAX_WAITING || !self.ask(now, Holder::Command) {
+            return Some(Refusal::Full);
+        }
+        self.curious.push((request, None));
+        None
+    }
+
     /// A program wants a permit; the answer belongs to `request`.
     pub(crate) fn ask_for_program(
         &mut self,
@@ -92,9 +101,9 @@ impl Permits {
         })
     }
 
-    /// How many wait, beside the command.
+    /// How many wait, beside commands.
     pub(crate) fn waiting(&self) -> usize {
-        let others = |waiting: &&Waiting| waiting.holder != Holder::Command;
+        let others = |waiting: &&Waiting| !waiting.holder.is_command();
         self.waiting.iter().filter(others).count()
     }
 
