@@ -3,7 +3,7 @@
 //! Without clock, disk or thread: grants, requests and ends go in, [`Effect`]s come out.
 //! Whoever asks first is served first. A permit that nobody wants goes on at once.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs};
@@ -23,6 +23,24 @@ struct Waiting {
     /// When it asked last.
     asked: Duration,
     program: Program,
+    /// For a step: which tokens it takes.
+    turn: Option<Turn>,
+}
+
+/// A step of a roll-out leaves tokens other than its own to others at first, so that tokens which
+/// have bunched up share the work: otherwise the one ahead does all of it. One that has gone all
+/// the way round comes to help.
+#[derive(Clone, Debug)]
+struct Turn {
+    own: u32,
+    passed: BTreeSet<u32>,
+}
+
+impl Waiting {
+    fn takes(&self, token: u32) -> bool {
+        let turn = self.turn.as_ref();
+        turn.is_none_or(|turn| turn.own == token || turn.passed.contains(&token))
+    }
 }
 
 /// For a program: which request to answer, and how long it wants the permit.
@@ -94,7 +112,7 @@ impl Permits {
         let same = |entry: &&Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
         match self.remembered.iter().find(same) {
             Some(entry) => !entry.stopped,
-            None => self.next_at().is_some(),
+            None => self.next_at(grant.token).is_some(),
         }
     }
 
@@ -113,6 +131,13 @@ impl Permits {
         // A token is in one place: an older permit for it is over.
         self.changes += u64::from(self.using.remove(&grant.token).is_some());
         let Some((holder, collected, program)) = self.whose(grant) else {
+            for turn in self
+                .waiting
+                .iter_mut()
+                .filter_map(|waiting| waiting.turn.as_mut())
+            {
+                turn.passed.insert(grant.token);
+            }
             return self.effects.push_back(Effect::Done(grant, None));
         };
         self.changes += 1;
@@ -182,7 +207,7 @@ impl Permits {
     fn whose(&mut self, grant: Grant) -> Option<(Holder, bool, Program)> {
         let same = |entry: &Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
         let Some(at) = self.remembered.iter().position(same) else {
-            let next = self.next_waiting()?;
+            let next = self.next_waiting(grant.token)?;
             return Some((next.holder, false, next.program));
         };
         let entry = self.remembered.remove(at);
@@ -198,13 +223,15 @@ impl Permits {
         Some((entry.holder, entry.collected, None))
     }
 
-    fn next_waiting(&mut self) -> Option<Waiting> {
-        let at = self.next_at()?;
+    fn next_waiting(&mut self, token: u32) -> Option<Waiting> {
+        let at = self.next_at(token)?;
         self.waiting.remove(at)
     }
 
-    fn next_at(&self) -> Option<usize> {
-        let ready = |waiting: &Waiting| !waiting.holder.is_command() || self.run.is_none();
+    fn next_at(&self, token: u32) -> Option<usize> {
+        let ready = |waiting: &Waiting| {
+            waiting.takes(token) && (!waiting.holder.is_command() || self.run.is_none())
+        };
         let next = || self.waiting.iter().position(ready);
         (!self.closed).then(next).flatten()
     }

@@ -306,12 +306,27 @@ fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     let script = script.display();
     let mut ring = Ring::start(112, &format!("[rollout]\nallow = [\"{script}\", \"true\"]"));
     let ran = ring.headway("rollout status --socket 0.sock");
-    assert_eq!((ran.code, ran.err.contains("there is no roll-out")), (2, true), "{}", ran.err);
+    assert_eq!(
+        (ran.code, ran.err.contains("there is no roll-out")),
+        (2, true),
+        "{}",
+        ran.err
+    );
     let ran = ring.headway("rollout start web --socket 0.sock -- rm -rf x");
-    assert_eq!((ran.code, ran.err.contains("rollout.allow")), (2, true), "{}", ran.err);
+    assert_eq!(
+        (ran.code, ran.err.contains("rollout.allow")),
+        (2, true),
+        "{}",
+        ran.err
+    );
     let dry = format!("rollout start web --dry-run --canary n1 --socket 0.sock -- {script}");
     let ran = ring.headway(&dry);
-    assert!(ran.out.contains("would run on 3 members, 1 at a time"), "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("would run on 3 members, 1 at a time"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
     std::fs::write(folder.path().join("fails-n2"), "").unwrap();
     let start = format!(
         "rollout start web --canary n1 --settle 100ms --healthy true --socket 0.sock -- {script}"
@@ -320,21 +335,50 @@ fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     // Any node answers; the exit code agrees, and so does everybody's alarm.
     let ran = ring.headway("rollout status --watch --socket 1.sock");
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains("web is failed") && ran.out.contains("1 failed"), "{}", ran.out);
-    ring.until("node status --socket 1.sock", 0, "roll-out web has stopped: n2: exit code 3");
+    assert!(
+        ran.out.contains("web is failed") && ran.out.contains("1 failed"),
+        "{}",
+        ran.out
+    );
+    ring.until(
+        "node status --socket 1.sock",
+        0,
+        "roll-out web has stopped: n2: exit code 3",
+    );
     let ran = ring.headway("rollout log --socket 2.sock");
     assert!(ran.out.contains("n0 started roll-out web"), "{}", ran.out);
-    assert!(ran.out.contains("n2: failed after") && ran.out.contains("exit code 3"), "{}", ran.out);
+    assert!(
+        ran.out.contains("n2: failed after") && ran.out.contains("exit code 3"),
+        "{}",
+        ran.out
+    );
     // Mended; in the middle of its second try the node is killed, and runs it a third time.
     std::fs::remove_file(folder.path().join("fails-n2")).unwrap();
     let lines = || -> Vec<String> {
         let text = std::fs::read_to_string(folder.path().join("ran"));
-        text.unwrap_or_default().lines().map(str::to_owned).collect()
+        text.unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect()
     };
-    let tries = || lines().iter().filter(|line| line.starts_with("n2 ")).count();
+    let tries = || {
+        lines()
+            .iter()
+            .filter(|line| line.starts_with("n2 "))
+            .count()
+    };
     let ran = ring.headway("rollout resume web --socket 0.sock");
-    assert_eq!((ran.code, ran.err.contains("--retry")), (2, true), "{}", ran.err);
-    assert_eq!(ring.headway("rollout resume web --retry --socket 0.sock").code, 0);
+    assert_eq!(
+        (ran.code, ran.err.contains("--retry")),
+        (2, true),
+        "{}",
+        ran.err
+    );
+    assert_eq!(
+        ring.headway("rollout resume web --retry --socket 0.sock")
+            .code,
+        0
+    );
     let began = Instant::now();
     while tries() < 2 {
         assert!(began.elapsed() < Duration::from_secs(30), "{:?}", lines());
@@ -342,9 +386,17 @@ fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     }
     ring.kill(2);
     ring.start_node(2);
-    let ran = ring.until("rollout status --socket 1.sock --format json", 0, "\"complete\"");
+    let ran = ring.until(
+        "rollout status --socket 1.sock --format json",
+        0,
+        "\"complete\"",
+    );
     let status = ran.json();
-    assert_eq!((&status["done"], &status["failed"]), (&3.into(), &0.into()), "{status}");
+    assert_eq!(
+        (&status["done"], &status["failed"]),
+        (&3.into(), &0.into()),
+        "{status}"
+    );
     let steps: Vec<String> = lines().iter().map(|line| line.replace(' ', "-")).collect();
     let of_n2: Vec<Vec<&str>> = steps
         .iter()
@@ -352,9 +404,20 @@ fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
         .map(|line| line.split('-').collect())
         .collect();
     assert_eq!(of_n2.len(), 3, "{steps:?}");
-    assert!(of_n2.iter().all(|line| line[1] == of_n2[0][1]), "one number: {steps:?}");
-    assert_eq!([of_n2[0][2], of_n2[1][2], of_n2[2][2]], ["0", "1", "2"], "{steps:?}");
-    assert!(lines()[0].starts_with("n1 "), "the canary first: {:?}", lines());
+    assert!(
+        of_n2.iter().all(|line| line[1] == of_n2[0][1]),
+        "one number: {steps:?}"
+    );
+    assert_eq!(
+        [of_n2[0][2], of_n2[1][2], of_n2[2][2]],
+        ["0", "1", "2"],
+        "{steps:?}"
+    );
+    assert!(
+        lines()[0].starts_with("n1 "),
+        "the canary first: {:?}",
+        lines()
+    );
     let ran = ring.headway("rollout abort web --socket 2.sock");
     assert!(ran.out.contains("web is aborted"), "{}{}", ran.out, ran.err);
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use headway_node::{Machine, Rule};
+
 use super::{Agent, Effect};
 use crate::membership::roster::Roster;
 use crate::permits::{CommandPermit, Grant, Holder};
@@ -28,7 +30,13 @@ impl Agent {
             return;
         }
         match self.rollouts.refresh(self.unix_ms(now)) {
-            Some(true) => drop(self.permits.ask(now, Holder::Step)),
+            Some(true) => {
+                let config = self.seat.machine().map(Machine::config);
+                // In lock-step all tokens move together, and there is nothing to share.
+                let shared = config.filter(|config| config.plan.rule() == Rule::MovingBlock);
+                let own = shared.map(|config| config.index % config.plan.tokens());
+                self.permits.ask_for_step(now, own);
+            }
             Some(false) => self.permits.forget(&Holder::Step),
             None => {}
         }

@@ -128,7 +128,7 @@ settings! {
         /// Ids that may ask here, with * for any end of one; all if left out
         ids: Vec<String>, Default [], Reload;
         /// How long a request waits for its turn before the answer is no
-        wait: Duration, Default "0ms", Reload;
+        wait: Duration, Default "5m", Reload;
         /// Forget a request that is not repeated for this long
         patience: Duration, Default "15m", Reload;
     }

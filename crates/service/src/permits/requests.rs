@@ -1,8 +1,9 @@
 //! What those who want a permit, or have one, ask for.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Effect, Holder, Permit, Permits, Program, Waiting};
+use super::{Effect, Holder, Permit, Permits, Program, Turn, Waiting};
 use crate::request::{PermitView, Refusal, RequestId, Ticket};
 use crate::telemetry::Outcome;
 
@@ -23,6 +24,21 @@ impl Permits {
         }
         self.curious.push((request, None));
         None
+    }
+
+    /// A step wants a permit: of its own token, or of one that it has let pass before.
+    pub(crate) fn ask_for_step(&mut self, now: Duration, own: Option<u32>) {
+        let known = self
+            .waiting
+            .iter()
+            .any(|waiting| waiting.holder == Holder::Step);
+        if !known
+            && self.ask(now, Holder::Step)
+            && let Some(waiting) = self.waiting.back_mut()
+        {
+            let passed = BTreeSet::new();
+            waiting.turn = own.map(|own| Turn { own, passed });
+        }
     }
 
     /// A program wants a permit; the answer belongs to `request`.
@@ -56,6 +72,7 @@ impl Permits {
             holder,
             asked: now,
             program,
+            turn: None,
         });
         self.changes += 1;
         true
