@@ -114,7 +114,7 @@ def sweep(
         "program": program,
         "fault": fault,
     }
-    size = (optional("samples", samples, least=1), optional("seed", seed), _rows(rows))
+    size = _size(samples, seed, rows)
     if file is not None:
         others = {**axes, "measure": measure, "percentiles": percentiles, "x": x, "series": series}
         given = [key for key, value in others.items() if value is not None]
@@ -155,7 +155,7 @@ def experiment(
 
     `experiment("paper")` is the evaluation of the paper, with `findings` and `figures`.
     """
-    size = (optional("samples", samples, least=1), optional("seed", seed), _rows(rows))
+    size = _size(samples, seed, rows)
     text = _headway.experiment(name) if isinstance(name, str) else None
     path = os.fspath(name)
     if text is None and not any(c in path for c in "./\\"):
@@ -167,10 +167,11 @@ def experiment(
     return _run(of, how_many(threads), progress, client, ray, parts)
 
 
-def _rows(rows: str) -> bool:
+def _size(samples: Optional[int], seed: Optional[int], rows: str) -> Tuple[Optional[int], Optional[int], bool]:
+    checked = optional("samples", samples, least=1), optional("seed", seed)
     if rows not in ("cells", "samples"):
         raise _headway.HeadwayError(f"rows={rows!r}: expected cells or samples")
-    return rows == "samples"
+    return (*checked, rows == "samples")
 
 
 def _run(

@@ -15,7 +15,7 @@ use oxidd::bcdd::BCDDFunction as Set;
 use oxidd::util::{OutOfMemory, SatCountCache};
 use oxidd::{BooleanFunction, Function};
 
-use super::Protocol;
+use super::{Protocol, Variable};
 use crate::Scheduler;
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result, TooLarge};
@@ -91,15 +91,8 @@ pub fn explore(
             "decision diagrams know neither chance nor the locally central scheduler",
         ));
     }
-    let bits = protocol.variables.iter().map(|variable| {
-        let values = variable.domain.len() as u64;
-        u64::from(u64::BITS - values.saturating_sub(1).leading_zeros())
-    });
-    TooLarge::bound(
-        "bits of state in a decision diagram",
-        bits.sum::<u64>(),
-        MAX_BITS,
-    )?;
+    let bits: u32 = protocol.variables.iter().map(Variable::bits).sum();
+    TooLarge::bound("bits of state in a decision diagram", bits, MAX_BITS)?;
     control.count_layers();
     let most = (limits.memory_bytes / BYTES_PER_NODE).min(MAX_NODES);
     let mut layers = Vec::new();

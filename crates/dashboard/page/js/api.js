@@ -50,6 +50,7 @@ const query = (values) => {
 
 export const about = () => ask("GET", "/api/about");
 export const createRun = (settings) => ask("POST", "/api/runs", settings);
+export const replaceRun = (id, settings) => ask("PUT", `/api/runs/${id}`, settings);
 export const getRun = (id) => ask("GET", `/api/runs/${id}`);
 export const dropRun = (id, keepalive) => ask("DELETE", `/api/runs/${id}`, undefined, { keepalive });
 export const strike = (id, fault) => ask("POST", `/api/runs/${id}/faults`, fault);

@@ -14,7 +14,7 @@ mod client;
 mod summary;
 
 pub use client::{NodeUrl, NodeUrlError};
-pub use summary::{HolderView, SilentView, Summary};
+pub use summary::{HolderView, SilentView, StandingView, Summary};
 
 use crate::error::ApiError;
 use crate::runs::event;
@@ -88,6 +88,14 @@ pub struct NodeStatus {
     pub others: Map<String, Value>,
 }
 
+impl NodeStatus {
+    /// What changes when tokens move: hops, and the numbers of what is held.
+    fn progress(&self) -> (Option<&Value>, Vec<u64>) {
+        let held = self.holding.iter().map(|held| held.fencing);
+        (self.others.get("hops"), held.collect())
+    }
+}
+
 /// A token that a node holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
@@ -104,8 +112,15 @@ pub struct Holding {
 pub(crate) struct Fleet {
     urls: Vec<NodeUrl>,
     control: bool,
-    seen: RwLock<Vec<Seen>>,
+    seen: RwLock<AllSeen>,
     latest: watch::Sender<Option<Bytes>>,
+}
+
+/// What is known of all of them.
+struct AllSeen {
+    nodes: Vec<Seen>,
+    /// When a token was last seen to move.
+    moved: Instant,
 }
 
 /// What is known of a node.
@@ -119,7 +134,10 @@ struct Seen {
 impl Fleet {
     pub(crate) fn new(urls: Vec<NodeUrl>, control: bool) -> Fleet {
         Fleet {
-            seen: RwLock::new(vec![Seen::default(); urls.len()]),
+            seen: RwLock::new(AllSeen {
+                nodes: vec![Seen::default(); urls.len()],
+                moved: Instant::now(),
+            }),
             urls,
             control,
             latest: watch::Sender::new(None),
@@ -137,13 +155,13 @@ impl Fleet {
         let nodes: Vec<NodeView> = self
             .urls
             .iter()
-            .zip(seen.iter())
+            .zip(&seen.nodes)
             .map(|(url, seen)| seen.view(url, now))
             .collect();
         FleetView {
             control: self.control,
             polled_every_ms: POLL.as_millis() as u64,
-            summary: Summary::of(&nodes),
+            summary: Summary::of(&nodes, now.saturating_duration_since(seen.moved)),
             nodes,
         }
     }
@@ -187,13 +205,19 @@ impl Fleet {
             let answer = self.ask_status(node).await;
             {
                 let mut seen = self.seen.write().await;
-                seen[node].asked = true;
+                let AllSeen { nodes, moved } = &mut *seen;
+                nodes[node].asked = true;
                 match answer {
                     Ok(status) => {
-                        seen[node].error = None;
-                        seen[node].status = Some((status, Instant::now()));
+                        let now = Instant::now();
+                        let before = nodes[node].status.as_ref();
+                        if before.is_none_or(|(before, _)| before.progress() != status.progress()) {
+                            *moved = now;
+                        }
+                        nodes[node].error = None;
+                        nodes[node].status = Some((status, now));
                     }
-                    Err(error) => seen[node].error = Some(error),
+                    Err(error) => nodes[node].error = Some(error),
                 }
             }
             tokio::time::sleep(POLL).await;
@@ -223,7 +247,7 @@ impl Fleet {
                 let name = seen.status.as_ref().map(|(status, _)| status.name.as_str());
                 url.to_string() == node || name == Some(node)
             };
-            self.urls.iter().zip(seen.iter()).position(named)
+            self.urls.iter().zip(&seen.nodes).position(named)
         };
         let index = index.ok_or_else(|| {
             let message = format!("no node {node:?} is watched");

@@ -227,17 +227,13 @@ fn adding_a_member_ends_no_command() {
 /// A command may reboot its machine.
 #[test]
 fn a_clean_stop_keeps_the_permit_until_the_node_is_back() {
-    let mut fleet = Fleet::new(66, &["a", "b", "c"], 1, 1);
+    let fleet = Fleet::new(66, &["a", "b", "c"], 1, 1);
     let ran = fleet.path("ran");
     let script = format!(
         "echo $HEADWAY_NODE $HEADWAY_FENCE >> {}; [ $HEADWAY_NODE != a ] || sleep 1000",
         ran.display()
     );
-    fleet.more +=
-        &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\nwhen = \"asked\"\n");
-    fleet.timing = fleet
-        .timing
-        .replace("dwell_most = \"3s\"", "dwell_most = \"60s\"");
+    let mut fleet = fleet.with_asked(&script);
     fleet.start_all();
     fleet.settle();
     fleet.ask(0, "POST", "/v1/hook", None).unwrap();
@@ -445,17 +441,13 @@ fn slow_requests_do_not_use_up_the_node() {
 
 #[test]
 fn output_without_end_is_not_kept() {
-    let mut fleet = Fleet::new(96, &["a", "b", "c"], 1, 1);
+    let fleet = Fleet::new(96, &["a", "b", "c"], 1, 1);
     let done = fleet.path("done");
     let script = format!(
         "head -c 200000000 /dev/zero | tr '\\0' x; echo; echo after; touch {}",
         done.display()
     );
-    fleet.more +=
-        &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\nwhen = \"asked\"\n");
-    fleet.timing = fleet
-        .timing
-        .replace("dwell_most = \"3s\"", "dwell_most = \"60s\"");
+    let mut fleet = fleet.with_asked(&script);
     fleet.start_all();
     fleet.settle();
     fleet.ask(0, "POST", "/v1/hook", None).unwrap();

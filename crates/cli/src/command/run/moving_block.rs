@@ -18,7 +18,7 @@ use crate::flags::{Format, StartOrFile};
 use crate::interrupt::{is_stopped, stopped};
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::progress::Progress;
-use crate::report::style::{self, DIM, HEADING, verdict as mark};
+use crate::report::style::{self, DIM, HEADING};
 use crate::report::{count, json, print_json, try_next};
 
 /// Every process acts four times a round, and a round is a shuffle of that.
@@ -289,13 +289,7 @@ fn verdicts(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io
             (Desideratum::D5, Some(true)) => "from this start and any fault".to_owned(),
             (Desideratum::D5, Some(false)) => "without slack they stand".to_owned(),
         };
-        writeln!(
-            out,
-            "  {} {} {:<42} {DIM}{detail}{DIM:#}",
-            mark(verdict.holds),
-            verdict.of.name(),
-            verdict.of.asks()
-        )?;
+        text::verdict(out, verdict, &detail)?;
     }
     Ok(())
 }
@@ -351,25 +345,19 @@ fn in_csv(run: &MovingBlockRun) -> Result<Outcome, Failure> {
 
 fn record(run: &MovingBlockRun) -> Result<(Film, Outcome), Failure> {
     let mut film = Film::new(title(run), vec![false; run.processes], None);
-    let mut full = false;
     let outcome = run.run(|frame| {
         let remark = match frame.fault {
             Some(fault) => format!("fault {fault}"),
             None if frame.legitimate => WORD.to_owned(),
             None => "not legitimate yet".to_owned(),
         };
-        full = film.push(Scene {
+        film.push(Scene {
             round: frame.round,
             tokens: dots(frame),
             closest: closest(frame),
             legitimate: frame.legitimate,
             remark,
-        });
-        if full {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        })
     });
     Ok((film, outcome.map_err(Failure::new)?))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use headway_core::desiderata::Desideratum;
+use headway_core::desiderata::{Desideratum, Verdict};
 use headway_sim::beliefs::Beliefs;
 use headway_sim::{Fault, Outcome, Run};
 
@@ -203,15 +203,20 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
                 }
             },
         };
-        writeln!(
-            out,
-            "  {} {} {:<42} {DIM}{detail}{DIM:#}",
-            mark(verdict.holds),
-            verdict.of.name(),
-            verdict.of.asks()
-        )?;
+        self::verdict(out, verdict, &detail)?;
     }
     Ok(())
+}
+
+/// The line of one property.
+pub(super) fn verdict(out: &mut impl Write, verdict: &Verdict, detail: &str) -> io::Result<()> {
+    writeln!(
+        out,
+        "  {} {} {:<42} {DIM}{detail}{DIM:#}",
+        mark(verdict.holds),
+        verdict.of.name(),
+        verdict.of.asks()
+    )
 }
 
 fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) -> io::Result<()> {

@@ -140,10 +140,13 @@ impl Film {
     }
 
     /// Adds a scene. Whether the film is full.
-    pub(super) fn push(&mut self, scene: Scene) -> bool {
+    pub(super) fn push(&mut self, scene: Scene) -> ControlFlow<()> {
         self.dots += scene.tokens.len();
         self.scenes.push(scene);
-        self.full()
+        match self.full() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     fn full(&self) -> bool {
@@ -180,18 +183,13 @@ impl Film {
                     remark.push_str(&format!("; believed: {least} to {most}"));
                 }
             }
-            let full = film.push(Scene {
+            film.push(Scene {
                 round: frame.round,
                 tokens: dots(frame.tokens),
                 closest: frame.tokens.min_distance(),
                 legitimate: frame.legitimate,
                 remark,
-            });
-            if full {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            })
         })
         .map_err(Failure::new)?;
         Ok((film, outcome))
