@@ -180,6 +180,7 @@ impl Agent {
                 self.keep_roster();
             }
         }
+        self.membership.say_silent(now, self.epoch);
         self.time_rollouts(now);
         self.follow_up(now);
     }

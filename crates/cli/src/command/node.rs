@@ -51,7 +51,7 @@ enum Command {
     Init(InitArgs),
     /// Say what is wrong with a configuration, or what it means
     CheckConfig(Box<Given>),
-    /// What a running node is doing; exit code 1 while its ring has not settled
+    /// What a running node is doing; exit code 1 while its ring has not settled or stands still
     Status(StatusArgs),
     /// Who is on the ring
     List(SocketArgs),
@@ -222,7 +222,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 TextOrJson::Json => print_json(&status)?,
                 TextOrJson::Text => status::write(&mut anstream::stdout().lock(), &status)?,
             }
-            Ok(Answer::from(status["settled"] == true))
+            let nobody = status["unheard"].as_array().is_none_or(Vec::is_empty);
+            Ok(Answer::from(status["settled"] == true && nobody))
         }
         Some(Command::List(socket)) => list(&socket.socket),
         Some(Command::Add(args)) => add(args),

@@ -202,7 +202,7 @@ fn an_asked_command_is_waited_for_and_outlives_a_restart() {
     assert_eq!(runs(), 2);
     // While nobody can have a permit, it is asked for; the node is killed and comes back.
     ring.kill(1);
-    ring.until("node status --socket 0.sock", 0, "n1 is silent");
+    ring.until("node status --socket 0.sock", 1, "n1 is silent");
     assert_eq!(ring.headway("node ask --socket 0.sock").code, 0);
     assert_eq!(ring.headway("node ask --socket 2.sock").code, 0);
     ring.kill(0);

@@ -12,7 +12,7 @@ use crate::rollouts::{Ask, Wanted};
 use crate::telemetry::Outcome;
 
 impl Agent {
-    fn unix_ms(&self, now: Duration) -> u64 {
+    pub(super) fn unix_ms(&self, now: Duration) -> u64 {
         self.epoch.saturating_add(now).as_millis() as u64
     }
 

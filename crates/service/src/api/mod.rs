@@ -254,15 +254,16 @@ async fn health(State(app): Shared) -> Result<&'static str, Refusal> {
     app.status().await.map(|_| "ok\n")
 }
 
-/// The node takes part in a ring that is legitimate as far as it sees.
+/// The node takes part in a ring that is legitimate as far as it sees, and no member is silent.
 async fn ready(State(app): Shared) -> Result<Response, Refusal> {
     let status = app.status().await?;
-    Ok(if status.settled && status.silent.is_empty() {
+    Ok(if status.settled && status.unheard.is_empty() {
         "ready\n".into_response()
     } else {
+        let silent: Vec<&String> = status.unheard.iter().map(|one| &one.name).collect();
         let why = format!(
-            "{}; silent: {:?}; alarms: {:?}",
-            status.phase, status.silent, status.alarms
+            "{}; silent: {silent:?}; alarms: {:?}",
+            status.phase, status.alarms
         );
         problem(StatusCode::SERVICE_UNAVAILABLE, why)
     })

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version, 1 |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -84,6 +84,11 @@ pub enum Message {
         /// As [`crate::rollouts`] writes it.
         bytes: Vec<u8>,
     },
+    /// Who is silent.
+    Hearsay {
+        /// Reports, as JSON.
+        bytes: Vec<u8>,
+    },
 }
 
 /// Why a control datagram was not listened to.
@@ -130,6 +135,7 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
         Message::Ping { nonce } => (3, nonce.to_be_bytes().to_vec()),
         Message::Pong { nonce } => (4, nonce.to_be_bytes().to_vec()),
         Message::Rollouts { bytes } => (5, bytes.clone()),
+        Message::Hearsay { bytes } => (6, bytes.clone()),
     };
     bytes.extend_from_slice(b"HC");
     let drained = if sender.drained { DRAINED } else { 0 };
@@ -209,6 +215,9 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
             nonce: u64::from_be_bytes(take(&mut rest)?),
         },
         5 => Message::Rollouts {
+            bytes: std::mem::take(&mut rest).to_vec(),
+        },
+        6 => Message::Hearsay {
             bytes: std::mem::take(&mut rest).to_vec(),
         },
         _ => return None,

@@ -124,7 +124,8 @@ impl Exchange {
             Message::Offer
             | Message::Ping { .. }
             | Message::Pong { .. }
-            | Message::Rollouts { .. } => {}
+            | Message::Rollouts { .. }
+            | Message::Hearsay { .. } => {}
         }
     }
 
