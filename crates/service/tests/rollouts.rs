@@ -29,10 +29,13 @@ struct Host {
     due: Duration,
 }
 
+/// When it arrives, its number, to whom, and what.
+type Datagram = (Duration, u64, usize, Vec<u8>);
+
 struct World {
     now: Duration,
     hosts: Vec<Host>,
-    flying: BinaryHeap<Reverse<(Duration, u64, usize, Vec<u8>)>>,
+    flying: BinaryHeap<Reverse<Datagram>>,
     count: u64,
     /// Nodes whose command fails.
     fails: Vec<usize>,

@@ -62,11 +62,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         nodes,
         began: Instant::now(),
         settled: Vec::new(),
-        runs: 0,
-        works: Vec::new(),
-        overlaps: 0,
+        marks: Vec::new(),
     };
-    println!(
+    anstream::println!(
         "{HEADING}{}{HEADING:#} on 127.0.0.1, one permit: whoever has it works, for half a second.",
         count(NAMES.len() as u64, "node")
     );
@@ -80,16 +78,40 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         demo.page()?;
     }
     let interrupted = demo.watch(args, &events)?;
-    let runs = count(demo.runs, "command");
-    let (style, verdict) = match demo.overlaps {
+    let Demo { nodes, marks, .. } = demo;
+    drop(nodes);
+    let (runs, overlaps) = judge(marks);
+    let (style, verdict) = match overlaps {
         0 => (GOOD, "never two at a time"),
         _ => (BAD, "two at a time"),
     };
-    println!("{runs}, {style}{verdict}{style:#}. Nodes, folders and processes are gone.");
-    Ok(match (interrupted, demo.overlaps) {
-        (true, _) => Answer::Interrupted,
-        (false, overlaps) => Answer::from(overlaps == 0 && demo.runs > 0),
+    anstream::println!(
+        "{}, {style}{verdict}{style:#}. Nodes, folders and processes are gone.",
+        count(runs, "command")
+    );
+    Ok(match interrupted {
+        true => Answer::Interrupted,
+        false => Answer::from(overlaps == 0 && runs > 0),
     })
+}
+
+/// When a command began or ended, in the words of the log of its node, and where.
+type Mark = (String, bool, usize);
+
+/// How many commands began, and how many of them while another ran.
+fn judge(mut marks: Vec<Mark>) -> (u64, u64) {
+    // Lines of several nodes may be read late, but all have the time of one clock.
+    marks.sort();
+    let (mut runs, mut overlaps, mut works) = (0, 0, Vec::new());
+    for (_, begins, at) in marks {
+        works.retain(|&other| other != at);
+        if begins {
+            runs += 1;
+            overlaps += u64::from(!works.is_empty());
+            works.push(at);
+        }
+    }
+    (runs, overlaps)
 }
 
 struct Demo {
@@ -97,10 +119,7 @@ struct Demo {
     began: Instant,
     /// Nodes that have said so.
     settled: Vec<usize>,
-    runs: u64,
-    /// Nodes whose command runs.
-    works: Vec<usize>,
-    overlaps: u64,
+    marks: Vec<Mark>,
 }
 
 impl Demo {
@@ -147,6 +166,7 @@ impl Demo {
     fn tell(&mut self, at: usize, line: &serde_json::Value) {
         let name = NAMES[at];
         let number = |key: &str| line[key].as_u64().unwrap_or_default();
+        let stamp = || line["timestamp"].as_str().unwrap_or_default().to_owned();
         match line["message"].as_str().unwrap_or_default() {
             "settled" => {
                 if !self.settled.contains(&at) {
@@ -155,16 +175,16 @@ impl Demo {
                 self.say(&format!("{GOOD}{name} is settled{GOOD:#}"));
             }
             "the command runs" => {
-                self.overlaps += u64::from(self.works.iter().any(|&other| other != at));
-                self.works.push(at);
-                self.runs += 1;
+                self.marks.push((stamp(), true, at));
                 let fence = number("fence");
                 self.say(&format!("{name} works, fencing number {fence}"));
             }
             "the command has ended" => {
-                self.works.retain(|&other| other != at);
+                self.marks.push((stamp(), false, at));
                 self.say(&format!("{DIM}{name} is done{DIM:#}"));
             }
+            // By then it has ended what its command had left.
+            "started" => self.marks.push((stamp(), false, at)),
             "silent: tokens stop behind it" => {
                 let other = line["neighbour"].as_str().unwrap_or_default();
                 let what = "does not hear it: the permit stops there, in case it is in use";
@@ -210,8 +230,6 @@ impl Demo {
 
     fn restart(&mut self) -> Result<(), Failure> {
         for at in self.nodes.restart()? {
-            // It ends what its command has left before anything else.
-            self.works.retain(|&other| other != at);
             self.say(&format!(
                 "{} is started again, with the state it kept",
                 NAMES[at]
@@ -242,4 +260,19 @@ fn listen(sender: Sender<Event>) {
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::judge;
+
+    #[test]
+    fn two_at_a_time_are_seen_whatever_was_read_first() {
+        let mark = |stamp: &str, begins, at| (stamp.to_owned(), begins, at);
+        let one = [mark("1", true, 0), mark("2", false, 0), mark("3", true, 1)];
+        assert_eq!(judge(one.to_vec()), (2, 0));
+        assert_eq!(judge(one.into_iter().rev().collect()), (2, 0));
+        let two = [mark("1", true, 0), mark("2", true, 1), mark("3", false, 0)];
+        assert_eq!(judge(two.to_vec()), (2, 1));
+    }
 }
