@@ -266,7 +266,7 @@ impl World {
                     *until = (*until).min(late);
                 }
             }
-            Effect::Reply(..) | Effect::Ended(_) => {}
+            Effect::Reply(..) | Effect::Ended(_) | Effect::KeepRollouts(_) => {}
         }
     }
 

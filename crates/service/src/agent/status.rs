@@ -8,6 +8,7 @@ use headway_node::Neighbour;
 use serde::Serialize;
 
 use super::Agent;
+use crate::hearsay::Unheard;
 use crate::metrics::Counts;
 use crate::transport::Session;
 
@@ -32,6 +33,8 @@ pub struct Status {
     pub holding: Vec<Holding>,
     /// Neighbours that are silent.
     pub silent: Vec<String>,
+    /// Members that somebody does not hear: tokens stop there.
+    pub unheard: Vec<Unheard>,
     /// What datagrams go by: `udp` or `zenoh`.
     pub transport: &'static str,
     /// The members beside it, while it is on the ring.
@@ -140,6 +143,7 @@ impl Agent {
                 .filter(|neighbour| neighbour.silent)
                 .map(|neighbour| self.membership.name_of(neighbour.node))
                 .collect(),
+            unheard: self.membership.unheard(self.unix_ms(now)),
             transport: "",
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
@@ -157,6 +161,7 @@ impl Agent {
                 .alarms()
                 .texts()
                 .chain(self.alarms.texts())
+                .chain(self.rollouts.alarms().texts())
                 .chain(self.doubts.texts())
                 .collect(),
             counts: self.counts.clone(),

@@ -99,6 +99,13 @@ settings! {
         /// More variables for the command
         environment: BTreeMap<String, String>, Optional { LANG = "C" }, Reload;
     }
+    /// Roll-outs: commands that `headway rollout start` on any member runs on this one, too.
+    rollout: RolloutSettings {
+        /// Programs that they may run here, as they name them; "*" for any, none if left out
+        allow: Vec<String>, Optional ["/usr/local/bin/upgrade-web"], Reload;
+        /// How long a member may take until it is healthy, with --healthy
+        healthy_within: Duration, Default "5m", Reload;
+    }
     /// For programs: wait for a permit, extend, release.
     api: ApiSettings {
         /// Unix socket; membership is changed here only
@@ -121,7 +128,7 @@ settings! {
         /// Ids that may ask here, with * for any end of one; all if left out
         ids: Vec<String>, Default [], Reload;
         /// How long a request waits for its turn before the answer is no
-        wait: Duration, Default "0ms", Reload;
+        wait: Duration, Default "5m", Reload;
         /// Forget a request that is not repeated for this long
         patience: Duration, Default "15m", Reload;
     }

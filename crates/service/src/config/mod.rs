@@ -17,8 +17,8 @@ pub use explain::explain;
 pub use key::Key;
 pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
-    RingSettings, SerialSettings, Settings, TelemetrySettings, TimingSettings, ZenohSettings,
-    example, keys,
+    RingSettings, RolloutSettings, SerialSettings, Settings, TelemetrySettings, TimingSettings,
+    ZenohSettings, example, keys,
 };
 pub use source::{Mistake, Place, Sources};
 pub use value::{LogFormat, Transport, When, parse_duration};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::harness::Fleet;
+use crate::harness::{Fleet, http};
 use crate::observer::{begun, closest, command, observed, visits};
 
 #[test]
@@ -191,4 +191,31 @@ fn a_paused_node_only_delays() {
     let before = fleet.observed().len();
     fleet.until("work goes on", || fleet.observed().len() > before + 20);
     assert_eq!(closest(&fleet.observed(), &fleet.names), None);
+}
+
+/// Only two members hear that a third is dead; all of them say so, and when it is back.
+#[test]
+fn every_node_says_who_is_silent() {
+    let mut fleet = Fleet::new(114, &["a", "b", "c", "d", "e"], 1, 1);
+    fleet.start_all();
+    fleet.settle();
+    let ready = |fleet: &Fleet, at| http(&fleet.http(at), "GET", "/readyz", &[], "");
+    assert_eq!(ready(&fleet, 0).0, 200);
+    fleet.kill(2);
+    fleet.until("all know", || {
+        [0, 1, 3, 4].iter().all(|&at| {
+            let unheard = fleet.status(at)["unheard"].clone();
+            unheard[0]["name"] == "c" && unheard[0]["silent_by"] == serde_json::json!(["b", "d"])
+        })
+    });
+    assert_eq!(fleet.status(0)["silent"], serde_json::json!([]));
+    let (status, why) = ready(&fleet, 0);
+    assert!(
+        status == 503 && why.contains("silent: [\\\"c\\\"]"),
+        "{status} {why}"
+    );
+    fleet.start(2);
+    fleet.until("all know that it is back", || {
+        (0..5).all(|at| ready(&fleet, at).0 == 200)
+    });
 }

@@ -21,6 +21,20 @@ pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
         text(&status["name"]),
         text(&status["phase"]),
     )?;
+    for silent in list("unheard") {
+        let name = text(&silent["name"]);
+        let by = silent["silent_by"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        let by: Vec<&str> = by.iter().map(text).collect();
+        writeln!(
+            out,
+            "{BAD}the ring stands still{BAD:#} since {}: {name} is silent, says {}; start it, or \
+             `headway node remove {name}`",
+            age(silent["silent_ms"].as_u64().unwrap_or_default()),
+            by.join(" and ")
+        )?;
+    }
     let place = match status["index"].as_u64() {
         Some(index) => format!("place {index} of {}", number("members")),
         None => format!("not on it; it has {}", count(number("members"), "member")),
@@ -116,6 +130,7 @@ mod tests {
                 { "name": "a", "address": "192.0.2.1:7400", "heard_ms": 20, "is_silent": false },
                 { "name": "c", "address": "192.0.2.3:7400", "heard_ms": null, "is_silent": true },
             ],
+            "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
             "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });
         let mut told = Vec::new();
@@ -125,6 +140,8 @@ mod tests {
         assert_eq!(
             told,
             "b is settled\n\
+             the ring stands still since 12s: c is silent, says b and d; start it, or \
+             `headway node remove c`\n\
              ring        web, roster 1, place 1 of 3\n\
              asked for   1 token, at least 1 hop apart in real time\n\
              holds       token 0, in use for 1.5s, fencing number 7\n\
