@@ -114,7 +114,7 @@ impl Display for Failure {
 
 impl From<io::Error> for Failure {
     /// Writing to standard output failed. When nobody reads it any more (`headway
-    /// run | head`) that is no fault of anyone's.
+    /// run | head`) that is no fault of anyone's, and nothing is said.
     fn from(error: io::Error) -> Failure {
         Failure {
             silent: error.kind() == io::ErrorKind::BrokenPipe,

@@ -216,7 +216,7 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
     let say = |flag: String| Failure::new(format!("{flag}: {error}"));
     match error {
         SettingsError::NoProcesses => {
-            say("--processes 0".to_owned()).help("give --processes 2 or more")
+            say("--processes 0".to_owned()).help("give --processes 1 or more")
         }
         SettingsError::TooManyProcesses => {
             say(format!("--processes {}", settings.processes())).help("give a smaller --processes")
@@ -284,6 +284,7 @@ pub fn parse_state_file(path: &Path, text: &str) -> Result<StateFile, Failure> {
         let example = "expected a ring and its state in JSON; \
                        `headway worst --witness example.json` writes one to look at";
         match text.trim().is_empty() {
+            true if path == Path::new("-") => Failure::new("standard input is empty").help(example),
             true => Failure::new(format!("{} is empty", path.display())).help(example),
             false if error.field.is_empty() => failure.help(example),
             false => failure,

@@ -40,7 +40,8 @@ impl From<Answer> for ExitCode {
 /// Prints a failure on standard error.
 pub(crate) fn report(failure: Failure) -> ExitCode {
     if failure.silent {
-        return ExitCode::SUCCESS;
+        // As if the signal had ended it; not 0, because the answer may have been no.
+        return ExitCode::from(141);
     }
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));

@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 mod command;
 mod failure;
@@ -81,11 +81,32 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // clap prints its own errors and exits with 2; help and version with 0.
-    match dispatch(Cli::parse_from(arguments(std::env::args_os()))) {
+    let cli = match parse(arguments(std::env::args_os())) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    match dispatch(cli) {
         Ok(answer) => answer.into(),
         Err(failure) => failure::report(failure),
     }
+}
+
+/// What is asked for. clap prints its own errors, which have exit code 2, and help and
+/// version, which have 0.
+fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
+    let matches = takes_negative_numbers(Cli::command()).try_get_matches_from(arguments);
+    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| match error.print() {
+        Ok(()) => ExitCode::from(if error.use_stderr() { 2 } else { 0 }),
+        Err(unwritten) => failure::report(unwritten.into()),
+    })
+}
+
+/// `-5` after a flag is a number, and the flag says what is wrong with it.
+fn takes_negative_numbers(command: clap::Command) -> clap::Command {
+    command
+        .allow_negative_numbers(true)
+        .mut_subcommands(takes_negative_numbers)
 }
 
 /// The arguments, with the default command before flags that belong to none.

@@ -48,7 +48,7 @@ pub fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
 }
 
 /// The engine for what is too large for the others.
-const DIAGRAMS: &str = if cfg!(feature = "symbolic") {
+const DIAGRAMS: &str = if headway_check::HAS_DIAGRAMS {
     ""
 } else {
     ", or build with --features symbolic for decision diagrams"

@@ -331,6 +331,9 @@ fn print(
 
 fn read_json(path: &Path) -> Result<Value, Failure> {
     let text = read_text(path)?;
+    if text.trim().is_empty() {
+        return Err(Failure::new(format!("{} is empty", path.display())).help("expected JSON"));
+    }
     serde_json::from_str(&text).map_err(|error| {
         Failure::in_text(
             path,

@@ -29,6 +29,13 @@ pub(crate) fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     })
 }
 
+/// Digits only, and more than any number has.
+fn too_large(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+        && text.trim_start_matches('0').len() > 1
+        && text.parse::<u64>().is_err()
+}
+
 /// A whole number within these limits.
 pub(crate) fn whole_number_in<T>(
     limits: RangeInclusive<u64>,
@@ -42,6 +49,7 @@ where
         let number = number.filter(|number| limits.contains(number));
         let number = number.and_then(|number: u64| number.try_into().ok());
         number.ok_or_else(|| match *most {
+            u64::MAX if too_large(text) => "expected a smaller whole number".to_owned(),
             u64::MAX => format!("expected a whole number, at least {least}"),
             most => format!("expected a whole number from {least} to {most}"),
         })

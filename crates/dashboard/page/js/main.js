@@ -2,6 +2,7 @@
 // in step with what is on show.
 
 import * as api from "./api.js";
+import { Beat } from "./beat.js";
 import { controls } from "./controls.js";
 import { all, byId, count, setText, settled, toast } from "./dom.js";
 import { makeFile, save } from "./export.js";
@@ -12,6 +13,7 @@ import { Player } from "./player.js";
 import { handle } from "./ringinput.js";
 import { RingView } from "./ringview.js";
 import { Spacetime } from "./spacetime.js";
+import * as story from "./story.js";
 import { tabs } from "./tabs.js";
 import { Timebar } from "./timebar.js";
 import { Together } from "./together.js";
@@ -33,6 +35,8 @@ new VerdictView({
 }, player);
 const spacetime = new Spacetime(byId("spacetime"), byId("spacetime-tip"), player);
 new Timebar(byId("timebar"), byId("timebar-canvas"), player);
+new Beat({ section: byId("beat"), claim: byId("beat-claim"), picture: byId("beat-picture"), best: byId("beat-best"), link: byId("beat-link") },
+  player, view, copyText);
 
 /** @type {[number, number] | null} */
 let selection = null;
@@ -193,13 +197,17 @@ byId("together").addEventListener("click", () => {
 
 byId("share").addEventListener("click", () => copyLink("Link copied. It shows what you see."));
 
-async function copyLink(said) {
+function copyLink(said) {
   remember();
+  copyText(location.href, said);
+}
+
+async function copyText(text, said) {
   try {
-    await navigator.clipboard.writeText(location.href);
+    await navigator.clipboard.writeText(text);
     toast(said);
   } catch {
-    toast(location.href);
+    toast(text);
   }
 }
 
@@ -362,5 +370,12 @@ if (view.run) {
 } else {
   if (view.problems.length) toast(`Not all of this link can be shown: ${view.problems.join("; ")}.`, "error");
   view.problems = [];
-  reload();
+  const isNew = story.isNew(location);
+  reload().then(() => isNew && player.run && story.tell(byId("story"), player, () => {
+    player.setSpeed(url.FIRST_SPEED);
+    Object.assign(view.settings, url.FIRST);
+    Object.assign(view, { faults: [], state: null, round: 0 });
+    board.show();
+    reload();
+  }));
 }

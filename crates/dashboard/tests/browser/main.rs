@@ -129,6 +129,14 @@ const TESTS: &[Test] = &[
         "nothing_moves_by_itself_when_asked",
         mended::nothing_moves_by_itself_when_asked,
     ),
+    (
+        "the_first_ten_seconds_tell_a_story",
+        mended::the_first_ten_seconds_tell_a_story,
+    ),
+    (
+        "every_strike_is_a_dot_before_the_wall",
+        mended::every_strike_is_a_dot_before_the_wall,
+    ),
     ("light_and_dark", looks::light_and_dark),
     ("a_phone_shows_everything", looks::a_phone_shows_everything),
     ("less_motion_when_asked", looks::less_motion_when_asked),

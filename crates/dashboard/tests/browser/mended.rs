@@ -1,4 +1,5 @@
-//! What was once broken or misleading on the page, each thing tried again.
+//! What was once broken or misleading on the page, each thing tried again; the first ten
+//! seconds, and the wall that nobody gets over.
 
 use serde_json::json;
 
@@ -256,5 +257,75 @@ pub(crate) fn nothing_moves_by_itself_when_asked(browser: &mut Browser, base: &s
     page.wait_for(
         "document.querySelector('#panel-networks .mini-round').textContent !== 'round 0'",
     )?;
+    page.close()
+}
+
+pub(crate) fn the_first_ten_seconds_tell_a_story(browser: &mut Browser, base: &str) -> Done {
+    let mut page = Page::open_first(browser, base, DESKTOP)?;
+    page.wait_for("!document.getElementById('story').hidden && document.getElementById('story').textContent.includes('piled them up')")?;
+    page.wait_for("headway.player.playing")?;
+    page.screenshot("story", false)?;
+    page.wait_for("headway.player.segments.length === 2")?;
+    page.wait_for(
+        "document.getElementById('story').textContent.includes('It repairs itself within 33 rounds')",
+    )?;
+    page.click("#story .choices button")?;
+    page.wait_for("document.querySelector('#story .likeness').textContent.includes('Buses')")?;
+    page.screenshot("story-end", false)?;
+    page.click("#story .primary")?;
+    page.wait_for("document.getElementById('story').hidden && headway.player.segments.length === 1 && headway.player.round === 0 && location.pathname + location.search === '/'")?;
+    // Once is enough.
+    page.go("/")?;
+    page.check("document.getElementById('story').hidden")?;
+    page.close()?;
+    // A key takes over at once.
+    let mut page = Page::open_first(browser, base, DESKTOP)?;
+    page.wait_for("headway.player.playing")?;
+    page.key(",")?;
+    page.wait_for("document.getElementById('story').hidden && !headway.player.playing")?;
+    page.close()?;
+    // Who asked for less motion reads the promise, and nothing moves.
+    let still = Screen {
+        reduced_motion: true,
+        ..DESKTOP
+    };
+    let mut page = Page::open_first(browser, base, still)?;
+    page.wait_for("document.getElementById('story').textContent.includes('repairs itself')")?;
+    page.check("!headway.player.playing && headway.player.round === 0")?;
+    page.close()
+}
+
+pub(crate) fn every_strike_is_a_dot_before_the_wall(browser: &mut Browser, base: &str) -> Done {
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    page.wait_for("document.querySelectorAll('#beat .dot').length === 1")?;
+    page.check("document.getElementById('beat-claim').textContent.includes('within 33 rounds')")?;
+    for strikes in 2..=6 {
+        page.click("#fault-scramble")?;
+        page.wait_for(&format!(
+            "document.querySelectorAll('#beat .dot').length === {strikes}"
+        ))?;
+    }
+    page.check("(() => { const wall = Number(document.querySelector('#beat .wall').getAttribute('x1')); return [...document.querySelectorAll('#beat .dot')].every((dot) => Number(dot.getAttribute('cx')) <= wall + 0.1); })()")?;
+    page.screenshot("beat", false)?;
+    // The link to the slowest so far shows it again.
+    page.click("[data-start=worst]")?;
+    page.wait_for("document.querySelectorAll('#beat .dot').length === 7")?;
+    page.eval("globalThis.copied = ''; navigator.clipboard.writeText = (text) => { copied = text; return Promise.resolve(); }; 0")?;
+    page.click("#beat-link")?;
+    page.wait_for("copied !== ''")?;
+    let link = page.eval("copied")?;
+    let best = page.eval("document.getElementById('beat-best').textContent")?;
+    page.go(link.as_str().unwrap_or_default())?;
+    page.check(&format!(
+        "(() => {{ const {{ legitimate_at, from }} = headway.player.segments.at(-1); return legitimate_at - from >= 30 && {best}.includes(`slowest: ${{legitimate_at - from}} of 33`); }})()"
+    ))?;
+    // Another ring is another theorem.
+    page.fill("#n", "48")?;
+    page.wait_for("document.querySelectorAll('#beat .dot').length === 1")?;
+    page.close()?;
+    // A jam has no wall.
+    let mut page = Page::open(browser, base, "/?m=6", DESKTOP)?;
+    page.wait_for("headway.player.segments[0].jam")?;
+    page.check("document.getElementById('beat').hidden")?;
     page.close()
 }

@@ -40,10 +40,13 @@ pub(super) enum EngineFlag {
 
 /// A path: unlike the name of a model it has a dot or a slash.
 fn protocol_path(text: &str) -> Result<PathBuf, String> {
-    if text.contains(['.', '/', '\\']) {
+    if text == "-" || text.contains(['.', '/', '\\']) {
         return Ok(text.into());
     }
-    Err("no model has this name, and a file's name has a dot or a slash".to_owned())
+    Err(
+        "no model has this name, and a file's name has a dot or a slash (- is standard input)"
+            .to_owned(),
+    )
 }
 
 /// NAME=VALUE.

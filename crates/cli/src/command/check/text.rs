@@ -132,6 +132,7 @@ fn witness(out: &mut impl Write, report: &Report, saved: Option<&Path>) -> io::R
     let what = match (report.all_hold(), report.worst) {
         (false, _) => "Counterexample",
         (true, Some(_)) => "Slowest start",
+        (true, None) if report.figure("expected_steps_low").is_some() => "Worst start",
         (true, None) => "Closest approach of two tokens, from",
     };
     match saved {

@@ -247,7 +247,8 @@ fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) ->
         }
         let jam = command(&changed);
         commands.push((jam, "one token too many: a traffic jam"));
-        commands.push((command(&[("seed", "random")]), "another start"));
+        let another = command(&[("start", "random"), ("seed", "random")]);
+        commands.push((another, "another start"));
     } else {
         if n >= d {
             let (fewer, d) = ((n / d).to_string(), d.to_string());
