@@ -100,7 +100,7 @@ fn without_lock_step_the_promised_distance_is_kept_and_no_more() {
 }
 
 #[test]
-fn a_moving_block_keeps_the_same_distance_as_quickly_and_others_wait_less() {
+fn a_moving_block_keeps_the_same_distance_as_quickly_and_its_tokens_bunch() {
     let (sweep, results) = run("name = \"x\"\nmodel = \"moving-block\"\nsamples = 10\n\
          measure = [\"hops\", \"wait\", \"true_distance\", \"recovery\"]\n\
          [[grid]]\nname = \"full\"\nlengths = [\"equal\", \"unequal\"]\n\
@@ -131,7 +131,8 @@ fn a_moving_block_keeps_the_same_distance_as_quickly_and_others_wait_less() {
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
     }
     let [lock_step, block] = ["lock-step", "moving-block"].map(|rule| means("sparse", rule, 1)[0]);
-    assert!(block < 0.8 * lock_step, "{block}, {lock_step}");
+    // Those who have come up behind a long work stay close together when it is over.
+    assert!(block > 1.2 * lock_step, "{block}, {lock_step}");
 }
 
 #[test]
