@@ -19,6 +19,8 @@ pub(crate) enum Answer {
     No,
     /// Ctrl-C came first, and what was known by then was shown: exit code 130.
     Interrupted,
+    /// The exit code of a command that was run for somebody.
+    Code(u8),
 }
 
 impl From<bool> for Answer {
@@ -33,6 +35,7 @@ impl From<Answer> for ExitCode {
             Answer::Yes => ExitCode::SUCCESS,
             Answer::No => ExitCode::from(1),
             Answer::Interrupted => ExitCode::from(130),
+            Answer::Code(code) => ExitCode::from(code),
         }
     }
 }
@@ -103,6 +106,12 @@ pub(crate) fn expect_ending(path: &Path, ending: &str) -> Result<(), Failure> {
         .help(format!("give {}", path.with_extension(ending).display()))),
         _ => Ok(()),
     }
+}
+
+/// Refuses names of pictures, as SVG and as TikZ, that end in something else.
+pub(crate) fn expect_endings(svg: Option<&Path>, tikz: Option<&Path>) -> Result<(), Failure> {
+    svg.map_or(Ok(()), |path| expect_ending(path, "svg"))?;
+    tikz.map_or(Ok(()), |path| expect_ending(path, "tex"))
 }
 
 /// Writes a whole file.

@@ -34,6 +34,7 @@ Examples:
   headway serve                            see it on a web page
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
   headway ring --for 5s --transport udp    real nodes on real sockets, with permits
+  headway fleet demo --for 12s             five real nodes, and a permit that goes round
   headway node --config node.toml          this machine takes its place in a fleet
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
@@ -77,6 +78,10 @@ enum Command {
     Serve(command::serve::Args),
     /// A node of a fleet: permits for commands, programs and FleetLock clients
     Node(Box<command::node::Args>),
+    /// One command on every member of a fleet, as many at a time as there are permits
+    Rollout(command::rollout::Args),
+    /// Real nodes on this machine, to see what a fleet does
+    Fleet(command::fleet::Args),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -146,6 +151,8 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Ring(args)) => command::ring::run(&args),
         Some(Command::Serve(args)) => command::serve::run(&args),
         Some(Command::Node(args)) => command::node::run(&args),
+        Some(Command::Rollout(args)) => command::rollout::run(&args),
+        Some(Command::Fleet(args)) => command::fleet::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

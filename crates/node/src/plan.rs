@@ -89,8 +89,8 @@ pub enum PlanError {
     },
     /// The tokens of a moving block do not fit with the node of slack that they need.
     #[error(
-        "{tokens} tokens {} apart need {} nodes in a ring of moving blocks, one of slack, and there \
-         are {nodes}: take at most {}{}",
+        "{tokens} tokens {} apart need {} nodes, one of slack, and there are {nodes}: take at most \
+         {}{}",
         Count(*wanted, "hop"),
         u64::from(*tokens) * u64::from(*wanted) + 1,
         Count(*capacity, "token"),
@@ -187,8 +187,9 @@ impl Plan {
     /// # Errors
     ///
     /// When the numbers are out of range or the tokens do not fit.
+    #[cfg(feature = "alloc")]
     pub fn of_fleet(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
-        Plan::new(nodes, tokens, separation)
+        Plan::moving_block(nodes, tokens, separation)
     }
 
     /// A plan of moving blocks: the tokens are `separation` hops apart in real time, by no

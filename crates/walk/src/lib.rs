@@ -20,6 +20,7 @@ mod random;
 mod refine;
 pub mod rings;
 pub mod search;
+mod stop;
 pub mod svg;
 pub mod tour;
 pub mod walk;

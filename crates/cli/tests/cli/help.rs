@@ -1,4 +1,4 @@
-//! The examples in the help texts and in the README do what they say.
+//! The examples in the help texts do what they say.
 
 use crate::common::{headway, headway_in};
 
@@ -90,15 +90,4 @@ fn examples_work() {
         }
     }
     assert!(tried > 20, "{tried} examples");
-}
-
-#[test]
-fn the_readme_shows_the_real_output() {
-    let readme = std::fs::read_to_string("../../README.md").unwrap();
-    let shown = readme
-        .split("```text\n")
-        .nth(1)
-        .and_then(|rest| rest.split("```").next())
-        .expect("README.md shows an output");
-    assert_eq!(shown, headway("").out);
 }

@@ -93,6 +93,37 @@ fn a_walk_is_the_best_so_far() {
 }
 
 #[test]
+fn a_played_net_is_whole_json() {
+    let net = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/petri/conveyor.pnml"
+    );
+    let folder = here();
+    let long = format!("petri play {net} --rounds 99999999999 --format json -o last.pnml");
+    let (out, err) = interrupted(folder.path(), &long, || true);
+    assert!(err.contains("stopped after round"), "{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert!(json["played"].as_array().expect("rounds").len() > 1);
+    assert!(folder.path().join("last.pnml").exists());
+}
+
+#[test]
+fn an_analysis_says_what_is_known() {
+    let folder = here();
+    let net = "<pnml><net id=\"n\"><place id=\"p\"/><place id=\"q\"/><transition id=\"t\"/>\
+               <arc source=\"p\" target=\"t\"/><arc source=\"t\" target=\"q\"/>\
+               <arc source=\"t\" target=\"q\"/></net></pnml>";
+    std::fs::write(folder.path().join("n.pnml"), net).expect("written");
+    let long = "petri analyze n.pnml --mark p=9223372036854775808 --max-markings 100000000";
+    let (out, err) = interrupted(folder.path(), long, || true);
+    assert!(err.contains("this is what was known by then"), "{err}");
+    assert!(
+        out.contains("stopped after") && out.contains("2·p + q"),
+        "{out}"
+    );
+}
+
+#[test]
 fn a_plan_is_the_best_so_far() {
     let folder = here();
     // A random graph of some hundred members: nobody knows its bandwidth.

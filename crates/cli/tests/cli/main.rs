@@ -3,6 +3,7 @@
 mod check;
 mod common;
 mod extremes;
+mod fleet;
 mod help;
 mod interrupt;
 mod messages;

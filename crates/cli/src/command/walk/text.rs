@@ -159,12 +159,13 @@ fn visits(
     let between = found
         .walk
         .rounds_between_visits(network, &found.walk.even_tokens(request.tokens));
-    writeln!(
-        out,
-        "From one visit to the next a node waits {} to {} rounds.",
-        between.iter().map(|gap| gap.0).min().unwrap_or(0),
-        between.iter().map(|gap| gap.1).max().unwrap_or(0)
-    )?;
+    let least = between.iter().map(|gap| gap.0).min().unwrap_or(0);
+    let most = between.iter().map(|gap| gap.1).max().unwrap_or(0);
+    let waits = match least == most {
+        true => count(most as u64, "round"),
+        false => format!("{least} to {most} rounds"),
+    };
+    writeln!(out, "From one visit to the next a node waits {waits}.")?;
     if let Some(words) = fairness::equal_visits(network).in_words(network) {
         writeln!(out, "{words}.")?;
     }
