@@ -19,6 +19,8 @@ pub(crate) enum Answer {
     No,
     /// Ctrl-C came first, and what was known by then was shown: exit code 130.
     Interrupted,
+    /// The exit code of a command that was run for somebody.
+    Code(u8),
 }
 
 impl From<bool> for Answer {
@@ -33,6 +35,7 @@ impl From<Answer> for ExitCode {
             Answer::Yes => ExitCode::SUCCESS,
             Answer::No => ExitCode::from(1),
             Answer::Interrupted => ExitCode::from(130),
+            Answer::Code(code) => ExitCode::from(code),
         }
     }
 }

@@ -5,6 +5,7 @@ mod agent;
 mod api;
 pub mod client;
 pub mod config;
+mod hearsay;
 mod hook;
 mod log;
 mod membership;
@@ -12,6 +13,7 @@ mod metrics;
 mod permits;
 mod protocol;
 mod request;
+mod rollouts;
 mod seat;
 pub mod secret;
 mod service;
@@ -29,7 +31,8 @@ pub mod internal {
     pub use crate::membership::control;
     pub use crate::membership::roster;
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
-    pub use crate::request::Request;
+    pub use crate::request::{Answer, Request};
+    pub use crate::rollouts::{Ask, Task, Wanted, state};
     pub use crate::store::{Doubt, Kept, Notes, Store, Stored, Sync};
     pub use crate::telemetry::Outcome;
 }

@@ -37,6 +37,7 @@ fn every_command_of_every_guide() {
         .filter(|guide| !guide.ends_with("embedded.md"))
         .collect();
     guides.extend(["README.md", "docs/tutorial.md"].map(|name| root().join(name)));
+    guides.push(root().join("docs/operators/plan.md"));
     guides.sort();
     let (mut commands, mut pictures) = (0, 0);
     for guide in &guides {

@@ -66,5 +66,4 @@ export const walk = (values) => ask("POST", "/api/walks", values);
 export const chain = (values) => ask("GET", `/api/chain?${query(values)}`);
 export const asynchrony = (values) => ask("GET", `/api/asynchrony?${query(values)}`);
 export const fleet = () => ask("GET", "/api/fleet");
-export const release = (node) => ask("POST", "/api/fleet/release", { node });
 export const events = (path) => new EventSource(path);

@@ -3,7 +3,7 @@
 
 import * as api from "./api.js";
 import { begin, sharp } from "./canvas.js";
-import { h, plural, setText, toast } from "./dom.js";
+import { h, plural, setText } from "./dom.js";
 import { onPalette, palette } from "./palette.js";
 
 /** "8 s", "3 min", "2 h". */
@@ -18,12 +18,12 @@ export function build(panel) {
   const canvas = h("canvas", { role: "img", "aria-label": "The nodes on their ring" });
   const body = h("tbody", {});
   const table = h("table", { class: "fleet" },
-    h("thead", {}, h("tr", {}, ...["node", "state", "holds", "round", "silent neighbours", ""].map((title) => h("th", { scope: "col" }, title)))), body);
+    h("thead", {}, h("tr", {}, ...["node", "state", "holds", "laps of the patrol", "silent neighbours"].map((title) => h("th", { scope: "col" }, title)))), body);
   const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box" }, table));
   const absent = h("div", { class: "prose" },
     h("p", {}, "No nodes are watched. Start the page with the addresses of nodes:"),
     h("pre", { tabindex: "0" }, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),
-    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, and what has settled. It only reads, unless started with --control."));
+    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, and what has settled. It only reads."));
   panel.replaceChildren(h("div", { class: "page wide" }, h("h1", {}, "A fleet of nodes"), line, absent, there));
   there.hidden = true;
 
@@ -49,28 +49,21 @@ export function build(panel) {
     if (standing) parts.unshift(`No token has moved for ${ago(standing.since_ms)}: ${standing.why}. What to do: ${standing.to_do}.`);
     for (const { name, by } of summary.silent ?? []) parts.push(`${name} is silent, says ${by.join(", ")}.`);
     setText(line, parts.join(" "));
-    body.replaceChildren(...nodes.map((node) => row(node, answer.control)));
+    body.replaceChildren(...nodes.map(row));
     draw();
   }
 
-  function row(node, control) {
+  function row(node) {
     const status = node.status ?? {};
     const state = node.reachable ? (status.settled ? "settled" : status.phase ?? "settling") : "unreachable";
     const said = (status.holding ?? []).map((one) => `token ${one.token}`).join(", ");
     // What a node said before it fell silent is no news.
     const holds = node.reachable ? said : "";
     const stale = node.reachable || !said ? "" : h("span", { class: "stale" }, `${said}, ${ago(node.age_ms)} ago`);
-    const release = control && holds ? h("button", { class: "small", onclick: async () => {
-      try {
-        await api.release(status.name ?? node.url);
-      } catch (error) {
-        toast(error.message, "error");
-      }
-    } }, "release") : "";
     return h("tr", { class: node.reachable ? "" : "away" },
       h("th", { scope: "row", title: node.url }, status.name ?? node.url),
-      h("td", { title: node.error ?? "" }, state), h("td", {}, holds, stale), h("td", {}, status.round === undefined ? "" : String(status.round)),
-      h("td", {}, (status.silent ?? []).join(", ")), h("td", {}, release));
+      h("td", { title: node.error ?? "" }, state), h("td", {}, holds, stale), h("td", {}, status.laps === undefined ? "" : String(status.laps)),
+      h("td", {}, (status.silent ?? []).join(", ")));
   }
 
   function draw() {

@@ -58,7 +58,6 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(lessons::asynchrony))
         .routes(routes!(fleet::fleet))
         .routes(routes!(fleet::events))
-        .routes(routes!(fleet::release))
 }
 
 /// Works something out where it does not keep connections waiting.

@@ -306,3 +306,20 @@ fn a_command_that_was_asked_for_is_wanted_under_new_rules_too() {
     permits.set_rules(s(3), RULES);
     assert!(!permits.wants(grant(0, 7)), "only because every permit was");
 }
+
+/// Tokens that follow each other closely share a roll-out's steps; none of them waits for long.
+#[test]
+fn a_step_takes_its_own_token_or_one_that_comes_by_again() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask_for_step(s(0), Some(2));
+    permits.handle_granted(s(1), grant(1, 7), s(1), &[]);
+    assert_eq!(effects(&mut permits), [done(1, 7)]);
+    assert!(
+        permits.wants(grant(2, 8)) && permits.wants(grant(1, 9)) && !permits.wants(grant(0, 9))
+    );
+    permits.handle_granted(s(2), grant(1, 9), s(2), &[]);
+    assert!(matches!(&effects(&mut permits)[..], [Effect::StartStep(_)]));
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask_for_step(s(0), None);
+    assert!(permits.wants(grant(0, 7)), "any, in lock-step");
+}
