@@ -161,7 +161,7 @@ fn the_site_is_built() {
     };
     let told = String::from_utf8_lossy(&output.stderr);
     if told.contains("mdbook is not installed") {
-        println!("skipped: the_site_is_built: install mdbook (cargo install mdbook --locked)");
+        println!("skipped: the_site_is_built: install mdbook (scripts/site says how)");
         return;
     }
     assert!(output.status.success(), "{told}");

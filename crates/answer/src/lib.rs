@@ -20,7 +20,7 @@ pub use failure::Failure;
 pub use instance::Instance;
 
 /// `1 token`, `2 tokens`.
-pub fn count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
     let plural = match noun.strip_suffix("ss") {
         Some(_) => format!("{noun}es"),
         None => format!("{noun}s"),

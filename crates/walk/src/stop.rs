@@ -62,7 +62,10 @@ mod tests {
     fn interrupted(generator: &str, request: &Request, at: usize) -> (usize, usize) {
         let network = generator.parse::<Generator>().unwrap().network(4).unwrap();
         let stop = AtomicBool::new(false);
-        (WORK.set(0), MOST.set(0), LEFT.set(Some(at)), AFTER.set(0));
+        WORK.set(0);
+        MOST.set(0);
+        LEFT.set(Some(at));
+        AFTER.set(0);
         let found = search::walk_until(&network, request, &mut |_| {}, &stop);
         LEFT.set(None);
         if request.method == Method::Best {

@@ -81,7 +81,7 @@ pub enum Message {
     },
     /// Something about roll-outs.
     Rollouts {
-        /// As [`crate::rollouts`] writes it.
+        /// As `crate::rollouts` writes it.
         bytes: Vec<u8>,
     },
     /// Who is silent.

@@ -162,7 +162,7 @@ fn visits(
     let least = between.iter().map(|gap| gap.0).min().unwrap_or(0);
     let most = between.iter().map(|gap| gap.1).max().unwrap_or(0);
     let waits = match least == most {
-        true => count(most as u64, "round"),
+        true => count(most, "round"),
         false => format!("{least} to {most} rounds"),
     };
     writeln!(out, "From one visit to the next a node waits {waits}.")?;
