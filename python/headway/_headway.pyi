@@ -1,4 +1,4 @@
-from typing import List, Optional, Tuple, Union, final
+from typing import Dict, List, Optional, Tuple, Union, final
 
 from ._arguments import Callback
 

@@ -18,7 +18,10 @@ use crate::long;
 /// The JSON of `headway plan` and a picture. A file is its path and its text.
 #[pyfunction]
 #[pyo3(signature = (file, input, groups, together_file, together, seed, effort))]
-#[expect(clippy::too_many_arguments, reason = "called by headway/_plan.py alone")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "called by headway/_plan.py alone"
+)]
 pub(crate) fn plan(
     py: Python<'_>,
     file: Option<(String, String)>,
@@ -32,7 +35,8 @@ pub(crate) fn plan(
     let conflicts = match file {
         None => Conflicts::new(groups).map_err(Failure::new),
         Some((path, text)) => the_input(input, &text).and_then(|input| {
-            (input.read(&text)).map_err(|error| read_failure(Path::new(&path), &text, input, &error))
+            (input.read(&text))
+                .map_err(|error| read_failure(Path::new(&path), &text, input, &error))
         }),
     };
     let conflicts = conflicts.or_raise(py)?;
