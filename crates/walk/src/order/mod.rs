@@ -4,9 +4,9 @@
 //! The fewer hops there are between members in conflict, the smaller d may be, and the more
 //! tokens the ring has room for. Graph theory calls the least number of hops to which every
 //! conflict can be brought the *cyclic bandwidth* of the conflicts; d is one more. To find it
-//! is NP-hard. [`best`] has orders from several ideas (`start`), improves them (`improve`)
-//! and compares them with what no order can undercut ([`bound`]); where the two differ, an
-//! exact search (`exact`) closes the gap if it is not too large for it.
+//! is NP-hard. [`best`] has orders from several ideas (`start`), improves them (`improve`) and
+//! compares them with what no order can undercut ([`bound`]); where the two differ, an exact
+//! search (`exact`) closes the gap if it is not too large for it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
