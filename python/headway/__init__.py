@@ -16,6 +16,7 @@ from __future__ import annotations
 from . import cluster, petri
 from ._check import Check, Protocol, Witness, check, check_many
 from ._headway import EXPERIMENTS, MODELS, HeadwayError, __version__
+from ._plan import Plan, plan
 from ._ring import Forecast, Outcome, Ring, State, Wait, WorstCase, forecast_many, worst_case
 from ._sweep import Finding, Results, experiment, sweep
 from ._table import Svg, Table
@@ -29,6 +30,7 @@ __all__ = [
     "Forecast",
     "HeadwayError",
     "Outcome",
+    "Plan",
     "Protocol",
     "Results",
     "Ring",
@@ -46,6 +48,7 @@ __all__ = [
     "experiment",
     "forecast_many",
     "petri",
+    "plan",
     "sweep",
     "walk",
     "worst_case",

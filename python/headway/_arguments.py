@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, Callable, Iterable, List, Optional, Union
+from typing import Any, Callable, Hashable, Iterable, List, Optional, Sequence, Union
 
 from ._headway import HeadwayError
 
@@ -98,6 +98,16 @@ def callback(progress: Progress) -> Optional[Callback]:
             bar.close()
 
     return show
+
+
+def distinct(nodes: Sequence[Hashable]) -> List[str]:
+    """Names for nodes, no two the same."""
+    names = [str(node) for node in nodes]
+    if len(set(names)) < len(names):
+        names = [f"{type(node).__name__} {node!r}" for node in nodes]
+    if len(set(names)) < len(names):
+        names = [f"node {index}" for index in range(len(nodes))]
+    return names
 
 
 def need(module: str, what: str) -> Any:

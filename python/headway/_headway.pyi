@@ -18,6 +18,7 @@ __all__ = [
     "experiment",
     "forecast_many",
     "sentence",
+    "plan",
     "walk",
     "worst_case",
 ]
@@ -140,6 +141,15 @@ def check_protocol(
     memory: Optional[int],
     progress: Optional[Callback],
 ) -> str: ...
+def plan(
+    file: Optional[Tuple[str, str]],
+    input: Optional[str],
+    groups: List[Tuple[str, List[str]]],
+    together_file: Optional[Tuple[str, str]],
+    together: Optional[Dict[str, List[str]]],
+    seed: int,
+    effort: int,
+) -> Tuple[str, str]: ...
 def walk(
     names: List[str],
     links: List[Tuple[int, int]],

@@ -7,7 +7,7 @@ import warnings
 from typing import Any, Dict, Hashable, List, Optional, Tuple
 
 from . import _headway
-from ._arguments import optional, whole, word
+from ._arguments import distinct, optional, whole, word
 from ._ring import Ring
 from ._table import Answer, Svg
 
@@ -109,11 +109,7 @@ def walk(
             f"help: give networkx.{kind}(graph)"
         )
     nodes: List[Hashable] = list(graph.nodes)
-    names = [str(node) for node in nodes]
-    if len(set(names)) < len(names):
-        names = [f"{type(node).__name__} {node!r}" for node in nodes]
-    if len(set(names)) < len(names):
-        names = [f"node {index}" for index in range(len(nodes))]
+    names = distinct(nodes)
     number = {node: index for index, node in enumerate(nodes)}
     links = [(number[link[0]], number[link[1]]) for link in graph.edges]
     found = _headway.walk(

@@ -10,6 +10,7 @@ mod failure;
 mod frame;
 mod long;
 mod petri;
+mod plan;
 mod ring;
 mod sweep;
 mod walk;
@@ -41,6 +42,7 @@ fn _headway(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ring::worst_case, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_model, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_protocol, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
     module.add_function(wrap_pyfunction!(walk::walk, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::experiment, module)?)?;
     Ok(())

@@ -68,6 +68,7 @@ LONG = {
     "run": "headway.Ring(24).run(10**12)",
     "sweep": "headway.sweep(tokens=2, samples=10**10)",
     "check": "headway.check('delay-relay', processes=11, tokens=4, separation=2, unreduced=True)",
+    "plan": "headway.plan(networkx.gnm_random_graph(300, 900, seed=4), effort=1000)",
     "walk": "headway.walk(networkx.random_geometric_graph(600, 0.09, seed=4), 3, effort=1000, largest_component=True)",
     "forecast_many": "headway.forecast_many(seeds=range(10**12))",
 }

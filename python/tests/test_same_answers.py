@@ -252,3 +252,46 @@ def test_counter_test_other_numbers_are_noticed(headway_program):
         same(said, lambda: headway.Ring(seed=2).forecast())
     with pytest.raises(AssertionError):
         same(headway_program("run", "--tokens", 0), lambda: headway.Ring(0))
+
+
+conflicts = st.lists(st.lists(st.integers(0, 14), min_size=1, max_size=4, unique=True), max_size=12)
+
+
+@given(conflicts, st.integers(0, 9))
+def test_plan(headway_program, tmp_path_factory, groups, seed):
+    file = tmp_path_factory.mktemp("plan") / "groups.txt"
+    file.write_text("".join(",".join(map(str, group)) + "\n" for group in groups))
+    said = headway_program("plan", file, "--seed", seed, "--format", "json")
+    same(said, lambda: headway.plan(file, seed=seed))
+    if said.code == 2:
+        return
+    # The same from groups and from a graph, except that they have no lines to name.
+    unnamed = ("lower_bound_because", "because")
+    shown = {key: value for key, value in said.json.items() if key not in unnamed}
+    graph = nx.Graph()
+    for group in groups:
+        graph.add_nodes_from(group)
+        graph.add_edges_from((one, other) for one in group for other in group if one < other)
+    for given_as in (groups, graph):
+        plan = headway.plan(given_as, seed=seed)
+        if given_as is groups:
+            assert {key: value for key, value in plan.json.items() if key not in unnamed} == shown
+        assert plan.separation == said.json["separation"] and plan.tokens == said.json["tokens"]
+        assert sorted(plan.order) == sorted(graph.nodes)
+        place = {member: at for at, member in enumerate(plan.order)}
+        for one, other in graph.edges:
+            hops = abs(place[one] - place[other])
+            assert min(hops, len(place) - hops) < plan.separation
+        assert plan.svg().startswith("<svg")
+
+
+def test_plans_of_whole_racks(headway_program, root):
+    folder = root / "examples" / "conflicts"
+    said = headway_program("plan", folder / "assignment.json", "--together", folder / "brokers.csv", "--format", "json")
+    by_file = headway.plan(folder / "assignment.json", together=folder / "brokers.csv")
+    assert by_file.json == said.json
+    racks = {"r1": ["1", "2"], "r2": ["3", "4"], "r3": ["5", "6"]}
+    assert headway.plan(folder / "assignment.json", together=racks).json == said.json
+    alone = headway.plan(folder / "assignment.json")
+    assert alone.go_together == [["1", "2"], ["3", "4"], ["5", "6"]]
+    assert alone.tokens == 1 and alone.because.startswith("no order allows more than one")

@@ -108,6 +108,12 @@ pub(crate) fn expect_ending(path: &Path, ending: &str) -> Result<(), Failure> {
     }
 }
 
+/// Refuses names of pictures, as SVG and as TikZ, that end in something else.
+pub(crate) fn expect_endings(svg: Option<&Path>, tikz: Option<&Path>) -> Result<(), Failure> {
+    svg.map_or(Ok(()), |path| expect_ending(path, "svg"))?;
+    tikz.map_or(Ok(()), |path| expect_ending(path, "tex"))
+}
+
 /// Writes a whole file.
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     std::fs::write(path, contents).map_err(|error| Failure::writing(path, &error))

@@ -29,6 +29,7 @@ Examples:
   headway chain                            the open system that explains the idea
   headway experiment paper                 the paper's graphs, with verdicts
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
+  headway plan groups.txt                  who may not restart together, in what order
   headway check delay-relay                every initial state, the exact worst case
   headway serve                            see it on a web page
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
@@ -65,6 +66,8 @@ enum Command {
     Petri(command::petri::Args),
     /// Lay a ring over a network so that tokens stay apart in it
     Walk(Box<command::walk::Args>),
+    /// The order of a ring from who may not be down together
+    Plan(command::plan::Args),
     /// Check every initial state and every schedule; exact answers with witnesses
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
@@ -142,6 +145,7 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Sweep(args)) => command::sweep::run(&args),
         Some(Command::Petri(args)) => command::petri::run(&args),
         Some(Command::Walk(args)) => command::walk::run(&args),
+        Some(Command::Plan(args)) => command::plan::run(&args),
         Some(Command::Check(args)) => command::check::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Ring(args)) => command::ring::run(&args),

@@ -194,7 +194,8 @@ impl Machine {
         let own = self.state.tokens.iter().map(|token| token.value);
         match self.state.links.last() {
             Some(link) if link.known => {
-                Ahead::heard(link.told.news, own.eq(link.heard_of.iter().copied()))
+                let heard = self.state.heard_of.iter().copied();
+                Ahead::heard(self.state.told.news, own.eq(heard))
             }
             _ => Ahead::Unknown,
         }
@@ -264,9 +265,7 @@ impl Machine {
         let here = |token: &Token| token.rounds > 0;
         let goes_first =
             matches!(watched, Watch::Open(token) if here(&self.state.tokens[token as usize]));
-        let Some(told) = self.state.links.last().map(|link| link.told) else {
-            return false;
-        };
+        let told = *self.state.told;
         if goes_first || !holds(block.patrol, told.patrol, first) {
             return false;
         }

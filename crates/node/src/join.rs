@@ -34,7 +34,7 @@ impl Machine {
             let after = successor.map(|link| link.values[index]);
             // In a ring of moving blocks the successor says what it has heard: what this node
             // handed over and what it did not is as it was.
-            let heard_of = successor.and_then(|link| link.heard_of.get(index));
+            let heard_of = successor.and(state.heard_of.get(index));
             token.value = match (before, after) {
                 (_, Some(after)) if heard_of.is_some() => *heard_of.unwrap_or(&after),
                 (None, None) => 0,
@@ -47,8 +47,8 @@ impl Machine {
                 (Some(before), _) => (before + 1) % self.domain.values,
             };
         }
-        if let Some(link) = successor.filter(|link| !link.heard_of.is_empty()) {
-            let told = link.told.patrol;
+        if successor.is_some() && !state.heard_of.is_empty() {
+            let told = state.told.patrol;
             let block = &mut state.block;
             block.patrol = match self.config.index {
                 0 => (told + 1) % self.domain.values,

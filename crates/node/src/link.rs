@@ -24,12 +24,11 @@
 
 use headway_core::phase_clock::PhaseClock;
 
+use crate::Micros;
 use crate::config::Config;
-use crate::slots::{OfBlocks, PerBlockToken, PerToken, repeated};
+use crate::slots::{PerToken, repeated};
 use crate::state::{Domain, Variable};
-use crate::wire::block::{LAPS, Told};
 use crate::wire::{Datagram, Header, Rejected, Released};
-use crate::{Micros, Rule};
 
 /// A neighbour as last heard of.
 #[derive(Clone, Debug)]
@@ -76,10 +75,6 @@ pub struct Link {
     pub values: PerToken<u32>,
     /// When a datagram for it was last written.
     pub sent: Micros,
-    /// In a ring of moving blocks, what it has told; only the successor's matters.
-    pub told: OfBlocks<Told>,
-    /// The values of this node that the successor has heard of; empty for others.
-    pub heard_of: PerBlockToken<u32>,
 }
 
 /// Which tick of a neighbour is asked for.
@@ -93,7 +88,6 @@ pub(crate) enum Tick {
 
 impl Link {
     pub(crate) fn new(node: u32, config: &Config, incarnation: u64) -> Link {
-        let blocks = config.plan.rule() == Rule::MovingBlock && node == config.successor();
         Link {
             node,
             known: false,
@@ -115,15 +109,6 @@ impl Link {
             asked: 0,
             values: repeated(0, config.plan.tokens() as usize),
             sent: 0,
-            told: OfBlocks::default(),
-            heard_of: repeated(
-                0,
-                if blocks {
-                    config.plan.tokens() as usize
-                } else {
-                    0
-                },
-            ),
         }
     }
 
@@ -148,17 +133,6 @@ impl Link {
             see(Variable::Below(value, domain.values));
         }
         see(Variable::Moment(&mut self.sent));
-        if self.heard_of.is_empty() {
-            return;
-        }
-        see(Variable::Rounds(&mut self.told.news));
-        see(Variable::Below(&mut self.told.patrol, domain.values));
-        see(Variable::Below(&mut self.told.lap, LAPS));
-        self.told.gathered.visit(see);
-        self.told.whole.visit(see);
-        for value in self.heard_of.iter_mut() {
-            see(Variable::Below(value, domain.values));
-        }
     }
 
     /// Its index.
@@ -172,8 +146,6 @@ impl Link {
         self.phase = 0;
         self.released = None;
         self.values.fill(0);
-        self.told = OfBlocks::default();
-        self.heard_of.fill(0);
     }
 
     /// The own phase has changed to one of which the neighbour has to confirm that it
@@ -224,12 +196,6 @@ impl Link {
         self.released = header.released;
         for (known, (value, _, _)) in self.values.iter_mut().zip(datagram.tokens()) {
             *known = value;
-        }
-        if let Some((told, heard)) = datagram.told() {
-            *self.told = told;
-            for (known, value) in self.heard_of.iter_mut().zip(heard) {
-                *known = value;
-            }
         }
     }
 

@@ -82,16 +82,16 @@ impl Machine {
             link.phase = known.phase;
             link.released = known.released;
             link.values.copy_from_slice(&known.values);
-            let [news, patrol, lap, _] = known.block;
-            *link.told = Told {
-                news,
-                patrol,
-                lap,
-                ..Told::default()
-            };
-            for (heard, value) in link.heard_of.iter_mut().zip(&known.heard) {
-                *heard = *value;
-            }
+        }
+        let [news, patrol, lap, _] = successor.block;
+        *state.told = Told {
+            news,
+            patrol,
+            lap,
+            ..Told::default()
+        };
+        for (heard, value) in state.heard_of.iter_mut().zip(&successor.heard) {
+            *heard = *value;
         }
     }
 

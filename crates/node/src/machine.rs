@@ -306,6 +306,15 @@ impl Machine {
         let behind = same && self.domain.clock.after(link.phase) == state.phase;
         let asks = !same && link.phase <= 0;
         link.due |= behind || asks || header.joining;
+        if header.sender == self.config.successor()
+            && !header.joining
+            && let Some((told, heard)) = datagram.told()
+        {
+            *state.told = told;
+            for (known, value) in state.heard_of.iter_mut().zip(heard) {
+                *known = value;
+            }
+        }
         if header.sender == self.config.predecessor() && !header.joining {
             // What it hands over is acknowledged, and so is what it repeats: the
             // acknowledgement may be lost. (Two nodes would do so forever.)

@@ -89,8 +89,8 @@ pub enum PlanError {
     },
     /// The tokens of a moving block do not fit with the node of slack that they need.
     #[error(
-        "{tokens} tokens {} apart need {} nodes in a ring of moving blocks, one of slack, and there \
-         are {nodes}: take at most {}{}",
+        "{tokens} tokens {} apart need {} nodes, one of slack, and there are {nodes}: take at most \
+         {}{}",
         Count(*wanted, "hop"),
         u64::from(*tokens) * u64::from(*wanted) + 1,
         Count(*capacity, "token"),
@@ -179,6 +179,17 @@ impl Plan {
             pace,
             rule: Rule::LockStep,
         })
+    }
+
+    /// The plan of a fleet: which rule the rings of services go by is decided here, and nowhere
+    /// else. How many tokens a fleet can have follows from it ([`Plan::capacity`]).
+    ///
+    /// # Errors
+    ///
+    /// When the numbers are out of range or the tokens do not fit.
+    #[cfg(feature = "alloc")]
+    pub fn of_fleet(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
+        Plan::moving_block(nodes, tokens, separation)
     }
 
     /// A plan of moving blocks: the tokens are `separation` hops apart in real time, by no

@@ -14,8 +14,9 @@ pub use crate::block::Block;
 pub use crate::link::Link;
 pub use crate::permit::{Stage, Token};
 pub use crate::release::Program;
-use crate::slots::{Bytes, OfBlocks, Pair, PerToken, pair, repeated};
+use crate::slots::{Bytes, OfBlocks, Pair, PerBlockToken, PerToken, pair, repeated};
 pub use crate::verdict::Verdict;
+use crate::wire::block::Told;
 use crate::wire::{NO_TOKEN, Released};
 use crate::{Config, Rule};
 
@@ -47,6 +48,10 @@ pub struct State {
     pub arriving_payloads: Payloads,
     /// The predecessor and the successor; a ring of two has one for both.
     pub links: Pair<Link>,
+    /// In a ring of moving blocks, what the successor has told.
+    pub told: OfBlocks<Told>,
+    /// There, this node's values that the successor has heard of.
+    pub heard_of: PerBlockToken<u32>,
     /// Drawn at random when the node started.
     pub incarnation: u64,
     /// Of the latest datagram.
@@ -191,6 +196,14 @@ impl State {
             block: OfBlocks::default(),
             arriving_payloads: Payloads::new(count, config.payload),
             links,
+            told: OfBlocks::default(),
+            heard_of: repeated(
+                0,
+                match config.plan.rule() {
+                    Rule::LockStep => 0,
+                    Rule::MovingBlock => count,
+                },
+            ),
             incarnation,
             sequence: 0,
             started: 0,
@@ -209,6 +222,7 @@ impl State {
         for link in self.links.iter_mut() {
             link.visit(domain, see);
         }
+        self.visit_told(domain, see);
         self.visit_session(see);
     }
 
@@ -240,6 +254,7 @@ impl State {
             payloads: Payloads::default(),
             arriving_payloads: Payloads::default(),
             links: Default::default(),
+            heard_of: Default::default(),
             ..*self
         };
         scalars.visit_scalars(config, domain, see);
@@ -263,6 +278,16 @@ impl State {
         see(Variable::Total(&mut self.hops));
         if config.plan.rule() == Rule::MovingBlock {
             self.block.visit(config, domain, see);
+        }
+    }
+
+    fn visit_told(&mut self, domain: &Domain, see: &mut impl FnMut(Variable<'_>)) {
+        if self.heard_of.is_empty() {
+            return;
+        }
+        self.told.visit(domain, see);
+        for value in self.heard_of.iter_mut() {
+            see(Variable::Below(value, domain.values));
         }
     }
 
@@ -292,6 +317,11 @@ impl State {
             if impossible {
                 link.forget();
             }
+        }
+        let mut impossible = false;
+        self.visit_told(domain, &mut |variable| impossible |= repair(variable));
+        if impossible && let Some(successor) = self.links.last_mut() {
+            successor.forget();
         }
         self.visit_session(&mut see);
     }

@@ -283,6 +283,7 @@ impl Agent {
         self.membership.set_standing(Standing {
             taking_part: self.seat.machine().is_some(),
             on_ring: self.seat.is_on_ring(),
+            settled: self.seat.is_settled(),
             idle: self.permits.permits().next().is_none(),
             stopping: self.stopping.is_some(),
         });

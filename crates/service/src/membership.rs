@@ -68,8 +68,10 @@ pub(crate) enum Effect {
 pub(crate) struct Standing {
     /// It has a place on the ring of its roster.
     pub(crate) taking_part: bool,
-    /// It is settled there, and hears both its neighbours.
+    /// It hears both its neighbours there.
     pub(crate) on_ring: bool,
+    /// It has seen a whole legitimate turn there.
+    pub(crate) settled: bool,
     /// Nobody here uses a permit.
     pub(crate) idle: bool,
     /// It is about to end.
@@ -181,7 +183,10 @@ impl Membership {
     pub(crate) fn set_standing(&mut self, standing: Standing) {
         self.standing = standing;
         let known = self.settled.as_ref().map(|roster| roster.version);
-        if standing.on_ring && known != self.current.as_ref().map(|roster| roster.version) {
+        if standing.on_ring
+            && standing.settled
+            && known != self.current.as_ref().map(|roster| roster.version)
+        {
             self.settled.clone_from(&self.current);
         }
     }

@@ -4,7 +4,7 @@ use headway_core::{Configuration, Ring};
 use headway_petri::graph::NotAnEventGraph;
 use headway_petri::maxplus::{self, NoSpectrum, Spectrum};
 use headway_petri::transient::{self, NoTransient, Transient};
-use headway_petri::{EventGraph, bound, invariant, ring, structure};
+use headway_petri::{EventGraph, Marking, bound, invariant, ring, structure};
 use headway_sim::forecast::Forecast;
 use serde_json::{Value, json};
 
@@ -15,8 +15,8 @@ const SEARCH_WORK: usize = 200_000_000;
 
 /// Everything found.
 pub struct Analysis {
-    /// Whether it is an event graph, and why it is not or why that is not known.
-    pub event_graph: (Option<bool>, Option<String>),
+    /// Whether it is an event graph, and why it is not.
+    pub event_graph: (bool, Option<String>),
     /// Whether every node is reached from every other one.
     pub strongly_connected: Option<bool>,
     /// Whether every transition can always fire again.
@@ -64,17 +64,26 @@ pub struct RingFacts {
 }
 
 impl Analysis {
-    /// Analyzes a net, playing and listing no more than so much.
+    /// Analyzes a net, playing and listing no more than so much. Markings are made as long
+    /// as `go_on` says so, which is told how many there are.
     ///
     /// # Panics
     ///
     /// When the proof of a cycle time does not hold, which would be our mistake.
-    pub fn of(plant: &Plant, max_rounds: Option<u64>, max_markings: Option<usize>) -> Analysis {
+    pub fn of(
+        plant: &Plant,
+        max_rounds: Option<u64>,
+        max_markings: Option<usize>,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Analysis {
         let graph = EventGraph::of(&plant.net, &plant.marking);
         let event_graph = match &graph {
-            Ok(_) => (Some(true), None),
-            Err(why @ NotAnEventGraph::TooLarge { .. }) => (None, Some(why.to_string())),
-            Err(why) => (Some(false), Some(why.to_string())),
+            Ok(_) | Err(NotAnEventGraph::TooLarge { .. }) => (true, None),
+            Err(why) => (false, Some(why.to_string())),
+        };
+        let no_timing = match &graph {
+            Err(why @ NotAnEventGraph::TooLarge { .. }) => why.to_string(),
+            _ => "not an event graph".to_owned(),
         };
         let mut analysis = Analysis {
             event_graph,
@@ -85,20 +94,28 @@ impl Analysis {
             safe: None,
             largest_bound: None,
             invariants: None,
-            spectrum: Err("not an event graph".to_owned()),
-            transient: Err("not an event graph".to_owned()),
+            spectrum: Err(no_timing.clone()),
+            transient: Err(no_timing),
             published: Vec::new(),
             ring: None,
             behaviour: None,
         };
+        let small_numbers = match &graph {
+            Err(NotAnEventGraph::TooLarge { .. }) => shape(plant),
+            _ => None,
+        };
+        if let Some(shape) = graph.as_ref().ok().or(small_numbers.as_ref()) {
+            analysis.bounded = Some(structure::unbounded_place(shape).is_none());
+            analysis.unmarked = structure::unmarked_circuit(shape);
+            analysis.live = Some(analysis.unmarked.is_none());
+        }
         let Ok(graph) = graph else {
-            analysis.behaviour = Some(Behaviour::of(plant, max_markings));
+            let mut behaviour = Behaviour::of(plant, max_markings, go_on);
+            behaviour.add_shape(analysis.live, analysis.bounded, plant);
+            analysis.behaviour = Some(behaviour);
             return analysis;
         };
         let small = graph.arcs().len().saturating_mul(graph.arcs().len()) <= SEARCH_WORK;
-        analysis.bounded = Some(structure::unbounded_place(&graph).is_none());
-        analysis.unmarked = structure::unmarked_circuit(&graph);
-        analysis.live = Some(analysis.unmarked.is_none());
         if small {
             analysis.invariants = Some(invariant::generators(&graph));
             if analysis.live == Some(true) {
@@ -115,7 +132,9 @@ impl Analysis {
             analysis.published = bound::published(&graph, spectrum);
         }
         if small && analysis.live == Some(false) {
-            analysis.behaviour = Some(Behaviour::of(plant, max_markings));
+            let mut behaviour = Behaviour::of(plant, max_markings, go_on);
+            behaviour.add_shape(analysis.live, None, plant);
+            analysis.behaviour = Some(behaviour);
         }
         let allowed = max_rounds.unwrap_or_else(|| default_rounds(&graph));
         analysis.transient = match &spectrum {
@@ -165,7 +184,7 @@ impl Analysis {
             .collect();
         let times: Option<Vec<Option<String>>> = spectrum.map(|spectrum| {
             let q = spectrum.cycle_time.denominator;
-            let entry = |value: &Option<i128>| value.map(|value| format!("{value}/{q}"));
+            let entry = |value: &Option<i128>| value.map(|value| maxplus::reduced(value, q));
             spectrum.eigenvector.iter().map(entry).collect()
         });
         let mut found = json!({
@@ -239,6 +258,15 @@ impl RingFacts {
             "worst_last_rest": self.worst,
         })
     }
+}
+
+/// The event graph without the numbers that are too large: where its tokens are, and how
+/// its circuits go.
+fn shape(plant: &Plant) -> Option<EventGraph> {
+    let mut net = plant.net.clone();
+    (0..net.places()).for_each(|place| net.set_holding(place, 1));
+    let marked = plant.marking.0.iter().map(|&tokens| tokens.min(1));
+    EventGraph::of(&net, &Marking(marked.collect())).ok()
 }
 
 /// Rounds that take a few seconds at most, by the size of the net.

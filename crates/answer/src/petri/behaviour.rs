@@ -3,10 +3,11 @@
 
 use headway_petri::markings::{self, Markings, NoMarkings};
 use headway_petri::semiflow::{self, Semiflow};
-use headway_petri::{Net, siphon};
+use headway_petri::{Net, siphon, structure};
 use serde_json::{Map, Value, json};
 
 use super::{Plant, place_ids, shortened, transition_ids};
+use crate::count;
 
 /// What was found, or why it was not.
 pub type Found<T> = Result<Vec<T>, String>;
@@ -45,11 +46,17 @@ const MAX_MARKINGS: usize = 100_000;
 const MAX_CELLS: usize = 20_000_000;
 
 impl Behaviour {
-    pub(super) fn of(plant: &Plant, max_markings: Option<usize>) -> Behaviour {
+    /// Markings come last and are made as long as `go_on` says so, so that all the rest is
+    /// known when it does not.
+    pub(super) fn of(
+        plant: &Plant,
+        max_markings: Option<usize>,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Behaviour {
         let (net, marking) = (&plant.net, &plant.marking);
         let limit = max_markings
             .unwrap_or_else(|| MAX_MARKINGS.min(MAX_CELLS / net.places().max(1)).max(1000));
-        let counted = |sets: Result<Vec<Vec<usize>>, siphon::TooManySets>| {
+        let with_tokens = |sets: Result<Vec<Vec<usize>>, siphon::TooManySets>| {
             let tokens = |set: &[usize]| set.iter().map(|&at| u128::from(marking.0[at])).sum();
             let sets = sets.map_err(|why| why.to_string())?;
             Ok(sets
@@ -62,11 +69,11 @@ impl Behaviour {
         };
         let mut behaviour = Behaviour {
             free_choice: siphon::is_free_choice(net),
-            markings: markings::explore(net, marking, limit),
             place_flows: semiflow::of_places(net).map_err(|why| why.to_string()),
             transition_flows: semiflow::of_transitions(net).map_err(|why| why.to_string()),
-            siphons: counted(siphon::siphons(net)),
-            traps: counted(siphon::traps(net)),
+            siphons: with_tokens(siphon::siphons(net)),
+            traps: with_tokens(siphon::traps(net)),
+            markings: markings::explore_while(net, marking, limit, go_on),
             live: (None, String::new()),
             bounded: (None, String::new()),
             safe: (None, String::new()),
@@ -77,13 +84,57 @@ impl Behaviour {
             Ok(all) => behaviour.of_all(net, &all),
             Err(why) => behaviour.without_all(plant, &why),
         }
+        behaviour.follow(plant);
         behaviour
+    }
+
+    /// What the shape of an event graph says where this says nothing.
+    pub(super) fn add_shape(&mut self, live: Option<bool>, bounded: Option<bool>, plant: &Plant) {
+        let says = |holds: bool, yes: &str, no: &str| {
+            (Some(holds), if holds { yes } else { no }.to_owned())
+        };
+        if let (Some(live), None) = (live, self.live.0) {
+            let yes = "a token on every circuit";
+            self.live = says(live, yes, "a circuit without token");
+        }
+        if let (Some(bounded), None) = (bounded, self.bounded.0) {
+            let yes = "every place is on a circuit";
+            self.bounded = says(bounded, yes, "a place is on no circuit");
+        }
+        self.follow(plant);
+    }
+
+    /// Answers that follow from the shape, the start or one another.
+    fn follow(&mut self, plant: &Plant) {
+        let (net, marking) = (&plant.net, &plant.marking);
+        let fed = structure::never_starved(net);
+        if fed.len() == net.transitions() && self.live.0.is_none() {
+            let why = "everything is fed by transitions without input places";
+            self.live = (Some(true), why.to_owned());
+        }
+        if self.stuck.0.is_none() {
+            match fed.first() {
+                Some(&source) => {
+                    let source = net.transition_id(source);
+                    self.stuck = (Some(true), format!("{source} has no input place"));
+                }
+                None if self.live.0 == Some(true) && net.transitions() > 0 => {
+                    self.stuck = (Some(true), "live".to_owned());
+                }
+                None => {}
+            }
+        }
+        let crowded = (0..net.places()).find(|&place| marking.0[place] > 1);
+        if let (None, Some(place)) = (self.safe.0, crowded) {
+            let (tokens, place) = (marking.0[place], net.place_id(place));
+            self.safe = (Some(false), format!("{tokens} on {place} from the start"));
+        }
     }
 
     fn of_all(&mut self, net: &Net, all: &Markings) {
         let most = all.most.iter().copied().max().unwrap_or(0);
         self.largest_bound = Some(most);
-        self.bounded = (Some(true), format!("{} markings", all.count));
+        self.bounded = (Some(true), count(all.count as u64, "marking"));
         self.safe = (Some(most <= 1), format!("at most {most} on a place"));
         self.live = match all.dying.first() {
             None => (Some(true), String::new()),
@@ -122,15 +173,8 @@ impl Behaviour {
             self.bounded = (Some(false), reason);
             self.safe = (Some(false), String::new());
         } else {
-            // A place in a P-invariant has at most its value by the place's weight.
-            let mut most: Vec<Option<u64>> = vec![None; net.places()];
-            for flow in self.place_flows.iter().flatten() {
-                let value = flow.value(marking);
-                for &(place, weight) in &flow.weights {
-                    let bound = value.map(|value| value / weight);
-                    most[place] = most[place].into_iter().chain(bound).min();
-                }
-            }
+            let flows = self.place_flows.as_deref().unwrap_or_default();
+            let most = semiflow::place_bounds(flows, marking);
             let most: Option<Vec<u64>> = most.into_iter().collect();
             match most.and_then(|most| most.into_iter().max()) {
                 None => {
@@ -179,9 +223,7 @@ impl Behaviour {
     pub(super) fn add_json(behaviour: Option<&Behaviour>, found: &mut Value, plant: &Plant) {
         let net = &plant.net;
         if let Some(behaviour) = behaviour {
-            if found["live"].is_null() {
-                found["live"] = json!(behaviour.live.0);
-            }
+            found["live"] = json!(behaviour.live.0);
             found["bounded"] = json!(behaviour.bounded.0);
             found["safe"] = json!(behaviour.safe.0);
             found["largest_bound"] = json!(behaviour.largest_bound);

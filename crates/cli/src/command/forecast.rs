@@ -8,7 +8,7 @@ use headway_answer::forecast::{self as answer, cycle_time};
 use headway_sim::Outcome;
 use headway_sim::forecast::{Forecast, Jam, Movement};
 
-use crate::failure::{Answer, Failure, expect_ending, write_file};
+use crate::failure::{Answer, Failure, expect_endings, write_file};
 use crate::flags::{Format, Instance, RingFlags, whole_number, whole_number_in};
 use crate::report::diagram::{Diagram, Dot, Shown, delays};
 use crate::report::progress::Progress;
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long)]
     waits: bool,
 
-    /// Forecast this many rounds [default: legitimate and one turn more]
+    /// Forecast this many rounds [default: until legitimate, and one turn more]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
@@ -56,13 +56,15 @@ pub(crate) struct Args {
     /// Draw the space-time diagram
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
+
+    /// Draw the space-time diagram for a paper, as TikZ
+    #[arg(long, value_name = "FILE.tex")]
+    tikz: Option<PathBuf>,
 }
 
 /// Forecasts and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    if let Some(path) = &args.svg {
-        expect_ending(path, "svg")?;
-    }
+    expect_endings(args.svg.as_deref(), args.tikz.as_deref())?;
     let instance = match &args.file {
         Some(path) => args.ring.with_state_file(path)?.instance()?,
         None => args.ring.instance()?,
@@ -71,9 +73,16 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let forecast = answer::of(&instance)?;
     let line = forecast.movement();
     let outcome = line.outcome(args.rounds);
-    if let Some(path) = &args.svg {
-        let title = instance.title();
-        write_file(path, forecast.timeline().svg(outcome.rounds, &title))?;
+    if args.svg.is_some() || args.tikz.is_some() {
+        let picture = forecast
+            .timeline()
+            .picture(outcome.rounds, &instance.title());
+        if let Some(path) = &args.tikz {
+            write_file(path, picture.clone().tikz())?;
+        }
+        if let Some(path) = &args.svg {
+            write_file(path, picture.finish())?;
+        }
     }
     drop(progress);
     match args.format {

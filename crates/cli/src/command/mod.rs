@@ -9,6 +9,7 @@ pub(crate) mod forecast;
 pub(crate) mod generate;
 pub(crate) mod node;
 pub(crate) mod petri;
+pub(crate) mod plan;
 pub(crate) mod ring;
 pub(crate) mod rollout;
 pub(crate) mod run;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches, Subcommand};
+use headway_answer::plan::breach;
 use headway_service::client::{self, ClientError, Ran, RunError};
 use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, keys};
 use headway_service::{Stopped, secret};
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure, is_stdin, read_text};
 use crate::flags::{TextOrJson, duration};
-use crate::report::print_json;
+use crate::report::{count, print_json};
 
 mod status;
 
@@ -29,6 +30,7 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 Examples:
   headway node init node.toml --key ring.key    a commented example, and a key
   headway node check-config --config node.toml  what is wrong, or what it means
+  headway node check-config --config node.toml --conflicts groups.txt
   headway node --config node.toml               runs the node
   headway node status --socket /run/headway/node.sock
   headway node add d 192.0.2.4:7400             one more member, on any node
@@ -50,7 +52,7 @@ enum Command {
     /// Write a commented example file, and a key if asked
     Init(InitArgs),
     /// Say what is wrong with a configuration, or what it means
-    CheckConfig(Box<Given>),
+    CheckConfig(Box<CheckArgs>),
     /// What a running node is doing; exit code 1 while its ring has not settled or stands still
     Status(StatusArgs),
     /// Who is on the ring
@@ -117,6 +119,16 @@ impl FromArgMatches for Given {
         }
         Ok(())
     }
+}
+
+#[derive(ClapArgs, Debug)]
+struct CheckArgs {
+    #[command(flatten)]
+    given: Given,
+    /// Also check that no two who may not be down together can hold permits together: a
+    /// file as `headway plan` reads it; exit code 1 if they can
+    #[arg(long, value_name = "FILE")]
+    conflicts: Option<PathBuf>,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -215,7 +227,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     match &args.command {
         None => serve(&args.given),
         Some(Command::Init(args)) => init(args),
-        Some(Command::CheckConfig(given)) => check(given),
+        Some(Command::CheckConfig(args)) => check(args),
         Some(Command::Status(args)) => {
             let status = ask(&args.socket.socket, "GET", "/v1/status", None)?;
             match args.format {
@@ -375,8 +387,8 @@ fn init(args: &InitArgs) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-fn check(given: &Given) -> Result<Answer, Failure> {
-    let sources = sources(given)?;
+fn check(args: &CheckArgs) -> Result<Answer, Failure> {
+    let sources = sources(&args.given)?;
     let settings = Settings::read(&sources).map_err(|mistakes| mistaken(&sources, mistakes))?;
     let key = secret::key(&settings.ring.key_file);
     key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
@@ -398,8 +410,50 @@ fn check(given: &Given) -> Result<Answer, Failure> {
     {
         return Err(Failure::new(format!("hook.command: there is no {program}")));
     }
+    if let Some(path) = &args.conflicts {
+        check_order(&settings, path)?;
+    }
     print!("{}", explain(&settings));
+    if args.conflicts.is_some() {
+        println!(
+            "{:<22}kept: no two of them hold permits together",
+            "conflicts"
+        );
+    }
     Ok(Answer::Yes)
+}
+
+/// Refuses an order of the ring in which two may hold permits together who may not be down
+/// together.
+fn check_order(settings: &Settings, path: &Path) -> Result<(), Failure> {
+    if settings.ring.members.is_empty() {
+        return Err(Failure::new(
+            "--conflicts: the order of the ring is not in this configuration, which has seeds only",
+        )
+        .help("give the configuration of a node that has [[ring.members]]"));
+    }
+    let conflicts = super::plan::read(path, None)?;
+    let members = settings.ring.members.iter();
+    let ring: Vec<&str> = members.map(|member| member.name.as_str()).collect();
+    let (tokens, separation) = (settings.ring.tokens.get(), settings.ring.separation.get());
+    let Some(breach) = breach(&conflicts, &ring, tokens, separation)? else {
+        return Ok(());
+    };
+    let (one, other) = (conflicts.name(breach.pair.0), conflicts.name(breach.pair.1));
+    Err(Failure {
+        exit_code: 1,
+        ..Failure::new(format!(
+            "{one} and {other} may not be down together ({} in {}), but are {} apart in ring.members, \
+             and permits only {separation}",
+            breach.group.label,
+            path.display(),
+            count(u64::from(breach.hops), "hop"),
+        ))
+        .help(format!(
+            "order ring.members and set ring.separation as `headway plan {}` says",
+            path.display()
+        ))
+    })
 }
 
 /// Asks a node.

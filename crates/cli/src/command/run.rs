@@ -11,9 +11,9 @@ use headway_answer::run as answer;
 use headway_draw::escape;
 use headway_sim::beliefs::Beliefs;
 use headway_sim::run::{EngineChoice, Frame};
-use headway_sim::{Fault, Outcome, Run, run as simulate};
+use headway_sim::{Fault, Film, Outcome, Run, film, run as simulate};
 
-use crate::failure::{Answer, Failure, warn};
+use crate::failure::{Answer, Failure, expect_endings, warn, write_file};
 use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
 use crate::interrupt::{is_stopped, stopped};
 use crate::report::diagram::{Diagram, Shown, delays, dots};
@@ -39,6 +39,7 @@ Examples:
   headway run --start worst --format json
   headway run --walk walk.json --start piled
   headway run --rounds 100 --trace run.jsonl
+  headway run --fault scramble@30 --svg ring.svg
 
 Faults: scramble, scramble:25%, scramble:3,5-8, pile, pile:I, move:FROM:TO,
 counter:I:VALUE; each followed by @ROUND, the round after which it happens.")]
@@ -54,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.json", help_heading = "Ring")]
     walk: Option<PathBuf>,
 
-    /// Stop after this many rounds [default: legitimate and one turn more]
+    /// Stop after this many rounds [default: until legitimate, and one turn more]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
@@ -70,6 +71,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.jsonl")]
     trace: Option<PathBuf>,
 
+    /// Draw the run as a moving picture of the ring
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+
+    /// Draw the ring after the last round for a paper, as TikZ
+    #[arg(long, value_name = "FILE.tex")]
+    tikz: Option<PathBuf>,
+
     /// Animate the run in the terminal
     #[arg(long)]
     watch: bool,
@@ -84,6 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if args.watch {
         args.check_watch()?;
     }
+    expect_endings(args.svg.as_deref(), args.tikz.as_deref())?;
     if args.ring.program == Some(ProgramChoice::MovingBlock) {
         return moving_block::run(args);
     }
@@ -116,6 +126,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         trace,
         network,
         beliefs: run.ring.measures().then(|| Beliefs::new(&run.ring)),
+        film: args.film(&instance)?,
     };
     let outcome = match args.format {
         Format::Text => observed.in_text(&instance)?,
@@ -125,6 +136,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(trace) = observed.trace {
         trace.finish()?;
     }
+    if let Some(film) = observed.film {
+        args.draw(&film)?;
+    }
     if is_stopped() {
         warn(format_args!("stopped after round {}", outcome.rounds));
         return Ok(Answer::Interrupted);
@@ -133,15 +147,48 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 impl Args {
+    /// A film of the ring, if a picture is wanted.
+    fn film(&self, instance: &Instance) -> Result<Option<Film>, Failure> {
+        if self.svg.is_none() && self.tikz.is_none() {
+            return Ok(None);
+        }
+        let (n, most) = (instance.processes(), film::MAX_PROCESSES);
+        if n > most as u64 {
+            return Err(Failure::new(format!(
+                "a ring of {n} processes: expected at most {most} for a picture of the ring"
+            ))
+            .help("headway forecast draws rings of any size, in space and time"));
+        }
+        Ok(Some(Film::new(&instance.ring, &instance.title())))
+    }
+
+    fn draw(&self, film: &Film) -> Result<(), Failure> {
+        if film.is_cut() {
+            warn(format_args!(
+                "the picture shows the first {} states",
+                film::MAX_SHOTS
+            ));
+        }
+        if let Some(path) = &self.svg {
+            write_file(path, film.svg())?;
+        }
+        if let Some(path) = &self.tikz {
+            write_file(path, film.still().tikz())?;
+        }
+        Ok(())
+    }
+
     /// Refuses flags that contradict `--watch`, and what cannot show a film.
     fn check_watch(&self) -> Result<(), Failure> {
         if self.walk.is_some() {
             return Err(Failure::new("--watch shows a ring, not a network")
                 .help("drop --watch to see the distances in the network"));
         }
-        if self.format != Format::Text || self.trace.is_some() {
-            return Err(Failure::new("--watch contradicts --format and --trace")
-                .help("drop --watch to get the data"));
+        if self.format != Format::Text || self.trace.is_some() || self.svg.is_some() {
+            return Err(
+                Failure::new("--watch contradicts --format, --trace and --svg")
+                    .help("drop --watch to get the data"),
+            );
         }
         watch::check_terminal()
     }
@@ -212,6 +259,7 @@ struct Observed<'a> {
     network: Option<OverNetwork>,
     /// Where the processes find the separation themselves.
     beliefs: Option<Beliefs>,
+    film: Option<Film>,
 }
 
 impl Observed<'_> {
@@ -233,6 +281,9 @@ impl Observed<'_> {
             });
             if let Some(beliefs) = &mut self.beliefs {
                 beliefs.observe(frame.round, &frame.configuration());
+            }
+            if let Some(film) = &mut self.film {
+                film.observe(frame);
             }
             let traced = match &mut self.trace {
                 Some(trace) => trace.line(&json::trace_line(frame)),

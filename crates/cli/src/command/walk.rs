@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(value_name = "NETWORK")]
     network: Option<PathBuf>,
 
-    /// Make the network instead: grid:RxC, torus:RxC, star:N, line:N, ring:N, tree:N,
+    /// Generate the network instead: grid:RxC, torus:RxC, star:N, line:N, ring:N, tree:N,
     /// hypercube:D, complete:N, geometric:N, geometric:N:RADIUS or figure7
     #[arg(long, value_name = "WHAT", conflicts_with = "network")]
     generate: Option<Generator>,
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(NetworkFormat::ALL.map(NetworkFormat::name)))]
     from: Option<String>,
 
-    /// Of a network in several pieces, take the largest
+    /// Take the largest piece of a network that has several
     #[arg(long, conflicts_with = "generate")]
     largest_component: bool,
 

@@ -16,6 +16,35 @@ pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
     writeln!(out)
 }
 
+/// Names on a few lines.
+pub(crate) fn names(out: &mut dyn Write, names: &[impl AsRef<str>]) -> std::io::Result<()> {
+    const LINES: usize = 5;
+    let columns = style::screen().0.min(100);
+    // Names with blanks would run into each other.
+    let blanks = names.iter().any(|name| name.as_ref().contains(' '));
+    let mut line = String::from("  ");
+    let mut lines = 1;
+    for (index, name) in names.iter().enumerate() {
+        let name = name.as_ref();
+        if line.chars().count() + name.chars().count() + 1 > columns && line.len() > 2 {
+            writeln!(out, "{line}")?;
+            line = String::from("  ");
+            lines += 1;
+            if lines > LINES {
+                let left = names.len() - index;
+                return writeln!(out, "  {DIM}… and {left} more (-o FILE for all){DIM:#}");
+            }
+        }
+        line.push_str(name);
+        line.push_str(if blanks && index + 1 < names.len() {
+            ", "
+        } else {
+            " "
+        });
+    }
+    writeln!(out, "{}", line.trim_end())
+}
+
 /// Commands to try next, each with what it shows.
 pub(crate) fn try_next(
     out: &mut impl Write,

@@ -10,6 +10,7 @@ mod messages;
 mod mistakes;
 mod node;
 mod petri;
+mod plan;
 mod ring;
 mod run;
 mod schemas;

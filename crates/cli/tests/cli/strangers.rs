@@ -320,14 +320,14 @@ fn a_key_is_found_from_anywhere_and_never_replaced() {
     );
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
-        ran.out.contains("tokens                1 of at most 1"),
+        ran.out.contains("tokens                1 of at most 2"),
         "{}",
         ran.out
     );
-    let more = "node check-config --config node.toml --ring-tokens 2";
+    let more = "node check-config --config node.toml --ring-tokens 3";
     let ran = headway_in(&folder.path().join("etc"), more);
     assert!(
-        ran.err.contains("at most 1 token") && !ran.err.contains("at most 0"),
+        ran.err.contains("at most 2 tokens") && !ran.err.contains("at most 0"),
         "{}",
         ran.err
     );

@@ -4,12 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{root, workplace};
+use crate::{check_pictures, root, workplace};
 
-/// Documents whose commands are run, or at least known. The guides and `docs/operators` are
-/// read by tests of their own.
+/// Documents whose commands are run, or at least known. The README, the tutorial, the guides
+/// and `docs/operators` are read by tests of their own.
 const DOCUMENTS: &[&str] = &[
-    "README.md",
     "crates/cli/README.md",
     "docs/check.md",
     "docs/dashboard.md",
@@ -28,10 +27,6 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
     ("headway ring --transport udp --loss 0.2", "ten seconds"),
     ("headway ring --for 10s --format json", "ten seconds"),
-    (
-        "headway run --fault scramble@30 --watch",
-        "wants a terminal",
-    ),
     (
         "headway serve --open",
         "forever; tests/cli/serve.rs starts it",
@@ -68,6 +63,7 @@ fn every_command_of_the_other_documents() {
                 );
             }
         }
+        check_pictures(&text, directory.path());
     }
     assert!(left.is_empty(), "no document says {left:?} any more");
     assert!(run >= 30, "{run} commands");
@@ -121,6 +117,7 @@ fn every_test_and_example_named_exists() {
     let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(|name| root().join(name)).collect();
     documents.extend(
         [
+            "README.md",
             "docs/verified.md",
             "CONTRIBUTING.md",
             "docs/operators/README.md",

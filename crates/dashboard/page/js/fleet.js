@@ -18,7 +18,7 @@ export function build(panel) {
   const canvas = h("canvas", { role: "img", "aria-label": "The nodes on their ring" });
   const body = h("tbody", {});
   const table = h("table", { class: "fleet" },
-    h("thead", {}, h("tr", {}, ...["node", "state", "holds", "round", "silent neighbours"].map((title) => h("th", { scope: "col" }, title)))), body);
+    h("thead", {}, h("tr", {}, ...["node", "state", "holds", "laps of the patrol", "silent neighbours"].map((title) => h("th", { scope: "col" }, title)))), body);
   const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box" }, table));
   const absent = h("div", { class: "prose" },
     h("p", {}, "No nodes are watched. Start the page with the addresses of nodes:"),
@@ -62,7 +62,7 @@ export function build(panel) {
     const stale = node.reachable || !said ? "" : h("span", { class: "stale" }, `${said}, ${ago(node.age_ms)} ago`);
     return h("tr", { class: node.reachable ? "" : "away" },
       h("th", { scope: "row", title: node.url }, status.name ?? node.url),
-      h("td", { title: node.error ?? "" }, state), h("td", {}, holds, stale), h("td", {}, status.round === undefined ? "" : String(status.round)),
+      h("td", { title: node.error ?? "" }, state), h("td", {}, holds, stale), h("td", {}, status.laps === undefined ? "" : String(status.laps)),
       h("td", {}, (status.silent ?? []).join(", ")));
   }
 

@@ -68,10 +68,10 @@ pub struct NodeStatus {
     pub ring: Value,
     /// Whether all is well as far as it can see.
     pub settled: bool,
-    /// Of its clock.
+    /// What it is doing.
     pub phase: Value,
-    /// Rounds done.
-    pub round: Value,
+    /// How often the patrol came by.
+    pub laps: Value,
     /// The tokens that it holds.
     pub holding: Vec<Holding>,
     /// Neighbours that it does not hear.

@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_damaged_status_is_refused_or_shown() {
         let sample = br#"{"name":"b","index":3,"members":24,"ring":"web","settled":true,
-            "phase":7,"round":812,"holding":[{"token":2,"fencing":97,"since_ms":12}],
+            "phase":7,"laps":812,"holding":[{"token":2,"fencing":97,"since_ms":12}],
             "silent":["a","c"],"separation":2,"tokens":4,"version":{"deep":[1,null]}}"#;
         let honest: NodeStatus = serde_json::from_slice(sample).unwrap();
         let (mut shown, mut refused) = (0, 0);

@@ -60,7 +60,7 @@ impl FakeNode {
 fn status(name: &str, index: u64, holding: &Value) -> Value {
     json!({
         "name": name, "index": index, "members": 8, "ring": "web", "settled": true,
-        "phase": 3, "round": 99, "holding": holding, "silent": [], "separation": 3,
+        "phase": 3, "laps": 99, "holding": holding, "silent": [], "separation": 3,
         "tokens": 2, "hops": 12, "permits": 4, "rejected": { "key": 1 }, "novel": [1, 2]
     })
 }

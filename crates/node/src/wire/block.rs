@@ -8,6 +8,7 @@ use core::ops::Range;
 
 use super::be32;
 use crate::Summary;
+use crate::state::{Domain, Variable};
 
 /// Bytes before the values heard.
 pub const BLOCK_BYTES: usize = field::WHOLE.end;
@@ -51,6 +52,14 @@ pub struct Told {
 }
 
 impl Told {
+    pub(crate) fn visit(&mut self, domain: &Domain, see: &mut impl FnMut(Variable<'_>)) {
+        see(Variable::Rounds(&mut self.news));
+        see(Variable::Below(&mut self.patrol, domain.values));
+        see(Variable::Below(&mut self.lap, LAPS));
+        self.gathered.visit(see);
+        self.whole.visit(see);
+    }
+
     pub(super) fn write(&self, heard: &[u32], bytes: &mut [u8]) {
         let mut put = |at: Range<usize>, number: u32| {
             bytes[at].copy_from_slice(&number.to_be_bytes());

@@ -27,8 +27,8 @@ pub struct Status {
     pub settled: bool,
     /// What it is doing.
     pub phase: Phase,
-    /// Rounds that it has executed.
-    pub round: u64,
+    /// How often the patrol came by, or, in lock-step, rounds that it has executed.
+    pub laps: u64,
     /// Tokens that are here.
     pub holding: Vec<Holding>,
     /// Neighbours that are silent.
@@ -131,7 +131,7 @@ impl Agent {
             ring: settings.ring.name.clone(),
             settled: phase == Phase::Settled,
             phase,
-            round: totals.rounds,
+            laps: totals.laps,
             holding: held
                 .map(|held| Holding {
                     token: held.token,

@@ -43,7 +43,7 @@ settings! {
         key_file: PathBuf, Required "/etc/headway/ring.key", Reload;
         /// How many permits travel
         tokens: NonZeroU32, Shown 1, Restart;
-        /// Minimum real-time distance between permits, in hops
+        /// Minimum real-time distance between permits, in hops; tokens * separation < members
         separation: NonZeroU32, Shown 1, Restart;
         /// How many bytes a token carries at most, 0 to 255
         payload_bytes: u8, Default 0, Restart;
@@ -80,7 +80,7 @@ settings! {
         refresh: Duration, Default "200ms", Reload;
         /// A neighbour not heard for this long is silent
         silence: Duration, Default "2s", Reload;
-        /// Least time between two ticks; 0ms is as fast as messages travel
+        /// Least time that a token stays at a node; 0ms is as fast as messages travel
         tick: Duration, Default "100ms", Reload;
         /// A permit's token stays at least this long
         dwell_least: Duration, Default "0ms", Reload;

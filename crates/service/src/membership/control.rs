@@ -43,7 +43,7 @@ pub struct Sender {
     pub agreement: [u8; 9],
     /// No permit of an earlier roster is in use here any more.
     pub drained: bool,
-    /// It hears both its neighbours on the ring of its roster, and the ring is settled.
+    /// It hears both its neighbours on the ring of its roster.
     pub on_ring: bool,
 }
 
@@ -81,7 +81,7 @@ pub enum Message {
     },
     /// Something about roll-outs.
     Rollouts {
-        /// As [`crate::rollouts`] writes it.
+        /// As `crate::rollouts` writes it.
         bytes: Vec<u8>,
     },
     /// Who is silent.

@@ -4,6 +4,7 @@ use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
+use headway_node::wire::block::Told;
 use headway_node::wire::{Header, Layout};
 use headway_node::{Key, RingId, Rule};
 use headway_service::internal::control::{self, Message, Sender};
@@ -29,7 +30,7 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
     let layout = Layout {
         tokens: 1,
         payload: 0,
-        rule: Rule::LockStep,
+        rule: Rule::MovingBlock,
     };
     let mut forged = vec![0; layout.bytes()];
     let wrong = Key::new(b"not the key of the ring").unwrap();
@@ -41,7 +42,7 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
     layout.write(
         &header,
         [(1, 5, &[][..])].into_iter(),
-        None,
+        Some((&Told::default(), &[0])),
         &wrong,
         &mut forged,
     );

@@ -9,7 +9,7 @@ use crate::harness::{Fleet, http};
 use crate::observer::{begun, closest, command, observed, visits};
 
 #[test]
-fn six_nodes_work_in_turn_two_at_a_time_three_hops_apart() {
+fn six_nodes_work_in_turn_two_at_a_time_two_hops_apart() {
     let names = ["a", "b", "c", "d", "e", "f"];
     let mut fleet = Fleet::new(1, &names, 2, 2).with_observer(0.03);
     fleet.start_all();
@@ -18,7 +18,6 @@ fn six_nodes_work_in_turn_two_at_a_time_three_hops_apart() {
     let before = fleet.observed().len();
     fleet.until("sixty visits", || fleet.observed().len() > before + 120);
     let seen = &fleet.observed()[before..];
-    // Three apart in logical time at the slower pace; truly never closer than two.
     let least = closest(seen, &fleet.names).expect("two worked at a time");
     assert!(least >= 2, "{least} hops");
     for token in 0..2 {

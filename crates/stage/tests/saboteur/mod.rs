@@ -241,10 +241,7 @@ impl Sabotage for Saboteur {
             Flaw::NoSanity => self.impossible = impossible(node),
             Flaw::NeverOpen => {
                 let state = node.state_mut();
-                state
-                    .links
-                    .iter_mut()
-                    .for_each(|link| link.told.lap = DISTURBED);
+                state.told.lap = DISTURBED;
                 state.block.watch = state.block.watch.min(1);
             }
             Flaw::TickAlone => {

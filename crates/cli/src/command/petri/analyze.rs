@@ -5,11 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use headway_answer::petri::Analysis;
+use headway_petri::markings::NoMarkings;
 use headway_petri::{invariant, svg};
 
 use super::input::{NetFlags, Plant, Purpose, place_ids, shortened, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
+use crate::interrupt::is_stopped;
+use crate::report::count;
+use crate::report::progress::Progress;
 use crate::report::style::{DIM, HEADING, tick};
 
 mod behaviour;
@@ -24,7 +28,8 @@ Examples:
 
 Everything is exact, without floating point or iteration limit. Of an event graph no
 markings are searched, and the cycle time comes with a certificate that separate code has
-verified. Of other nets markings are made up to a limit; \"?\" comes with the reason.")]
+verified. Of other nets markings are made up to a limit; \"?\" comes with the reason. After
+Ctrl-C what is known by then is printed; the exit code is 130.")]
 pub(super) struct Args {
     #[command(flatten)]
     net: NetFlags,
@@ -49,7 +54,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let plant = args.net.read(Purpose::Use)?;
-    let analysis = Analysis::of(&plant, args.max_rounds, args.max_markings);
+    let mut progress = Progress::new(None, "markings");
+    let mut go_on = |made: usize| {
+        if made.is_multiple_of(1024) {
+            progress.at(made as u64);
+        }
+        !is_stopped()
+    };
+    let analysis = Analysis::of(&plant, args.max_rounds, args.max_markings, &mut go_on);
+    drop(progress);
     let mut out = anstream::stdout().lock();
     match args.format {
         TextOrJson::Text => write_text(&mut out, &analysis, &plant)?,
@@ -67,6 +80,12 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         };
         write_svg(Some(path), &plant.net, &plant.marking, &highlight)?;
     }
+    let markings = analysis.behaviour.as_ref().map(|found| &found.markings);
+    if let Some(Err(NoMarkings::Stopped { .. })) = markings {
+        return Err(Failure::interrupted(
+            "stopped: this is what was known by then",
+        ));
+    }
     Ok(Answer::Yes)
 }
 
@@ -74,23 +93,31 @@ fn write_text(out: &mut impl Write, found: &Analysis, plant: &Plant) -> std::io:
     let net = &plant.net;
     writeln!(
         out,
-        "{HEADING}{}{HEADING:#}   {} places, {} transitions, {} arcs, {} tokens",
+        "{HEADING}{}{HEADING:#}   {}, {}, {}, {}",
         net.id,
-        net.places(),
-        net.transitions(),
-        net.arcs().len(),
-        plant.marking.total()
+        count(net.places() as u64, "place"),
+        count(net.transitions() as u64, "transition"),
+        count(net.arcs().len() as u64, "arc"),
+        count(plant.marking.total(), "token")
     )?;
     if let Some(ring) = &found.ring {
         writeln!(
             out,
-            "{DIM}the net of a ring: {} processes ({} delay), {} tokens, separation {}{DIM:#}",
-            ring.processes, ring.delays, ring.tokens, ring.separation
+            "{DIM}the net of a ring: {} processes ({} delay), {}, separation {}{DIM:#}",
+            ring.processes,
+            ring.delays,
+            count(ring.tokens, "token"),
+            ring.separation
         )?;
     }
     writeln!(out, "\n{HEADING}Structure{HEADING:#}")?;
     let (holds, why) = &found.event_graph;
-    row(out, *holds, "event graph", why.as_deref().unwrap_or(""))?;
+    row(
+        out,
+        Some(*holds),
+        "event graph",
+        why.as_deref().unwrap_or(""),
+    )?;
     row(out, found.strongly_connected, "strongly connected", "")?;
     let why = found.unmarked.as_ref().map_or_else(String::new, |circuit| {
         format!(
@@ -111,11 +138,14 @@ fn write_text(out: &mut impl Write, found: &Analysis, plant: &Plant) -> std::io:
         row(out, found.safe, "safe", &most)?;
     }
     if let Some(invariants) = &found.invariants {
-        let circuits = invariants.len();
-        writeln!(out, "  P-invariants: {circuits} circuits generate all")?;
+        let generate = match invariants.len() {
+            1 => "1 circuit generates".to_owned(),
+            circuits => format!("{circuits} circuits generate"),
+        };
+        writeln!(out, "  P-invariants: {generate} all")?;
         for invariant::Invariant { places, tokens } in invariants.iter().take(3) {
-            let places = shortened(&place_ids(net, places));
-            writeln!(out, "    {DIM}{tokens} token(s) on {places}{DIM:#}")?;
+            let (tokens, places) = (count(*tokens, "token"), shortened(&place_ids(net, places)));
+            writeln!(out, "    {DIM}{tokens} on {places}{DIM:#}")?;
         }
     }
     writeln!(out, "\n{HEADING}Timing{HEADING:#}")?;
@@ -131,9 +161,9 @@ fn write_text(out: &mut impl Write, found: &Analysis, plant: &Plant) -> std::io:
             writeln!(out, "  critical circuit: {circuit}")?;
             writeln!(
                 out,
-                "  critical in all: {} places, {} transitions; cyclicity {}",
-                spectrum.critical_arcs.len(),
-                spectrum.critical_nodes.len(),
+                "  critical in all: {}, {}; cyclicity {}",
+                count(spectrum.critical_arcs.len() as u64, "place"),
+                count(spectrum.critical_nodes.len() as u64, "transition"),
                 spectrum.cyclicity
             )?;
         }
@@ -171,9 +201,14 @@ fn write_transient(out: &mut impl Write, found: &Analysis) -> std::io::Result<()
         writeln!(out, "    {DIM}{what}: {worst}{DIM:#}")?;
     }
     for bound in &found.published {
+        let bounds = if bound.name.contains(" and ") {
+            "bound"
+        } else {
+            "bounds"
+        };
         writeln!(
             out,
-            "    {DIM}{} bounds the critical transitions' by {} = {} ({}){DIM:#}",
+            "    {DIM}{} {bounds} the critical transitions' by {} = {} ({}){DIM:#}",
             bound.name, bound.formula, bound.rounds, bound.source
         )?;
     }

@@ -77,6 +77,16 @@ fn read(args: &Args) -> Result<MovingBlockRun, Failure> {
             args.trace.is_some(),
             "its states are no state files; see --format csv",
         ),
+        (
+            "svg",
+            args.svg.is_some(),
+            "the picture is of rounds in lock-step; see --watch",
+        ),
+        (
+            "tikz",
+            args.tikz.is_some(),
+            "the picture is of rounds in lock-step; see --watch",
+        ),
     ];
     if let Some((flag, _, why)) = meaningless.into_iter().find(|(_, given, _)| *given) {
         return Err(Failure::new(format!(

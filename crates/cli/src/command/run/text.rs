@@ -72,10 +72,16 @@ pub(crate) fn settling(
     let worst = proved(worst_case.map(|worst| worst.legitimate_at));
     match outcome.legitimate_at {
         Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
-        Some(round) => writeln!(
-            out,
-            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{worst}"
-        )?,
+        Some(round) => {
+            let struck = outcome.recoveries.iter().map(|recovery| recovery.fault_at);
+            let struck = struck.filter(|at| (1..round).contains(at)).max();
+            let since = struck.map(|at| format!(", {} after a fault", round - at));
+            let since = since.unwrap_or_default();
+            writeln!(
+                out,
+                "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{since}{worst}"
+            )?;
+        }
         None => writeln!(
             out,
             "{bad}Not legitimate{bad:#} in {}{worst}",

@@ -7,6 +7,7 @@ use headway_petri::semiflow::Semiflow;
 
 use super::super::input::{Plant, place_ids, shortened};
 use super::row;
+use crate::report::count;
 use crate::report::style::DIM;
 
 pub(super) fn write_text(
@@ -47,7 +48,8 @@ pub(super) fn write_text(
         flow(it, &transition)
     })?;
     let set = |(set, tokens): &(Vec<usize>, u128)| {
-        format!("{tokens} token(s) on {}", shortened(&place_ids(net, set)))
+        let places = shortened(&place_ids(net, set));
+        format!("{} on {places}", count(*tokens, "token"))
     };
     list(out, "siphons", &found.siphons, set)?;
     list(out, "traps", &found.traps, set)

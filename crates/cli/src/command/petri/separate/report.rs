@@ -6,6 +6,7 @@ use headway_answer::petri::separate::{Answer, Side};
 use headway_petri::separate::Method;
 
 use crate::command::petri::input::{Plant, place_ids, shortened};
+use crate::report::count;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
 
 /// The net before and after, for people.
@@ -24,10 +25,10 @@ pub(super) fn write_text(
     let circuit = &request.circuit;
     writeln!(
         out,
-        "{HEADING}{}: {} tokens on a circuit of {} places, to be {} apart, by {}{HEADING:#}",
+        "{HEADING}{}: {} on a circuit of {}, to be {} apart, by {}{HEADING:#}",
         plant.net.id,
-        circuit.tokens(&plant.marking),
-        circuit.places.len(),
+        count(circuit.tokens(&plant.marking), "token"),
+        count(circuit.places.len() as u64, "place"),
         request.separation,
         request.method
     )?;
@@ -77,11 +78,14 @@ pub(super) fn write_text(
     writeln!(out, "  {:<20}{bound}", "stabilization bound")?;
     writeln!(
         out,
-        "  {:<20}{} places, {} transitions, {} arcs",
+        "  {:<20}{}, {}, {}",
         "added",
-        done.places_added.len(),
-        done.transitions_added.len(),
-        done.net.arcs().len() - plant.net.arcs().len()
+        count(done.places_added.len() as u64, "place"),
+        count(done.transitions_added.len() as u64, "transition"),
+        count(
+            (done.net.arcs().len() - plant.net.arcs().len()) as u64,
+            "arc"
+        )
     )?;
     match request.method {
         Method::MinorRing => {}
