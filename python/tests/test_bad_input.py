@@ -53,7 +53,7 @@ def test_a_wrong_type_is_named(ask):
 
 
 IMPOSSIBLE = [
-    (lambda: headway.Ring(0), "processes=0: a ring needs at least one process", "give processes=2 or more"),
+    (lambda: headway.Ring(0), "processes=0: a ring needs at least one process", "give processes=1 or more"),
     (lambda: headway.Ring(-1), "processes=-1: expected a whole number from 0", None),
     (lambda: headway.Ring(2**70), "expected a whole number from 0", None),
     (lambda: headway.Ring(24, 0), "there are no tokens, so nothing would ever move", "give tokens=1 or more"),
