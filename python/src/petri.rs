@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use headway_answer::petri::separate::{Question, no_clear_circuit};
 use headway_answer::petri::{Analysis, Mark, Plant};
@@ -141,11 +142,16 @@ impl Net {
         max_markings: Option<usize>,
     ) -> PyResult<String> {
         let plant = Arc::clone(&self.plant);
-        in_thread(py, move || {
-            Analysis::of(&plant, max_rounds, max_markings)
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let work = move || {
+            let mut go_on = |_| !stopped.load(Ordering::Relaxed);
+            Analysis::of(&plant, max_rounds, max_markings, &mut go_on)
                 .json(&plant)
                 .to_string()
-        })
+        };
+        let stop = || stop.store(true, Ordering::Relaxed);
+        long::work(py, None, || (0, 0), stop, work)
     }
 
     /// The JSON of `headway petri separate`, and the net with control added.
