@@ -114,12 +114,15 @@ async fn exchange(
     let stream = UnixStream::connect(socket).await?;
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let request = Request::builder()
+    let mut request = Request::builder()
         .method(method)
         .uri(path)
-        .header("host", "node")
-        .header("content-type", "application/json")
-        .body(Body::from(body.map(Value::to_string).unwrap_or_default()))?;
+        .header("host", "node");
+    // Without a body there is no JSON to be read.
+    if body.is_some() {
+        request = request.header("content-type", "application/json");
+    }
+    let request = request.body(Body::from(body.map(Value::to_string).unwrap_or_default()))?;
     let response = sender.send_request(request).await?;
     let status = response.status();
     let body = Limited::new(response.into_body(), MAX_BYTES)

@@ -178,7 +178,16 @@ impl Behaviour {
             let most: Option<Vec<u64>> = most.into_iter().collect();
             match most.and_then(|most| most.into_iter().max()) {
                 None => {
-                    self.bounded = not_known(", and not every place is in a P-invariant");
+                    let weighed = |place: usize| {
+                        let mut weights = flows.iter().flat_map(|flow| &flow.weights);
+                        weights.any(|&(at, _)| at == place)
+                    };
+                    // Its value can be too large for a number, and is a bound all the same.
+                    self.bounded = if (0..net.places()).all(weighed) {
+                        (Some(true), "every place is in a P-invariant".to_owned())
+                    } else {
+                        not_known(", and not every place is in a P-invariant")
+                    };
                     self.safe = not_known("");
                 }
                 Some(most) => {

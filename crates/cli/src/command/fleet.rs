@@ -48,7 +48,7 @@ struct DemoArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     kill_after: Option<Duration>,
     /// Serve the page with the fleet view, and say where
-    #[arg(long)]
+    #[arg(long = "serve")]
     page: bool,
 }
 

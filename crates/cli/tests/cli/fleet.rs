@@ -226,7 +226,7 @@ fn the_demonstration_shows_a_death_and_leaves_nothing() {
             "14s",
             "--kill-after",
             "1s",
-            "--page",
+            "--serve",
         ])
         .env("TMPDIR", folder.path())
         .stdin(Stdio::null())

@@ -172,6 +172,23 @@ fn answers_that_follow_are_given() {
     );
 
     let folder = Folder::new();
+    // 3·p + q is more than 2^64, and stays what it is.
+    let split = write_page(
+        &folder,
+        "<place id=\"p\"/><place id=\"q\"/><transition id=\"t\"/><arc id=\"a\" source=\"p\" target=\"t\"/>\
+         <arc id=\"b\" source=\"t\" target=\"q\"><inscription><text>3</text></inscription></arc>",
+    );
+    let many = [
+        "--mark",
+        "p=9223372036854775808",
+        "--max-markings",
+        "50",
+        "--format",
+        "json",
+    ];
+    let found = json(0, &[&["analyze", &split], &many[..]].concat());
+    assert_eq!(found["why_bounded"], "every place is in a P-invariant");
+    assert_eq!(found["bounded"], true);
     let source = write_page(
         &folder,
         "<place id=\"q\"/><transition id=\"t\"/><arc id=\"a\" source=\"t\" target=\"q\">\

@@ -108,9 +108,13 @@ pub fn run(
             }
             Err(error) => Err(failed(error)),
         };
-        // If the node is gone, the permit ends with its lease.
         let path = format!("/v1/permits/{}/release", permit.permit);
-        let _ = ask_for(socket, "POST", &path, None, Duration::ZERO).await;
+        let released = ask_for(socket, "POST", &path, None, Duration::ZERO).await;
+        if let Err(error) = released {
+            tell(&format!(
+                "the permit is not given back and ends with its lease: {error}"
+            ));
+        }
         ended.map(Ran::Ended)
     });
     // A thread may still wait for a command that does not end.
