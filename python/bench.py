@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import headway
+# Not the sources beside this file, which are not built: what is installed.
+sys.path.pop(0)
+import headway  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILE = sys.argv[1] if len(sys.argv) > 1 else "release"
