@@ -180,7 +180,7 @@ impl Agent {
                 self.keep_roster();
             }
         }
-        self.membership.say_silent(now, self.epoch);
+        self.membership.say(now, self.epoch, self.works(now));
         self.time_rollouts(now);
         self.follow_up(now);
     }
