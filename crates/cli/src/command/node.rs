@@ -17,6 +17,7 @@ use crate::failure::{Answer, Failure, is_stdin, read_text};
 use crate::flags::{TextOrJson, duration};
 use crate::report::{count, print_json};
 
+mod follow;
 mod status;
 
 /// How long `ask --wait` waits: as long as a node lets anybody wait.
@@ -61,6 +62,8 @@ enum Command {
     Add(AddArgs),
     /// Remove a member
     Remove(RemoveArgs),
+    /// Add (and remove) members as DNS, Consul or Kubernetes lists them
+    Follow(follow::Args),
     /// Run the node's command at its next permit
     Ask(AskArgs),
     /// Wait for a permit, run a command under it, and end with its exit code
@@ -246,6 +249,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             println!("roster {}: {} is removed", answer["version"], args.name);
             Ok(Answer::Yes)
         }
+        Some(Command::Follow(args)) => follow::run(args),
         Some(Command::Ask(args)) if args.wait => {
             let path = format!("/v1/hook?wait_ms={}", MAX_WAIT.as_millis());
             let answer = client::ask_within(&args.socket.socket, "POST", &path, None, MAX_WAIT);
