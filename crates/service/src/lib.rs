@@ -6,6 +6,7 @@ mod api;
 pub mod client;
 pub mod config;
 mod hook;
+mod keeper;
 mod log;
 mod membership;
 mod metrics;

@@ -211,6 +211,11 @@ impl Roster {
             .filter(|member| !self.is_bypassed(&member.name))
     }
 
+    /// The members that keep the log of rosters: the first seven on the ring.
+    pub(crate) fn keepers(&self) -> impl Iterator<Item = &Member> + Clone {
+        self.active().take(7)
+    }
+
     /// Whether a member is left out.
     pub fn is_bypassed(&self, name: &str) -> bool {
         self.bypassed.iter().any(|bypassed| bypassed == name)
