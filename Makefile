@@ -1,6 +1,8 @@
-# `make test` is what CI runs; `make bench` prints the table of speed and memory; `make soak`
-# takes hours; `make proof` checks the proofs alone; `make firmware` runs rings of boards.
-.PHONY: test bench soak proof firmware
+# `make test` is what CI runs; `make bench` renews docs/performance.md; `make soak`
+# takes hours; `make proof` checks the proofs alone; `make firmware` runs rings of boards;
+# `make python` builds the Python package and runs its tests; `make site` makes a website of
+# the documents.
+.PHONY: test bench soak proof firmware python site
 
 test:
 	./scripts/test
@@ -13,6 +15,13 @@ bench:
 firmware:
 	./scripts/install-tools
 	cargo run --profile quick -p headway-boards
+
+python:
+	./scripts/python install
+	./scripts/python
+
+site:
+	./scripts/site
 
 soak:
 	./scripts/soak

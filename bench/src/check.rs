@@ -195,9 +195,10 @@ fn storm(model: &str, formula: &str) -> Result<Duration, String> {
         .args([script, program])
         .arg(formula))
     .map_err(|why| format!("install stormpy (scripts/install-tools does): {why}"))?;
-    let seconds = told
-        .split_whitespace()
-        .next()
+    // Below what it warns about.
+    let last = told.lines().last().unwrap_or_default();
+    let seconds = last
+        .strip_suffix(" seconds")
         .and_then(|text| text.parse().ok());
     seconds
         .map(Duration::from_secs_f64)

@@ -3,9 +3,10 @@
 //! Every row is a ratio to a baseline measured in the same run, because machines
 //! differ and are noisy. One file per area; each adds its rows to the [`Table`].
 //! Arguments choose areas by name (`cargo run --release -p headway-bench ring`);
-//! without any, all are measured. The table is printed and written to
-//! `target/bench/table.json` and `target/bench/table.md`.
+//! without any, all are measured. The table is printed, kept in `bench/results.json`, and
+//! shown with charts in `docs/performance.md`; `draw` writes that from what is kept.
 
+mod chart;
 mod check;
 mod commands;
 mod dashboard;
@@ -13,15 +14,18 @@ mod experiments;
 mod fleet;
 mod forecast;
 mod hand_over;
+mod moving_block;
 mod node;
 mod petri;
+mod report;
 mod ring;
+mod scale;
 mod service;
 mod table;
 mod walk;
 mod zenoh;
 
-use table::Table;
+use table::{Table, markdown};
 
 /// An area: its name and what measures it.
 type Area = (&'static str, fn(&mut Table));
@@ -35,6 +39,7 @@ const AREAS: &[Area] = &[
     ("walk", walk::measure),
     ("check", check::measure),
     ("node", node::measure),
+    ("moving-block", moving_block::measure),
     ("dashboard", dashboard::measure),
     ("service", service::measure),
     ("hand-over", hand_over::measure),
@@ -46,6 +51,13 @@ fn main() -> std::io::Result<()> {
     if chosen.first().is_some_and(|first| first == node::ECHO) {
         // This is the other process of a measurement.
         return node::echo();
+    }
+    if chosen == ["draw"] {
+        return report::write();
+    }
+    if chosen == ["scale"] {
+        scale::measure();
+        return Ok(());
     }
     if let [first, config] = &chosen[..]
         && first == fleet::NODE
@@ -79,12 +91,14 @@ fn main() -> std::io::Result<()> {
     for (name, measure) in AREAS {
         if chosen.is_empty() || chosen.iter().any(|area| area == name) {
             eprintln!("measuring {name} …");
+            table.area = name;
             measure(&mut table);
         }
     }
-    print!("{}", table.markdown());
-    table.save()?;
-    if !table.all_met() {
+    let all_met = table.all_met();
+    print!("{}", markdown(&table.rows.iter().collect::<Vec<_>>()));
+    report::replace(table.rows)?;
+    if !all_met {
         eprintln!("some goals are not met");
         std::process::exit(1);
     }

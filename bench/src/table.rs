@@ -1,10 +1,13 @@
 //! The table: work, ours, baseline, ratio, goal, met or not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::hint::black_box;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
 
 /// The heap, which counts only while [`peak_bytes`] asks it to: threads that all write
 /// one counter would keep one another waiting, and what they do would seem to be slow.
@@ -60,10 +63,22 @@ unsafe impl GlobalAlloc for Heap {
 /// All rows measured so far.
 #[derive(Default)]
 pub(crate) struct Table {
-    rows: Vec<Row>,
+    /// Which area is being measured.
+    pub(crate) area: &'static str,
+    pub(crate) rows: Vec<Measured>,
+}
+
+/// A row, where it belongs, and which version was measured.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) area: String,
+    pub(crate) version: String,
+    #[serde(flatten)]
+    pub(crate) row: Row,
 }
 
 /// One claim.
+#[derive(Deserialize, Serialize)]
 pub(crate) struct Row {
     /// What is done, with its size.
     pub(crate) work: String,
@@ -78,7 +93,8 @@ pub(crate) struct Row {
 }
 
 /// What a ratio has to be.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Deserialize, Serialize)]
+#[serde(into = "String", try_from = "String")]
 pub(crate) enum Goal {
     /// Baseline over ours: this many times less.
     AtLeast(f64),
@@ -88,21 +104,43 @@ pub(crate) enum Goal {
     None,
 }
 
-impl Goal {
-    /// Nothing where there is nothing to meet.
-    fn met(self, ratio: f64) -> Option<bool> {
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Goal::AtLeast(least) => Some(ratio >= least),
-            Goal::AtMost(most) => Some(ratio <= most),
-            Goal::None => None,
+            Goal::AtLeast(least) => write!(f, "≥ {least}"),
+            Goal::AtMost(most) => write!(f, "≤ {most}"),
+            Goal::None => write!(f, "none"),
         }
     }
+}
 
-    fn text(self) -> String {
-        match self {
-            Goal::AtLeast(least) => format!("≥ {least}"),
-            Goal::AtMost(most) => format!("≤ {most}"),
-            Goal::None => "none".to_owned(),
+impl From<Goal> for String {
+    fn from(goal: Goal) -> String {
+        goal.to_string()
+    }
+}
+
+impl TryFrom<String> for Goal {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Goal, String> {
+        let number = |text: &str| f64::from_str(text).map_err(|error| format!("{text}: {error}"));
+        match text.split_once(' ') {
+            Some(("≥", least)) => number(least).map(Goal::AtLeast),
+            Some(("≤", most)) => number(most).map(Goal::AtMost),
+            None if text == "none" => Ok(Goal::None),
+            _ => Err(format!("{text}: expected a goal such as ≥ 2, ≤ 2 or none")),
+        }
+    }
+}
+
+impl Row {
+    /// Whether the goal is met; nothing where there is none.
+    pub(crate) fn met(&self) -> Option<bool> {
+        match self.goal {
+            Goal::AtLeast(least) => Some(self.ratio >= least),
+            Goal::AtMost(most) => Some(self.ratio <= most),
+            Goal::None => None,
         }
     }
 }
@@ -110,66 +148,47 @@ impl Goal {
 impl Table {
     /// Adds a row and shows it at once on standard error.
     pub(crate) fn add(&mut self, row: Row) {
-        eprintln!(
-            "  {}: {} (goal {})",
-            row.work,
-            number(row.ratio),
-            row.goal.text()
-        );
-        self.rows.push(row);
-    }
-
-    /// The table in Markdown.
-    pub(crate) fn markdown(&self) -> String {
-        let mut text = String::from(
-            "| work | ours | baseline | ratio | goal | met |\n|---|---|---|---|---|---|\n",
-        );
-        for row in &self.rows {
-            let met = match row.goal.met(row.ratio) {
-                Some(true) => "yes",
-                Some(false) => "NO",
-                None => "–",
-            };
-            let _ = writeln!(
-                text,
-                "| {} | {} | {} | {} | {} | {met} |",
-                row.work,
-                row.ours,
-                row.baseline,
-                number(row.ratio),
-                row.goal.text()
-            );
-        }
-        text
-    }
-
-    /// Writes the table below `target/bench`.
-    pub(crate) fn save(&self) -> std::io::Result<()> {
-        let folder = std::path::Path::new("target/bench");
-        std::fs::create_dir_all(folder)?;
-        std::fs::write(folder.join("table.md"), self.markdown())?;
-        let rows: Vec<_> = self
-            .rows
-            .iter()
-            .map(|row| {
-                serde_json::json!({
-                    "work": row.work, "ours": row.ours, "baseline": row.baseline,
-                    "ratio": row.ratio, "goal": row.goal.text(), "met": row.goal.met(row.ratio),
-                })
-            })
-            .collect();
-        std::fs::write(
-            folder.join("table.json"),
-            serde_json::json!(rows).to_string(),
-        )
+        eprintln!("  {}: {} (goal {})", row.work, number(row.ratio), row.goal);
+        self.rows.push(Measured {
+            area: self.area.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            row,
+        });
     }
 
     /// Whether every goal is met.
     pub(crate) fn all_met(&self) -> bool {
         self.rows
             .iter()
-            .all(|row| row.goal.met(row.ratio) != Some(false))
+            .all(|measured| measured.row.met() != Some(false))
     }
+}
+
+/// Rows as a table in Markdown.
+pub(crate) fn markdown(rows: &[&Measured]) -> String {
+    let mut text = String::from(
+        "| work | ours | baseline | ratio | goal | met | version |\n|---|---|---|---|---|---|---|\n",
+    );
+    for Measured { version, row, .. } in rows {
+        let met = match row.met() {
+            Some(true) => "yes",
+            Some(false) => "NO",
+            None => "–",
+        };
+        let (ratio, goal) = (number(row.ratio), row.goal);
+        let Row {
+            work,
+            ours,
+            baseline,
+            ..
+        } = row;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| {work} | {ours} | {baseline} | {ratio} | {goal} | {met} | {version} |"
+        );
+    }
+    text
 }
 
 /// The shortest of `times` runs of `work`: noise only ever adds.
@@ -213,10 +232,13 @@ pub(crate) fn time(duration: Duration) -> String {
     }
 }
 
-fn number(value: f64) -> String {
+/// A ratio for people.
+pub(crate) fn number(value: f64) -> String {
     if value >= 100.0 {
         format!("{value:.0}")
-    } else {
+    } else if value >= 0.01 || value == 0.0 {
         format!("{value:.2}")
+    } else {
+        format!("{value:.5}")
     }
 }

@@ -1,11 +1,12 @@
 //! Walks over networks.
 
+use headway_walk::conflicts::Conflicts;
 use headway_walk::distance::Reach;
 use headway_walk::formation::Formations;
 use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
 use headway_walk::search::{self, Request};
-use headway_walk::{Network, Walk, tour};
+use headway_walk::{Network, Walk, order, tour};
 
 use crate::table::{Goal, Row, Table, best_of, peak_bytes, ratio, time};
 
@@ -19,6 +20,32 @@ pub(crate) fn measure(table: &mut Table) {
     longer_walk(table, &torus, &short, &long);
     improvement(table);
     several_tokens(table);
+    plan(table);
+}
+
+/// An order from ring-like replicas under shuffled names, against reading the conflicts once.
+fn plan(table: &mut Table) {
+    const MEMBERS: usize = 1000;
+    // 7919 is a prime: places and names have nothing to do with each other.
+    let name = |place: usize| format!("m{}", place % MEMBERS * 7919 % MEMBERS);
+    let group = |first: usize| (first..first + 3).map(name).collect::<Vec<_>>();
+    let groups = (0..MEMBERS).map(|at| ("a range", group(at * 31 % MEMBERS)));
+    let conflicts = Conflicts::new(groups).expect("conflicts");
+    let request = order::Request { seed: 1, effort: 1 };
+    let look = || order::best(&conflicts, request, &mut |_| {}, &false.into());
+    let found = look();
+    let spent = best_of(3, look);
+    table.add(Row {
+        work: "order of 1,000 members with ring-like replicas, factor 3".to_owned(),
+        ours: format!("d = {} in {}", found.separation, time(spent)),
+        baseline: format!(
+            "no order has less than d = {}; 10 s",
+            found.bound.separation
+        ),
+        ratio: f64::from(found.separation) / f64::from(found.bound.separation)
+            * (spent.as_secs_f64() / 10.0).max(1.0),
+        goal: Goal::AtMost(1.0),
+    });
 }
 
 /// Four tokens on thousands of nodes, against what no walk can exceed.

@@ -247,3 +247,43 @@ fn counter_test_a_newer_library_call_is_caught() {
     let (fine, error) = clippy("1.80");
     assert!(!fine && error.contains("incompatible_msrv"), "{error}");
 }
+
+/// `scripts/set-version` changes all of them.
+#[test]
+fn there_is_one_version() {
+    let version = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
+    let python = read("python/Cargo.toml");
+    assert!(
+        python.contains(&format!("\nversion = {version}\n")),
+        "python/Cargo.toml"
+    );
+    let api = read("crates/dashboard/API.md");
+    assert!(
+        api.contains(&format!("{{ \"version\": {version},")),
+        "API.md"
+    );
+    let citation = read("CITATION.cff");
+    let line = format!("\nversion: {}\n", version.trim_matches('"'));
+    assert!(citation.contains(&line), "CITATION.cff");
+    for manifest in ["Cargo.toml", "crates/node/Cargo.toml"] {
+        let text = read(manifest);
+        let ours = text
+            .lines()
+            .filter(|line| line.contains("path = \"") && line.contains("version ="));
+        for line in ours {
+            assert!(
+                line.contains(&format!("version = {version}")),
+                "{manifest}: {line}"
+            );
+        }
+    }
+    let changelog = read("CHANGELOG.md");
+    let named = changelog.lines().find_map(|line| line.strip_prefix("## "));
+    let first = named
+        .and_then(|line| line.split(' ').next())
+        .expect("a heading");
+    assert!(
+        first == "Unreleased" || first == version.trim_matches('"'),
+        "CHANGELOG.md: {first}"
+    );
+}

@@ -120,6 +120,8 @@ fn locals(clock: PhaseClock, values: u32, tokens: u32) -> Vec<Local> {
                         released,
                         counter: 0,
                         turn,
+                        heard: Vec::new(),
+                        block: [0; 4],
                     });
                 }
             }

@@ -33,7 +33,7 @@ pub enum CheckError {
 pub enum TooLarge {
     /// A table over all states does not fit in memory.
     #[error(
-        "{states} states need {} bytes of memory at {bytes_per_state} bytes a state; at most \
+        "{states} states need {} bytes of memory at {bytes_per_state} B a state; at most \
          {fits} states fit", states * bytes_per_state
     )]
     Memory {

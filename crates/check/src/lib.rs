@@ -17,6 +17,9 @@ mod report;
 mod schedule;
 mod traits;
 
+/// Whether this build can explore by decision diagrams (feature `symbolic`).
+pub const HAS_DIAGRAMS: bool = cfg!(feature = "symbolic");
+
 pub use control::{Control, Limits};
 pub use domains::Domains;
 pub use error::{CheckError, Result, TooLarge};

@@ -119,7 +119,7 @@ fn a_refusal_says_how_much_and_what_fits() {
     let refused = function::explore(&table(100), limits, &Control::default()).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "too large: 100 states need 100 bytes of memory at 1 bytes a state; at most 99 states fit"
+        "too large: 100 states need 100 bytes of memory at 1 B a state; at most 99 states fit"
     );
     let limits = Limits {
         memory_bytes: MUCH,

@@ -458,6 +458,17 @@ fn the_state_space_is_written() {
     assert!(written(Format::Csv).contains("0,1,0.bump,true,true,x 0 0 0,x 1 0 0"));
 }
 
+/// Every beginning of a file, however it ends, has an answer or an error.
+#[test]
+fn no_beginning_makes_the_parser_panic() {
+    for name in ["matching", "measure", "unison", "herman"] {
+        let text = text(name);
+        for (at, _) in text.char_indices() {
+            let _ = Protocol::parse(&text[..at], &[]);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

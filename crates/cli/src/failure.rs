@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
+pub(crate) use headway_answer::failure::{Failure, file_help, plain};
 
 /// What a command that ran to its end says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) enum Answer {
     No,
     /// Ctrl-C came first, and what was known by then was shown: exit code 130.
     Interrupted,
+    /// The exit code of a command that was run for somebody.
+    Code(u8),
 }
 
 impl From<bool> for Answer {
@@ -32,119 +35,31 @@ impl From<Answer> for ExitCode {
             Answer::Yes => ExitCode::SUCCESS,
             Answer::No => ExitCode::from(1),
             Answer::Interrupted => ExitCode::from(130),
+            Answer::Code(code) => ExitCode::from(code),
         }
     }
 }
 
-/// The command or its input is wrong (exit code 2), or it was stopped (130).
-#[derive(Debug)]
-pub(crate) struct Failure {
-    message: String,
-    help: Option<String>,
-    /// A line of the input and the column at fault, from 1.
-    snippet: Option<(usize, usize, String)>,
-    /// The reader of our output has gone away; there is nobody to tell.
-    silent: bool,
-    exit_code: u8,
-}
-
-impl Failure {
-    /// Says what is wrong.
-    pub(crate) fn new(message: impl Display) -> Failure {
-        Failure {
-            message: message.to_string(),
-            help: None,
-            snippet: None,
-            silent: false,
-            exit_code: 2,
-        }
+/// Prints a failure on standard error.
+pub(crate) fn report(failure: Failure) -> ExitCode {
+    if failure.silent {
+        // As if the signal had ended it; not 0, because the answer may have been no.
+        return ExitCode::from(141);
     }
-
-    /// Says what is known although Ctrl-C stopped the command: exit code 130.
-    pub(crate) fn interrupted(message: impl Display) -> Failure {
-        Failure {
-            exit_code: 130,
-            ..Failure::new(message)
-        }
+    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
+    let mut out = anstream::stderr().lock();
+    // If standard error is gone as well, only the exit code is left to tell.
+    let _ = writeln!(out, "{red}error:{red:#} {}", failure.message);
+    if let Some((line, column, text)) = failure.snippet {
+        let (shown, column) = excerpt(&text, column);
+        let _ = writeln!(out, "{line:>6} | {shown}");
+        let _ = writeln!(out, "       | {:>column$}", "^");
     }
-
-    /// Says what to do about it.
-    pub(crate) fn help(mut self, help: impl Display) -> Failure {
-        self.help = Some(help.to_string());
-        self
+    if let Some(help) = failure.help {
+        let _ = writeln!(out, "{cyan}help:{cyan:#} {help}");
     }
-
-    /// Something is wrong inside a file: shows the place.
-    pub(crate) fn in_text(
-        path: &Path,
-        text: &str,
-        line: usize,
-        column: usize,
-        message: impl Display,
-    ) -> Failure {
-        let mut failure = Failure::new(format!("{}:{line}:{column}: {message}", path.display()));
-        if let Some(shown) = text.lines().nth(line.saturating_sub(1)) {
-            failure.snippet = Some((line, column, shown.to_owned()));
-        }
-        failure
-    }
-
-    /// A file could not be read.
-    pub(crate) fn reading(path: &Path, error: &io::Error) -> Failure {
-        Failure::new(format!("cannot read {}: {}", path.display(), plain(error)))
-            .help(file_help(error))
-    }
-
-    /// A file could not be written.
-    pub(crate) fn writing(path: &Path, error: &io::Error) -> Failure {
-        let help = match error.kind() {
-            io::ErrorKind::NotFound => "create the folder first",
-            io::ErrorKind::AlreadyExists => {
-                "it is left as it was; give another path, or remove it yourself"
-            }
-            _ => file_help(error),
-        };
-        Failure::new(format!("cannot write {}: {}", path.display(), plain(error))).help(help)
-    }
-
-    /// Prints the failure on standard error.
-    pub(crate) fn report(self) -> ExitCode {
-        if self.silent {
-            return ExitCode::SUCCESS;
-        }
-        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-        let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
-        let mut out = anstream::stderr().lock();
-        // If standard error is gone as well, only the exit code is left to tell.
-        let _ = writeln!(out, "{red}error:{red:#} {}", self.message);
-        if let Some((line, column, text)) = self.snippet {
-            let (shown, column) = excerpt(&text, column);
-            let _ = writeln!(out, "{line:>6} | {shown}");
-            let _ = writeln!(out, "       | {:>column$}", "^");
-        }
-        if let Some(help) = self.help {
-            let _ = writeln!(out, "{cyan}help:{cyan:#} {help}");
-        }
-        ExitCode::from(self.exit_code)
-    }
-}
-
-/// What to do about a file that cannot be used.
-pub(crate) fn file_help(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::NotFound => "check the path",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
-        io::ErrorKind::StorageFull => "free some space; what was there before is unchanged",
-        io::ErrorKind::IsADirectory => "give a file, not a folder",
-        _ => "check the path and try again",
-    }
-}
-
-/// What went wrong with a file, without the number of the error.
-pub(crate) fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    let end = text.rfind(" (os error ").unwrap_or(text.len());
-    text[..end].to_lowercase()
+    ExitCode::from(failure.exit_code)
 }
 
 /// Whether the path stands for standard input.
@@ -193,15 +108,15 @@ pub(crate) fn expect_ending(path: &Path, ending: &str) -> Result<(), Failure> {
     }
 }
 
+/// Refuses names of pictures, as SVG and as TikZ, that end in something else.
+pub(crate) fn expect_endings(svg: Option<&Path>, tikz: Option<&Path>) -> Result<(), Failure> {
+    svg.map_or(Ok(()), |path| expect_ending(path, "svg"))?;
+    tikz.map_or(Ok(()), |path| expect_ending(path, "tex"))
+}
+
 /// Writes a whole file.
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     std::fs::write(path, contents).map_err(|error| Failure::writing(path, &error))
-}
-
-impl Display for Failure {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.message)
-    }
 }
 
 /// At most 100 characters of a line around a column.
@@ -209,17 +124,6 @@ fn excerpt(text: &str, column: usize) -> (String, usize) {
     let skip = column.saturating_sub(60);
     let shown: String = text.chars().skip(skip).take(100).collect();
     (shown.replace('\t', " "), (column - skip).max(1))
-}
-
-impl From<io::Error> for Failure {
-    /// Writing to standard output failed. When nobody reads it any more (`headway
-    /// run | head`) that is no fault of anyone's.
-    fn from(error: io::Error) -> Failure {
-        Failure {
-            silent: error.kind() == io::ErrorKind::BrokenPipe,
-            ..Failure::new(format!("cannot write the output: {}", plain(&error)))
-        }
-    }
 }
 
 /// A remark that does not stop the command, on standard error.

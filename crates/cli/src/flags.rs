@@ -6,23 +6,23 @@
 use std::path::Path;
 
 use clap::Args;
-use headway_sim::StateFile;
-use headway_sim::placement::{Delays, DelaysError};
-use headway_sim::settings::{DelayProgram, Setting, Settings, SettingsError};
+pub(crate) use headway_answer::Instance;
+pub(crate) use headway_answer::instance::{
+    BYTES_PER_PROCESS, BYTES_PER_TOKEN, check_memory, missing_memory,
+};
+use headway_sim::placement::Delays;
+use headway_sim::settings::{Setting, Settings};
 
-use crate::failure::{Failure, is_stdin, read_text};
-use crate::memory::available_memory_bytes;
+use crate::failure::{Failure, read_text};
 use crate::report::progress::Progress;
 
-mod instance;
 #[cfg(test)]
 mod tests;
 mod value;
 
-pub(crate) use instance::Instance;
 pub(crate) use value::{
-    Format, Seed, StartOrFile, TextOrJson, decimal, delays, duration, one_of, possible_values,
-    threads, whole_number, whole_number_in,
+    Format, ProgramChoice, Seed, StartOrFile, TextOrJson, decimal, delays, duration, one_of,
+    possible_values, threads, whole_number, whole_number_in,
 };
 
 /// Which ring, in which state.
@@ -42,11 +42,11 @@ pub(crate) struct RingFlags {
 
     /// What the delaying processes run [default: fixed]
     ///
-    /// All but `fixed` find the largest separation, N/M, by themselves. `measure` and
-    /// `measure-as-printed` have to be the only process that delays, and are at process
-    /// 0 unless --delays says otherwise.
-    #[arg(long, value_parser = one_of::<DelayProgram>(), help_heading = "Ring")]
-    pub(crate) program: Option<DelayProgram>,
+    /// All but `fixed` and `moving-block` find the largest separation, N/M, by themselves.
+    /// `measure` and `measure-as-printed` have to be the only process that delays, and are
+    /// at process 0 unless --delays says otherwise.
+    #[arg(long, value_parser = value::program(), help_heading = "Ring")]
+    pub(crate) program: Option<ProgramChoice>,
 
     /// Which processes delay; the others only relay [default: all]
     ///
@@ -83,7 +83,7 @@ impl RingFlags {
             processes: self.processes,
             tokens: self.tokens,
             separation: self.separation,
-            program: self.program,
+            program: self.program.and_then(ProgramChoice::in_lock_step),
             delays: self.delays.clone(),
             start: match self.start {
                 Some(StartOrFile::Start(start)) => Some(start),
@@ -119,10 +119,22 @@ impl RingFlags {
 
     /// The ring and state that the flags describe.
     pub(crate) fn instance(&self) -> Result<Instance, Failure> {
+        if self.program == Some(ProgramChoice::MovingBlock) {
+            return Err(
+                Failure::new("--program moving-block has no rounds in lock-step")
+                    .help("`headway run` runs it, without --walk"),
+            );
+        }
         let settings = self.settings();
         let mut instance = match &self.start {
-            Some(StartOrFile::File(path)) => from_file(&settings, path)?,
-            _ => from_settings(&settings)?,
+            Some(StartOrFile::File(path)) => {
+                let _progress = Progress::saying(&format!("reading {}", path.display()));
+                Instance::of_state_file(&settings, path, &read_text(path)?)?
+            }
+            _ => {
+                let _progress = Progress::saying("drawing the initial state");
+                Instance::of_settings(&settings)?
+            }
         };
         instance.given = self.given();
         Ok(instance)
@@ -149,165 +161,4 @@ impl RingFlags {
         }
         given
     }
-}
-
-fn from_file(settings: &Settings, path: &Path) -> Result<Instance, Failure> {
-    if let Some(flag) = settings.contradicts_state_file() {
-        return Err(Failure::new(format!(
-            "--{flag} contradicts the state file {}, which describes the whole ring",
-            path.display()
-        ))
-        .help(format!(
-            "drop --{flag}, or drop the file and describe the ring by flags"
-        )));
-    }
-    let progress = Progress::saying(&format!("reading {}", path.display()));
-    let StateFile {
-        ring,
-        configuration,
-    } = read_state_file(path)?;
-    drop(progress);
-    if ring.delays().next().is_none() {
-        return Err(
-            Failure::new(format!("{}: {}", path.display(), DelaysError::None))
-                .help("make \"program\" of at least one process \"delay\""),
-        );
-    }
-    if let Some(missing) = missing_memory(configuration.tokens(), BYTES_PER_TOKEN) {
-        let tokens = configuration.tokens();
-        return Err(
-            Failure::new(format!("{}: {tokens} tokens {missing}", path.display()))
-                .help("give its processes fewer tokens, or use a machine with more memory"),
-        );
-    }
-    let start_name = match is_stdin(path) {
-        true => "start from standard input".to_owned(),
-        false => format!("start from {}", path.display()),
-    };
-    let instance = Instance::new(ring, configuration, settings.seed(), start_name);
-    if instance.tokens() == 0 {
-        return Err(no_tokens().help(format!(
-            "give at least one process of {} a token: \"resting\": 1",
-            path.display()
-        )));
-    }
-    Ok(instance)
-}
-
-fn from_settings(settings: &Settings) -> Result<Instance, Failure> {
-    // Larger numbers are refused for what they are.
-    let (processes, tokens) = (settings.processes(), settings.tokens());
-    if processes <= 1 << 32 && tokens < 1 << 32 {
-        check_memory("processes", processes, BYTES_PER_PROCESS)?;
-        check_memory("tokens", tokens, BYTES_PER_TOKEN)?;
-    }
-    let _progress = Progress::saying("drawing the initial state");
-    let (ring, start) = settings
-        .build()
-        .map_err(|error| wrong_flag(settings, &error))?;
-    let start_name = format!("{} start", settings.start.unwrap_or_default());
-    Ok(Instance::new(ring, start, settings.seed(), start_name))
-}
-
-/// A run holds the ring, its state twice over, release times and visits.
-pub(crate) const BYTES_PER_PROCESS: u64 = 48;
-/// And the place of every token; a forecast holds its waits as well.
-pub(crate) const BYTES_PER_TOKEN: u64 = 80;
-
-/// Refuses a number that needs more memory than there is.
-pub(crate) fn check_memory(flag: &str, number: u64, bytes_each: u64) -> Result<(), Failure> {
-    let Some(missing) = missing_memory(number, bytes_each) else {
-        return Ok(());
-    };
-    let failure = Failure::new(format!("--{flag} {number} {missing}"));
-    let most = available_memory_bytes().unwrap_or_default() / bytes_each;
-    Err(failure.help(format!("give at most --{flag} {most}")))
-}
-
-/// What to say if there is not enough memory for so many things.
-pub(crate) fn missing_memory(number: u64, bytes_each: u64) -> Option<String> {
-    let needed = u128::from(number) * u128::from(bytes_each);
-    let available = available_memory_bytes().filter(|&bytes| needed > bytes.into())?;
-    Some(format!(
-        "needs about {} MB of memory, and {} MB are free",
-        needed >> 20,
-        available >> 20
-    ))
-}
-
-/// Which flag to change.
-fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
-    let say = |flag: String| Failure::new(format!("{flag}: {error}"));
-    match error {
-        SettingsError::NoProcesses => {
-            say("--processes 0".to_owned()).help("give --processes 2 or more")
-        }
-        SettingsError::TooManyProcesses => {
-            say(format!("--processes {}", settings.processes())).help("give a smaller --processes")
-        }
-        SettingsError::NoTokens => no_tokens().help("give --tokens 1 or more"),
-        SettingsError::TooManyTokens | SettingsError::TooManyCounts => {
-            say(format!("--tokens {}", settings.tokens())).help("give a smaller --tokens")
-        }
-        SettingsError::Separation => {
-            say(format!("--separation {}", settings.separation.unwrap_or(0)))
-                .help("tokens at least 1 hop apart are at different processes")
-        }
-        SettingsError::SeparationIsMeasured => Failure::new(format!("--separation {error}"))
-            .help("drop --separation, or use --program fixed"),
-        SettingsError::NothingMeasured => {
-            Failure::new(format!("--limit {error}")).help("drop --limit, or add --program measure")
-        }
-        SettingsError::NoEpochs => Failure::new(format!("--horizon {error}"))
-            .help("drop --horizon, or add --program shortest-lap-epochs"),
-        SettingsError::NoHorizon => say("--horizon 0".to_owned())
-            .help("drop --horizon for one that is proved to be long enough, or give 1 or more"),
-        SettingsError::Delays(_) => say(format!("--delays {}", settings.delays())),
-        SettingsError::NoWorst {
-            tokens,
-            separation,
-            processes,
-        } => {
-            let (n, d) = (*processes as u64, u64::from(separation.hops()));
-            let mut fits = Vec::new();
-            if n >= d {
-                fits.push(format!("at most --tokens {}", n / d));
-            }
-            if n >= u64::from(*tokens) {
-                fits.push(format!("at most --separation {}", n / u64::from(*tokens)));
-            }
-            fits.push(format!("at least --processes {}", u64::from(*tokens) * d));
-            Failure::new(error).help(format!("give {}", fits.join(", or ")))
-        }
-        SettingsError::WorstUnknown => say("--start worst".to_owned())
-            .help("use --start random, or `headway check measure` for small rings"),
-        SettingsError::ShortClock(_) | SettingsError::Misfit(_) => {
-            say(format!("--limit {}", settings.limit.unwrap_or_default()))
-                .help(format!("give at least --limit {}", settings.processes()))
-        }
-    }
-}
-
-fn no_tokens() -> Failure {
-    Failure::new(SettingsError::NoTokens)
-}
-
-/// Reads a state file, with errors that show the place.
-pub(crate) fn read_state_file(path: &Path) -> Result<StateFile, Failure> {
-    let text = read_text(path)?;
-    StateFile::parse(&text).map_err(|error| {
-        let message = if error.field.is_empty() {
-            error.problem.clone()
-        } else {
-            format!("{}: {}", error.field, error.problem)
-        };
-        let failure = Failure::in_text(path, &text, error.line, error.column, message);
-        let example = "expected a ring and its state in JSON; \
-                       `headway worst --witness example.json` writes one to look at";
-        match text.trim().is_empty() {
-            true => Failure::new(format!("{} is empty", path.display())).help(example),
-            false if error.field.is_empty() => failure.help(example),
-            false => failure,
-        }
-    })
 }

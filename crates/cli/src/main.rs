@@ -7,13 +7,12 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 mod command;
 mod failure;
 mod flags;
 mod interrupt;
-mod memory;
 mod report;
 
 use failure::{Answer, Failure};
@@ -30,10 +29,12 @@ Examples:
   headway chain                            the open system that explains the idea
   headway experiment paper                 the paper's graphs, with verdicts
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
+  headway plan groups.txt                  who may not restart together, in what order
   headway check delay-relay                every initial state, the exact worst case
   headway serve                            see it on a web page
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
   headway ring --for 5s --transport udp    real nodes on real sockets, with permits
+  headway fleet demo --for 12s             five real nodes, and a permit that goes round
   headway node --config node.toml          this machine takes its place in a fleet
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
@@ -65,6 +66,8 @@ enum Command {
     Petri(command::petri::Args),
     /// Lay a ring over a network so that tokens stay apart in it
     Walk(Box<command::walk::Args>),
+    /// The order of a ring from who may not be down together
+    Plan(command::plan::Args),
     /// Check every initial state and every schedule; exact answers with witnesses
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
@@ -75,6 +78,10 @@ enum Command {
     Serve(command::serve::Args),
     /// A node of a fleet: permits for commands, programs and FleetLock clients
     Node(Box<command::node::Args>),
+    /// One command on every member of a fleet, as many at a time as there are permits
+    Rollout(command::rollout::Args),
+    /// Real nodes on this machine, to see what a fleet does
+    Fleet(command::fleet::Args),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),
     /// Print the manual page
@@ -82,11 +89,32 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // clap prints its own errors and exits with 2; help and version with 0.
-    match dispatch(Cli::parse_from(arguments(std::env::args_os()))) {
+    let cli = match parse(arguments(std::env::args_os())) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    match dispatch(cli) {
         Ok(answer) => answer.into(),
-        Err(failure) => failure.report(),
+        Err(failure) => failure::report(failure),
     }
+}
+
+/// What is asked for. clap prints its own errors, which have exit code 2, and help and
+/// version, which have 0.
+fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
+    let matches = takes_negative_numbers(Cli::command()).try_get_matches_from(arguments);
+    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| match error.print() {
+        Ok(()) => ExitCode::from(if error.use_stderr() { 2 } else { 0 }),
+        Err(unwritten) => failure::report(unwritten.into()),
+    })
+}
+
+/// `-5` after a flag is a number, and the flag says what is wrong with it.
+fn takes_negative_numbers(command: clap::Command) -> clap::Command {
+    command
+        .allow_negative_numbers(true)
+        .mut_subcommands(takes_negative_numbers)
 }
 
 /// The arguments, with the default command before flags that belong to none.
@@ -117,11 +145,14 @@ fn dispatch(cli: Cli) -> Result<Answer, Failure> {
         Some(Command::Sweep(args)) => command::sweep::run(&args),
         Some(Command::Petri(args)) => command::petri::run(&args),
         Some(Command::Walk(args)) => command::walk::run(&args),
+        Some(Command::Plan(args)) => command::plan::run(&args),
         Some(Command::Check(args)) => command::check::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Ring(args)) => command::ring::run(&args),
         Some(Command::Serve(args)) => command::serve::run(&args),
         Some(Command::Node(args)) => command::node::run(&args),
+        Some(Command::Rollout(args)) => command::rollout::run(&args),
+        Some(Command::Fleet(args)) => command::fleet::run(&args),
         Some(Command::Completions(args)) => command::generate::completions(&args),
         Some(Command::Man) => command::generate::man(),
     }

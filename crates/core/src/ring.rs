@@ -101,13 +101,19 @@ fn one_round<'a, const COUNTS: bool>(
                 delay::round(before, arriving, top)
             }
             _ => {
-                let empty = before.resting == 0 && arriving == 0;
-                let carried = COUNTS || empty || !program.reads_counts();
-                assert!(carried, "counts for a program that reads them");
                 let variables = measuring.next().expect("variables for every measurer");
-                let after;
-                (after, *variables) = program.measuring_round(before, *variables, arriving, seen);
-                after
+                if before.resting == 0 && arriving == 0 {
+                    // Nothing to release, nothing to time: most rounds of most processes.
+                    program.measuring_pause(variables);
+                    delay::round(before, 0, 0)
+                } else {
+                    let carried = COUNTS || !program.reads_counts();
+                    assert!(carried, "counts for a program that reads them");
+                    let after;
+                    (after, *variables) =
+                        program.measuring_round(before, *variables, arriving, seen);
+                    after
+                }
             }
         };
         arriving = before.queued;

@@ -4,8 +4,9 @@
 mod common;
 
 use common::{any_ring, config};
+use headway_core::program::Counts;
 use headway_core::{
-    Configuration, Measuring, Misfit, Program, Ring, RingError, Separation, Variable,
+    Configuration, Measuring, Misfit, Process, Program, Ring, RingError, Separation, Variable,
 };
 use proptest::prelude::*;
 
@@ -146,5 +147,29 @@ proptest! {
             prop_assert_eq!(ring.admits(&state), Ok(()));
             ring.round(&mut state);
         }
+    }
+
+    /// The ring takes a short way where there are no tokens; the programs do not know it.
+    #[test]
+    fn a_round_without_tokens_is_the_program_s(
+        program in prop::sample::select(
+            Program::ALL.into_iter().filter(|program| program.measures()).collect::<Vec<_>>()
+        ),
+        timing: bool,
+        elapsed in 0..=12_u32,
+        ignore in -1..3_i32,
+        base in -1..4_i32,
+        counter in -1..4_i32,
+    ) {
+        let ring = Ring::new(Separation::new(2).unwrap(), vec![program]).unwrap();
+        let mut state = Configuration::empty(&ring, 2, 12);
+        let variables = state.measuring.get_mut(&0).unwrap();
+        (variables.timing, variables.elapsed) = (timing, elapsed);
+        (variables.ignore, variables.base) = (ignore, base);
+        let (before, variables) = (Process { counter, ..Process::default() }, *variables);
+        state.processes[0] = before;
+        ring.round(&mut state);
+        let expected = program.measuring_round(before, variables, 0, Counts::default());
+        prop_assert_eq!((state.processes[0], state.measuring[&0]), expected);
     }
 }

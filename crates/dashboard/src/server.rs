@@ -38,8 +38,6 @@ pub struct Options {
     pub page: Option<PathBuf>,
     /// Real nodes to watch; none: no fleet.
     pub fleet: Vec<NodeUrl>,
-    /// Nodes may be told what to do.
-    pub control: bool,
     /// How much to take on.
     pub limits: Limits,
 }
@@ -52,7 +50,6 @@ impl Default for Options {
             names: Vec::new(),
             page: None,
             fleet: Vec::new(),
-            control: false,
             limits: Limits::default(),
         }
     }
@@ -126,8 +123,7 @@ impl Server {
         let app = App(Arc::new(Shared {
             rates: Mutex::new(Rates::new(&options.limits)),
             runs: Runs::new(&options.limits),
-            fleet: (!options.fleet.is_empty())
-                .then(|| Arc::new(Fleet::new(options.fleet, options.control))),
+            fleet: (!options.fleet.is_empty()).then(|| Arc::new(Fleet::new(options.fleet))),
             viewers: Arc::new(Semaphore::new(options.limits.viewers)),
             work: Semaphore::new(parallel_work()),
             long_work: Semaphore::new(1),

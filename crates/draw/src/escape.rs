@@ -33,6 +33,27 @@ pub fn dot(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
+/// A text inside TeX.
+///
+/// ```
+/// assert_eq!(headway_draw::escape::tex("100% of {a_b}"), r"100\% of \{a\_b\}");
+/// ```
+pub fn tex(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => safe.extend(['\\', character]),
+            '\\' => safe.push_str("\\textbackslash{}"),
+            '~' => safe.push_str("\\textasciitilde{}"),
+            '^' => safe.push_str("\\textasciicircum{}"),
+            '·' => safe.push_str("\\textperiodcentered{}"),
+            '…' => safe.push_str("\\dots{}"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
 /// A field of comma-separated values (RFC 4180).
 ///
 /// ```

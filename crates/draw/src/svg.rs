@@ -10,7 +10,12 @@ pub type Point = (f64, f64);
 
 /// A picture that is being written. See the crate's example.
 #[derive(Clone, Debug)]
-pub struct Svg(String);
+pub struct Svg {
+    pub(crate) text: String,
+    pub(crate) size: Point,
+    /// The style sheet, in which colours still have their names.
+    pub(crate) rules: String,
+}
 
 /// Pictures are shown within these widths, in pixels.
 const SHOWN: (f64, f64) = (240.0, 1400.0);
@@ -31,13 +36,15 @@ impl Svg {
     pub fn new(corner: Point, size: Point, title: &str, theme: Theme, rules: &str) -> Svg {
         let shown = size.0.clamp(SHOWN.0, SHOWN.1);
         let view = [corner.0, corner.1, size.0, size.1].map(number).join(" ");
-        let mut svg = Svg(format!(
+        let rules = format!("{RULES}{rules}");
+        let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{view}\" width=\"{shown:.0}\" \
              height=\"{:.0}\" role=\"img\">\n<title>{}</title>\n<style>\n{}</style>\n",
             size.1 * shown / size.0.max(1.0),
             escape::xml(title),
-            theme.style(&format!("{RULES}{rules}"))
-        ));
+            theme.style(&rules)
+        );
+        let mut svg = Svg { text, size, rules };
         svg.rect("ground", corner, size);
         svg
     }
@@ -78,18 +85,18 @@ impl Svg {
 
     /// Anything else, as it stands in the file.
     pub fn raw(&mut self, text: &str) {
-        self.0.push_str(text);
+        self.text.push_str(text);
     }
 
     /// The file.
     pub fn finish(self) -> String {
-        self.0 + "</svg>\n"
+        self.text + "</svg>\n"
     }
 
     fn element(&mut self, name: &'static str, class: &str) -> Element<'_> {
-        self.0.extend(["<", name]);
+        self.text.extend(["<", name]);
         let element = Element {
-            out: &mut self.0,
+            out: &mut self.text,
             name,
             content: String::new(),
         };

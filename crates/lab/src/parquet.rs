@@ -6,8 +6,6 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
@@ -15,6 +13,7 @@ use parquet::file::properties::WriterProperties;
 use thiserror::Error;
 
 use crate::VERSION;
+use crate::arrow;
 use crate::spec::Sweep;
 use crate::sweep::CellResult;
 use crate::table::{self, ColumnKind, Columns, Datum};
@@ -82,7 +81,7 @@ fn write(
         path: path.display().to_string(),
         message: error.to_string(),
     };
-    let schema = schema(columns);
+    let schema = arrow::schema(columns);
     let file = File::create(path).map_err(|error| failed(&error))?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -95,12 +94,7 @@ fn write(
         if group.is_empty() {
             break;
         }
-        let arrays: Vec<ArrayRef> = columns
-            .iter()
-            .enumerate()
-            .map(|(index, (_, kind))| array(*kind, group.iter().map(move |row| &row[index])))
-            .collect();
-        RecordBatch::try_new(Arc::clone(&schema), arrays)
+        arrow::batch(&schema, columns, &group)
             .map_err(|error| failed(&error))
             .and_then(|batch| {
                 let written = writer.write(&batch).and_then(|()| writer.flush());
@@ -109,18 +103,6 @@ fn write(
     }
     writer.close().map_err(|error| failed(&error))?;
     Ok(())
-}
-
-fn schema(columns: &Columns) -> Arc<Schema> {
-    let fields = columns.iter().map(|(name, kind)| {
-        let kind = match kind {
-            ColumnKind::Text => DataType::Utf8,
-            ColumnKind::Whole => DataType::Int64,
-            ColumnKind::Decimal => DataType::Float64,
-        };
-        Field::new(name, kind, true)
-    });
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// What a reader needs to know of where the rows come from.
@@ -141,24 +123,4 @@ fn metadata(sweep: &Sweep) -> Vec<KeyValue> {
     });
     let entries = entries.map(|(key, value)| KeyValue::new(key.to_owned(), value));
     entries.into_iter().chain(measures).collect()
-}
-
-fn array<'a>(kind: ColumnKind, data: impl Iterator<Item = &'a Datum>) -> ArrayRef {
-    match kind {
-        ColumnKind::Text => Arc::new(StringArray::from_iter(data.map(|datum| match datum {
-            Datum::Text(text) => Some(text.clone()),
-            Datum::Whole(number) => Some(number.to_string()),
-            Datum::Decimal(number) => Some(number.to_string()),
-            Datum::Empty => None,
-        }))),
-        ColumnKind::Whole => Arc::new(Int64Array::from_iter(data.map(|datum| match datum {
-            Datum::Whole(number) => Some(*number),
-            _ => None,
-        }))),
-        ColumnKind::Decimal => Arc::new(Float64Array::from_iter(data.map(|datum| match datum {
-            Datum::Decimal(number) => Some(*number),
-            Datum::Whole(number) => Some(*number as f64),
-            _ => None,
-        }))),
-    }
 }

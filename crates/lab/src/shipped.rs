@@ -9,7 +9,7 @@ macro_rules! experiments {
 /// Name and sweep file of every experiment, in the order of the documentation.
 #[rustfmt::skip]
 pub const EXPERIMENTS: &[(&str, &str)] = experiments![
-    "paper" "tightness" "placement" "jam" "measure" "unknown-size" "faults" "asynchrony" "definitional" "loss" "duty-cycle"
+    "paper" "tightness" "placement" "jam" "measure" "unknown-size" "faults" "asynchrony" "moving-block" "definitional" "loss" "duty-cycle"
 ];
 
 /// The sweep file of an experiment.

@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -19,6 +18,10 @@ use thiserror::Error;
 use crate::model::{Engine, Sampler};
 use crate::spec::Sweep;
 use crate::tally::{Summary, Tally};
+
+mod part;
+
+pub use part::{JoinError, Measured, Samples, join, measure, part};
 
 /// The most samples that a thread takes at a time.
 const MAX_UNIT: u64 = 8192;
@@ -163,9 +166,12 @@ pub fn run(
                         std::thread::sleep(Duration::from_millis(1));
                     }
                     let first = (unit % units_per_cell) as u64 * unit_samples;
-                    let last = sweep.samples.min(first + unit_samples);
-                    let cell = cells[unit / units_per_cell];
-                    let Some(done) = worker.unit(cell, first..last, stop).transpose() else {
+                    let samples = Samples {
+                        cell: cells[unit / units_per_cell],
+                        first,
+                        count: unit_samples.min(sweep.samples - first),
+                    };
+                    let Some(done) = worker.measure(samples, stop).transpose() else {
                         break;
                     };
                     if sender.send((unit, done)).is_err() {
@@ -177,7 +183,6 @@ pub fn run(
         drop(sender);
         let mut collector = Collector {
             sweep,
-            cells: &cells,
             units_per_cell,
             waiting: BTreeMap::new(),
             next: 0,
@@ -220,14 +225,6 @@ pub fn state(sweep: &Sweep, cell: u32, sample: u64) -> Option<(Ring, Configurati
     sampler.ok()?.state(seed)
 }
 
-/// The samples of one unit.
-struct Unit {
-    tallies: Vec<Tally>,
-    rows: Vec<Vec<Option<i64>>>,
-    first: u64,
-    count: u64,
-}
-
 struct Worker<'a> {
     sweep: &'a Sweep,
     engine: Engine,
@@ -237,100 +234,89 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     /// `None` when it has been stopped.
-    fn unit(
-        &mut self,
-        index: u32,
-        samples: Range<u64>,
-        stop: &AtomicBool,
-    ) -> Result<Option<Unit>, SweepError> {
+    fn measure(&mut self, of: Samples, stop: &AtomicBool) -> Result<Option<Measured>, SweepError> {
         let sweep = self.sweep;
-        let cell = &sweep.cells[index as usize];
+        let cell = &sweep.cells[of.cell as usize];
         let failed = |sample, message| SweepError::Sample {
-            cell: index,
+            cell: of.cell,
             sample,
             message,
         };
         let sampler = match &mut self.sampler {
-            Some((of, sampler)) if *of == index => sampler,
+            Some((index, sampler)) if *index == of.cell => sampler,
             other => {
                 let sampler = sweep
                     .model
                     .sampler(cell, &sweep.measures, self.engine)
-                    .map_err(|error| failed(samples.start, error.message))?;
-                &mut other.insert((index, sampler)).1
+                    .map_err(|error| failed(of.first, error.message))?;
+                &mut other.insert((of.cell, sampler)).1
             }
         };
         let seed = sweep.cell_seed(cell);
-        let mut unit = new_unit(sweep);
+        let mut done = Measured {
+            of,
+            tallies: empty_tallies(sweep),
+            rows: Vec::new(),
+        };
         let mut measured = vec![None; sweep.measures.len()];
-        for number in samples.clone() {
+        for number in of.first..of.first + of.count {
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             sampler
                 .sample(seed.wrapping_add(number), &mut measured)
                 .map_err(|message| failed(number, message))?;
-            for (tally, &value) in unit.tallies.iter_mut().zip(&measured) {
+            for (tally, &value) in done.tallies.iter_mut().zip(&measured) {
                 tally.add(value);
             }
             if sweep.sample_rows {
-                unit.rows.push(measured.clone());
+                done.rows.push(measured.clone());
             }
         }
-        unit.first = samples.start;
-        unit.count = samples.end - samples.start;
-        Ok(Some(unit))
+        Ok(Some(done))
     }
 }
 
-fn new_unit(sweep: &Sweep) -> Unit {
-    let tally = Tally::new(!sweep.percentiles.is_empty());
-    Unit {
-        tallies: vec![tally; sweep.measures.len()],
-        rows: Vec::new(),
-        first: 0,
-        count: 0,
-    }
+fn empty_tallies(sweep: &Sweep) -> Vec<Tally> {
+    vec![Tally::new(!sweep.percentiles.is_empty()); sweep.measures.len()]
 }
 
 /// Puts units back in order and joins them to cells.
 struct Collector<'a> {
     sweep: &'a Sweep,
-    cells: &'a [u32],
     units_per_cell: usize,
-    waiting: BTreeMap<usize, Unit>,
+    waiting: BTreeMap<usize, Measured>,
     next: usize,
-    current: Option<Unit>,
+    current: Option<Vec<Tally>>,
 }
 
 impl Collector<'_> {
     fn receive(
         &mut self,
         unit: usize,
-        done: Unit,
+        done: Measured,
         tell: &mut impl FnMut(SweepEvent) -> Result<(), String>,
     ) -> Result<(), SweepError> {
-        tell(SweepEvent::Samples(done.count)).map_err(SweepError::Receiver)?;
+        tell(SweepEvent::Samples(done.of.count)).map_err(SweepError::Receiver)?;
         self.waiting.insert(unit, done);
         while let Some(done) = self.waiting.remove(&self.next) {
-            let cell = self.cells[self.next / self.units_per_cell];
+            let Samples { cell, first, .. } = done.of;
             if !done.rows.is_empty() {
-                let rows = SampleRows {
-                    cell,
-                    first: done.first,
-                    rows: done.rows,
-                };
+                let rows = done.rows;
+                let rows = SampleRows { cell, first, rows };
                 tell(SweepEvent::Rows(rows)).map_err(SweepError::Receiver)?;
             }
-            let current = self.current.get_or_insert_with(|| new_unit(self.sweep));
-            for (tally, more) in current.tallies.iter_mut().zip(&done.tallies) {
+            let current = self
+                .current
+                .get_or_insert_with(|| empty_tallies(self.sweep));
+            for (tally, more) in current.iter_mut().zip(&done.tallies) {
                 tally.join(more);
             }
             self.next += 1;
             if self.next.is_multiple_of(self.units_per_cell)
                 && let Some(finished) = self.current.take()
             {
-                let summaries = finished.tallies.iter();
+                let summaries = finished.iter();
                 let percentiles = &self.sweep.percentiles;
                 tell(SweepEvent::Cell(CellResult {
                     index: cell,

@@ -112,8 +112,7 @@ pub fn sample_rows<'a>(
     sweep: &'a Sweep,
     samples: &'a SampleRows,
 ) -> impl Iterator<Item = Vec<Datum>> + 'a {
-    let mut head = leading(sweep, &sweep.cells[samples.cell as usize]);
-    head.push(Datum::Text(sweep.seed.to_string()));
+    let head = sample_head(sweep, samples.cell);
     (samples.first..)
         .zip(&samples.rows)
         .map(move |(number, values)| {
@@ -129,6 +128,13 @@ pub fn sample_rows<'a>(
             }
             row
         })
+}
+
+/// What all samples of a cell begin with.
+pub(crate) fn sample_head(sweep: &Sweep, cell: u32) -> Vec<Datum> {
+    let mut head = leading(sweep, &sweep.cells[cell as usize]);
+    head.push(Datum::Text(sweep.seed.to_string()));
+    head
 }
 
 fn leading_columns(sweep: &Sweep) -> Columns {

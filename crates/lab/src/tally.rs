@@ -9,17 +9,20 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Counts samples of one measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tally {
     count: u64,
     missing: u64,
     /// Exact: 2^64 samples of 64 bits fit.
+    #[serde(with = "as_text")]
     sum: i128,
+    #[serde(with = "as_text")]
     squares: u128,
     min: i64,
     max: i64,
     /// Only when percentiles are asked for. Three significant digits: exact
     /// below 2048.
+    #[serde(with = "as_counts")]
     histogram: Option<Histogram<u64>>,
 }
 
@@ -33,8 +36,7 @@ impl Tally {
             squares: 0,
             min: i64::MAX,
             max: i64::MIN,
-            // Three digits are in the range that the library accepts.
-            histogram: percentiles.then(|| Histogram::new(3).ok()).flatten(),
+            histogram: percentiles.then(empty_histogram).flatten(),
         }
     }
 
@@ -145,6 +147,45 @@ impl Summary {
         let t = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.975);
         let half = t * deviation / (self.count as f64).sqrt();
         Some((mean - half, mean + half))
+    }
+}
+
+/// Three digits are in the range that the library accepts.
+fn empty_histogram() -> Option<Histogram<u64>> {
+    Histogram::new(3).ok()
+}
+
+/// A histogram as the values it has, each with its count.
+mod as_counts {
+    use hdrhistogram::Histogram;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(
+        histogram: &Option<Histogram<u64>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let counts = histogram.as_ref().map(|histogram| {
+            let recorded = histogram.iter_recorded();
+            recorded
+                .map(|at| (at.value_iterated_to(), at.count_at_value()))
+                .collect::<Vec<_>>()
+        });
+        counts.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Histogram<u64>>, D::Error> {
+        let Some(counts) = Option::<Vec<(u64, u64)>>::deserialize(deserializer)? else {
+            return Ok(None);
+        };
+        let mut histogram = super::empty_histogram();
+        for (value, count) in counts {
+            if let Some(histogram) = &mut histogram {
+                histogram.record_n(value, count).map_err(D::Error::custom)?;
+            }
+        }
+        Ok(histogram)
     }
 }
 

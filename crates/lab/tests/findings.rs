@@ -100,6 +100,42 @@ fn without_lock_step_the_promised_distance_is_kept_and_no_more() {
 }
 
 #[test]
+fn a_moving_block_keeps_the_same_distance_as_quickly_and_its_tokens_bunch() {
+    let (sweep, results) = run("name = \"x\"\nmodel = \"moving-block\"\nsamples = 10\n\
+         measure = [\"hops\", \"wait\", \"true_distance\", \"recovery\"]\n\
+         [[grid]]\nname = \"full\"\nlengths = [\"equal\", \"unequal\"]\n\
+         processes = 30\nseparation = [1, 2, 5]\ntokens = \"n/(2*d)\"\n\
+         rule = [\"lock-step\", \"moving-block\"]\n\
+         [[grid]]\nname = \"sparse\"\nprocesses = 60\nseparation = 5\ntokens = 3\n\
+         work = 300\nidle = 20000\nrule = [\"lock-step\", \"moving-block\"]\n");
+    let means = |grid: &str, rule: &str, measure: usize| -> Vec<f64> {
+        let cells = results.iter().filter(|result| {
+            let cell = &sweep.cells[result.index as usize];
+            cell.grid == grid && cell.text("rule") == rule
+        });
+        let cells = cells.map(|result| result.summaries[measure].mean().expect("a mean"));
+        cells.collect()
+    };
+    for result in &results {
+        let cell = &sweep.cells[result.index as usize];
+        let [_, _, distance, recovery] = &result.summaries[..] else {
+            panic!("four measures")
+        };
+        assert!(distance.min >= Some(cell.number("separation")), "{cell:?}");
+        assert_eq!(recovery.missing, 0, "{cell:?}");
+    }
+    // With as many tokens as lock-step takes at full speed, both have the same room.
+    let hops = |rule| means("full", rule, 0);
+    for (lock_step, block) in hops("lock-step").iter().zip(hops("moving-block")) {
+        let ratio = block / lock_step;
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+    }
+    let [lock_step, block] = ["lock-step", "moving-block"].map(|rule| means("sparse", rule, 1)[0]);
+    // Those who have come up behind a long work stay close together when it is over.
+    assert!(block > 1.2 * lock_step, "{block}, {lock_step}");
+}
+
+#[test]
 fn definitional_tokens_always_settle_and_cost_more() {
     let (sweep, results) = run(
         "name = \"x\"\nmodel = \"definitional\"\nsamples = 40\nmeasure = [\"rounds\"]\n[[grid]]\n\

@@ -1,17 +1,18 @@
-//! What a node does with what it knows: looks which tokens are here, steps its clock,
-//! executes rounds.
+//! What a node does with what it knows: looks which tokens are here, and takes the steps of
+//! the ring's [`Rule`]. In lock-step it steps its clock and executes rounds; what it does in
+//! a ring of moving blocks is in `block.rs`.
 
 use headway_core::phase_clock::Step;
 use headway_core::token_ring::{holds, released};
 
-use crate::Machine;
 use crate::config::Grant;
 use crate::link::{Link, Tick};
-use crate::permit::Stage;
+use crate::permit::{Stage, Token};
 use crate::wire::Released;
+use crate::{Machine, Rule};
 
-/// How many steps of the clock one call makes at most. In good order a call makes
-/// two; a recovery continues in the next calls.
+/// How many steps one call makes at most. In good order a call makes two; a recovery
+/// continues in the next calls.
 const MAX_STEPS: usize = 8;
 
 impl Machine {
@@ -22,10 +23,13 @@ impl Machine {
         }
         for _ in 0..MAX_STEPS {
             self.observe();
-            if !self.step() {
+            let made = match self.config.plan.rule() {
+                Rule::LockStep => self.step(),
+                Rule::MovingBlock => self.step_by_block(),
+            };
+            if !made {
                 return;
             }
-            self.transmit_all();
         }
         self.observe();
         self.unfinished = true;
@@ -43,28 +47,46 @@ impl Machine {
         if state.links.iter().any(|link| !link.known) {
             return;
         }
-        if !self.in_step() {
+        let rule = self.config.plan.rule();
+        if rule == Rule::LockStep && !self.in_step() {
             self.trouble();
         }
         let state = &mut self.state;
         let predecessor = &state.links[0];
-        let Some(tick) = predecessor.tick_at(state.phase, self.domain.clock, &self.config) else {
+        let tick = match rule {
+            Rule::LockStep => predecessor.tick_at(state.phase, self.domain.clock, &self.config),
+            Rule::MovingBlock => Some(Tick::Current),
+        };
+        let Some(tick) = tick else {
             return;
         };
         let separation = state.program.separation(&self.config);
+        let unclean = |token: &&Token| !token.clean_by_block();
+        let mut unclean_count = state.tokens.iter().filter(unclean).count();
         let mut lost = false;
         for (index, token) in state.tokens.iter_mut().enumerate() {
             let theirs = predecessor.value(index, tick);
             let held = holds(token.value, theirs, self.config.index == 0);
             if held && token.rounds == 0 {
-                state
-                    .verdict
-                    .arrival(token.arrived, separation, &self.config);
-                token.arrive();
+                let settled = match rule {
+                    Rule::LockStep => {
+                        let verdict = &mut state.verdict;
+                        verdict.arrival(token.arrived, separation, &self.config);
+                        token.arrive();
+                        verdict.settled(&self.config)
+                    }
+                    Rule::MovingBlock => {
+                        unclean_count -= usize::from(unclean(&&*token));
+                        token.arrive_by_block(self.config.plan.nodes());
+                        unclean_count += usize::from(unclean(&&*token));
+                        state.moved_at = self.now;
+                        unclean_count == 0
+                    }
+                };
                 state
                     .payloads
                     .set(index, state.arriving_payloads.get(index));
-                if self.config.grant == Grant::Always || state.verdict.settled(&self.config) {
+                if self.config.grant == Grant::Always || settled {
                     token.stage = Stage::Working;
                     token.since = self.now;
                 }
@@ -79,8 +101,13 @@ impl Machine {
     }
 
     /// Something is not legitimate: no permit is to be used until it is again.
-    fn trouble(&mut self) {
+    pub(crate) fn trouble(&mut self) {
         self.state.verdict.wrong();
+        if self.config.plan.rule() == Rule::MovingBlock {
+            for token in self.state.tokens.iter_mut() {
+                token.arrived = 0;
+            }
+        }
         if self.config.grant == Grant::WhenSettled {
             for token in self.state.tokens.iter_mut() {
                 token.withdraw(self.now);
@@ -96,7 +123,6 @@ impl Machine {
 
     /// One step of the clock, and the round that goes with it. Whether it was made.
     fn step(&mut self) -> bool {
-        self.pausing = false;
         let links = &self.state.links;
         if links.iter().any(|link| !link.known) {
             return false;
@@ -125,16 +151,16 @@ impl Machine {
         if self.state.phase <= 0 {
             self.state.links.iter_mut().for_each(Link::ask);
         }
+        self.transmit_all();
         true
     }
 
     /// What there is to do before the clock ticks. Whether it may.
     fn tick(&mut self) -> bool {
-        let state = &mut self.state;
-        if self.now - state.ticked < self.times.tick {
-            self.pausing = true;
+        if !self.pause_over(self.state.ticked, 1) {
             return false;
         }
+        let state = &mut self.state;
         let next = self.domain.clock.after(state.phase);
         if next % self.config.plan.pace() as i32 != 0 {
             state.released = None;
@@ -148,24 +174,18 @@ impl Machine {
         let (mut program, releases) = state.program.round(held, arriving, &self.config);
         let mut change = None;
         if releases {
-            let index = self.next_token();
-            let state = &mut self.state;
-            let token = &mut state.tokens[index];
+            let here = |token: &Token| token.rounds > 0;
+            let index = self.next_token(here).unwrap_or(program.turn as usize);
+            let token = &self.state.tokens[index];
             if token.blocked(self.now, &self.times).is_some() {
                 return false;
             }
-            token.leave();
-            program.turn = (index as u32 + 1) % self.config.plan.tokens();
-            let predecessor = &state.links[0];
-            let tick = predecessor.tick_at(state.phase, self.domain.clock, &self.config);
-            let theirs = predecessor.value(index, tick.unwrap_or(Tick::Current));
             change = Some(Released {
                 token: index as u16,
                 previous: token.value,
             });
-            let first = self.config.index == 0;
-            token.value = released(token.value, theirs, first, self.domain.values);
-            state.hops = state.hops.wrapping_add(1);
+            self.pass_on(index);
+            program.turn = self.state.program.turn;
         }
         let state = &mut self.state;
         state.released = change;
@@ -186,13 +206,29 @@ impl Machine {
         true
     }
 
-    /// The token that is released next: the first that is here, in turn.
-    fn next_token(&self) -> usize {
+    /// The first token in turn of which this is true.
+    pub(crate) fn next_token(&self, is: impl Fn(&Token) -> bool) -> Option<usize> {
         let tokens = self.state.tokens.len();
         let turn = self.state.program.turn as usize;
         (0..tokens)
             .map(|offset| (turn + offset) % tokens)
-            .find(|&token| self.state.tokens[token].rounds > 0)
-            .unwrap_or(turn)
+            .find(|&token| is(&self.state.tokens[token]))
+    }
+
+    /// Passes a token on, by one write to the own value.
+    pub(crate) fn pass_on(&mut self, index: usize) {
+        let state = &mut self.state;
+        let predecessor = &state.links[0];
+        let tick = match self.config.plan.rule() {
+            Rule::LockStep => predecessor.tick_at(state.phase, self.domain.clock, &self.config),
+            Rule::MovingBlock => None,
+        };
+        let theirs = predecessor.value(index, tick.unwrap_or(Tick::Current));
+        let token = &mut state.tokens[index];
+        token.leave();
+        let first = self.config.index == 0;
+        token.value = released(token.value, theirs, first, self.domain.values);
+        state.program.turn = (index as u32 + 1) % self.config.plan.tokens();
+        state.hops = state.hops.wrapping_add(1);
     }
 }

@@ -6,10 +6,10 @@ use headway_core::Measuring;
 use headway_core::phase_clock::PhaseClock;
 use thiserror::Error;
 
-use crate::Plan;
 use crate::slots::{MAX_PAYLOAD, MAX_TOKENS};
 use crate::state::Domain;
 use crate::wire::Layout;
+use crate::{Plan, Rule};
 
 /// Which ring a datagram belongs to. Nodes of one ring have the same; everything
 /// that all nodes must agree on (name, roster, plan, payload) should go into it,
@@ -230,8 +230,8 @@ impl Config {
                 payload: self.payload,
                 needed: layout.bytes(),
                 limit,
-                tokens_fit: Layout::tokens_in(limit, self.payload),
-                payload_fits: Layout::payload_in(limit, self.plan.tokens()),
+                tokens_fit: layout.tokens_in(limit),
+                payload_fits: layout.payload_in(limit),
             });
         }
         let (tokens, payload) = (self.plan.tokens(), self.payload);
@@ -254,6 +254,7 @@ impl Config {
         Layout {
             tokens: self.plan.tokens(),
             payload: self.payload,
+            rule: self.plan.rule(),
         }
     }
 
@@ -271,7 +272,9 @@ impl Config {
     /// The phases and values of the ring. The clock has a modulus of more than 2n phases
     /// and at least [`Config::turn_phases`], a multiple of the pace, and a tail of n. A
     /// ring whose processes read each other's memory needs n + 1 and n - 2; the rest is
-    /// room for what is still on its way. A token ring has more than n values.
+    /// room for what is still on its way. A token ring has more than n values; in a ring of
+    /// moving blocks 8n, which is enough for n nodes, n copies and six datagrams under way
+    /// on every link.
     pub fn domain(&self) -> Domain {
         let (nodes, pace) = (self.plan.nodes() as i32, self.plan.pace() as i32);
         let least = (2 * nodes + 1).max(i32::from(self.turn_phases));
@@ -280,7 +283,10 @@ impl Config {
                 modulus: least + (pace - least % pace) % pace,
                 tail: nodes,
             },
-            values: self.plan.nodes() + 1,
+            values: match self.plan.rule() {
+                Rule::LockStep => self.plan.nodes() + 1,
+                Rule::MovingBlock => 8 * self.plan.nodes(),
+            },
         }
     }
 
@@ -305,6 +311,9 @@ impl Config {
             u32::from(payload),
         ] {
             hash.update(number.to_be_bytes());
+        }
+        if plan.rule() == Rule::MovingBlock {
+            hash.update(b"moving block");
         }
         let digest = hash.finalize();
         let mut id = RingId([0; 16]);

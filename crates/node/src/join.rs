@@ -32,7 +32,11 @@ impl Machine {
         for (index, token) in state.tokens.iter_mut().enumerate() {
             let before = predecessor.map(|link| link.values[index]);
             let after = successor.map(|link| link.values[index]);
+            // In a ring of moving blocks the successor says what it has heard: what this node
+            // handed over and what it did not is as it was.
+            let heard_of = successor.and(state.heard_of.get(index));
             token.value = match (before, after) {
+                (_, Some(after)) if heard_of.is_some() => *heard_of.unwrap_or(&after),
                 (None, None) => 0,
                 // All nodes but the first hold nothing if they copy their predecessor.
                 (Some(before), _) if self.config.index != 0 => before,
@@ -42,6 +46,15 @@ impl Machine {
                 (Some(before), Some(after)) if after != before => after,
                 (Some(before), _) => (before + 1) % self.domain.values,
             };
+        }
+        if successor.is_some() && !state.heard_of.is_empty() {
+            let told = state.told.patrol;
+            let block = &mut state.block;
+            block.patrol = match self.config.index {
+                0 => (told + 1) % self.domain.values,
+                _ => told,
+            };
+            block.restarted();
         }
         if predecessor.is_some() || successor.is_some() {
             state.program.just_released(&self.config);

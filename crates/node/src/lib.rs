@@ -11,6 +11,7 @@ extern crate alloc;
 
 mod advance;
 mod auth;
+mod block;
 mod config;
 mod event;
 #[cfg(feature = "serial")]
@@ -35,12 +36,13 @@ mod verdict;
 pub mod wire;
 
 pub use auth::{Key, MAC_BYTES};
+pub use block::Summary;
 pub use config::{Config, ConfigError, Grant, RingId, Role, Timing};
 pub use event::Event;
 #[cfg(feature = "alloc")]
 pub use local::Local;
 pub use machine::{Machine, Transmit};
-pub use plan::{MAX_NODES, MAX_TOKENS, Plan, PlanError};
+pub use plan::{MAX_NODES, MAX_TOKENS, Plan, PlanError, Rule};
 pub use recovery::{recovery_bound, recovery_rounds};
 #[cfg(feature = "alloc")]
 pub use snapshot::RestoreError;

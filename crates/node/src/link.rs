@@ -73,6 +73,8 @@ pub struct Link {
     pub asked: u64,
     /// Its value on every token ring.
     pub values: PerToken<u32>,
+    /// When a datagram for it was last written.
+    pub sent: Micros,
 }
 
 /// Which tick of a neighbour is asked for.
@@ -106,6 +108,7 @@ impl Link {
             echo: 0,
             asked: 0,
             values: repeated(0, config.plan.tokens() as usize),
+            sent: 0,
         }
     }
 
@@ -129,6 +132,7 @@ impl Link {
         for value in self.values.iter_mut() {
             see(Variable::Below(value, domain.values));
         }
+        see(Variable::Moment(&mut self.sent));
     }
 
     /// Its index.

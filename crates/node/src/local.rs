@@ -3,9 +3,10 @@
 
 use alloc::vec::Vec;
 
-use crate::Machine;
 use crate::permit::Token;
 use crate::wire::Released;
+use crate::wire::block::Told;
+use crate::{Machine, Rule};
 
 /// What a node publishes, and its program's variables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +21,12 @@ pub struct Local {
     pub counter: i32,
     /// The token that is released first if held.
     pub turn: u32,
+    /// In a ring of moving blocks, the predecessor's values that it has heard; empty in
+    /// lock-step.
+    pub heard: Vec<u32>,
+    /// In a ring of moving blocks, what it tells its predecessor: news, its value on the
+    /// patrol's ring, what the patrol carries. And what it remembers since the patrol came.
+    pub block: [u32; 4],
 }
 
 impl Machine {
@@ -32,6 +39,16 @@ impl Machine {
             released: state.released,
             counter: state.program.counter,
             turn: state.program.turn,
+            heard: match self.config.plan.rule() {
+                Rule::LockStep => Vec::new(),
+                Rule::MovingBlock => state.links[0].values.to_vec(),
+            },
+            block: [
+                state.block.news,
+                state.block.patrol,
+                state.block.lap,
+                state.block.watch,
+            ],
         }
     }
 
@@ -45,6 +62,8 @@ impl Machine {
         state.released = own.released;
         state.program.counter = own.counter;
         state.program.turn = own.turn;
+        let block = &mut state.block;
+        [block.news, block.patrol, block.lap, block.watch] = own.block;
         for (token, &value) in state.tokens.iter_mut().zip(&own.values) {
             *token = Token {
                 value,
@@ -63,6 +82,16 @@ impl Machine {
             link.phase = known.phase;
             link.released = known.released;
             link.values.copy_from_slice(&known.values);
+        }
+        let [news, patrol, lap, _] = successor.block;
+        *state.told = Told {
+            news,
+            patrol,
+            lap,
+            ..Told::default()
+        };
+        for (heard, value) in state.heard_of.iter_mut().zip(&successor.heard) {
+            *heard = *value;
         }
     }
 

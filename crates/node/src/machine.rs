@@ -9,7 +9,7 @@ use crate::event::Reported;
 use crate::permit::{Stage, Times};
 use crate::state::{Domain, State};
 use crate::wire::{self, Header, Rejected};
-use crate::{Micros, micros};
+use crate::{Micros, Rule, micros};
 
 /// One node of a ring.
 ///
@@ -61,8 +61,8 @@ pub struct Machine {
     pub(crate) now: Micros,
     pub(crate) resets: u64,
     pub(crate) rejected: [u64; Rejected::ALL.len()],
-    /// The clock could tick but for the pause between two ticks.
-    pub(crate) pausing: bool,
+    /// It could go on but for a pause, which ends then.
+    pub(crate) pausing: Option<Micros>,
     /// There are steps left that the latest call did not make.
     pub(crate) unfinished: bool,
     pub(crate) reported: Reported,
@@ -111,7 +111,7 @@ impl Machine {
             now: 0,
             resets: 0,
             rejected: [0; Rejected::ALL.len()],
-            pausing: false,
+            pausing: None,
             unfinished: false,
             reported: Reported::default(),
         })
@@ -145,13 +145,11 @@ impl Machine {
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Duration) {
         self.begin(now);
-        if self.now - self.state.sent >= self.times.refresh {
-            for link in self.state.links.iter_mut() {
-                link.awaits_answer = false;
-            }
-            self.transmit_all();
-        }
         for link in self.state.links.iter_mut() {
+            if self.now - link.sent >= self.times.refresh {
+                link.awaits_answer = false;
+                link.due = true;
+            }
             link.silent = self.now - link.heard >= self.times.silence;
         }
         self.advance();
@@ -192,12 +190,13 @@ impl Machine {
     /// Writes the next datagram into `buffer`, which has to have room for
     /// [`Config::datagram_bytes`].
     pub fn poll_transmit(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
+        let told = self.told();
         let state = &mut self.state;
-        let mut links = state.links.iter_mut().zip(&self.keys);
-        let (link, key) = links.find(|(link, _)| link.due)?;
+        let at = state.links.iter().position(|link| link.due)?;
+        let link = &mut state.links[at];
         link.due = false;
         (link.sent_challenge, link.sent_phase) = (link.challenge, state.phase);
-        state.sent = self.now;
+        link.sent = self.now;
         // The challenge catches a number that wraps round, like any lowered one.
         state.sequence = state.sequence.wrapping_add(1);
         let header = Header {
@@ -216,9 +215,10 @@ impl Machine {
         let tokens =
             tokens.map(|(index, token)| (token.value, token.fence, state.payloads.get(index)));
         let layout = self.config.layout();
+        let told = told.as_ref().map(|told| (told, &state.links[0].values[..]));
         Some(Transmit {
-            to: link.node,
-            bytes: layout.write(&header, tokens, key, buffer),
+            to: header.receiver,
+            bytes: layout.write(&header, tokens, told, &self.keys[at], buffer),
         })
     }
 
@@ -228,12 +228,15 @@ impl Machine {
             return Duration::from_micros(self.now);
         }
         let state = &self.state;
-        let mut next = state.sent.saturating_add(self.times.refresh);
+        let mut next = Micros::MAX;
+        for link in state.links.iter() {
+            next = next.min(link.sent.saturating_add(self.times.refresh));
+        }
         for link in state.links.iter().filter(|link| !link.silent) {
             next = next.min(link.heard.saturating_add(self.times.silence));
         }
-        if self.pausing {
-            next = next.min(state.ticked.saturating_add(self.times.tick));
+        if let Some(until) = self.pausing {
+            next = next.min(until);
         }
         if !state.joined {
             next = next.min(state.started.saturating_add(self.times.silence));
@@ -259,6 +262,7 @@ impl Machine {
         }
         self.now = now;
         self.unfinished = false;
+        self.pausing = None;
         self.state.repair(&self.config, &self.domain, now);
     }
 
@@ -291,6 +295,8 @@ impl Machine {
             return Err(stale);
         }
         let before = (link.known, link.phase);
+        let values = link.values.iter().copied();
+        let handed_over = !values.eq(datagram.tokens().map(|(value, _, _)| value));
         link.awaits_answer =
             self.config.plan.nodes() == 2 && self.config.index == 1 && link.crossed(&header);
         link.hear(self.now, &datagram);
@@ -300,7 +306,20 @@ impl Machine {
         let behind = same && self.domain.clock.after(link.phase) == state.phase;
         let asks = !same && link.phase <= 0;
         link.due |= behind || asks || header.joining;
+        if header.sender == self.config.successor()
+            && !header.joining
+            && let Some((told, heard)) = datagram.told()
+        {
+            *state.told = told;
+            for (known, value) in state.heard_of.iter_mut().zip(heard) {
+                *known = value;
+            }
+        }
         if header.sender == self.config.predecessor() && !header.joining {
+            // What it hands over is acknowledged, and so is what it repeats: the
+            // acknowledgement may be lost. (Two nodes would do so forever.)
+            let blocks = self.config.plan.rule() == Rule::MovingBlock;
+            link.due |= blocks && (self.config.plan.nodes() > 2 || handed_over);
             let carried = state.tokens.iter_mut().zip(datagram.tokens());
             for (index, (token, (_, fence, payload))) in carried.enumerate() {
                 token.arriving_fence = fence;

@@ -42,7 +42,8 @@ pub struct Token {
     pub fence: u64,
     /// Rounds that the token is here, counting the current one; 0 when it is not.
     pub rounds: u32,
-    /// Rounds since it last arrived.
+    /// Rounds since it last arrived. In a ring of moving blocks, how often in a row it has
+    /// come round as it should.
     pub arrived: u32,
     /// Of its permit.
     pub stage: Stage,

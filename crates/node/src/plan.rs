@@ -12,11 +12,36 @@
 //! hops. For a separation d in real time, take g = 2d at full speed (p = 1), or
 //! g = d + 1 at the slowest pace (p = g), or anything in between, which trades speed for
 //! room. A [`Plan`] takes the fastest pace at which the tokens fit.
+//!
+//! A ring of moving blocks ([`Rule::MovingBlock`]) keeps the distance that it is told, in
+//! real time, and has no pace; it needs one node of slack.
 
 use core::fmt;
 
 use headway_core::bound::true_separation;
 use thiserror::Error;
+
+/// What decides when a token goes on: the same at every node of a ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// The paper's programs, round by round: a phase clock makes the rounds.
+    #[default]
+    LockStep,
+    /// The way ahead is free ([`headway_core::moving_block`]).
+    MovingBlock,
+}
+
+impl Rule {
+    /// Without a heap all rings are in lock-step, and the compiler leaves the other rule out.
+    #[inline(always)]
+    pub(crate) const fn possible(self) -> Rule {
+        if cfg!(feature = "alloc") {
+            self
+        } else {
+            Rule::LockStep
+        }
+    }
+}
 
 /// What a ring is to keep up, and the parameters that keep it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +51,7 @@ pub struct Plan {
     wanted: u32,
     separation: u32,
     pace: u32,
+    rule: Rule,
 }
 
 /// Why there is no plan.
@@ -59,6 +85,27 @@ pub enum PlanError {
         /// How many tokens fit at that separation; 1 always does.
         capacity: u32,
         /// The largest true separation that as many tokens can have.
+        furthest: u32,
+    },
+    /// The tokens of a moving block do not fit with the node of slack that they need.
+    #[error(
+        "{tokens} tokens {} apart need {} nodes, one of slack, and there are {nodes}: take at most \
+         {}{}",
+        Count(*wanted, "hop"),
+        u64::from(*tokens) * u64::from(*wanted) + 1,
+        Count(*capacity, "token"),
+        Furthest(*furthest)
+    )]
+    NoSlack {
+        /// Nodes in the ring.
+        nodes: u32,
+        /// Tokens asked for.
+        tokens: u32,
+        /// The separation asked for.
+        wanted: u32,
+        /// How many tokens fit at that separation; 1 always does.
+        capacity: u32,
+        /// The largest separation that as many tokens can have.
         furthest: u32,
     },
 }
@@ -130,7 +177,57 @@ impl Plan {
             wanted: separation,
             separation: set,
             pace,
+            rule: Rule::LockStep,
         })
+    }
+
+    /// The plan of a fleet: which rule the rings of services go by is decided here, and nowhere
+    /// else. How many tokens a fleet can have follows from it ([`Plan::capacity`]).
+    ///
+    /// # Errors
+    ///
+    /// When the numbers are out of range or the tokens do not fit.
+    #[cfg(feature = "alloc")]
+    pub fn of_fleet(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
+        Plan::moving_block(nodes, tokens, separation)
+    }
+
+    /// A plan of moving blocks: the tokens are `separation` hops apart in real time, by no
+    /// clock.
+    ///
+    /// ```
+    /// use headway_node::{Plan, Rule};
+    /// let plan = Plan::moving_block(24, 4, 5).unwrap();
+    /// assert_eq!((plan.true_separation(), plan.capacity()), (5, 4));
+    /// assert!(Plan::new(24, 4, 5).is_ok() && Plan::moving_block(24, 4, 6).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the numbers are out of range or n > m·d does not hold.
+    #[cfg(feature = "alloc")]
+    pub fn moving_block(nodes: u32, tokens: u32, separation: u32) -> Result<Plan, PlanError> {
+        check(nodes, tokens, separation)?;
+        let plan = Plan {
+            nodes,
+            tokens,
+            wanted: separation,
+            // A single token is apart from nothing.
+            separation: if tokens == 1 { 1 } else { separation },
+            pace: 1,
+            rule: Rule::MovingBlock,
+        };
+        let furthest = (nodes - 1) / tokens;
+        if plan.separation > furthest {
+            return Err(PlanError::NoSlack {
+                nodes,
+                tokens,
+                wanted: separation,
+                capacity: plan.capacity(),
+                furthest,
+            });
+        }
+        Ok(plan)
     }
 
     /// A plan with the protocol's own parameters: logical separation g and pace p.
@@ -157,7 +254,13 @@ impl Plan {
             wanted: kept,
             separation,
             pace,
+            rule: Rule::LockStep,
         })
+    }
+
+    /// What decides when a token goes on.
+    pub const fn rule(&self) -> Rule {
+        self.rule.possible()
     }
 
     /// Nodes in the ring.
@@ -175,7 +278,8 @@ impl Plan {
         self.wanted
     }
 
-    /// g, the separation in logical time: what the protocol is told.
+    /// g, the separation in logical time: what the protocol is told. In a ring of moving
+    /// blocks it is the one in real time.
     pub const fn separation(&self) -> u32 {
         self.separation
     }
@@ -188,17 +292,21 @@ impl Plan {
     /// The true distance that is kept, which may be more than was asked for. With
     /// a single token there is no other to be away from: the whole ring.
     pub const fn true_separation(&self) -> u32 {
-        if self.tokens == 1 {
-            self.nodes
-        } else {
-            true_separation(self.separation as u64, self.pace as u64) as u32
+        match self.rule() {
+            _ if self.tokens == 1 => self.nodes,
+            Rule::LockStep => true_separation(self.separation as u64, self.pace as u64) as u32,
+            Rule::MovingBlock => self.separation,
         }
     }
 
     /// How many tokens the ring could have at the true separation that was asked for, at
     /// a slower pace perhaps.
     pub const fn capacity(&self) -> u32 {
-        capacity(self.nodes, self.wanted)
+        match self.rule() {
+            Rule::LockStep => capacity(self.nodes, self.wanted),
+            Rule::MovingBlock if self.wanted < self.nodes => (self.nodes - 1) / self.wanted,
+            Rule::MovingBlock => 1,
+        }
     }
 }
 

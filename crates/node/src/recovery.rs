@@ -6,7 +6,7 @@
 
 use core::time::Duration;
 
-use crate::{Plan, Timing};
+use crate::{Plan, Rule, Timing};
 
 /// Rounds after which every node says that it is settled, whatever their memories
 /// were, once datagrams arrive again.
@@ -16,7 +16,11 @@ use crate::{Plan, Timing};
 /// assert_eq!(recovery_rounds(&Plan::new(24, 4, 2).unwrap()), 24 * (10 + 2 * 4));
 /// ```
 pub const fn recovery_rounds(plan: &Plan) -> u64 {
-    plan.nodes() as u64 * (10 + 2 * plan.tokens() as u64)
+    let (n, m) = (plan.nodes() as u64, plan.tokens() as u64);
+    match plan.rule() {
+        Rule::LockStep => n * (10 + 2 * m),
+        Rule::MovingBlock => n * (10 + 2 * m) + 2 * m * n * n,
+    }
 }
 
 /// The time that this takes, when a datagram takes at most `one_way`, none is lost
@@ -32,5 +36,14 @@ pub fn recovery_bound(plan: &Plan, timing: &Timing, one_way: Duration, work: Dur
         .saturating_add(timing.dwell_most.min(work.saturating_mul(2)))
         .saturating_add(timing.grace);
     let rounds = u32::try_from(recovery_rounds(plan)).unwrap_or(u32::MAX);
-    start.saturating_add(round.saturating_mul(rounds))
+    let bound = start.saturating_add(round.saturating_mul(rounds));
+    match plan.rule() {
+        Rule::LockStep => bound,
+        // Nothing is sent again before the refresh, and what is wrong may stand on any link.
+        Rule::MovingBlock => bound.saturating_add(
+            timing
+                .refresh
+                .saturating_mul(plan.nodes().saturating_mul(4)),
+        ),
+    }
 }

@@ -4,13 +4,40 @@
 //! Without a heap a node has no pointers, so that nothing in its memory is worse than any
 //! other value.
 
-pub(crate) use kind::{Bytes, Pair, PerToken, pair, repeated};
+pub(crate) use kind::{Bytes, Pair, PerBlockToken, PerToken, pair, repeated};
 
 /// The most tokens of a node.
 pub(crate) const MAX_TOKENS: usize = kind::MAX_TOKENS;
 
 /// The most bytes that a token of it carries.
 pub(crate) const MAX_PAYLOAD: usize = kind::MAX_PAYLOAD;
+
+/// A variable of a ring of moving blocks, which takes no room where there is none: without a
+/// heap all rings are in lock-step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OfBlocks<T>([T; BLOCKS]);
+
+const BLOCKS: usize = cfg!(feature = "alloc") as usize;
+
+impl<T: Default> Default for OfBlocks<T> {
+    fn default() -> OfBlocks<T> {
+        OfBlocks(core::array::from_fn(|_| T::default()))
+    }
+}
+
+impl<T> core::ops::Deref for OfBlocks<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.first().expect("a heap, and so moving blocks")
+    }
+}
+
+impl<T> core::ops::DerefMut for OfBlocks<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.first_mut().expect("a heap, and so moving blocks")
+    }
+}
 
 #[cfg(feature = "alloc")]
 mod kind {
@@ -21,6 +48,7 @@ mod kind {
     pub(crate) const MAX_PAYLOAD: usize = usize::MAX;
 
     pub(crate) type PerToken<T> = Box<[T]>;
+    pub(crate) type PerBlockToken<T> = Box<[T]>;
     pub(crate) type Bytes = Box<[u8]>;
     pub(crate) type Pair<T> = Box<[T]>;
 
@@ -47,6 +75,7 @@ mod kind {
     };
 
     pub(crate) type PerToken<T> = Slots<T, MAX_TOKENS>;
+    pub(crate) type PerBlockToken<T> = Slots<T, 0>;
     pub(crate) type Bytes = Slots<u8, PAYLOAD_BYTES>;
     pub(crate) type Pair<T> = Slots<T, 2>;
 

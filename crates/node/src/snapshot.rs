@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::state::Variable;
-use crate::{Config, ConfigError, Key, Machine, micros};
+use crate::{Config, ConfigError, Key, Machine, Rule, micros};
 
 const MAGIC: &[u8; 8] = b"HWstate1";
 const DIGEST_BYTES: usize = 32;
@@ -116,6 +116,10 @@ impl Machine {
         machine.now = micros(now);
         machine.state.started = machine.now;
         machine.state.ticked = machine.now;
+        machine.state.moved_at = machine.now;
+        if config.plan.rule() == Rule::MovingBlock {
+            machine.state.block.restarted();
+        }
         for token in &mut machine.state.tokens {
             token.since = machine.now;
         }

@@ -10,13 +10,15 @@
 
 use headway_core::phase_clock::PhaseClock;
 
-use crate::Config;
+pub use crate::block::Block;
 pub use crate::link::Link;
 pub use crate::permit::{Stage, Token};
 pub use crate::release::Program;
-use crate::slots::{Bytes, Pair, PerToken, pair, repeated};
+use crate::slots::{Bytes, OfBlocks, Pair, PerBlockToken, PerToken, pair, repeated};
 pub use crate::verdict::Verdict;
+use crate::wire::block::Told;
 use crate::wire::{NO_TOKEN, Released};
+use crate::{Config, Rule};
 
 /// What a fault may corrupt.
 #[derive(Clone, Debug)]
@@ -31,7 +33,7 @@ pub struct State {
     pub program: Program,
     /// What it thinks of the ring.
     pub verdict: Verdict,
-    /// Rounds executed.
+    /// Rounds executed, or visits of the patrol.
     pub rounds: u64,
     /// Tokens passed on.
     pub hops: u64,
@@ -39,21 +41,27 @@ pub struct State {
     pub tokens: PerToken<Token>,
     /// What each token carries, or carried when it was last here.
     pub payloads: Payloads,
+    /// Its part in a ring of moving blocks.
+    pub block: OfBlocks<Block>,
     // A restart forgets what follows.
     /// What each token carried at the predecessor.
     pub arriving_payloads: Payloads,
     /// The predecessor and the successor; a ring of two has one for both.
     pub links: Pair<Link>,
+    /// In a ring of moving blocks, what the successor has told.
+    pub told: OfBlocks<Told>,
+    /// There, this node's values that the successor has heard of.
+    pub heard_of: PerBlockToken<u32>,
     /// Drawn at random when the node started.
     pub incarnation: u64,
     /// Of the latest datagram.
     pub sequence: u64,
     /// When it started, in microseconds like all moments.
     pub started: u64,
-    /// When its clock ticked.
+    /// When its clock ticked, or it passed the patrol on.
     pub ticked: u64,
-    /// When it last sent a datagram.
-    pub sent: u64,
+    /// When a token last came or went, in a ring of moving blocks.
+    pub moved_at: u64,
 }
 
 /// A variable and what it may be.
@@ -71,7 +79,7 @@ pub enum Variable<'v> {
     Limited(&'v mut u32, u32),
     /// A token of the ring and one of its values, or nothing.
     Released(&'v mut Option<Released>),
-    /// Any number of rounds.
+    /// Any number of rounds or hops.
     Rounds(&'v mut u32),
     /// Any stage.
     Stage(&'v mut Stage),
@@ -185,13 +193,22 @@ impl State {
             hops: 0,
             tokens: repeated(token, count),
             payloads: Payloads::new(count, config.payload),
+            block: OfBlocks::default(),
             arriving_payloads: Payloads::new(count, config.payload),
             links,
+            told: OfBlocks::default(),
+            heard_of: repeated(
+                0,
+                match config.plan.rule() {
+                    Rule::LockStep => 0,
+                    Rule::MovingBlock => count,
+                },
+            ),
             incarnation,
             sequence: 0,
             started: 0,
             ticked: 0,
-            sent: 0,
+            moved_at: 0,
         }
     }
 
@@ -205,6 +222,7 @@ impl State {
         for link in self.links.iter_mut() {
             link.visit(domain, see);
         }
+        self.visit_told(domain, see);
         self.visit_session(see);
     }
 
@@ -215,7 +233,7 @@ impl State {
         domain: &Domain,
         see: &mut impl FnMut(Variable<'_>),
     ) {
-        self.visit_scalars(config, see);
+        self.visit_scalars(config, domain, see);
         for token in self.tokens.iter_mut() {
             token.visit_kept(domain, see);
         }
@@ -236,15 +254,21 @@ impl State {
             payloads: Payloads::default(),
             arriving_payloads: Payloads::default(),
             links: Default::default(),
+            heard_of: Default::default(),
             ..*self
         };
-        scalars.visit_scalars(config, see);
+        scalars.visit_scalars(config, domain, see);
         for mut token in self.tokens.iter().copied() {
             token.visit_kept(domain, see);
         }
     }
 
-    fn visit_scalars(&mut self, config: &Config, see: &mut impl FnMut(Variable<'_>)) {
+    fn visit_scalars(
+        &mut self,
+        config: &Config,
+        domain: &Domain,
+        see: &mut impl FnMut(Variable<'_>),
+    ) {
         see(Variable::Flag(&mut self.joined));
         see(Variable::Phase(&mut self.phase));
         see(Variable::Released(&mut self.released));
@@ -252,6 +276,19 @@ impl State {
         self.verdict.visit(see);
         see(Variable::Total(&mut self.rounds));
         see(Variable::Total(&mut self.hops));
+        if config.plan.rule() == Rule::MovingBlock {
+            self.block.visit(config, domain, see);
+        }
+    }
+
+    fn visit_told(&mut self, domain: &Domain, see: &mut impl FnMut(Variable<'_>)) {
+        if self.heard_of.is_empty() {
+            return;
+        }
+        self.told.visit(domain, see);
+        for value in self.heard_of.iter_mut() {
+            see(Variable::Below(value, domain.values));
+        }
     }
 
     fn visit_session(&mut self, see: &mut impl FnMut(Variable<'_>)) {
@@ -259,7 +296,7 @@ impl State {
         see(Variable::Number(&mut self.sequence));
         see(Variable::Moment(&mut self.started));
         see(Variable::Moment(&mut self.ticked));
-        see(Variable::Moment(&mut self.sent));
+        see(Variable::Moment(&mut self.moved_at));
     }
 
     /// Puts every variable back into its domain. A neighbour of which something
@@ -269,7 +306,7 @@ impl State {
         let mut see = |variable: Variable<'_>| {
             repair(variable);
         };
-        self.visit_scalars(config, &mut see);
+        self.visit_scalars(config, domain, &mut see);
         for token in self.tokens.iter_mut() {
             token.visit_kept(domain, &mut see);
             token.visit_rest(&mut see);
@@ -280,6 +317,11 @@ impl State {
             if impossible {
                 link.forget();
             }
+        }
+        let mut impossible = false;
+        self.visit_told(domain, &mut |variable| impossible |= repair(variable));
+        if impossible && let Some(successor) = self.links.last_mut() {
+            successor.forget();
         }
         self.visit_session(&mut see);
     }

@@ -2,9 +2,10 @@
 
 use core::time::Duration;
 
+use crate::permit::Token;
 use crate::state::{Domain, State};
 use crate::wire::Rejected;
-use crate::{Config, Machine};
+use crate::{Config, Machine, Rule};
 
 /// A token that is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,10 @@ pub struct Neighbour {
 impl Machine {
     /// Whether everything that this node saw for a whole turn was legitimate.
     pub fn settled(&self) -> bool {
-        self.state.verdict.settled(&self.config)
+        match self.config.plan.rule() {
+            Rule::LockStep => self.state.verdict.settled(&self.config),
+            Rule::MovingBlock => self.state.tokens.iter().all(Token::clean_by_block),
+        }
     }
 
     /// The tokens that are here.
@@ -56,7 +60,8 @@ impl Machine {
         }
     }
 
-    /// Rounds that this node has executed.
+    /// Rounds that this node has executed; in a ring of moving blocks, visits of the
+    /// patrol.
     pub const fn rounds(&self) -> u64 {
         self.state.rounds
     }

@@ -6,6 +6,7 @@
 //! * a header of [`HEADER_BYTES`], whose fields are in [`field`];
 //! * m times 12 bytes: value (4), fencing number (8);
 //! * m times 1 + P bytes: length of the payload (1), payload, zeros;
+//! * in a ring of moving blocks, what [`block`] describes;
 //! * [`MAC_BYTES`]: HMAC-SHA-256 of everything before, with the ring's key.
 //!
 //! A round releases at most one token, so the state of the previous tick differs from
@@ -19,9 +20,13 @@ use core::ops::Range;
 
 use thiserror::Error;
 
-use crate::Key;
 use crate::auth::MAC_BYTES;
 use crate::config::RingId;
+use crate::{Key, Rule};
+
+pub mod block;
+
+use block::{BLOCK_BYTES, HEARD_BYTES, Told};
 
 /// The version that this code speaks.
 pub const VERSION: u8 = 1;
@@ -33,6 +38,7 @@ const MAGIC: &[u8] = b"HW";
 const TOKEN_BYTES: usize = 12;
 pub(crate) const NO_TOKEN: u16 = u16::MAX;
 const JOINING: u8 = 1;
+const MOVING_BLOCK: u8 = 2;
 
 /// Where each field of the header is.
 pub mod field {
@@ -42,7 +48,8 @@ pub mod field {
     pub const MAGIC: Range<usize> = 0..2;
     /// [`VERSION`](super::VERSION).
     pub const VERSION: usize = 2;
-    /// 1 = joining (the sender has no state yet); the other bits are 0.
+    /// 1 = joining (the sender has no state yet), 2 = a ring of moving blocks; the other
+    /// bits are 0.
     pub const FLAGS: usize = 3;
     /// Length of the datagram.
     pub const LENGTH: Range<usize> = 4..6;
@@ -88,6 +95,8 @@ pub struct Layout {
     pub tokens: u32,
     /// P.
     pub payload: u8,
+    /// Whether there is a part for moving blocks.
+    pub rule: Rule,
 }
 
 /// Everything in a datagram but the tokens.
@@ -195,29 +204,48 @@ impl Layout {
         self.macs_at() + MAC_BYTES
     }
 
-    /// How many tokens with `payload` bytes fit into `bytes`.
-    pub fn tokens_in(bytes: usize, payload: u8) -> usize {
-        bytes.saturating_sub(HEADER_BYTES + MAC_BYTES) / (TOKEN_BYTES + 1 + payload as usize)
+    /// Bytes that there are once, and for each token without its payload.
+    const fn fixed(self) -> (usize, usize) {
+        match self.rule.possible() {
+            Rule::LockStep => (HEADER_BYTES + MAC_BYTES, TOKEN_BYTES + 1),
+            Rule::MovingBlock => (
+                HEADER_BYTES + BLOCK_BYTES + MAC_BYTES,
+                TOKEN_BYTES + 1 + HEARD_BYTES,
+            ),
+        }
     }
 
-    /// How much payload fits with so many tokens.
-    pub fn payload_in(bytes: usize, tokens: u32) -> Option<u8> {
-        let room = bytes.checked_sub(HEADER_BYTES + MAC_BYTES)?;
-        let each = room.checked_div(tokens as usize)?;
-        let payload = each.checked_sub(TOKEN_BYTES + 1)?;
-        Some(payload.min(255) as u8)
+    /// How many tokens with this payload fit into `bytes`.
+    pub fn tokens_in(self, bytes: usize) -> usize {
+        let (once, each) = self.fixed();
+        bytes.saturating_sub(once) / (each + self.payload as usize)
+    }
+
+    /// How much payload fits with this many tokens.
+    pub fn payload_in(self, bytes: usize) -> Option<u8> {
+        let (once, least) = self.fixed();
+        let each = bytes.checked_sub(once)?.checked_div(self.tokens as usize)?;
+        Some(each.checked_sub(least)?.min(255) as u8)
     }
 
     const fn payloads_at(self) -> usize {
         HEADER_BYTES + self.tokens as usize * TOKEN_BYTES
     }
 
-    const fn macs_at(self) -> usize {
+    const fn block_at(self) -> usize {
         self.payloads_at() + self.tokens as usize * (1 + self.payload as usize)
     }
 
+    const fn macs_at(self) -> usize {
+        match self.rule.possible() {
+            Rule::LockStep => self.block_at(),
+            Rule::MovingBlock => self.block_at() + BLOCK_BYTES + self.tokens as usize * HEARD_BYTES,
+        }
+    }
+
     /// Writes a datagram into `buffer`, which has to have room for it, and returns
-    /// its length. `tokens` gives value, fencing number and payload of each.
+    /// its length. `tokens` gives value, fencing number and payload of each; `told` is
+    /// what there is to tell in a ring of moving blocks.
     ///
     /// # Panics
     ///
@@ -226,6 +254,7 @@ impl Layout {
         self,
         header: &Header,
         tokens: impl Iterator<Item = (u32, u64, &'t [u8])>,
+        told: Option<(&Told, &[u32])>,
         key: &Key,
         buffer: &mut [u8],
     ) -> usize {
@@ -250,11 +279,17 @@ impl Layout {
         put(field::RELEASED, &token.to_be_bytes());
         put(field::PREVIOUS, &previous.to_be_bytes());
         buffer[field::VERSION] = VERSION;
-        buffer[field::FLAGS] = if header.joining { JOINING } else { 0 };
+        buffer[field::FLAGS] = self.flags() | if header.joining { JOINING } else { 0 };
         buffer[field::PAYLOAD] = self.payload;
         buffer[field::RESERVED] = 0;
         let (state, rest) = buffer[HEADER_BYTES..].split_at_mut(self.tokens as usize * TOKEN_BYTES);
-        let (payloads, mac) = rest.split_at_mut(self.tokens as usize * (1 + self.payload as usize));
+        let (payloads, rest) =
+            rest.split_at_mut(self.tokens as usize * (1 + self.payload as usize));
+        let (block, mac) = rest.split_at_mut(self.macs_at() - self.block_at());
+        block.fill(0);
+        if let Some((told, heard)) = told {
+            told.write(heard, block);
+        }
         let places = state
             .chunks_exact_mut(TOKEN_BYTES)
             .zip(payloads.chunks_exact_mut(1 + self.payload as usize));
@@ -295,7 +330,7 @@ impl Layout {
         let consistent = usize::from(be16(datagram, field::LENGTH)) == datagram.len()
             && u32::from(be16(datagram, field::TOKENS)) == self.tokens
             && datagram[field::PAYLOAD] == self.payload
-            && datagram[field::FLAGS] & !JOINING == 0;
+            && datagram[field::FLAGS] & !JOINING == self.flags();
         if !consistent {
             return Err(Rejected::Version);
         }
@@ -318,9 +353,17 @@ impl Layout {
         Ok(Datagram {
             header,
             state: &datagram[HEADER_BYTES..self.payloads_at()],
-            payloads: &datagram[self.payloads_at()..self.macs_at()],
+            payloads: &datagram[self.payloads_at()..self.block_at()],
+            block: &datagram[self.block_at()..self.macs_at()],
             layout: self,
         })
+    }
+
+    const fn flags(self) -> u8 {
+        match self.rule.possible() {
+            Rule::LockStep => 0,
+            Rule::MovingBlock => MOVING_BLOCK,
+        }
     }
 }
 
@@ -331,6 +374,7 @@ pub struct Datagram<'d> {
     pub header: Header,
     state: &'d [u8],
     payloads: &'d [u8],
+    block: &'d [u8],
     layout: Layout,
 }
 
@@ -348,6 +392,12 @@ impl<'d> Datagram<'d> {
             })
     }
 
+    /// What is told in a ring of moving blocks, and the values of the receiver that the
+    /// sender has heard of, in order.
+    pub fn told(&self) -> Option<(Told, impl Iterator<Item = u32> + use<'d>)> {
+        (self.layout.rule.possible() == Rule::MovingBlock).then(|| Told::read(self.block))
+    }
+
     /// Whether every value is below `values`, every phase is one of the clock's,
     /// and every length is possible.
     pub fn in_domain(&self, values: u32, phases: Range<i32>) -> bool {
@@ -360,8 +410,12 @@ impl<'d> Datagram<'d> {
             .payloads
             .chunks_exact(carried)
             .all(|payload| payload[0] <= self.layout.payload);
+        let told = self.told().is_none_or(|(told, mut heard)| {
+            told.in_domain(values) && heard.all(|value| value < values)
+        });
         released
             && lengths
+            && told
             && phases.contains(&self.header.phase)
             && self.tokens().all(|(value, _, _)| value < values)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use headway_node::wire::{HEADER_BYTES, Layout, Rejected};
 use headway_node::{
-    Config, ConfigError, Key, MAX_NODES, MAX_TOKENS, Plan, PlanError, RingId, Role, Timing,
+    Config, ConfigError, Key, MAX_NODES, MAX_TOKENS, Plan, PlanError, RingId, Role, Rule, Timing,
     recovery_bound, recovery_rounds,
 };
 
@@ -168,20 +168,26 @@ fn four_nodes_delay_as_evenly_spread_as_can_be() {
 /// Header, 12 bytes and a payload with its length for every token, and the code.
 #[test]
 fn datagrams_are_as_large_as_the_document_says() {
-    for (tokens, payload) in [(1, 0), (3, 0), (3, 10), (7, 255)] {
-        let layout = Layout { tokens, payload };
-        let each = 12 + 1 + usize::from(payload);
-        let bytes = 76 + tokens as usize * each + 32;
-        assert_eq!((HEADER_BYTES, layout.bytes()), (76, bytes));
-        assert_eq!(Layout::tokens_in(bytes, payload), tokens as usize);
-        assert_eq!(Layout::tokens_in(bytes - 1, payload), tokens as usize - 1);
-        assert_eq!(Layout::payload_in(bytes, tokens), Some(payload));
-        let less = Layout::payload_in(bytes - 1, tokens);
-        assert_eq!(less, payload.checked_sub(1));
+    let layout = |tokens, payload, rule| Layout {
+        tokens,
+        payload,
+        rule,
+    };
+    for (rule, once, heard) in [(Rule::LockStep, 0, 0), (Rule::MovingBlock, 52, 4)] {
+        for (tokens, payload) in [(1, 0), (3, 0), (3, 10), (7, 255)] {
+            let layout = layout(tokens, payload, rule);
+            let each = 12 + 1 + usize::from(payload) + heard;
+            let bytes = 76 + tokens as usize * each + once + 32;
+            assert_eq!((HEADER_BYTES, layout.bytes()), (76, bytes));
+            assert_eq!(layout.tokens_in(bytes), tokens as usize);
+            assert_eq!(layout.tokens_in(bytes - 1), tokens as usize - 1);
+            assert_eq!(layout.payload_in(bytes), Some(payload));
+            assert_eq!(layout.payload_in(bytes - 1), payload.checked_sub(1));
+        }
+        assert_eq!(layout(1, 0, rule).tokens_in(50), 0);
+        assert_eq!(layout(1, 0, rule).payload_in(50), None);
+        assert_eq!(layout(1, 0, rule).payload_in(100_000), Some(255));
     }
-    assert_eq!(Layout::tokens_in(50, 0), 0);
-    assert_eq!(Layout::payload_in(50, 1), None);
-    assert_eq!(Layout::payload_in(100_000, 1), Some(255));
     let fits = Config {
         payload: 20,
         ..config(30, 8)

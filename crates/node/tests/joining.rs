@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use headway_core::token_ring::holds;
 use headway_node::wire::{Header, Layout, Released};
-use headway_node::{Config, Key, Machine, Plan, RingId, Role};
+use headway_node::{Config, Key, Machine, Plan, RingId, Role, Rule};
 
 const NOW: Duration = Duration::from_millis(5);
 
@@ -22,6 +22,7 @@ fn layout() -> Layout {
     Layout {
         tokens: 2,
         payload: 0,
+        rule: Rule::LockStep,
     }
 }
 
@@ -64,7 +65,7 @@ fn joined(config: Config, predecessor: Option<Told>, successor: Option<Told>) ->
         };
         let tokens = values.iter().map(|&value| (value, 0, &[][..]));
         let mut answer = [0; 1500];
-        let bytes = layout().write(&header, tokens, &Key::none(), &mut answer);
+        let bytes = layout().write(&header, tokens, None, &Key::none(), &mut answer);
         machine.handle_datagram(NOW, &answer[..bytes]).unwrap();
     }
     machine

@@ -1,7 +1,7 @@
 //! The datagrams printed in docs/node.md are what the code writes and reads.
 
 use headway_node::wire::{self, Header, Layout, Released, field};
-use headway_node::{Key, Rejected, RingId};
+use headway_node::{Key, Rejected, RingId, Rule};
 
 type Token = (u32, u64, &'static [u8]);
 
@@ -32,6 +32,7 @@ fn vectors() -> [Vector; 3] {
             layout: Layout {
                 tokens: 2,
                 payload: 0,
+                rule: Rule::LockStep,
             },
             header,
             tokens: &[(5, 100, b""), (6, 101, b"")],
@@ -42,6 +43,7 @@ fn vectors() -> [Vector; 3] {
             layout: Layout {
                 tokens: 1,
                 payload: 8,
+                rule: Rule::LockStep,
             },
             header: Header {
                 released: Some(Released {
@@ -58,6 +60,7 @@ fn vectors() -> [Vector; 3] {
             layout: Layout {
                 tokens: 1,
                 payload: 0,
+                rule: Rule::LockStep,
             },
             header: Header {
                 joining: true,
@@ -77,7 +80,7 @@ fn written(vector: &Vector) -> Vec<u8> {
     let tokens = vector.tokens.iter().copied();
     let bytes = vector
         .layout
-        .write(&vector.header, tokens, &key(vector), &mut buffer);
+        .write(&vector.header, tokens, None, &key(vector), &mut buffer);
     assert_eq!(bytes, buffer.len());
     buffer
 }

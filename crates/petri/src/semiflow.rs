@@ -87,6 +87,20 @@ pub fn of_transitions(net: &Net) -> Result<Vec<Semiflow>, TooManySemiflows> {
     minimal(net.transitions(), entries)
 }
 
+/// The most tokens that each place can have by P-invariants: their values by its weight in
+/// them. `None` where no invariant says anything.
+pub fn place_bounds(flows: &[Semiflow], marking: &Marking) -> Vec<Option<u64>> {
+    let mut most: Vec<Option<u64>> = vec![None; marking.0.len()];
+    for flow in flows {
+        let value = flow.value(marking);
+        for &(place, weight) in &flow.weights {
+            let bound = value.map(|value| value / weight);
+            most[place] = most[place].into_iter().chain(bound).min();
+        }
+    }
+    most
+}
+
 fn signed(direction: Direction, weight: u64) -> i128 {
     match direction {
         Direction::TransitionToPlace => i128::from(weight),

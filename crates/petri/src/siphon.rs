@@ -64,10 +64,14 @@ pub fn trap_within(net: &Net, places: &[PlaceIndex]) -> Vec<PlaceIndex> {
 /// When it has too many siphons.
 pub fn free_choice_live(net: &Net, marking: &Marking) -> Option<Result<bool, TooManySets>> {
     is_free_choice(net).then(|| {
+        let adjacency = net.adjacency();
         let siphons = siphons(net)?;
         Ok(siphons.iter().all(|siphon| {
             let trap = trap_within(net, siphon);
-            trap.iter().any(|&place| marking.0[place] > 0)
+            // A place without any arc is a siphon, too, and empties nothing.
+            let mut places = siphon.iter();
+            places.all(|&place| adjacency.consumers(place).is_empty())
+                || trap.iter().any(|&place| marking.0[place] > 0)
         }))
     })
 }

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
-use crate::net::{Arc, Direction, Net, PlaceIndex};
+use crate::net::{Arc, Direction, Net, PlaceIndex, TransitionIndex};
 
 /// A circuit without tokens, in order; `None` exactly if the graph is live.
 /// Linear time.
@@ -68,6 +68,46 @@ pub fn strongly_connected(net: &Net) -> bool {
     };
     let nodes = places + net.transitions();
     Components::of(nodes, net.arcs().iter().map(ends)).count() <= 1
+}
+
+/// Transitions that can fire again and again whatever the marking: those without input,
+/// which nothing stops, and those all of whose inputs are fed by such. (Fire the first ones
+/// as often as the later ones need, in the order in which they are found here.)
+///
+/// ```
+/// use headway_petri::net::{Direction::*, Net};
+/// use headway_petri::structure;
+/// let mut net = Net::new("source");
+/// let (q, t, u) = (net.add_place("q", 1), net.add_transition("t"), net.add_transition("u"));
+/// net.add_arc(q, t, TransitionToPlace, 1);
+/// net.add_arc(q, u, PlaceToTransition, 3);
+/// assert_eq!(structure::never_starved(&net), [t, u]);
+/// ```
+pub fn never_starved(net: &Net) -> Vec<TransitionIndex> {
+    let adjacency = net.adjacency();
+    let mut missing: Vec<usize> = (0..net.transitions())
+        .map(|transition| adjacency.inputs(transition).len())
+        .collect();
+    let mut found: Vec<TransitionIndex> = (0..net.transitions())
+        .filter(|&transition| missing[transition] == 0)
+        .collect();
+    let mut fed = vec![false; net.places()];
+    let mut next = 0;
+    while let Some(&transition) = found.get(next) {
+        next += 1;
+        for &(place, _) in adjacency.outputs(transition) {
+            if std::mem::replace(&mut fed[place as usize], true) {
+                continue;
+            }
+            for &(consumer, _) in adjacency.consumers(place as usize) {
+                missing[consumer as usize] -= 1;
+                if missing[consumer as usize] == 0 {
+                    found.push(consumer as usize);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The first place through which no circuit leads, so that its tokens have no

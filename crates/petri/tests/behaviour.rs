@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use headway_petri::markings::{self, NoMarkings};
 use headway_petri::net::{Direction, Marking, Net};
-use headway_petri::{invariant, semiflow, siphon};
+use headway_petri::{invariant, semiflow, siphon, structure};
 use proptest::prelude::*;
 
 /// Places, transitions and arcs without any order; at most `most` tokens by an arc.
@@ -263,6 +263,10 @@ proptest! {
                     });
                     prop_assert!(!(empty && consumed && dying.is_empty()));
                 }
+                // Transitions that nothing starves do not die.
+                for transition in structure::never_starved(&net) {
+                    prop_assert!(!dying.contains(&transition));
+                }
                 if let Some(live) = siphon::free_choice_live(&net, &marking) {
                     prop_assert_eq!(live, Ok(dying.is_empty()));
                 }
@@ -320,6 +324,18 @@ fn free_choice_nets_live_and_die() {
         let all = markings::explore(&net, &marking, 100).unwrap();
         assert_eq!(all.dying.is_empty(), live);
     }
+}
+
+/// A place without arcs empties nothing: the loop beside it lives.
+#[test]
+fn a_place_without_arcs_does_no_harm() {
+    let mut net = Net::new("beside");
+    let (_, place) = (net.add_place("alone", 1), net.add_place("p", 1));
+    let transition = net.add_transition("t");
+    net.add_arc(place, transition, Direction::PlaceToTransition, 1);
+    net.add_arc(place, transition, Direction::TransitionToPlace, 1);
+    let live = |tokens| siphon::free_choice_live(&net, &Marking(vec![0, tokens]));
+    assert_eq!([live(1), live(0)], [Some(Ok(true)), Some(Ok(false))]);
 }
 
 /// Limits are said, and nothing runs away.

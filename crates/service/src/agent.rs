@@ -18,6 +18,7 @@ use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
 use crate::permits::{self, Permits, Rules, Runs};
 use crate::request::Answer;
+use crate::rollouts::Rollouts;
 use crate::seat::{self, Seat};
 use crate::store::{Doubt, Kept, Notes, Stored};
 use crate::telemetry::{Episode, Past};
@@ -26,6 +27,7 @@ use alarm::{Alarm, Alarms, Reason, Rejections};
 pub(crate) mod alarm;
 mod effect;
 mod requests;
+mod rollouts;
 mod seating;
 mod status;
 
@@ -62,6 +64,7 @@ pub struct Agent {
     seat: Seat,
     permits: Permits,
     membership: Membership,
+    rollouts: Rollouts,
     counts: Counts,
     rejections: Rejections,
     alarms: Alarms,
@@ -114,6 +117,13 @@ impl Agent {
             seat: Seat::new(now, key, random),
             permits: Permits::new(rules, Runs { session, random }, kept.notes.permits),
             membership,
+            rollouts: Rollouts::new(
+                now,
+                &settings.node.name,
+                &settings.rollout.allow,
+                random,
+                &kept.rollouts,
+            ),
             epoch,
             fence: kept.notes.fence,
             barred_until: now,
@@ -170,6 +180,8 @@ impl Agent {
                 self.keep_roster();
             }
         }
+        self.membership.say_silent(now, self.epoch);
+        self.time_rollouts(now);
         self.follow_up(now);
     }
 
@@ -177,6 +189,7 @@ impl Agent {
     pub fn poll_timeout(&self) -> Duration {
         let others = self.seat.poll_timeout().into_iter();
         let others = others.chain(self.permits.poll_timeout());
+        let others = others.chain([self.rollouts.poll_timeout()]);
         others.fold(self.membership.poll_timeout(), Duration::min)
     }
 
@@ -189,8 +202,10 @@ impl Agent {
             Ok(()) => return,
             Err(error) => {
                 self.counts.store_failures += 1;
-                if what == Stored::State {
-                    self.seat.handle_state_lost();
+                match what {
+                    Stored::State => self.seat.handle_state_lost(),
+                    Stored::Rollouts => self.rollouts.handle_unkept(),
+                    Stored::Notes | Stored::Roster => {}
                 }
                 let folder = self.settings.node.state_dir.display();
                 let text = format!("cannot keep the {what} in {folder}: {error}");
@@ -233,6 +248,7 @@ impl Agent {
             }
         }
         self.note();
+        self.send_rollouts();
         if let Some(state) = self.seat.poll_state() {
             self.effects.push_back(Effect::KeepState(state));
         }
@@ -253,6 +269,7 @@ impl Agent {
     fn follow_up(&mut self, now: Duration) {
         self.unsent = true;
         for _ in 0..MAX_STEPS {
+            self.follow_rollouts(now);
             if let Some(effect) = self.membership.poll_effect() {
                 self.follow_membership(now, effect);
             } else if let Some(effect) = self.permits.poll_effect() {
@@ -266,6 +283,7 @@ impl Agent {
         self.membership.set_standing(Standing {
             taking_part: self.seat.machine().is_some(),
             on_ring: self.seat.is_on_ring(),
+            settled: self.seat.is_settled(),
             idle: self.permits.permits().next().is_none(),
             stopping: self.stopping.is_some(),
         });
@@ -325,9 +343,13 @@ impl Agent {
                 self.seat.handle_done(now, grant, payload.as_deref());
             }
             permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
+            permits::Effect::StartStep(permit) => self.start_step(now, permit),
             permits::Effect::StopCommand(grant) => self.tell(Effect::StopCommand(grant)),
             permits::Effect::Given(id, given) => {
                 self.tell(Effect::Reply(id, Ok(Answer::Permit(given))));
+            }
+            permits::Effect::CommandEnded(id, outcome) => {
+                self.tell(Effect::Reply(id, Ok(Answer::CommandEnded(outcome))));
             }
             permits::Effect::Refused(id, why) => self.tell(Effect::Reply(id, Err(why))),
             permits::Effect::Ended(episode) => {
@@ -352,6 +374,9 @@ impl Agent {
             membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
             membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
             membership::Effect::NoMajority => self.counts.bypass_refused += 1,
+            membership::Effect::Rollouts(address, bytes) => {
+                self.rollouts.handle_news(&address, &bytes);
+            }
         }
     }
 

@@ -1,5 +1,9 @@
 //! Asks a node over its Unix socket, for the command line.
 
+pub use run::{Ran, RunError, run};
+
+mod run;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,7 +41,8 @@ pub enum ClientError {
     Strange,
 }
 
-/// Asks a node, and gives what it answers. Not from asynchronous code, which would stand still.
+/// Asks a node, and gives what it answers; null if it has nothing to say. Not from asynchronous
+/// code, which would stand still.
 ///
 /// # Errors
 ///
@@ -48,24 +53,53 @@ pub fn ask(
     path: &str,
     body: Option<&Value>,
 ) -> Result<Value, ClientError> {
-    let unreachable = |error| ClientError::Unreachable {
-        socket: socket.display().to_string(),
-        error,
-    };
+    ask_within(socket, method, path, body, Duration::ZERO)
+}
+
+/// The same, for something that the node may take `longest` for.
+///
+/// # Errors
+///
+/// When nobody is there, or the node refuses.
+pub fn ask_within(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    longest: Duration,
+) -> Result<Value, ClientError> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build();
-    let runtime = runtime.map_err(|error| unreachable(error.into()))?;
-    let answer = runtime.block_on(async {
-        let answer = exchange(socket, method, path, body);
-        let answer = tokio::time::timeout(PATIENCE, answer).await;
-        answer.unwrap_or_else(|_| Err("it takes too long".into()))
-    });
-    let (status, text) = answer.map_err(unreachable)?;
+    let runtime = runtime.map_err(|error| unreachable(socket, error.into()))?;
+    runtime.block_on(ask_for(socket, method, path, body, longest))
+}
+
+async fn ask_for(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    longest: Duration,
+) -> Result<Value, ClientError> {
+    let answer = exchange(socket, method, path, body);
+    let answer = tokio::time::timeout(longest + PATIENCE, answer).await;
+    let answer = answer.unwrap_or_else(|_| Err("it takes too long".into()));
+    let (status, text) = answer.map_err(|error| unreachable(socket, error))?;
+    if status == StatusCode::NO_CONTENT {
+        return Ok(Value::Null);
+    }
     let value: Value = serde_json::from_slice(&text).map_err(|_| ClientError::Strange)?;
     match (status, value["error"].as_str()) {
         (StatusCode::OK, _) => Ok(value),
         (_, Some(error)) => Err(ClientError::Refused(error.to_owned())),
         (_, None) => Err(ClientError::Refused(value.to_string())),
+    }
+}
+
+fn unreachable(socket: &Path, error: Error) -> ClientError {
+    ClientError::Unreachable {
+        socket: socket.display().to_string(),
+        error,
     }
 }
 
@@ -80,12 +114,15 @@ async fn exchange(
     let stream = UnixStream::connect(socket).await?;
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let request = Request::builder()
+    let mut request = Request::builder()
         .method(method)
         .uri(path)
-        .header("host", "node")
-        .header("content-type", "application/json")
-        .body(Body::from(body.map(Value::to_string).unwrap_or_default()))?;
+        .header("host", "node");
+    // Without a body there is no JSON to be read.
+    if body.is_some() {
+        request = request.header("content-type", "application/json");
+    }
+    let request = request.body(Body::from(body.map(Value::to_string).unwrap_or_default()))?;
     let response = sender.send_request(request).await?;
     let status = response.status();
     let body = Limited::new(response.into_body(), MAX_BYTES)

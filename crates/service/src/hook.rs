@@ -24,6 +24,7 @@ pub use run::Run;
 pub(crate) use run::{end_all, session};
 
 mod run;
+mod step;
 
 /// Lines of output that are logged of one run.
 const MAX_LINES: usize = 1000;
@@ -82,32 +83,50 @@ pub(crate) async fn run(
         };
         let began = Instant::now();
         let now = settings.borrow().clone();
-        let (outcome, payload) = match now.hook.command.as_deref() {
-            Some([program, arguments @ ..]) => {
-                let command = permit.command(program, arguments, &now);
-                permit.run(command, &now, &mut orders, &handle).await
+        let grant = permit.grant;
+        let ended = if let Some(task) = &permit.task {
+            let (result, payload) = permit.run_step(task, &now, &mut orders, &handle).await;
+            let took = began.elapsed();
+            Request::StepEnded {
+                grant,
+                result,
+                payload,
+                took,
             }
-            _ => (Outcome::Succeeded, None),
-        };
-        let ended = Request::CommandEnded {
-            grant: permit.grant,
-            payload,
-            outcome,
-            took: began.elapsed(),
+        } else {
+            let (result, payload) = match now.hook.command.as_deref() {
+                Some([program, arguments @ ..]) => {
+                    let command = permit.command(program, arguments, &now);
+                    permit.run(command, &now, &mut orders, &handle).await
+                }
+                _ => (Ok(()), None),
+            };
+            let took = began.elapsed();
+            let outcome = if result.is_ok() {
+                Outcome::Succeeded
+            } else {
+                Outcome::Failed
+            };
+            Request::CommandEnded {
+                grant,
+                payload,
+                outcome,
+                took,
+            }
         };
         handle.insist(ended).await;
     }
 }
 
 impl CommandPermit {
-    /// How it ended, and what the token carries from now on.
+    /// How it ended, and what the token carries from now on. An error says what went wrong.
     async fn run(
         &self,
         mut command: Command,
         settings: &Settings,
         orders: &mut mpsc::UnboundedReceiver<Order>,
         handle: &Handle,
-    ) -> (Outcome, Option<Vec<u8>>) {
+    ) -> (Result<(), String>, Option<Vec<u8>>) {
         let Grant { token, fence } = self.grant;
         let reply = reply_file(settings);
         let _ = std::fs::remove_file(&reply);
@@ -116,11 +135,11 @@ impl CommandPermit {
             Err(error) => {
                 let program = command.as_std().get_program();
                 tracing::error!(token, fence, ?program, %error, "the command cannot be run");
-                return (Outcome::Failed, None);
+                return (Err(format!("cannot be run: {error}")), None);
             }
         };
         let Some(process) = child.id().and_then(|id| i32::try_from(id).ok()) else {
-            return (Outcome::Failed, None);
+            return (Err("has no process".into()), None);
         };
         handle
             .insist(Request::CommandStarted {
@@ -144,14 +163,14 @@ impl CommandPermit {
                 abort.abort();
             }
         }
-        let outcome = match ended {
+        let result = match ended {
             Some(WaitStatus::Exited(_, 0)) => {
                 tracing::info!(token, fence, status = 0, "the command has ended");
-                Outcome::Succeeded
+                Ok(())
             }
             Some(WaitStatus::Exited(_, status)) => {
                 tracing::error!(token, fence, status, "the command has failed");
-                Outcome::Failed
+                Err(format!("exit code {status}"))
             }
             Some(WaitStatus::Signaled(_, signal, _)) => {
                 tracing::error!(
@@ -160,14 +179,14 @@ impl CommandPermit {
                     signal = signal.as_str(),
                     "the command was ended"
                 );
-                Outcome::Failed
+                Err(format!("ended by {}", signal.as_str()))
             }
             other => {
                 tracing::error!(token, fence, status = ?other, "the command has ended strangely");
-                Outcome::Failed
+                Err("ended strangely".into())
             }
         };
-        (outcome, new_payload(&reply, settings.ring.payload_bytes))
+        (result, new_payload(&reply, settings.ring.payload_bytes))
     }
 
     fn command(&self, program: &str, arguments: &[String], settings: &Settings) -> Command {

@@ -5,6 +5,7 @@ mod agent;
 mod api;
 pub mod client;
 pub mod config;
+mod hearsay;
 mod hook;
 mod keeper;
 mod log;
@@ -13,6 +14,7 @@ mod metrics;
 mod permits;
 mod protocol;
 mod request;
+mod rollouts;
 mod seat;
 pub mod secret;
 mod service;
@@ -30,7 +32,8 @@ pub mod internal {
     pub use crate::membership::control;
     pub use crate::membership::roster;
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
-    pub use crate::request::Request;
+    pub use crate::request::{Answer, Request};
+    pub use crate::rollouts::{Ask, Task, Wanted, state};
     pub use crate::store::{Doubt, Kept, Notes, Store, Stored, Sync};
     pub use crate::telemetry::Outcome;
 }

@@ -24,6 +24,7 @@ use headway_node::{Config, Key, RingId};
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
+use crate::hearsay::{Hearsay, Unheard};
 use crate::permits::Grant;
 use crate::request::{Refusal, Reply, RequestId};
 use challenge::Challenge;
@@ -58,6 +59,8 @@ pub(crate) enum Effect {
     Rejected(Reason),
     /// Too few members answered for a bypass.
     NoMajority,
+    /// Somebody at this address says something about roll-outs.
+    Rollouts(String, Vec<u8>),
 }
 
 /// How this node stands to the ring, as others are told or act upon.
@@ -65,8 +68,10 @@ pub(crate) enum Effect {
 pub(crate) struct Standing {
     /// It has a place on the ring of its roster.
     pub(crate) taking_part: bool,
-    /// It is settled there, and hears both its neighbours.
+    /// It hears both its neighbours there.
     pub(crate) on_ring: bool,
+    /// It has seen a whole legitimate turn there.
+    pub(crate) settled: bool,
     /// Nobody here uses a permit.
     pub(crate) idle: bool,
     /// It is about to end.
@@ -97,6 +102,7 @@ pub(crate) struct Membership {
     poll: Option<Poll>,
     poll_again: Duration,
     silent_since: BTreeMap<String, Duration>,
+    hearsay: Hearsay,
     next_offer: Duration,
     rotation: usize,
     outbox: VecDeque<(String, Message)>,
@@ -142,6 +148,7 @@ impl Membership {
             poll: None,
             poll_again: now,
             silent_since: BTreeMap::new(),
+            hearsay: Hearsay::default(),
             next_offer: now,
             rotation: 0,
             outbox: VecDeque::new(),
@@ -176,7 +183,10 @@ impl Membership {
     pub(crate) fn set_standing(&mut self, standing: Standing) {
         self.standing = standing;
         let known = self.settled.as_ref().map(|roster| roster.version);
-        if standing.on_ring && known != self.current.as_ref().map(|roster| roster.version) {
+        if standing.on_ring
+            && standing.settled
+            && known != self.current.as_ref().map(|roster| roster.version)
+        {
             self.settled.clone_from(&self.current);
         }
     }
@@ -216,8 +226,17 @@ impl Membership {
                 self.handle_pong(now, *nonce, sender);
                 self.handle_echo(now, *nonce, sender);
             }
+            Message::Rollouts { bytes } => {
+                let news = Effect::Rollouts(sender.address.clone(), bytes.clone());
+                self.effects.push_back(news);
+            }
+            Message::Hearsay { bytes } => {
+                let reports = serde_json::from_slice(bytes).unwrap_or_default();
+                self.hearsay.handle(now, &self.settings.node.name, reports);
+            }
             Message::Offer | Message::Want { .. } | Message::Chunk { .. } => {}
         }
+        self.pass_on();
         self.follow_exchange(now);
     }
 
@@ -312,6 +331,66 @@ impl Membership {
         };
         let bytes = control::write(self.ring, &sender, &message, &self.key);
         Some((address, bytes))
+    }
+
+    /// Says who is silent here; the node's time began at `epoch`, since 1970.
+    pub(crate) fn say_silent(&mut self, now: Duration, epoch: Duration) {
+        let unix_ms = |at: Duration| epoch.saturating_add(at).as_millis() as u64;
+        let silent = self.silent_since.iter();
+        let silent: Vec<(String, u64)> = silent
+            .map(|(name, since)| (name.clone(), unix_ms(*since)))
+            .collect();
+        let me = &self.settings.node.name;
+        self.hearsay.say(now, unix_ms(now), me, &silent);
+        self.pass_on();
+    }
+
+    fn pass_on(&mut self) {
+        while let Some(reports) = self.hearsay.poll_news() {
+            let bytes = serde_json::to_vec(&reports).unwrap_or_default();
+            for address in self.peers().0 {
+                let bytes = bytes.clone();
+                self.outbox.push_back((address, Message::Hearsay { bytes }));
+            }
+        }
+    }
+
+    /// Members that somebody does not hear.
+    pub(crate) fn unheard(&self, unix_ms: u64) -> Vec<Unheard> {
+        let listed = |one: &Unheard| {
+            self.current
+                .as_ref()
+                .is_some_and(|roster| roster.index(&one.name).is_some())
+        };
+        let unheard = self.hearsay.unheard(unix_ms).into_iter();
+        unheard.filter(listed).collect()
+    }
+
+    /// Sends something about roll-outs.
+    pub(crate) fn send_news(&mut self, address: String, bytes: Vec<u8>) {
+        let news = Message::Rollouts { bytes };
+        self.outbox.push_back((address, news));
+    }
+
+    /// Where both neighbours are, and one other, in turn.
+    pub(crate) fn peers(&self) -> (Vec<String>, Option<String>) {
+        let me = &self.settings.node.name;
+        let Some(roster) = self.current.as_ref().filter(|_| !self.settings.is_fixed()) else {
+            return (Vec::new(), None);
+        };
+        let address = |member: &Member| member.address.clone();
+        let mut beside: Vec<String> = roster
+            .around(me)
+            .into_iter()
+            .flatten()
+            .map(address)
+            .collect();
+        beside.dedup();
+        let other = roster
+            .members
+            .get(self.rotation)
+            .filter(|member| member.name != *me);
+        (beside, other.map(address))
     }
 
     /// The roster that this node acts by.

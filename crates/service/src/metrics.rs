@@ -102,7 +102,11 @@ pub(crate) fn text(status: &Status) -> String {
         registry.register(name, help, counter);
     };
     counter("permits", "Permits granted to this node", counts.permits);
-    counter("rounds", "Rounds executed", status.round);
+    counter(
+        "laps",
+        "Visits of the patrol; with boards, rounds",
+        status.laps,
+    );
     counter("hops", "Tokens passed on", status.hops);
     counter("datagrams_sent", "Datagrams sent", counts.sent);
     counter(

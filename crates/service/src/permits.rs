@@ -3,7 +3,7 @@
 //! Without clock, disk or thread: grants, requests and ends go in, [`Effect`]s come out.
 //! Whoever asks first is served first. A permit that nobody wants goes on at once.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs};
@@ -23,6 +23,24 @@ struct Waiting {
     /// When it asked last.
     asked: Duration,
     program: Program,
+    /// For a step: which tokens it takes.
+    turn: Option<Turn>,
+}
+
+/// A step of a roll-out leaves tokens other than its own to others at first, so that tokens which
+/// have bunched up share the work: otherwise the one ahead does all of it. One that has gone all
+/// the way round comes to help.
+#[derive(Clone, Debug)]
+struct Turn {
+    own: u32,
+    passed: BTreeSet<u32>,
+}
+
+impl Waiting {
+    fn takes(&self, token: u32) -> bool {
+        let turn = self.turn.as_ref();
+        turn.is_none_or(|turn| turn.own == token || turn.passed.contains(&token))
+    }
 }
 
 /// For a program: which request to answer, and how long it wants the permit.
@@ -40,6 +58,8 @@ pub(crate) struct Permits {
     remembered: Vec<Entry>,
     /// The command that runs. It may outlive its permit; there is never a second one.
     run: Option<Run>,
+    /// Requests that wait for the end of a run: of which one, once that has begun.
+    curious: Vec<(RequestId, Option<u64>)>,
     closed: bool,
     /// The node stops, and its permits are given back.
     hand_on: bool,
@@ -57,6 +77,7 @@ impl Permits {
             using: BTreeMap::new(),
             remembered: ledger.using,
             run: None,
+            curious: Vec::new(),
             closed: false,
             hand_on: false,
             changes: 1,
@@ -91,7 +112,7 @@ impl Permits {
         let same = |entry: &&Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
         match self.remembered.iter().find(same) {
             Some(entry) => !entry.stopped,
-            None => self.next_at().is_some(),
+            None => self.next_at(grant.token).is_some(),
         }
     }
 
@@ -110,6 +131,13 @@ impl Permits {
         // A token is in one place: an older permit for it is over.
         self.changes += u64::from(self.using.remove(&grant.token).is_some());
         let Some((holder, collected, program)) = self.whose(grant) else {
+            for turn in self
+                .waiting
+                .iter_mut()
+                .filter_map(|waiting| waiting.turn.as_mut())
+            {
+                turn.passed.insert(grant.token);
+            }
             return self.effects.push_back(Effect::Done(grant, None));
         };
         self.changes += 1;
@@ -117,16 +145,25 @@ impl Permits {
         let time = deadline.saturating_sub(now);
         let payload = payload.to_vec();
         let lease = match &holder {
-            Holder::Command => {
+            Holder::Command | Holder::Step => {
                 let run = self.runs.next();
                 self.run = Some(run);
-                self.effects.push_back(Effect::StartCommand(CommandPermit {
+                let permit = CommandPermit {
                     grant,
                     run: run.id,
                     time,
                     grace: self.rules.grace,
+                    task: None,
                     payload,
-                }));
+                };
+                self.effects.push_back(if holder == Holder::Step {
+                    Effect::StartStep(permit)
+                } else {
+                    for (_, of) in &mut self.curious {
+                        of.get_or_insert(run.id);
+                    }
+                    Effect::StartCommand(permit)
+                });
                 None
             }
             &Holder::Program { ticket } => {
@@ -139,6 +176,7 @@ impl Permits {
                         grant,
                         lease,
                         time,
+                        grace: self.rules.grace,
                         payload,
                     };
                     self.effects.push_back(Effect::Given(request, given));
@@ -169,7 +207,7 @@ impl Permits {
     fn whose(&mut self, grant: Grant) -> Option<(Holder, bool, Program)> {
         let same = |entry: &Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
         let Some(at) = self.remembered.iter().position(same) else {
-            let next = self.next_waiting()?;
+            let next = self.next_waiting(grant.token)?;
             return Some((next.holder, false, next.program));
         };
         let entry = self.remembered.remove(at);
@@ -179,19 +217,21 @@ impl Permits {
             return None;
         }
         // A FleetLock client that asked again before this was known has it now.
-        if entry.holder != Holder::Command {
+        if !entry.holder.is_command() {
             self.forget(&entry.holder);
         }
         Some((entry.holder, entry.collected, None))
     }
 
-    fn next_waiting(&mut self) -> Option<Waiting> {
-        let at = self.next_at()?;
+    fn next_waiting(&mut self, token: u32) -> Option<Waiting> {
+        let at = self.next_at(token)?;
         self.waiting.remove(at)
     }
 
-    fn next_at(&self) -> Option<usize> {
-        let ready = |waiting: &Waiting| waiting.holder != Holder::Command || self.run.is_none();
+    fn next_at(&self, token: u32) -> Option<usize> {
+        let ready = |waiting: &Waiting| {
+            waiting.takes(token) && (!waiting.holder.is_command() || self.run.is_none())
+        };
         let next = || self.waiting.iter().position(ready);
         (!self.closed).then(next).flatten()
     }
@@ -204,7 +244,7 @@ impl Permits {
             && permit.ends.is_none()
         {
             permit.ends = Some(ends);
-            if permit.holder == Holder::Command {
+            if permit.holder.is_command() {
                 self.effects.push_back(Effect::StopCommand(grant));
             }
         }
@@ -216,7 +256,7 @@ impl Permits {
         self.changes += 1;
         for entry in std::mem::take(&mut self.remembered) {
             // What ran before the restart was ended then.
-            if entry.holder == Holder::Command {
+            if entry.holder.is_command() {
                 continue;
             }
             let (token, fence) = (entry.token, entry.fence);
@@ -240,14 +280,15 @@ impl Permits {
     pub(crate) fn handle_stop(&mut self, now: Duration, hand_on: bool) {
         self.closed = true;
         self.hand_on = hand_on;
-        self.keep_waiting(|waiting| waiting.holder.is_fleetlock());
+        let rules = self.rules;
+        self.keep_waiting(|waiting| rules.outlives(&waiting.holder));
         if hand_on {
             return self.recall(now);
         }
         let command = self
             .using
             .values()
-            .find(|permit| permit.holder == Holder::Command);
+            .find(|permit| permit.holder.is_command());
         let stop = command.map(|permit| Effect::StopCommand(permit.grant));
         self.effects.extend(stop);
     }
@@ -289,10 +330,16 @@ impl Permits {
         outcome: Outcome,
         payload: Option<Vec<u8>>,
     ) {
-        self.changes += u64::from(self.run.take().is_some());
+        let run = self.run.take().map(|run| run.id);
+        self.changes += u64::from(run.is_some());
+        let told = self
+            .curious
+            .extract_if(.., |(_, of)| of.is_some() && *of == run);
+        let told = told.map(|(request, _)| Effect::CommandEnded(request, outcome));
+        self.effects.extend(told);
         self.ask_for_command(now);
         let used = self.using.get_mut(&grant.token);
-        let used = used.filter(|permit| permit.grant == grant && permit.holder == Holder::Command);
+        let used = used.filter(|permit| permit.grant == grant && permit.holder.is_command());
         match used {
             Some(permit) if self.closed && !self.hand_on => permit.stopped = true,
             Some(_) => self.end(now, grant.token, outcome, payload),
@@ -368,7 +415,7 @@ impl Permits {
         });
         Ledger {
             waiting: waiting
-                .filter(|holder| holder.is_fleetlock())
+                .filter(|holder| self.rules.outlives(holder))
                 .cloned()
                 .collect(),
             using: self.remembered.iter().cloned().chain(using).collect(),

@@ -135,6 +135,10 @@ impl Shell {
                     let result = self.store.save_notes(&notes);
                     self.stored(Stored::Notes, result);
                 }
+                Effect::KeepRollouts(bytes) => {
+                    let result = self.store.save_rollouts(&bytes);
+                    self.stored(Stored::Rollouts, result);
+                }
                 Effect::Neighbours(beside) => {
                     let names: Vec<(u32, &str)> = beside
                         .iter()
@@ -242,13 +246,23 @@ impl Shell {
     }
 
     fn start_command(&mut self, permit: CommandPermit) {
-        let grant = permit.grant;
+        let (grant, step) = (permit.grant, permit.task.is_some());
         if self.commands.send(Order::Start(permit)).is_err() {
-            let ended = Request::CommandEnded {
-                grant,
-                payload: None,
-                outcome: Outcome::Failed,
-                took: Duration::ZERO,
+            let why = "nobody is there to run it".to_owned();
+            let ended = if step {
+                Request::StepEnded {
+                    grant,
+                    result: Err(why),
+                    payload: None,
+                    took: Duration::ZERO,
+                }
+            } else {
+                Request::CommandEnded {
+                    grant,
+                    payload: None,
+                    outcome: Outcome::Failed,
+                    took: Duration::ZERO,
+                }
             };
             self.agent.handle_request(self.now(), NOBODY, ended);
         }

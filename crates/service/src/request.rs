@@ -15,6 +15,8 @@ use crate::agent::Status;
 use crate::config::Settings;
 use crate::membership::roster::{Member, Roster, RosterError};
 use crate::permits::Grant;
+use crate::rollouts::view::RolloutView;
+use crate::rollouts::{Ask, Wanted};
 use crate::telemetry::Outcome;
 
 /// How many requests wait at most.
@@ -65,8 +67,8 @@ pub enum Request {
     },
     /// It wants to know.
     Look { ticket: Ticket },
-    /// The command is to run at the next permit.
-    AskCommand,
+    /// The command is to run at the next permit; with `wait` the answer comes when it has ended.
+    AskCommand { wait: bool },
     /// A FleetLock client wants a slot.
     Lock { group: String, id: String },
     /// It has come back.
@@ -92,6 +94,19 @@ pub enum Request {
     },
     /// One member less; with `gone` somebody says that its machine is off.
     Remove { name: String, gone: bool },
+    /// Somebody starts a roll-out.
+    StartRollout(Wanted),
+    /// Somebody says whether it goes on.
+    OrderRollout { name: String, ask: Ask },
+    /// What is known of roll-outs.
+    Rollouts,
+    /// A step of a roll-out has ended; an error says why it has failed.
+    StepEnded {
+        grant: Grant,
+        result: Result<(), String>,
+        payload: Option<Vec<u8>>,
+        took: Duration,
+    },
     /// New settings.
     Reload { settings: Box<Settings>, key: Key },
     /// The node is to stop.
@@ -114,6 +129,8 @@ pub enum Answer {
     Released,
     /// The command will run.
     CommandAsked,
+    /// It has ended.
+    CommandEnded(Outcome),
     /// A FleetLock client has its slot, or has given it back.
     Slot,
     /// What the node is doing.
@@ -122,6 +139,8 @@ pub enum Answer {
     Roster(Roster),
     /// The version of the roster that was made.
     Version(u64),
+    /// What is known of roll-outs, the latest first.
+    Rollouts(Vec<RolloutView>),
 }
 
 /// Why not.
@@ -163,6 +182,9 @@ pub enum Refusal {
     /// The node to be added does not answer.
     #[error("{0} does not answer at {1}: start it first, with this ring's key and ring.seeds")]
     Unreachable(String, String),
+    /// A roll-out that cannot be, or is not there.
+    #[error("{0}")]
+    Rollout(String),
     /// The roster would make no sense.
     #[error(transparent)]
     Roster(#[from] RosterError),
@@ -182,6 +204,8 @@ pub struct Given {
     pub lease: Duration,
     /// How long it can be extended to.
     pub time: Duration,
+    /// How long there is from being asked back to the end.
+    pub grace: Duration,
     /// What the token carries.
     pub payload: Vec<u8>,
 }

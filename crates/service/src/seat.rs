@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use headway_node::state::Token;
 use headway_node::wire;
-use headway_node::{Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Timing};
+use headway_node::{
+    Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Rule, Timing,
+};
 
 use crate::permits::Grant;
 
@@ -63,7 +65,8 @@ pub(crate) struct Seat {
 /// What a node has done on rings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
-    pub(crate) rounds: u64,
+    /// Visits of the patrol; rounds on a ring in lock-step.
+    pub(crate) laps: u64,
     pub(crate) hops: u64,
 }
 
@@ -89,8 +92,14 @@ impl Seat {
     /// Goes on from a state that was kept. Whether it could.
     pub(crate) fn resume(&mut self, now: Duration, config: Config, state: &[u8]) -> bool {
         match Machine::restore(config, self.key.clone(), (self.random)(), now, state) {
+            // Whether it was put back is told by numbers that only a settled ring has; and in
+            // a ring of moving blocks the successor knows what this node had.
+            Ok(machine) if config.plan.rule() == Rule::MovingBlock && !machine.settled() => {
+                tracing::info!("the kept state is not used: the ring was not settled");
+                false
+            }
             Ok(machine) => {
-                tracing::info!(round = machine.rounds(), "goes on from the kept state");
+                tracing::info!(laps = machine.rounds(), "goes on from the kept state");
                 self.unheard = [config.predecessor(), config.successor()].into();
                 let tokens = machine.state().tokens.iter();
                 // The successor has a token's last number of this node plus one; while the
@@ -265,12 +274,18 @@ impl Seat {
         Some((transmit.to, &self.buffer[..transmit.bytes]))
     }
 
-    /// The ring is settled, and both neighbours are heard.
+    /// This node takes part, and both neighbours are heard. It need not be settled: one that
+    /// waits for a token has to answer whoever holds it.
     pub(crate) fn is_on_ring(&self) -> bool {
         let mut beside = self.neighbours();
-        self.machine.as_ref().is_some_and(Machine::settled)
+        self.machine.as_ref().is_some_and(Machine::joined)
             && self.unheard.is_empty()
-            && beside.all(|beside| !beside.silent)
+            && beside.all(|beside| beside.heard.is_some() && !beside.silent)
+    }
+
+    /// What this node has seen for a whole turn was legitimate.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.machine.as_ref().is_some_and(Machine::settled)
     }
 
     /// The machine, while this node takes part.
@@ -301,11 +316,11 @@ impl Seat {
         tokens.map(|token| token.fence).max().unwrap_or(0)
     }
 
-    /// Rounds and hops on all rings so far.
+    /// On all rings so far.
     pub(crate) fn totals(&self) -> Totals {
         let of = |count: fn(&Machine) -> u64| self.machine.as_ref().map_or(0, count);
         Totals {
-            rounds: self.past.rounds + of(Machine::rounds),
+            laps: self.past.laps + of(Machine::rounds),
             hops: self.past.hops + of(Machine::hops),
         }
     }

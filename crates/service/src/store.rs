@@ -65,6 +65,8 @@ pub struct Kept {
     pub roster: Option<Vec<u8>>,
     /// What else has to survive a restart.
     pub notes: Notes,
+    /// What is known of roll-outs; empty if nothing was kept.
+    pub rollouts: Vec<u8>,
     /// What was kept and cannot be relied on.
     pub doubts: Vec<Doubt>,
 }
@@ -88,6 +90,8 @@ pub enum Doubt {
 pub enum Stored {
     /// [`Kept::notes`].
     Notes,
+    /// [`Kept::rollouts`].
+    Rollouts,
     /// [`Kept::roster`].
     Roster,
     /// [`Kept::state`].
@@ -98,6 +102,7 @@ impl fmt::Display for Stored {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Stored::Notes => "notes",
+            Stored::Rollouts => "roll-outs",
             Stored::Roster => "roster",
             Stored::State => "state",
         })
@@ -196,6 +201,8 @@ impl Store {
                 doubts.push(doubt);
                 Notes::default()
             }),
+            // What is lost of this, the neighbours know.
+            rollouts: self.unsealed("rollouts").ok().flatten().unwrap_or_default(),
             doubts: Vec::new(),
         };
         kept.doubts = doubts;
@@ -338,6 +345,15 @@ impl Store {
             self.notes = bytes;
         }
         Ok(())
+    }
+
+    /// Keeps what is known of roll-outs.
+    ///
+    /// # Errors
+    ///
+    /// When the disk does not take it.
+    pub fn save_rollouts(&mut self, bytes: &[u8]) -> io::Result<()> {
+        sealed::write(&self.folder, "rollouts", bytes)
     }
 
     fn unsealed(&self, name: &str) -> Result<Option<Vec<u8>>, Doubt> {

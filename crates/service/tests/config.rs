@@ -1,8 +1,11 @@
 //! Mistakes in a configuration: each at its place, with what was expected.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use headway_node::Machine;
 use headway_service::config::{Place, Settings, Sources, Transport, example, explain, keys};
+use headway_stage::world::{self, Work, World};
 
 const GOOD: &str = r#"[node]
 name = "a"
@@ -49,8 +52,8 @@ fn every_mistake_is_named_with_its_line_and_key() {
     let add = |more: &str| format!("{GOOD}{more}");
     let cases = [
         (
-            GOOD.replace("tokens = 1", "tokens = 2"),
-            "8:10: ring.tokens: 2 tokens 1 hop apart in real time need 4 nodes, and there are 3: take at most 1 token",
+            GOOD.replace("tokens = 1", "tokens = 3"),
+            "8:10: ring.tokens: 3 tokens 1 hop apart need 4 nodes, one of slack, and there are 3: take at most 2 tokens",
         ),
         (
             GOOD.replace("tokens = 1", "tokens = 0"),
@@ -360,10 +363,54 @@ fn what_a_configuration_means_is_said() {
     let text = explain(&read(GOOD).unwrap());
     for part in [
         "members               3",
-        "tokens                1 of at most 1",
-        "worst-case recovery   36 rounds",
-        "whatever the ring's size",
+        "tokens                1 of at most 2",
+        "protocol              moving block",
+        "worst-case recovery   21.8s when nobody works",
+        "(stated, not proved)",
+        "idle traffic          at most",
     ] {
         assert!(text.contains(part), "{part} not in\n{text}");
+    }
+}
+
+/// The bound on idle traffic is one, and no wild guess, by nodes on virtual time.
+#[test]
+fn idle_traffic_is_what_was_said() {
+    for (members, tokens, separation) in [(3, 1, 1), (3, 2, 1), (12, 2, 5), (20, 6, 3)] {
+        let list: String = (3..members)
+            .map(|at| format!("[[ring.members]]\nname = \"m{at}\"\naddress = \"h{at}:1\"\n"))
+            .collect();
+        let text = GOOD
+            .replace("tokens = 1", &format!("tokens = {tokens}"))
+            .replace("separation = 1", &format!("separation = {separation}"))
+            .replace("[api]", &format!("{list}[api]"));
+        let settings = read(&text).unwrap();
+        let told = explain(&settings);
+        let (_, told) = told.split_once("idle traffic          at most ").unwrap();
+        let most: f64 = told.split(' ').next().unwrap().parse().unwrap();
+        let roster = settings.first_roster().unwrap();
+        let plan = settings.plan(members).unwrap();
+        let configs = (0..members as u32).map(|index| settings.machine(&roster, index, plan));
+        let bytes = settings.machine(&roster, 0, plan).datagram_bytes() as f64;
+        let idle = Work {
+            min: Duration::ZERO,
+            max: Duration::ZERO,
+        };
+        let conditions = world::Settings {
+            work: idle,
+            ..world::Settings::default()
+        };
+        let mut world = World::new(configs, conditions).unwrap();
+        while !world.settled() {
+            world.run_for(Duration::from_secs(1));
+        }
+        let sent = |world: &World| -> u64 { world.machines().iter().map(Machine::datagrams).sum() };
+        let before = sent(&world);
+        world.run_for(Duration::from_secs(100));
+        let rate = (sent(&world) - before) as f64 * bytes / 100.0 / members as f64;
+        assert!(
+            rate <= most && rate > most / 2.0,
+            "{rate} of {most}: {text}"
+        );
     }
 }

@@ -132,8 +132,23 @@ impl AsynchronousRing {
         separation: Separation,
         pace: u64,
     ) -> Result<AsynchronousRing, RingError> {
+        let fit = processes as u32 / separation.hops();
+        AsynchronousRing::with_tokens(processes, fit, separation, pace)
+    }
+
+    /// The same with another number of tokens, which have to fit.
+    ///
+    /// # Errors
+    ///
+    /// Without processes.
+    pub fn with_tokens(
+        processes: usize,
+        tokens: u32,
+        separation: Separation,
+        pace: u64,
+    ) -> Result<AsynchronousRing, RingError> {
         let ring = Ring::new(separation, vec![Program::Delay; processes])?;
-        let start = start::spaced(&ring, (processes as u32) / separation.hops());
+        let start = start::spaced(&ring, tokens);
         let places = start.processes.iter().enumerate().rev();
         let tokens: Vec<u64> = places
             .filter(|(_, process)| process.queued > 0)
@@ -178,6 +193,20 @@ impl AsynchronousRing {
     /// The smallest true distance so far.
     pub fn closest_ever(&self) -> u64 {
         self.closest
+    }
+
+    /// The round in which a process takes the token that is there for it already, if any:
+    /// this is when to work, since that round passes the token on.
+    pub fn offered(&self, index: usize) -> Option<u64> {
+        let n = self.ticks.len();
+        let (before, rounds) = ((index + n - 1) % n, self.ticks[index] / self.pace);
+        let told = self.ticks[before] >= rounds * self.pace;
+        (told && self.published[before][(rounds % 2) as usize] > 0).then_some(rounds + 1)
+    }
+
+    /// Whether the next tick of a process executes a round.
+    pub fn before_round(&self, index: usize) -> bool {
+        (self.ticks[index] + 1).is_multiple_of(self.pace)
     }
 
     /// The scheduler gives a process a step.

@@ -5,6 +5,7 @@ pub mod asynchronous;
 pub mod beliefs;
 pub mod engine;
 pub mod fault;
+pub mod film;
 pub mod forecast;
 pub mod moving_block;
 pub mod open_chain;
@@ -16,6 +17,7 @@ pub mod start;
 pub mod state_file;
 
 pub use fault::Fault;
+pub use film::Film;
 pub use headway_core::desiderata::Outcome;
 pub use run::{Run, run};
 pub use settings::Settings;

@@ -8,6 +8,9 @@ use headway_core::moving_block::Ahead;
 use crate::seed::{Purpose, Random};
 
 pub mod patrolled;
+mod run;
+
+pub use run::{Frame, MovingBlockError, MovingBlockRun};
 
 /// What a process can be asked to do; it does it if it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,14 +117,15 @@ impl MovingBlockRing {
         }
     }
 
-    /// Asks a process to do something.
-    pub fn act(&mut self, index: usize, action: Action) {
+    /// Asks a process to do something. Whether it gave, received or heard; telling is
+    /// always possible.
+    pub fn act(&mut self, index: usize, action: Action) -> bool {
         let n = self.places.len();
         let before = (index + n - 1) % n;
         match action {
             Action::Receive => {
                 let Some(token) = self.places[before].under_way.take() else {
-                    return;
+                    return false;
                 };
                 self.places[before].received += 1;
                 self.places[index].held.push_back(token);
@@ -135,21 +139,25 @@ impl MovingBlockRing {
             }
             Action::Hear => {
                 let place = &mut self.places[index];
-                if let Some((news, received)) = place.slot {
-                    place.ahead = Ahead::heard(news, received == place.given);
-                }
+                let Some((news, received)) = place.slot else {
+                    return false;
+                };
+                place.ahead = Ahead::heard(news, received == place.given);
             }
             Action::Give => {
                 let place = &mut self.places[index];
-                if place.ahead.lets_go(self.separation)
-                    && let Some(token) = place.held.pop_front()
-                {
-                    place.under_way = Some(token);
-                    place.given += 1;
-                    place.ahead = Ahead::Unknown;
+                if !place.ahead.lets_go(self.separation) {
+                    return false;
                 }
+                let Some(token) = place.held.pop_front() else {
+                    return false;
+                };
+                place.under_way = Some(token);
+                place.given += 1;
+                place.ahead = Ahead::Unknown;
             }
         }
+        true
     }
 
     /// The smallest distance from a token to the next, a token under way being at both
@@ -166,6 +174,46 @@ impl MovingBlockRing {
             _ => self.from[0] as i64 + n - to(token),
         };
         (0..m).map(distance).min().unwrap_or(n)
+    }
+
+    /// Whether all tokens are as far apart as wanted and all that is told or believed of
+    /// them is true: then it stays so (theorem 1). O(n).
+    pub fn legitimate(&self) -> bool {
+        let n = self.places.len();
+        let mut here = vec![false; n];
+        for from in &self.from {
+            here[from % n] = true;
+        }
+        // From each process to the next token, going back twice for the end of the ring.
+        let (mut free, mut claims_true) = (u32::MAX, true);
+        for index in (0..2 * n).rev() {
+            let next = (index + 1) % n;
+            free = if here[next] {
+                0
+            } else {
+                free.saturating_add(1)
+            };
+            let place = &self.places[index % n];
+            let told = place.slot.filter(|(_, received)| *received == place.given);
+            let believed = match place.ahead {
+                Ahead::Free(hops) => Some(hops),
+                Ahead::Unknown => None,
+            };
+            let mut claims = told.map(|(news, _)| news).into_iter().chain(believed);
+            claims_true &= index >= n || claims.all(|news| news <= free);
+        }
+        claims_true && self.closest() >= i64::from(self.separation)
+    }
+
+    /// n.
+    pub fn processes(&self) -> usize {
+        self.places.len()
+    }
+
+    /// How many tokens there are, held or under way.
+    pub fn count(&self) -> usize {
+        let here = |place: &Place| place.held.len() + usize::from(place.under_way.is_some());
+        self.places.iter().map(here).sum()
     }
 
     /// The process that received each token last, plus n for every turn.

@@ -88,7 +88,7 @@ words! {
         MeasureAsPrinted,
         /// They use the shortest lap they have timed until tokens come too close; any number of processes.
         ShortestLap,
-        /// They use the shortest lap of late; any number of processes.
+        /// They use the shortest recent lap; any number of processes.
         ShortestLapEpochs,
         /// They read the ring's size off tokens that count their hops; any number of processes.
         HopCount,

@@ -1,8 +1,11 @@
 //! The moving block under any schedule: what docs/moving-block.md proves.
 
+use std::ops::ControlFlow;
+
 use headway_sim::moving_block::patrolled::{self, PatrolledRing};
-use headway_sim::moving_block::{ACTIONS, Action, MovingBlockRing};
+use headway_sim::moving_block::{ACTIONS, Action, MovingBlockRing, MovingBlockRun};
 use headway_sim::seed::{Purpose, Random};
+use headway_sim::settings::Start;
 use proptest::prelude::*;
 
 /// In which order the actions of a round happen.
@@ -170,4 +173,76 @@ fn a_hasty_patrol_opens_gates_in_settled_rings() {
     };
     assert_eq!(late_openings(false), 0);
     assert!(late_openings(true) > 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A run says that it is legitimate no later than is proved, stays so, and ends after
+    /// a turn; in lock-step words D1, D2, D4 and D5 hold.
+    #[test]
+    fn a_run_settles_and_ends((n, m, d, seed, _) in rings()) {
+        let fault = "scramble@3".parse().unwrap();
+        let run = MovingBlockRun { seed, faults: vec![fault], ..MovingBlockRun::new(n, m, d) };
+        let mut legitimate = false;
+        let outcome = run.run(|frame| {
+            // Only a fault ends it.
+            assert!(frame.legitimate || !legitimate || frame.fault.is_some());
+            legitimate = frame.legitimate;
+            ControlFlow::Continue(())
+        }).unwrap();
+        let worst = MovingBlockRing::new(n, m, d).worst_settled() as u64;
+        prop_assert!(outcome.recoveries[1].rounds().unwrap() <= worst);
+        for (verdict, holds) in outcome.desiderata.iter().zip([true, true, false, true, true]) {
+            prop_assert!(verdict.holds == Some(true) || !holds, "{verdict:?}");
+        }
+    }
+}
+
+/// Legitimate is what never becomes too close: a state that is apart, with news that is
+/// false, is not, and one without slack is, though nothing moves.
+#[test]
+fn legitimate_is_more_than_apart() {
+    let mut apart_only = 0;
+    for seed in 0..400 {
+        let mut random = Random::new(seed, Purpose::Other(4));
+        let mut ring = MovingBlockRing::new(9, 2, 3);
+        ring.scramble(seed);
+        let (legitimate, mut closest) = (ring.legitimate(), ring.closest());
+        apart_only += u32::from(closest >= 3 && !legitimate);
+        for _ in 0..100 {
+            round(&mut ring, 9, Order::Random, &mut random);
+            closest = closest.min(ring.closest());
+        }
+        assert!(!legitimate || closest >= 3, "seed {seed}");
+    }
+    assert!(apart_only > 0, "the test would show nothing");
+    let stuck = MovingBlockRun {
+        start: Start::Spaced,
+        ..MovingBlockRun::new(6, 2, 3)
+    };
+    let outcome = stuck.run(|_| ControlFlow::Continue(())).unwrap();
+    let holds = outcome.desiderata.map(|verdict| verdict.holds);
+    assert_eq!(holds, [true, true, false, false, true].map(Some));
+}
+
+#[test]
+fn what_a_run_refuses() {
+    let mut run = MovingBlockRun::new(9, 2, 3);
+    for (fault, admitted) in [
+        ("scramble@1", true),
+        ("pile:8@1", true),
+        ("pile:9@1", false),
+        ("scramble:25%@1", false),
+        ("move:1:2@1", false),
+        ("counter:1:0@1", false),
+    ] {
+        assert_eq!(
+            run.admits(&fault.parse().unwrap()).is_ok(),
+            admitted,
+            "{fault}"
+        );
+    }
+    run.start = Start::Worst;
+    assert!(run.run(|_| ControlFlow::Continue(())).is_err());
 }

@@ -188,8 +188,13 @@ impl Observer {
         for recovery in &mut self.recoveries {
             recovery.settled.get_or_insert(at);
         }
+        // Tokens that were too many may have had higher fences, and have left nothing behind.
+        self.fences.fill((0, 0));
         let permits = self.permits.clone();
         for (index, permit) in permits.iter().enumerate() {
+            if let Some(highest) = self.fences.get_mut(permit.token as usize) {
+                *highest = (*highest).max((permit.fence, permit.node));
+            }
             for other in &permits[..index] {
                 self.compare(at, *permit, *other);
             }

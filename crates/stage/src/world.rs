@@ -27,7 +27,7 @@ mod network;
 mod sabotage;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use headway_node::{Config, ConfigError, Event, Key, Machine};
@@ -110,6 +110,10 @@ pub struct World {
     buffer: Vec<u8>,
     under_way: Vec<Datagram>,
     unused: Vec<usize>,
+    /// The datagrams under way from one node to another, as places in `under_way`.
+    between: BTreeMap<(u32, u32), Vec<usize>>,
+    /// Nodes whose applications work for another time.
+    works: BTreeMap<u32, Work>,
     observer: Observer,
     /// The latest moment at which some node was not settled.
     unsettled_at: Micros,
@@ -159,6 +163,8 @@ impl World {
             buffer: vec![0; bytes.max().unwrap_or(0)],
             under_way: Vec::new(),
             unused: Vec::new(),
+            between: BTreeMap::new(),
+            works: BTreeMap::new(),
             observer,
             unsettled_at: 0,
             machines,
@@ -186,6 +192,11 @@ impl World {
     /// The nodes.
     pub fn machines(&self) -> &[Machine] {
         &self.machines
+    }
+
+    /// How long the application of one node works from now on, when it next begins.
+    pub fn set_work(&mut self, node: u32, work: Work) {
+        self.works.insert(node, work);
     }
 
     /// The one who watches the permits.
@@ -224,10 +235,15 @@ impl World {
                 let datagram = &mut self.under_way[place];
                 datagram.live = false;
                 self.unused.push(place);
-                let to = datagram.to;
-                if datagram.dropped || self.down[to as usize] {
+                let (from, to) = (datagram.from, datagram.to);
+                let dropped = datagram.dropped;
+                if let Some(places) = self.between.get_mut(&(from, to)) {
+                    places.retain(|other| *other != place);
+                }
+                if dropped || self.down[to as usize] {
                     return;
                 }
+                let datagram = &mut self.under_way[place];
                 let mut bytes = std::mem::take(&mut datagram.bytes);
                 let machine = &mut self.machines[to as usize];
                 if let Some(sabotage) = &mut self.settings.sabotage {
@@ -301,7 +317,8 @@ impl World {
         // One that was not told of the end of a permit begins anew.
         self.observer.ended(node, token);
         self.observer.granted(now, node, token, fence);
-        let Work { min, max } = self.settings.work;
+        let usual = self.settings.work;
+        let Work { min, max } = self.works.get(&node).copied().unwrap_or(usual);
         let time = micros(min) + self.draw(micros(max - min));
         self.push(self.now + time, Happening::Done { node, token, fence });
         if let Some(sabotage) = &mut self.settings.sabotage

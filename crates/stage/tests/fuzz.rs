@@ -27,7 +27,11 @@ impl Subject {
         let mut below = |most: u32| random.next_u32() % most;
         let (nodes, separation) = (2 + below(7), 1 + below(3));
         let tokens = 1 + below((nodes / (separation + 1)).max(1));
-        let plan = Plan::new(nodes, tokens, separation).expect("fits");
+        let plan = match below(2) {
+            0 => Plan::new(nodes, tokens, separation),
+            _ => Plan::moving_block(nodes, tokens, separation),
+        };
+        let plan = plan.expect("fits");
         let payload = [0, 7, 255][below(3) as usize];
         let key = match below(2) {
             0 => Key::none(),

@@ -70,6 +70,23 @@ fn fencing_numbers_that_do_not_grow_are_noticed() {
     assert_eq!(wrongs(&observer), [Wrong::FenceNotHigher { before: 5 }]);
 }
 
+/// A token that was too many had a high one and is gone; whoever has a permit now counts.
+#[test]
+fn fencing_numbers_from_before_it_settled_promise_nothing() {
+    let mut observer = watching();
+    observer.fault(at(1), "scrambled");
+    observer.granted(at(2), 0, 0, 900);
+    observer.ended(0, 0);
+    observer.granted(at(3), 1, 0, 7);
+    observer.settled(at(4));
+    observer.ended(1, 0);
+    observer.granted(at(5), 2, 0, 8);
+    observer.ended(2, 0);
+    assert_eq!(wrongs(&observer), []);
+    observer.granted(at(6), 3, 0, 7);
+    assert_eq!(wrongs(&observer), [Wrong::FenceNotHigher { before: 8 }]);
+}
+
 #[test]
 fn a_dead_node_uses_nothing() {
     let mut observer = watching();

@@ -1,10 +1,12 @@
 //! What no walk can exceed: upper bounds on the distance that m tokens can keep.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 
 use crate::distance::{Reach, hops_from};
 use crate::formation;
 use crate::network::{Network, Node};
+use crate::stop::{self, NEVER};
 
 /// A distance that m tokens cannot exceed, on any walk of any length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,10 +79,15 @@ const MAX_SURROUNDINGS: usize = 20_000;
 /// assert_eq!(bound::upper(&star, 3).unwrap().distance, 0);
 /// ```
 pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
+    upper_until(network, tokens, &NEVER)
+}
+
+/// The same, but soon after `stop` becomes true the best bound so far is returned.
+pub(crate) fn upper_until(network: &Network, tokens: usize, stop: &AtomicBool) -> Option<Bound> {
     if tokens < 2 {
         return None;
     }
-    let (centre, radius) = radius(network);
+    let (centre, radius) = radius(network, stop);
     let mut bound = Bound {
         distance: radius,
         reason: Reason::Radius {
@@ -89,9 +96,9 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
     };
     if tokens > 2 && network.is_symmetric() {
         if network.len() <= MAX_SURROUNDINGS {
-            crowd(network, tokens, &mut bound);
+            crowd(network, tokens, &mut bound, stop);
         }
-        room(network, centre, tokens, &mut bound);
+        room(network, centre, tokens, &mut bound, stop);
     }
     let links = network.directed_links();
     let looked_at = (2..=tokens.min(6)).rev().find(|&looked_at| {
@@ -104,7 +111,8 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
     if let Some(looked_at) = looked_at {
         // The largest conceivable distance, by bisection: less is always easier.
         let conceivable = |distance| {
-            formation::conceivable(network, looked_at, distance, MAX_FORMATIONS) != Some(false)
+            formation::conceivable_until(network, looked_at, distance, MAX_FORMATIONS, stop)
+                != Some(false)
         };
         let (mut can, mut beyond) = (0, bound.distance + 1);
         while can + 1 < beyond {
@@ -126,13 +134,14 @@ pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
 }
 
 /// A node from which the furthest other one is as near as possible, and how near.
-fn radius(network: &Network) -> (Node, u32) {
+fn radius(network: &Network, stop: &AtomicBool) -> (Node, u32) {
     if !network.is_symmetric() {
         // Tokens are as far apart as the shorter way between them.
         let reversed = network.reversed();
         return network
             .nodes()
             .take(MAX_SURROUNDINGS)
+            .take_while(|&node| node == 0 || !stop::is_set(stop))
             .map(|node| {
                 let there = hops_from(network, node);
                 let back = hops_from(&reversed, node);
@@ -154,7 +163,7 @@ fn radius(network: &Network) -> (Node, u32) {
         .iter()
         .min_by_key(|&&node| (at_least[node as usize], node))
     {
-        if searches == 0 {
+        if searches == 0 || (best.1 < u32::MAX && stop::is_set(stop)) {
             break;
         }
         searches -= 1;
@@ -178,11 +187,14 @@ fn radius(network: &Network) -> (Node, u32) {
 
 /// Lowers the bound to where the surroundings of tokens that keep it still fit: what
 /// is within (d-1)/2 of one token is within it of no other.
-fn crowd(network: &Network, tokens: usize, bound: &mut Bound) {
+fn crowd(network: &Network, tokens: usize, bound: &mut Bound, stop: &AtomicBool) {
     let mut reach = Reach::new(network.len());
     let mut fits = |distance: u32| -> Result<(), Node> {
         let (mut fewest, mut most) = (usize::MAX, (0, 0));
         for node in network.nodes() {
+            if stop::is_set(stop) {
+                return Ok(());
+            }
             let mut around = 0;
             reach.search(network, node, (distance - 1) / 2, |_, _| {
                 around += 1;
@@ -219,7 +231,7 @@ fn crowd(network: &Network, tokens: usize, bound: &mut Bound) {
 
 /// Lowers the bound while the nodes far from some node fall into too few clusters,
 /// each too narrow for two tokens.
-fn room(network: &Network, centre: Node, tokens: usize, bound: &mut Bound) {
+fn room(network: &Network, centre: Node, tokens: usize, bound: &mut Bound, stop: &AtomicBool) {
     let mut reach = Reach::new(network.len());
     let mut around: Vec<Node> = Vec::new();
     let checked = if network.len() <= 300 { usize::MAX } else { 8 };
@@ -230,6 +242,9 @@ fn room(network: &Network, centre: Node, tokens: usize, bound: &mut Bound) {
     'lower: while bound.distance > 0 {
         let distance = bound.distance;
         for &node in &around {
+            if stop::is_set(stop) {
+                return;
+            }
             let mut far: Vec<bool> = hops_from(network, node)
                 .iter()
                 .map(|&hops| hops >= distance)

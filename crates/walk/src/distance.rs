@@ -1,6 +1,9 @@
 //! Graph distances, as few and as near as are needed.
 
+use std::sync::atomic::AtomicBool;
+
 use crate::network::{Network, Node};
+use crate::stop::{self, NEVER};
 
 /// A breadth-first search that can be run again and again without clearing: it
 /// costs what it visits, and V words of memory once.
@@ -39,7 +42,12 @@ impl Reach {
         self.queue.clear();
         self.queue.push(from);
         self.seen[from as usize] = self.stamp;
-        if found(from, 0) {
+        self.spread(network, limit, &mut found);
+        stop::looked_at(self.queue.len());
+    }
+
+    fn spread(&mut self, network: &Network, limit: u32, found: &mut impl FnMut(Node, u32) -> bool) {
+        if found(self.queue[0], 0) {
             return;
         }
         let mut layer = 0..1;
@@ -122,10 +130,18 @@ pub struct Apart {
 impl Apart {
     /// All pairs by one search per node.
     pub fn new(network: &Network) -> Apart {
+        Apart::until(network, &NEVER)
+    }
+
+    /// The same; of no use once `stop` is true.
+    pub(crate) fn until(network: &Network, stop: &AtomicBool) -> Apart {
         let nodes = network.len();
         let mut hops = vec![u16::MAX; nodes * nodes];
         let mut reach = Reach::new(nodes);
         for from in network.nodes() {
+            if stop::is_set(stop) {
+                break;
+            }
             reach.search(network, from, u32::MAX, |to, distance| {
                 let distance = u16::try_from(distance).unwrap_or(u16::MAX);
                 let (from, to) = (from as usize, to as usize);
@@ -154,6 +170,11 @@ pub struct Near {
 impl Near {
     /// Pairs less than `distance` apart, by bounded searches.
     pub fn new(network: &Network, distance: u32) -> Near {
+        Near::until(network, distance, &NEVER)
+    }
+
+    /// The same; of no use once `stop` is true.
+    pub(crate) fn until(network: &Network, distance: u32, stop: &AtomicBool) -> Near {
         let words = network.len().div_ceil(64);
         let mut near = Near {
             words,
@@ -162,6 +183,9 @@ impl Near {
         let mut reach = Reach::new(network.len());
         if let Some(limit) = distance.checked_sub(1) {
             for from in network.nodes() {
+                if stop::is_set(stop) {
+                    break;
+                }
                 reach.search(network, from, limit, |to, _| {
                     near.set(from, to);
                     near.set(to, from);

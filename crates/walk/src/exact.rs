@@ -7,11 +7,13 @@
 //! far, so that no such state is tried twice.
 
 use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
 
 use crate::bound;
 use crate::distance::Apart;
 use crate::kept::Offsets;
 use crate::network::{Network, Node};
+use crate::stop::{self, NEVER};
 use crate::walk::Walk;
 
 /// Networks of more nodes are not tried.
@@ -61,17 +63,32 @@ pub fn best(
     longest: usize,
     steps: usize,
 ) -> ExactSearch {
+    best_until(network, tokens, enough, longest, steps, &NEVER)
+}
+
+/// The same, but it gives up soon after `stop` becomes true.
+pub(crate) fn best_until(
+    network: &Network,
+    tokens: usize,
+    enough: Option<u32>,
+    longest: usize,
+    steps: usize,
+    stop: &AtomicBool,
+) -> ExactSearch {
     if network.len() > MAX_NODES || longest > 250 {
         return ExactSearch::GaveUp;
     }
-    let bound = bound::upper(network, tokens).map_or(0, |bound| bound.distance);
+    let bound = bound::upper_until(network, tokens, stop).map_or(0, |bound| bound.distance);
     let apart = Apart::new(network);
     let walks = ways(network, longest);
-    let mut left = steps;
+    let mut left = Left { steps, stop };
     let most = bound.min(enough.unwrap_or(bound));
     for distance in (0..=most).rev() {
         for length in network.len()..=longest {
             let mut filling = Filling::new(network, &apart, &walks, length, tokens, distance);
+            if stop::is_set(stop) {
+                return ExactSearch::GaveUp;
+            }
             match filling.run(None, &mut left) {
                 None => return ExactSearch::GaveUp,
                 Some(false) => continue,
@@ -123,6 +140,19 @@ fn ways(network: &Network, longest: usize) -> Vec<Vec<u64>> {
         ways.push(next);
     }
     ways
+}
+
+/// How many steps may still be made, and whether to make any.
+struct Left<'a> {
+    steps: usize,
+    stop: &'a AtomicBool,
+}
+
+impl Left<'_> {
+    fn take(&mut self) -> Option<()> {
+        self.steps = self.steps.checked_sub(1)?;
+        (!stop::is_set(self.stop)).then_some(())
+    }
 }
 
 /// A walk of a given length being filled in.
@@ -203,7 +233,7 @@ impl<'a> Filling<'a> {
 
     /// Whether the walk can be filled, with the sum of squared visits at most
     /// `squares`; `None` when the steps ran out.
-    fn run(&mut self, squares: Option<u64>, left: &mut usize) -> Option<bool> {
+    fn run(&mut self, squares: Option<u64>, left: &mut Left<'_>) -> Option<bool> {
         // Tokens on the same position are 0 apart.
         if self.distance > 0 && self.order.len() < self.tokens {
             return Some(false);
@@ -211,7 +241,7 @@ impl<'a> Filling<'a> {
         self.fill(0, squares, left)
     }
 
-    fn fill(&mut self, index: usize, squares: Option<u64>, left: &mut usize) -> Option<bool> {
+    fn fill(&mut self, index: usize, squares: Option<u64>, left: &mut Left<'_>) -> Option<bool> {
         if self.left_out > self.order.len() - index {
             return Some(false);
         }
@@ -228,7 +258,7 @@ impl<'a> Filling<'a> {
             _ => 0..self.network.len() as Node,
         };
         for node in candidates {
-            *left = left.checked_sub(1)?;
+            left.take()?;
             if !self.fits(index, node) {
                 continue;
             }

@@ -9,18 +9,20 @@
 //! a walk is thereby a search for a path among formations.
 
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use crate::distance::Near;
 use crate::hamiltonian::two_colours;
 use crate::network::{Network, Node};
 use crate::random::Choices;
+use crate::stop::{self, NEVER};
 use crate::walk::Walk;
 
 mod conceivable;
 mod plan;
 
 pub use conceivable::conceivable;
+pub(crate) use conceivable::conceivable_until;
 use plan::Plan;
 
 /// The formations of a number of tokens at a distance.
@@ -44,8 +46,6 @@ pub struct Formations<'a> {
 /// Where each token is.
 type Formation = Box<[Node]>;
 
-pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
-
 /// With many tokens the steps from a formation are too many to try them all.
 const MAX_STEPS: usize = 512;
 
@@ -65,7 +65,7 @@ impl<'a> Formations<'a> {
         Formations {
             network,
             tokens,
-            near: Near::new(network, distance),
+            near: Near::until(network, distance, stop),
             colours: two_colours(network),
             stop,
         }
@@ -135,7 +135,7 @@ impl<'a> Formations<'a> {
         effort: &mut usize,
         found: &mut impl FnMut(&[Node]),
     ) -> Option<()> {
-        if self.stop.load(Ordering::Relaxed) {
+        if stop::is_set(self.stop) {
             return None;
         }
         let all = formation.iter().try_fold(1usize, |steps, &node| {
@@ -177,6 +177,7 @@ impl<'a> Formations<'a> {
             let choices: Vec<&[Node]> = choices.iter().map(Vec::as_slice).collect();
             self.step_rest(&choices, &mut next, &mut left, found);
         }
+        stop::looked_at(MAX_STEPS - left);
         *effort = effort.checked_sub(1 + MAX_STEPS - left)?;
         Some(())
     }

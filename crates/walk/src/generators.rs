@@ -174,8 +174,7 @@ fn geometric(nodes: u32, radius: f64, seed: u64) -> Result<Network, NetworkError
         let mut coordinate = || (choices.unit() * 1e6).floor() / 1e6;
         let points: Vec<(f64, f64)> = (0..nodes).map(|_| (coordinate(), coordinate())).collect();
         let mut builder = numbered(nodes);
-        // Cells as wide as the radius, so that only neighbouring cells matter.
-        let cells = (1.0 / radius).clamp(1.0, 1000.0) as usize;
+        let cells = cells(nodes, radius);
         let cell = |coordinate: f64| ((coordinate * cells as f64) as usize).min(cells - 1);
         let mut members = vec![Vec::new(); cells * cells];
         for (node, &(x, y)) in points.iter().enumerate() {
@@ -200,6 +199,13 @@ fn geometric(nodes: u32, radius: f64, seed: u64) -> Result<Network, NetworkError
         }
     }
     Err(last.expect("thrown at least once"))
+}
+
+/// Cells on a side of the square: at least as wide as the radius, so that only
+/// neighbouring cells matter, and hardly more of them than nodes.
+fn cells(nodes: u32, radius: f64) -> usize {
+    let most = f64::from(nodes).sqrt().ceil();
+    (1.0 / radius).clamp(1.0, most) as usize
 }
 
 fn figure7() -> Builder {
@@ -338,6 +344,36 @@ mod tests {
             }
         }
         assert_eq!(network, made("geometric:60:0.25"));
+    }
+
+    /// A thousand throws with a cell for every tiny radius took forever.
+    #[test]
+    fn few_cells_for_few_nodes() {
+        for (nodes, radius) in [
+            (2, 1e-300),
+            (10, 0.0001),
+            (60, 0.25),
+            (1_000_000, 1e-6),
+            (9, 5.0),
+        ] {
+            let cells = cells(nodes, radius);
+            assert!(
+                cells >= 1 && cells * cells <= 4 * nodes as usize,
+                "{nodes} {radius}"
+            );
+            assert!(
+                radius > 1.0 || 1.0 / cells as f64 >= radius,
+                "{nodes} {radius}"
+            );
+        }
+        let made = "geometric:10:0.0001"
+            .parse::<Generator>()
+            .unwrap()
+            .network(7);
+        assert!(
+            matches!(made, Err(NetworkError::Disconnected { .. })),
+            "{made:?}"
+        );
     }
 
     #[test]

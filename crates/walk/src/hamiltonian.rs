@@ -1,9 +1,12 @@
 //! Hamiltonian cycles: walks that visit every node exactly once, where there are
 //! any. On them every node has a token equally often.
 
+use std::sync::atomic::AtomicBool;
+
 use petgraph::graph::UnGraph;
 
 use crate::network::{Network, Node, listed};
+use crate::stop::{self, NEVER};
 use crate::tour;
 use crate::walk::Walk;
 
@@ -28,6 +31,11 @@ pub enum Cycle {
 /// assert!(matches!(cycle(Generator::Grid(3, 5)), Cycle::Impossible(_)));
 /// ```
 pub fn cycle(network: &Network, seed: u64, steps: usize) -> Cycle {
+    cycle_until(network, seed, steps, &NEVER)
+}
+
+/// The same, but soon after `stop` becomes true nothing was found.
+pub(crate) fn cycle_until(network: &Network, seed: u64, steps: usize, stop: &AtomicBool) -> Cycle {
     if let Some(reason) = obstacle(network) {
         return Cycle::Impossible(reason);
     }
@@ -40,6 +48,7 @@ pub fn cycle(network: &Network, seed: u64, steps: usize) -> Cycle {
             path: vec![0],
             visited: 1,
             left: steps,
+            stop,
         };
         match search.extend() {
             Some(true) => {
@@ -52,7 +61,7 @@ pub fn cycle(network: &Network, seed: u64, steps: usize) -> Cycle {
             None => {}
         }
     }
-    let walk = tour::short(network, seed, steps);
+    let walk = tour::short_until(network, seed, steps, stop);
     if walk.len() == network.len() {
         Cycle::Found(walk)
     } else {
@@ -127,12 +136,17 @@ struct Backtracking<'a> {
     path: Vec<Node>,
     visited: u64,
     left: usize,
+    stop: &'a AtomicBool,
 }
 
 impl Backtracking<'_> {
-    /// Whether the path can be closed to a cycle; `None` when the steps ran out.
+    /// Whether the path can be closed to a cycle; `None` when the steps ran out, or it
+    /// has to stop.
     fn extend(&mut self) -> Option<bool> {
         self.left = self.left.checked_sub(1)?;
+        if stop::is_set(self.stop) {
+            return None;
+        }
         let head = self.path[self.path.len() - 1];
         if self.path.len() == self.network.len() {
             return Some(self.network.linked(head, self.path[0]));

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bound;
+pub mod conflicts;
 pub mod distance;
 pub mod exact;
 pub mod fairness;
@@ -14,10 +15,12 @@ pub mod kept;
 pub mod layout;
 pub mod network;
 mod orbit;
+pub mod order;
 mod random;
 mod refine;
 pub mod rings;
 pub mod search;
+mod stop;
 pub mod svg;
 pub mod tour;
 pub mod walk;

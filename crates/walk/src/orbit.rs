@@ -10,12 +10,13 @@
 //! walk is measured afterwards, like that of any other.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use crate::distance::{Near, hops_from};
 use crate::hamiltonian::two_colours;
 use crate::network::{Network, Node};
 use crate::random::Choices;
+use crate::stop;
 use crate::walk::Walk;
 
 /// How far to look, and for what.
@@ -45,8 +46,8 @@ pub(crate) fn walk(network: &Network, wish: &Wish<'_>) -> Option<Walk> {
     let size = network.len() + network.directed_links();
     let mut work = WORK.saturating_mul(wish.effort.max(1) as usize);
     let mut best: Option<(u32, Vec<Node>, Circuit)> = None;
-    for attempt in 0..MAX_ATTEMPTS * wish.effort.max(1) {
-        if wish.stop.load(Ordering::Relaxed) {
+    'attempts: for attempt in 0..MAX_ATTEMPTS * wish.effort.max(1) {
+        if stop::is_set(wish.stop) {
             break;
         }
         let kept = best.as_ref().map_or(wish.more_than, |best| best.0);
@@ -60,17 +61,17 @@ pub(crate) fn walk(network: &Network, wish: &Wish<'_>) -> Option<Walk> {
         if let Some(colours) = &colours {
             same_side(network, colours, &mut corners);
         }
-        let Some(circuit) = Circuit::through(network, &corners, &mut choices) else {
+        let Some(circuit) = Circuit::through(network, &corners, &mut choices, wish.stop) else {
             continue;
         };
         let (mut can, mut beyond) = (kept, circuit.kept().min(wish.at_most) + 1);
         let mut searches = circuit.hops.len();
         let mut middle = kept + 1;
         while can + 1 < beyond {
-            if circuit.covers(network, middle) {
-                can = middle;
-            } else {
-                beyond = middle;
+            match circuit.covers(network, middle, wish.stop) {
+                Some(true) => can = middle,
+                Some(false) => beyond = middle,
+                None => break 'attempts,
             }
             searches += circuit.slots();
             middle = can + (beyond - can) / 2;
@@ -84,7 +85,11 @@ pub(crate) fn walk(network: &Network, wish: &Wish<'_>) -> Option<Walk> {
         };
     }
     let (distance, _, circuit) = best?;
-    Walk::new(network, circuit.with_side_trips(network, distance)).ok()
+    Walk::new(
+        network,
+        circuit.with_side_trips(network, distance, wish.stop),
+    )
+    .ok()
 }
 
 const MAX_ATTEMPTS: u32 = 100;
@@ -176,7 +181,12 @@ struct Circuit {
 }
 
 impl Circuit {
-    fn through(network: &Network, corners: &[Node], choices: &mut Choices) -> Option<Circuit> {
+    fn through(
+        network: &Network,
+        corners: &[Node],
+        choices: &mut Choices,
+        stop: &AtomicBool,
+    ) -> Option<Circuit> {
         let next = |token: usize| corners[(token + 1) % corners.len()];
         if (0..corners.len()).any(|token| corners[token] == next(token)) {
             return None;
@@ -201,6 +211,9 @@ impl Circuit {
             .collect();
         let mut hops = HashMap::new();
         for &node in paths.iter().flatten() {
+            if stop::is_set(stop) {
+                return None;
+            }
             hops.entry(node).or_insert_with(|| {
                 let all = hops_from(network, node);
                 // There are fewer nodes than 2^16.
@@ -233,28 +246,34 @@ impl Circuit {
         u32::from(nearest)
     }
 
-    /// Whether side trips at that distance from the others reach every node.
-    fn covers(&self, network: &Network, distance: u32) -> bool {
+    /// Whether side trips at that distance from the others reach every node; `None` when
+    /// it has to stop.
+    fn covers(&self, network: &Network, distance: u32, stop: &AtomicBool) -> Option<bool> {
         let mut trips = Trips::new(network, distance);
         let mut left = network.len();
         let mut reached = vec![false; network.len()];
         for slot in 0..self.slots() {
+            if stop::is_set(stop) {
+                return None;
+            }
             trips.search(self, slot, |node, _, _| {
                 if !std::mem::replace(&mut reached[node as usize], true) {
                     left -= 1;
                 }
             });
             if left == 0 {
-                return true;
+                return Some(true);
             }
         }
-        false
+        Some(false)
     }
 
-    /// The walk: the tokens' paths end to end, with side trips to every node.
-    fn with_side_trips(&self, network: &Network, distance: u32) -> Vec<Node> {
+    /// The walk: the tokens' paths end to end, with side trips to every node. In a hurry
+    /// all of them are made one after another, which needs no distances.
+    fn with_side_trips(&self, network: &Network, distance: u32, stop: &AtomicBool) -> Vec<Node> {
         let tours = self.tours(network, distance);
-        let near = Near::new(network, distance);
+        let near = Near::until(network, distance, stop);
+        let hurry = stop::is_set(stop);
         let tokens = self.paths.len();
         let mut walks: Vec<Vec<Node>> = vec![Vec::new(); tokens];
         for moment in 0..self.steps() {
@@ -274,7 +293,8 @@ impl Circuit {
                 let steps = tours[moment * tokens + first].len();
                 let mut touring = vec![Vec::new(); tokens];
                 touring[first].clone_from(&tours[moment * tokens + first]);
-                for index in (0..waiting.len()).rev() {
+                let together = if hurry { 0 } else { waiting.len() };
+                for index in (0..together).rev() {
                     let token = waiting[index];
                     let mut tour = tours[moment * tokens + token].clone();
                     for _way_round in 0..2 {
@@ -383,6 +403,7 @@ impl<'a> Trips<'a> {
         while let Some(&(node, depth, parent)) = self.queue.get(next) {
             next += 1;
             found(node, depth, parent);
+            stop::looked_at(1);
             let others = &others[(depth as usize + 1) % 2];
             for &neighbour in self.network.neighbours(node) {
                 let apart = |hops: &&[u16]| u32::from(hops[neighbour as usize]) >= self.distance;
@@ -458,9 +479,9 @@ fn stretched(path: &[Node], steps: usize) -> Vec<Node> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formation::NEVER;
     use crate::generators::Generator;
     use crate::kept::{self, Offsets};
+    use crate::stop::NEVER;
 
     fn wish(tokens: usize, more_than: u32, at_most: u32) -> Wish<'static> {
         Wish {

@@ -1,10 +1,13 @@
 //! Local search on a walk: small changes that let tokens keep more, or as much at
 //! fewer places where they come nearest.
 
+use std::sync::atomic::AtomicBool;
+
 use crate::distance::Apart;
 use crate::kept::Offsets;
 use crate::network::{Network, Node};
 use crate::random::Choices;
+use crate::stop::{self, NEVER};
 use crate::tour::trim;
 use crate::walk::Walk;
 
@@ -13,8 +16,18 @@ pub(crate) const MAX_NODES: usize = 1000;
 
 /// The walk, or a better one reached from it by turning stretches round, adding
 /// and dropping detours.
-pub(crate) fn walk(network: &Network, walk: &Walk, tokens: usize, seed: u64, effort: u32) -> Walk {
-    let apart = Apart::new(network);
+pub(crate) fn walk(
+    network: &Network,
+    walk: &Walk,
+    tokens: usize,
+    seed: u64,
+    effort: u32,
+    stop: &AtomicBool,
+) -> Walk {
+    let apart = Apart::until(network, stop);
+    if stop::is_set(stop) {
+        return walk.clone();
+    }
     let mut choices = Choices::new(seed, 2);
     let mut current = walk.positions().to_vec();
     let mut score = Score::of(&apart, &current, tokens);
@@ -23,6 +36,9 @@ pub(crate) fn walk(network: &Network, walk: &Walk, tokens: usize, seed: u64, eff
     let budget = 20_000_000 * effort.max(1) as usize;
     let per_score = current.len() * tokens.min(16);
     for _ in 0..(budget / per_score.max(1)).min(40_000) {
+        if stop::is_set(stop) {
+            break;
+        }
         let Some(changed) = change(network, &current, longest, &mut choices) else {
             continue;
         };
@@ -78,7 +94,7 @@ fn change(
         // Drop a detour, or all that are useless.
         0 => {
             if choices.below(8) == 0 {
-                changed = trim(network, changed);
+                changed = trim(network, changed, &NEVER);
             } else if length > 4 && changed[0] == changed[2] {
                 let node = changed[1];
                 if !changed[2..].contains(&node) {

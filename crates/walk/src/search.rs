@@ -1,18 +1,19 @@
 //! The best walk that can be found: the most distance kept by m tokens forever,
 //! then the shortest walk, then the fairest visits.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use strum::{Display, EnumMessage, EnumString, VariantArray};
 
 use crate::bound::{self, Bound};
 use crate::exact::{self, ExactSearch};
-use crate::formation::{Formations, NEVER};
+use crate::formation::Formations;
 use crate::hamiltonian::{self, Cycle};
 use crate::kept::{self, Nearest, Offsets};
 use crate::network::Network;
 use crate::orbit;
 use crate::refine;
+use crate::stop::{self, NEVER};
 use crate::tour;
 use crate::walk::Walk;
 
@@ -152,9 +153,11 @@ pub fn walk_until(
         proved_up_to: None,
     };
     progress("bounding what any walk can keep");
-    search.bound = bound::upper(network, request.tokens);
+    search.bound = bound::upper_until(network, request.tokens, stop);
     let all = request.method == Method::Best;
+    // Once it has to stop, nothing further is tried where there is a walk already.
     let wants = |method| all || request.method == method;
+    let goes_on = |search: &Search<'_>| search.best.is_none() || !stop::is_set(stop);
     let moves = (20 * network.len() + 20_000).min(1_000_000) * request.effort.max(1) as usize;
     if wants(Method::Tree) {
         progress("touring a spanning tree");
@@ -163,20 +166,22 @@ pub fn walk_until(
     if wants(Method::Short) || wants(Method::Refine) {
         progress("shortening a tour");
         for seed in 0..3 {
-            let walk = tour::short(network, request.seed.wrapping_add(seed), moves);
-            search.offer(walk, Method::Short);
+            if goes_on(&search) {
+                let seed = request.seed.wrapping_add(seed);
+                search.offer(tour::short_until(network, seed, moves, stop), Method::Short);
+            }
         }
     }
-    if wants(Method::Hamiltonian) {
+    if wants(Method::Hamiltonian) && goes_on(&search) {
         progress("looking for a Hamiltonian cycle");
-        let cycle = hamiltonian::cycle(network, request.seed, moves);
+        let cycle = hamiltonian::cycle_until(network, request.seed, moves, stop);
         if let Cycle::Found(walk) = &cycle {
             search.offer(walk.clone(), Method::Hamiltonian);
         }
         search.hamiltonian = Some(cycle);
     }
     let refinable = network.len() <= refine::MAX_NODES && request.tokens > 1;
-    if wants(Method::Refine) && refinable && !search.reached() {
+    if wants(Method::Refine) && refinable && !search.reached() && goes_on(&search) {
         progress("refining the best tour");
         search.refine();
     }
@@ -184,17 +189,18 @@ pub fn walk_until(
     // small one they come first, because their walks are shorter.
     let large = network.len() > LARGE && request.tokens > 2;
     let fits = request.tokens > 1 && fits_formations(network);
-    if wants(Method::Orbit) && large && fits {
+    if wants(Method::Orbit) && large && fits && goes_on(&search) {
         search.orbit(progress);
     }
     let far_off = !large || 2 * search.kept() < search.goal();
-    if wants(Method::Formation) && fits && far_off {
+    if wants(Method::Formation) && fits && far_off && goes_on(&search) {
         search.formations(progress);
     }
-    if wants(Method::Orbit) && !large && fits {
+    if wants(Method::Orbit) && !large && fits && goes_on(&search) {
         search.orbit(progress);
     }
-    if request.method == Method::Exact || (all && network.len() <= SMALL && request.tokens <= 4) {
+    let small = all && network.len() <= SMALL && request.tokens <= 4;
+    if (request.method == Method::Exact || small) && goes_on(&search) {
         progress("proving what is best");
         search.exact();
     }
@@ -233,7 +239,7 @@ impl Search<'_> {
     fn offer(&mut self, walk: Walk, method: Method) {
         let offsets = Offsets::furthest(walk.len(), self.request.tokens);
         let found = Found {
-            nearest: kept::nearest(self.network, &walk, &offsets),
+            nearest: stop::measuring(|| kept::nearest(self.network, &walk, &offsets)),
             walk,
             method,
             bound: None,
@@ -276,6 +282,7 @@ impl Search<'_> {
             self.request.tokens,
             self.request.seed,
             self.request.effort,
+            self.stop,
         );
         self.offer(walk, Method::Refine);
     }
@@ -307,7 +314,7 @@ impl Search<'_> {
                 _ => 2,
             };
             for stream in 0..starts * u64::from(self.request.effort.max(1)) {
-                if self.stop.load(Ordering::Relaxed) {
+                if stop::is_set(self.stop) {
                     return;
                 }
                 if let Some(walk) = formations.walk(self.request.seed, stream, effort) {
@@ -352,7 +359,8 @@ impl Search<'_> {
         });
         let steps = 20_000_000 * self.request.effort.max(1) as usize;
         let Request { tokens, wanted, .. } = *self.request;
-        if let ExactSearch::Best(best) = exact::best(self.network, tokens, wanted, longest, steps) {
+        let best = exact::best_until(self.network, tokens, wanted, longest, steps, self.stop);
+        if let ExactSearch::Best(best) = best {
             self.proved_up_to = best.proved_up_to;
             self.offer(best.walk, Method::Exact);
         }

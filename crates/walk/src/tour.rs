@@ -1,9 +1,12 @@
 //! Short closed walks: the tour of a spanning tree, and a tour improved by 2-opt
 //! and Or-opt moves on shortest paths.
 
+use std::sync::atomic::AtomicBool;
+
 use crate::distance::{self, Reach};
 use crate::network::{Network, Node};
 use crate::random::Choices;
+use crate::stop::{self, NEVER};
 use crate::walk::Walk;
 
 /// The depth-first tour of a breadth-first spanning tree: every link of the tree
@@ -41,14 +44,14 @@ pub fn tree(network: &Network) -> Walk {
     let positions = if network.is_symmetric() {
         tour
     } else {
-        joined(network, &order)
+        joined(network, &order, &NEVER)
     };
     Walk::new(network, positions).expect("a spanning tree spans")
 }
 
 /// The nodes in cyclic order, joined by shortest paths, without detours that visit
 /// nothing new.
-pub(crate) fn joined(network: &Network, order: &[Node]) -> Vec<Node> {
+pub(crate) fn joined(network: &Network, order: &[Node], stop: &AtomicBool) -> Vec<Node> {
     let mut positions = Vec::with_capacity(order.len());
     for (index, &node) in order.iter().enumerate() {
         let next = order[(index + 1) % order.len()];
@@ -58,12 +61,12 @@ pub(crate) fn joined(network: &Network, order: &[Node]) -> Vec<Node> {
             positions.extend_from_slice(&path[..path.len() - 1]);
         }
     }
-    trim(network, positions)
+    trim(network, positions, stop)
 }
 
 /// Replaces stretches of up to a dozen steps whose nodes are all visited elsewhere
-/// by shorter ones.
-pub(crate) fn trim(network: &Network, mut positions: Vec<Node>) -> Vec<Node> {
+/// by shorter ones, as long as it has not to stop.
+pub(crate) fn trim(network: &Network, mut positions: Vec<Node>, stop: &AtomicBool) -> Vec<Node> {
     const STRETCH: usize = 12;
     let mut visits = vec![0u32; network.len()];
     for &node in &positions {
@@ -71,7 +74,7 @@ pub(crate) fn trim(network: &Network, mut positions: Vec<Node>) -> Vec<Node> {
     }
     let mut reach = Reach::new(network.len());
     let mut start = 0;
-    'walk: while start < positions.len() {
+    'walk: while start < positions.len() && !stop::is_set(stop) {
         // Stretches that run over the end are met after the walk has been turned.
         let most = STRETCH.min(positions.len() - 1 - start);
         let mut inside = 0;
@@ -117,15 +120,20 @@ pub(crate) fn trim(network: &Network, mut positions: Vec<Node>) -> Vec<Node> {
 /// A short tour: nearest unvisited node first, then `moves` attempts at 2-opt
 /// (two-way networks) or Or-opt moves that do not lengthen the tour.
 pub fn short(network: &Network, seed: u64, moves: usize) -> Walk {
+    short_until(network, seed, moves, &NEVER)
+}
+
+/// The same, but no more moves are tried once `stop` is true.
+pub(crate) fn short_until(network: &Network, seed: u64, moves: usize, stop: &AtomicBool) -> Walk {
     let mut choices = Choices::new(seed, 1);
     let start = choices.below(network.len()) as Node;
     let order = nearest_first(network, start);
     let order = if network.is_symmetric() {
-        two_opt(network, order, &mut choices, moves)
+        two_opt(network, order, &mut choices, moves, stop)
     } else {
-        or_opt(network, order, &mut choices, moves.min(20_000))
+        or_opt(network, order, &mut choices, moves.min(20_000), stop)
     };
-    Walk::new(network, joined(network, &order)).expect("joined by paths through all nodes")
+    Walk::new(network, joined(network, &order, stop)).expect("joined by paths through all nodes")
 }
 
 /// From `start` always to a nearest unvisited node; of several to the one with
@@ -170,6 +178,7 @@ fn two_opt(
     mut order: Vec<Node>,
     choices: &mut Choices,
     moves: usize,
+    stop: &AtomicBool,
 ) -> Vec<Node> {
     let nodes = order.len();
     let mut place = vec![0; nodes];
@@ -180,6 +189,9 @@ fn two_opt(
     let mut gaps: Vec<Node> = Vec::new();
     let mut near = Vec::new();
     for attempt in 0..moves {
+        if stop::is_set(stop) {
+            break;
+        }
         // Gaps are found again from time to time: those that moves leave behind.
         if gaps.is_empty() || attempt % nodes == 0 {
             gaps = (0..nodes)
@@ -276,6 +288,7 @@ fn or_opt(
     mut order: Vec<Node>,
     choices: &mut Choices,
     moves: usize,
+    stop: &AtomicBool,
 ) -> Vec<Node> {
     let mut reach = Reach::new(network.len());
     let nodes = order.len();
@@ -286,7 +299,7 @@ fn or_opt(
     };
     for _ in 0..moves {
         let stretch = 1 + choices.below(3);
-        if nodes < stretch + 2 {
+        if nodes < stretch + 2 || stop::is_set(stop) {
             break;
         }
         order.rotate_left(choices.below(nodes));

@@ -13,6 +13,7 @@ mod sensor;
 
 pub use sensor::{Orders, Reading, Sensor, Supplies};
 
+use headway_node::Rule;
 use headway_node::frame::frame_bytes;
 use headway_node::wire::Layout;
 
@@ -23,6 +24,7 @@ pub const MAX_TOKENS: u32 = 4;
 pub const DATAGRAM_BYTES: usize = Layout {
     tokens: MAX_TOKENS,
     payload: 0,
+    rule: Rule::LockStep,
 }
 .bytes();
 

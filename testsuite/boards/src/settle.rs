@@ -18,7 +18,9 @@ impl Yard {
             self.order(index, Order::Tell);
         }
         let mut asked = Instant::now();
-        let answered = self.run_until(Duration::from_secs(20), |yard| {
+        // A board whose memory was overwritten may answer only after its watchdog has bitten,
+        // 8 s of its own time, which is longer here on a busy machine.
+        let answered = self.run_until(Duration::from_secs(120), |yard| {
             let members = yard.members.iter();
             let silent: Vec<u32> = (0..)
                 .zip(members)

@@ -111,7 +111,7 @@ fn name(arguments: &[&str]) -> String {
     let mut words = arguments.iter().take_while(|word| !word.starts_with('-'));
     match words.next() {
         None => "run".to_owned(),
-        Some(&group @ ("petri" | "node")) => {
+        Some(&group @ ("petri" | "node" | "rollout")) => {
             format!("{group}-{}", words.next().unwrap_or(&"run"))
         }
         Some(command) => (*command).to_owned(),

@@ -63,35 +63,35 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         search,
     } = *settings;
     let instance = format!("{processes} processes, {values} values");
-    let own = guarded::report(
-        &model,
-        "k-state",
-        instance.clone(),
-        scheduler,
-        limits,
-        control,
-    );
+    let own = guarded::report(&model, NAME, instance.clone(), scheduler, limits, control);
+    let own = own.map(|report| match search {
+        Search::Reduced => unshifted(report, values),
+        Search::EveryState => report,
+    });
     let file = AsFile {
-        model: "k-state",
+        model: NAME,
         instance: &instance,
         text: built_in::K_STATE,
         set: &[("n", processes as i64), ("k", values.into())],
         scheduler: Some(scheduler),
     };
-    let refused = own.is_err();
-    let mut report = built_in::or_by_diagrams(own, &file, limits, control)?;
-    if search == Search::Reduced && !refused {
-        report.states *= values;
-        report.legitimate *= values;
-        for (_, figure) in &mut report.figures {
-            if let Figure::Number(states) = figure {
-                *states *= u64::from(values);
-            }
-        }
-        report.reductions = vec![REDUCTION.to_owned()];
-    }
-    Ok(report)
+    built_in::or_by_diagrams(own, &file, limits, control)
 }
+
+/// The report on all states, of which those with value 0 at process 0 were visited.
+fn unshifted(mut report: Report, values: u32) -> Report {
+    report.states *= values;
+    report.legitimate *= values;
+    for (_, figure) in &mut report.figures {
+        if let Figure::Number(states) = figure {
+            *states *= u64::from(values);
+        }
+    }
+    report.reductions = vec![REDUCTION.to_owned()];
+    report
+}
+
+const NAME: &str = "k-state";
 
 const REDUCTION: &str = "value shift: a state with value 0 at process 0 for all that differ from \
                          it by the same number everywhere";

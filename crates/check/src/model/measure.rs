@@ -72,34 +72,34 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
     );
     let start = |rank| Some(model.configuration(rank));
     let own = function::report(&model, name, instance.clone(), limits, control, start);
-    let refused = own.is_err();
-    let mut report = match settings.variant {
-        Variant::AsPrinted => own?,
-        Variant::Corrected => {
-            let file = AsFile {
-                model: name,
-                instance: &instance,
-                text: built_in::MEASURE,
-                set: &[
-                    ("n", settings.processes as i64),
-                    ("m", settings.tokens as i64),
-                    ("limit", settings.limit.into()),
-                ],
-                scheduler: None,
-            };
-            built_in::or_by_diagrams(own, &file, limits, control)?
-        }
+    let own = own.map(in_its_words);
+    let file = AsFile {
+        model: name,
+        instance: &instance,
+        text: built_in::MEASURE,
+        set: &[
+            ("n", settings.processes as i64),
+            ("m", settings.tokens as i64),
+            ("limit", settings.limit.into()),
+        ],
+        scheduler: None,
     };
-    if refused {
-        return Ok(report);
+    match settings.variant {
+        // There is no file of it.
+        Variant::AsPrinted => own,
+        Variant::Corrected => built_in::or_by_diagrams(own, &file, limits, control),
     }
+}
+
+/// The report with what the properties mean here.
+fn in_its_words(mut report: Report) -> Report {
     for (property, says) in PROPERTIES {
         match report.properties.iter_mut().find(|p| p.name == property) {
             Some(found) => found.says = says.to_owned(),
             None => report.properties.push(Property::new(property, says, true)),
         }
     }
-    Ok(report)
+    report
 }
 
 const PROPERTIES: [(&str, &str); 3] = [
@@ -150,7 +150,8 @@ impl MeasureRing {
         } = *settings;
         if tokens == 0 || processes < tokens || processes > MAX_PROCESSES {
             return Err(CheckError::settings(format!(
-                "measure: at least 1 token, and as many processes as tokens up to {MAX_PROCESSES}"
+                "measure: 1 to {MAX_PROCESSES} processes, and at least 1 token and at most as many as \
+                 processes; not {processes} and {tokens}"
             )));
         }
         if (limit as usize) < processes || limit > 10_000 {

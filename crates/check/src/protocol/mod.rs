@@ -70,6 +70,12 @@ struct Variable {
 }
 
 impl Variable {
+    /// How many bits tell its values apart.
+    #[cfg(feature = "symbolic")]
+    fn bits(&self) -> u32 {
+        usize::BITS - self.domain.len().saturating_sub(1).leading_zeros()
+    }
+
     /// For other languages: `x_3`.
     fn flat_name(&self) -> String {
         format!("{}_{}", self.name, self.process)

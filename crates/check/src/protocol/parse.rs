@@ -309,7 +309,8 @@ impl Parser<'_> {
             Who::All
         } else if self.skips_word("others") {
             Who::Others
-        } else if matches!(&self.tokens[self.at + 1].1, Token::Word(word) if word == "where") {
+        } else if matches!(self.tokens.get(self.at + 1), Some((_, Token::Word(word))) if word == "where")
+        {
             let name = self.name("a name for the process")?;
             self.word("where")?;
             Who::Where(name.text, self.expr()?)

@@ -15,7 +15,7 @@ use oxidd::bcdd::BCDDFunction as Set;
 use oxidd::util::{OutOfMemory, SatCountCache};
 use oxidd::{BooleanFunction, Function};
 
-use super::Protocol;
+use super::{Protocol, Variable};
 use crate::Scheduler;
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result, TooLarge};
@@ -69,6 +69,8 @@ impl From<OutOfMemory> for Stop {
 /// Bytes of a node, with its share of the tables.
 const BYTES_PER_NODE: u64 = 32;
 const MAX_NODES: u64 = 1 << 30;
+/// Rings of so many take minutes; from then on nobody knows.
+const MAX_BITS: u64 = 256;
 const FIRST_NODES: u64 = 1 << 23;
 const MORE_NODES: u64 = 16;
 
@@ -89,6 +91,8 @@ pub fn explore(
             "decision diagrams know neither chance nor the locally central scheduler",
         ));
     }
+    let bits: u32 = protocol.variables.iter().map(Variable::bits).sum();
+    TooLarge::bound("bits of state in a decision diagram", bits, MAX_BITS)?;
     control.count_layers();
     let most = (limits.memory_bytes / BYTES_PER_NODE).min(MAX_NODES);
     let mut layers = Vec::new();

@@ -260,7 +260,7 @@ fn settings_out_of_range_are_refused() {
                 tokens: 4,
                 ..fine.clone()
             },
-            "as many processes",
+            "at most as many as processes",
         ),
         (
             Settings {

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
-use headway_check::{CheckError, Control, Limits, Report, TooLarge, Trace, protocol};
+use headway_answer::check as answer;
+use headway_check::{Control, Report, Trace, protocol};
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{TextOrJson, threads, whole_number};
-use crate::memory::available_memory_bytes;
+use crate::report::print_json;
 
 mod file;
-mod json;
 mod models;
 mod progress;
 mod ring;
@@ -78,7 +78,7 @@ pub(crate) struct Args {
 
 /// Checks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let limits = limits(args.memory)?;
+    let limits = answer::limits(args.memory)?;
     // 0 stands for as many as there are cores.
     let threads = args.threads.map_or(0, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new()
@@ -89,12 +89,15 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let since = Instant::now();
     let protocol = args.file.protocol()?;
     let check = || match (&args.model, &protocol) {
-        (Some(model), None) => model.check(limits, &control).map_err(failure),
+        (Some(model), None) => {
+            let (model, settings) = model.settings();
+            answer::check(&model, settings, limits, &control).map_err(answer::failure)
+        }
         (None, Some(protocol)) => {
             let scheduler = args.file.scheduler;
             let engine = args.engine.into();
             protocol::check_with(engine, protocol, scheduler, limits, &control)
-                .map_err(file::failure)
+                .map_err(answer::protocol_failure)
         }
         _ => Err(
             Failure::new("what to check? give a model or a protocol file")
@@ -107,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         args.file.write_states(path, protocol)?;
     }
     if let Some(path) = &args.witness {
-        let witness = witness_of(&report).ok_or_else(|| {
+        let witness = answer::witness_of(&report).ok_or_else(|| {
             Failure::new(format!(
                 "--witness: the model {} has no single slowest run",
                 report.model
@@ -116,80 +119,22 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         })?;
         write_witness(path, witness, &report)?;
     }
-    let mut out = anstream::stdout().lock();
     match args.format {
-        TextOrJson::Text => text::write(&mut out, &report, elapsed, args.witness.as_deref())?,
-        TextOrJson::Json => json::write(&mut out, &report)?,
+        TextOrJson::Text => text::write(
+            &mut anstream::stdout().lock(),
+            &report,
+            elapsed,
+            args.witness.as_deref(),
+        )?,
+        TextOrJson::Json => print_json(&answer::value(&report))?,
     }
     Ok(report.all_hold().into())
-}
-
-/// The run worth keeping: a counterexample if a property fails, else the slowest.
-fn witness_of(report: &Report) -> Option<&Trace> {
-    let failed = report.properties.iter().filter(|property| !property.holds);
-    failed
-        .filter_map(|property| property.counterexample.as_ref())
-        .max_by_key(|trace| trace.repeats_from.is_some())
-        .or(report.witness.as_ref())
 }
 
 fn write_witness(path: &Path, witness: &Trace, report: &Report) -> Result<(), Failure> {
     let text = match &witness.start {
         Some((ring, state)) => state_file::render(ring, state),
-        None => format!("{:#}\n", json::trace(&report.model, witness)),
+        None => format!("{:#}\n", answer::trace(&report.model, witness)),
     };
     write_file(path, text)
-}
-
-fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
-    let default = Limits::default();
-    let available = available_memory_bytes();
-    let free = available.map(|bytes| bytes / 4 * 3);
-    let asked = memory_mib.map(|mib| (mib, mib.checked_mul(1 << 20)));
-    let memory_bytes = match asked {
-        None => free.unwrap_or(default.memory_bytes),
-        Some((_, Some(bytes))) if available.is_none_or(|most| bytes <= most) => bytes,
-        Some((mib, _)) => {
-            let most = available.unwrap_or(u64::MAX) >> 20;
-            return Err(
-                Failure::new(format!("--memory {mib}: only {most} MiB are free"))
-                    .help(format!("give at most --memory {most}")),
-            );
-        }
-    };
-    Ok(Limits {
-        memory_bytes,
-        ..default
-    })
-}
-
-/// The engine for what is too large for the others.
-const DIAGRAMS: &str = if cfg!(feature = "symbolic") {
-    ""
-} else {
-    ", or build with --features symbolic for decision diagrams"
-};
-
-fn failure(error: CheckError) -> Failure {
-    let help = match &error {
-        CheckError::Settings(_) => "see headway check MODEL --help".to_owned(),
-        CheckError::TooLarge(TooLarge::Memory { .. }) => {
-            format!(
-                "give more --memory, or make the ring, the tokens, the separation or the values smaller{DIAGRAMS}"
-            )
-        }
-        CheckError::TooLarge(TooLarge::Cases { .. }) => {
-            format!(
-                "make it smaller{DIAGRAMS}; `headway worst` tells the worst case of rings of any size"
-            )
-        }
-        CheckError::TooLarge(_) => {
-            format!("make the ring, the tokens, the separation or the values smaller{DIAGRAMS}")
-        }
-        CheckError::Interrupted { .. } => {
-            return Failure::interrupted(error)
-                .help("run it again to the end for the whole answer");
-        }
-    };
-    Failure::new(error).help(help)
 }

@@ -4,16 +4,16 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use headway_answer::forecast::{self as answer, cycle_time};
 use headway_sim::Outcome;
-use headway_sim::forecast::{Forecast, Jam, Movement, Wait};
-use serde_json::{Map, Value, json};
+use headway_sim::forecast::{Forecast, Jam, Movement};
 
-use crate::failure::{Answer, Failure, expect_ending, write_file};
+use crate::failure::{Answer, Failure, expect_endings, write_file};
 use crate::flags::{Format, Instance, RingFlags, whole_number, whole_number_in};
 use crate::report::diagram::{Diagram, Dot, Shown, delays};
 use crate::report::progress::Progress;
 use crate::report::style::{self, DIM, HEADING};
-use crate::report::{self, count, print_json, try_next};
+use crate::report::{count, print_json, try_next};
 
 use super::run::text;
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long)]
     waits: bool,
 
-    /// Forecast this many rounds [default: legitimate and one turn more]
+    /// Forecast this many rounds [default: until legitimate, and one turn more]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
@@ -56,34 +56,40 @@ pub(crate) struct Args {
     /// Draw the space-time diagram
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
+
+    /// Draw the space-time diagram for a paper, as TikZ
+    #[arg(long, value_name = "FILE.tex")]
+    tikz: Option<PathBuf>,
 }
 
 /// Forecasts and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    if let Some(path) = &args.svg {
-        expect_ending(path, "svg")?;
-    }
+    expect_endings(args.svg.as_deref(), args.tikz.as_deref())?;
     let instance = match &args.file {
         Some(path) => args.ring.with_state_file(path)?.instance()?,
         None => args.ring.instance()?,
     };
     let progress = Progress::saying("forecasting");
-    let forecast = Forecast::of(&instance.ring, &instance.start).map_err(|error| match instance
-        .ring
-        .measures()
-    {
-        true => Failure::new(error).help("use `headway run` for rings that measure"),
-        false => Failure::new(error).help("give fewer tokens, or less separation"),
-    })?;
+    let forecast = answer::of(&instance)?;
     let line = forecast.movement();
     let outcome = line.outcome(args.rounds);
-    if let Some(path) = &args.svg {
-        let title = text::title(&instance);
-        write_file(path, forecast.timeline().svg(outcome.rounds, &title))?;
+    if args.svg.is_some() || args.tikz.is_some() {
+        let picture = forecast
+            .timeline()
+            .picture(outcome.rounds, &instance.title());
+        if let Some(path) = &args.tikz {
+            write_file(path, picture.clone().tikz())?;
+        }
+        if let Some(path) = &args.svg {
+            write_file(path, picture.finish())?;
+        }
     }
     drop(progress);
     match args.format {
-        Format::Json => print_json(&in_json(args, &instance, &forecast, &line, &outcome))?,
+        Format::Json => {
+            let json = answer::json(&instance, &forecast, &line, &outcome, args.waits, &args.at);
+            print_json(&json)?;
+        }
         Format::Csv => {
             let mut out = io::BufWriter::new(io::stdout().lock());
             writeln!(out, "token,process,from,to")?;
@@ -101,45 +107,6 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     Ok(outcome.legitimate.into())
 }
 
-fn cycle_time(forecast: &Forecast<'_>) -> Option<String> {
-    forecast
-        .cycle_time()
-        .map(|(rounds, releases)| format!("{rounds}/{releases}"))
-}
-
-fn in_json(
-    args: &Args,
-    instance: &Instance,
-    forecast: &Forecast<'_>,
-    line: &Movement<'_>,
-    outcome: &Outcome,
-) -> Value {
-    let mut fields: Map<String, Value> = report::json::outcome(instance, &[], outcome);
-    fields.insert("cycle_time".to_owned(), json!(cycle_time(forecast)));
-    if let Some(jam) = line.jam() {
-        let queue = |queue: &headway_sim::forecast::Queue| json!({ "process": queue.process, "wait_rounds": queue.rounds });
-        let queues: Vec<Value> = jam.queues.iter().map(queue).collect();
-        let jam = json!({ "repeats_from": jam.from, "period": jam.period, "queues": queues });
-        fields.insert("jam".to_owned(), jam);
-    }
-    if args.waits {
-        let wait = |wait: Wait| json!({ "token": wait.token, "process": wait.process, "from": wait.from, "to": wait.to });
-        let waits: Vec<Value> = line.waits(outcome.rounds).map(wait).collect();
-        fields.insert("waits".to_owned(), Value::Array(waits));
-    }
-    if !args.at.is_empty() {
-        let timeline = forecast.timeline();
-        let state = |&round: &u64| {
-            let configuration = timeline.configuration_at(round);
-            let mut state = report::json::state(&instance.ring, &configuration);
-            state["round"] = json!(round);
-            state
-        };
-        fields.insert("states".to_owned(), args.at.iter().map(state).collect());
-    }
-    Value::Object(fields)
-}
-
 fn in_text(
     args: &Args,
     instance: &Instance,
@@ -148,7 +115,7 @@ fn in_text(
     outcome: &Outcome,
 ) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
-    writeln!(out, "{HEADING}{}{HEADING:#}", text::title(instance))?;
+    writeln!(out, "{HEADING}{}{HEADING:#}", instance.title())?;
     writeln!(
         out,
         "{DIM}Forecast from the initial state alone; nothing was run.{DIM:#}\n"

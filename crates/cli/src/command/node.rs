@@ -1,20 +1,26 @@
 //! `headway node`: one machine of a fleet, and what operators ask of it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches, Subcommand};
-use headway_service::client::{self, ClientError};
+use headway_answer::plan::breach;
+use headway_service::client::{self, ClientError, Ran, RunError};
 use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, keys};
 use headway_service::{Stopped, secret};
 use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure, is_stdin, read_text};
-use crate::flags::TextOrJson;
-use crate::report::print_json;
+use crate::flags::{TextOrJson, duration};
+use crate::report::{count, print_json};
 
 mod status;
+
+/// How long `ask --wait` waits: as long as a node lets anybody wait.
+const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 /// Flags of `headway node`.
 #[derive(ClapArgs, Debug)]
@@ -24,10 +30,12 @@ mod status;
 Examples:
   headway node init node.toml --key ring.key    a commented example, and a key
   headway node check-config --config node.toml  what is wrong, or what it means
+  headway node check-config --config node.toml --conflicts groups.txt
   headway node --config node.toml               runs the node
   headway node status --socket /run/headway/node.sock
   headway node add d 192.0.2.4:7400             one more member, on any node
   headway node remove b
+  headway node run -- systemctl restart nginx   under a permit, with its exit code
 
 Every key of the file is also a flag (--timing-refresh 200ms) and a variable
 (HEADWAY_TIMING_REFRESH=200ms); a flag wins over a variable, a variable over the file."
@@ -44,8 +52,8 @@ enum Command {
     /// Write a commented example file, and a key if asked
     Init(InitArgs),
     /// Say what is wrong with a configuration, or what it means
-    CheckConfig(Box<Given>),
-    /// What a running node is doing; exit code 1 while its ring has not settled
+    CheckConfig(Box<CheckArgs>),
+    /// What a running node is doing; exit code 1 while its ring has not settled or stands still
     Status(StatusArgs),
     /// Who is on the ring
     List(SocketArgs),
@@ -54,7 +62,9 @@ enum Command {
     /// Remove a member
     Remove(RemoveArgs),
     /// Run the node's command at its next permit
-    Ask(SocketArgs),
+    Ask(AskArgs),
+    /// Wait for a permit, run a command under it, and end with its exit code
+    Run(RunArgs),
 }
 
 /// The file, and a flag for every key.
@@ -112,6 +122,16 @@ impl FromArgMatches for Given {
 }
 
 #[derive(ClapArgs, Debug)]
+struct CheckArgs {
+    #[command(flatten)]
+    given: Given,
+    /// Also check that no two who may not be down together can hold permits together: a
+    /// file as `headway plan` reads it; exit code 1 if they can
+    #[arg(long, value_name = "FILE")]
+    conflicts: Option<PathBuf>,
+}
+
+#[derive(ClapArgs, Debug)]
 struct InitArgs {
     /// Where to write the example; standard output if left out
     file: Option<PathBuf>,
@@ -121,7 +141,7 @@ struct InitArgs {
 }
 
 #[derive(ClapArgs, Debug)]
-struct SocketArgs {
+pub(super) struct SocketArgs {
     /// The node's socket (api.socket)
     #[arg(
         long,
@@ -129,7 +149,7 @@ struct SocketArgs {
         env = "HEADWAY_API_SOCKET",
         default_value = "/run/headway/node.sock"
     )]
-    socket: PathBuf,
+    pub(super) socket: PathBuf,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -139,6 +159,37 @@ struct StatusArgs {
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     format: TextOrJson,
+}
+
+#[derive(ClapArgs, Debug)]
+struct AskArgs {
+    /// Wait until the command has ended; exit code 1 if it has failed
+    #[arg(long)]
+    wait: bool,
+    #[command(flatten)]
+    socket: SocketArgs,
+}
+
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "\
+Examples:
+  headway node run -- systemctl restart nginx
+  headway node run --within 10m -- ./backup --full || echo \"not now\"
+
+The permit stays here while the command lives, for at most timing.dwell_most; then the command
+gets SIGTERM, and SIGKILL before timing.grace is over. Signals are passed on to it. It knows
+HEADWAY_TOKEN, HEADWAY_FENCE (the fencing number), HEADWAY_DEADLINE (Unix time) and
+HEADWAY_SECONDS. The exit code is the command's, or 128 and the number of the signal that has
+ended it; 1 if no permit came in time, 2 if there is no node or no such command.")]
+struct RunArgs {
+    /// Give up if no permit comes within this time, with exit code 1
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    within: Option<Duration>,
+    #[command(flatten)]
+    socket: SocketArgs,
+    /// Program and arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -176,14 +227,15 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     match &args.command {
         None => serve(&args.given),
         Some(Command::Init(args)) => init(args),
-        Some(Command::CheckConfig(given)) => check(given),
+        Some(Command::CheckConfig(args)) => check(args),
         Some(Command::Status(args)) => {
             let status = ask(&args.socket.socket, "GET", "/v1/status", None)?;
             match args.format {
                 TextOrJson::Json => print_json(&status)?,
                 TextOrJson::Text => status::write(&mut anstream::stdout().lock(), &status)?,
             }
-            Ok(Answer::from(status["settled"] == true))
+            let nobody = status["unheard"].as_array().is_none_or(Vec::is_empty);
+            Ok(Answer::from(status["settled"] == true && nobody))
         }
         Some(Command::List(socket)) => list(&socket.socket),
         Some(Command::Add(args)) => add(args),
@@ -194,10 +246,35 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             println!("roster {}: {} is removed", answer["version"], args.name);
             Ok(Answer::Yes)
         }
-        Some(Command::Ask(socket)) => {
-            ask(&socket.socket, "POST", "/v1/hook", None)?;
+        Some(Command::Ask(args)) if args.wait => {
+            let path = format!("/v1/hook?wait_ms={}", MAX_WAIT.as_millis());
+            let answer = client::ask_within(&args.socket.socket, "POST", &path, None, MAX_WAIT);
+            let answer = answer.map_err(failed)?;
+            let said = match answer["succeeded"].as_bool() {
+                Some(true) => "the command has succeeded",
+                Some(false) => "the command has failed; the node's log says how",
+                None => "no permit has come, or the command still runs, after an hour",
+            };
+            println!("{said}");
+            Ok(Answer::from(answer["succeeded"] == true))
+        }
+        Some(Command::Ask(args)) => {
+            ask(&args.socket.socket, "POST", "/v1/hook", None)?;
             println!("the command runs at the next permit");
             Ok(Answer::Yes)
+        }
+        Some(Command::Run(args)) => {
+            let tell = |text: &str| crate::failure::warn(text);
+            match client::run(&args.socket.socket, &args.command, args.within, &tell) {
+                Ok(Ran::Ended(code)) => Ok(Answer::Code(code)),
+                Ok(Ran::Interrupted) => Ok(Answer::Interrupted),
+                Ok(Ran::NoPermit) => {
+                    eprintln!("no permit came in time: the command was not run");
+                    Ok(Answer::No)
+                }
+                Err(RunError::Node(error)) => Err(failed(error)),
+                Err(error) => Err(Failure::new(error)),
+            }
         }
     }
 }
@@ -244,7 +321,7 @@ fn mistaken(sources: &Sources, mut mistakes: Vec<Mistake>) -> Failure {
         return Failure::new("nothing is wrong");
     };
     for mistake in &mistakes {
-        failure(mistake).report();
+        crate::failure::report(failure(mistake));
     }
     let last = failure(&last);
     match sources.file {
@@ -310,8 +387,8 @@ fn init(args: &InitArgs) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-fn check(given: &Given) -> Result<Answer, Failure> {
-    let sources = sources(given)?;
+fn check(args: &CheckArgs) -> Result<Answer, Failure> {
+    let sources = sources(&args.given)?;
     let settings = Settings::read(&sources).map_err(|mistakes| mistaken(&sources, mistakes))?;
     let key = secret::key(&settings.ring.key_file);
     key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
@@ -333,17 +410,69 @@ fn check(given: &Given) -> Result<Answer, Failure> {
     {
         return Err(Failure::new(format!("hook.command: there is no {program}")));
     }
+    if let Some(path) = &args.conflicts {
+        check_order(&settings, path)?;
+    }
     print!("{}", explain(&settings));
+    if args.conflicts.is_some() {
+        println!(
+            "{:<22}kept: no two of them hold permits together",
+            "conflicts"
+        );
+    }
     Ok(Answer::Yes)
 }
 
-fn ask(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
-    client::ask(socket, method, path, body).map_err(|error| match error {
+/// Refuses an order of the ring in which two may hold permits together who may not be down
+/// together.
+fn check_order(settings: &Settings, path: &Path) -> Result<(), Failure> {
+    if settings.ring.members.is_empty() {
+        return Err(Failure::new(
+            "--conflicts: the order of the ring is not in this configuration, which has seeds only",
+        )
+        .help("give the configuration of a node that has [[ring.members]]"));
+    }
+    let conflicts = super::plan::read(path, None)?;
+    let members = settings.ring.members.iter();
+    let ring: Vec<&str> = members.map(|member| member.name.as_str()).collect();
+    let (tokens, separation) = (settings.ring.tokens.get(), settings.ring.separation.get());
+    let Some(breach) = breach(&conflicts, &ring, tokens, separation)? else {
+        return Ok(());
+    };
+    let (one, other) = (conflicts.name(breach.pair.0), conflicts.name(breach.pair.1));
+    Err(Failure {
+        exit_code: 1,
+        ..Failure::new(format!(
+            "{one} and {other} may not be down together ({} in {}), but are {} apart in ring.members, \
+             and permits only {separation}",
+            breach.group.label,
+            path.display(),
+            count(u64::from(breach.hops), "hop"),
+        ))
+        .help(format!(
+            "order ring.members and set ring.separation as `headway plan {}` says",
+            path.display()
+        ))
+    })
+}
+
+/// Asks a node.
+pub(super) fn ask(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Value, Failure> {
+    client::ask(socket, method, path, body).map_err(failed)
+}
+
+fn failed(error: ClientError) -> Failure {
+    match error {
         ClientError::Unreachable { .. } => {
             Failure::new(error).help("is the node running, and is --socket its api.socket?")
         }
         ClientError::Refused(_) | ClientError::Strange => Failure::new(error),
-    })
+    }
 }
 
 fn list(socket: &Path) -> Result<Answer, Failure> {
@@ -374,6 +503,7 @@ fn add(args: &AddArgs) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-fn text(value: &Value) -> &str {
+/// A text in JSON.
+pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

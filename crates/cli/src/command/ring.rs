@@ -100,7 +100,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P", default_value_t, value_parser = decimal, help_heading = "Network")]
     corrupt: f64,
 
-    /// Every datagram is late by up to this
+    /// Delay every datagram by up to this
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = duration, help_heading = "Network")]
     delay: Duration,
 
@@ -303,10 +303,13 @@ fn infeasible(error: PlanError) -> Failure {
         PlanError::Separation => "change --separation".to_owned(),
         PlanError::Infeasible {
             capacity, furthest, ..
+        }
+        | PlanError::NoSlack {
+            capacity, furthest, ..
         } if furthest > 0 => {
             format!("--tokens {capacity}, or --separation {furthest}, or more --nodes")
         }
-        PlanError::Infeasible { capacity, .. } => {
+        PlanError::Infeasible { capacity, .. } | PlanError::NoSlack { capacity, .. } => {
             format!("--tokens {capacity}, or more --nodes")
         }
     };

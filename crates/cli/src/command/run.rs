@@ -7,19 +7,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
+use headway_answer::run as answer;
 use headway_draw::escape;
 use headway_sim::beliefs::Beliefs;
 use headway_sim::run::{EngineChoice, Frame};
-use headway_sim::{Fault, Outcome, Run, run as simulate};
+use headway_sim::{Fault, Film, Outcome, Run, film, run as simulate};
 
-use crate::failure::{Answer, Failure, warn};
-use crate::flags::{Format, Instance, RingFlags, StartOrFile, one_of, whole_number};
+use crate::failure::{Answer, Failure, expect_endings, warn, write_file};
+use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
 use crate::interrupt::{is_stopped, stopped};
 use crate::report::diagram::{Diagram, Shown, delays, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
 use crate::report::{count, json, print_json};
 
+mod moving_block;
 mod over_network;
 pub(super) mod text;
 mod watch;
@@ -32,10 +34,12 @@ use over_network::OverNetwork;
 Examples:
   headway run --processes 40 --tokens 5 --separation 8 --delays every:8
   headway run --program shortest-lap --processes 24 --tokens 4
+  headway run --program moving-block --fault pile@40
   headway run --fault scramble@30 --fault pile:7@60
   headway run --start worst --format json
   headway run --walk walk.json --start piled
   headway run --rounds 100 --trace run.jsonl
+  headway run --fault scramble@30 --svg ring.svg
 
 Faults: scramble, scramble:25%, scramble:3,5-8, pile, pile:I, move:FROM:TO,
 counter:I:VALUE; each followed by @ROUND, the round after which it happens.")]
@@ -51,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.json", help_heading = "Ring")]
     walk: Option<PathBuf>,
 
-    /// Stop after this many rounds [default: legitimate and one turn more]
+    /// Stop after this many rounds [default: until legitimate, and one turn more]
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     rounds: Option<u64>,
 
@@ -67,6 +71,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.jsonl")]
     trace: Option<PathBuf>,
 
+    /// Draw the run as a moving picture of the ring
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+
+    /// Draw the ring after the last round for a paper, as TikZ
+    #[arg(long, value_name = "FILE.tex")]
+    tikz: Option<PathBuf>,
+
     /// Animate the run in the terminal
     #[arg(long)]
     watch: bool,
@@ -78,28 +90,23 @@ pub(crate) struct Args {
 
 /// Runs and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let (instance, network) = args.instance()?;
-    for fault in &args.faults {
-        fault
-            .fits(&instance.ring)
-            .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
-        if args.rounds.is_some_and(|rounds| fault.after_round > rounds) {
-            return Err(
-                Failure::new(format!("--fault {fault} would come after the last round"))
-                    .help("give more --rounds, or an earlier fault"),
-            );
-        }
+    if args.watch {
+        args.check_watch()?;
     }
+    expect_endings(args.svg.as_deref(), args.tikz.as_deref())?;
+    if args.ring.program == Some(ProgramChoice::MovingBlock) {
+        return moving_block::run(args);
+    }
+    let (instance, network) = args.instance()?;
+    let run = answer::new(&instance, &args.faults, args.rounds, args.engine)?;
     explain_jam(&instance);
-    let run = Run {
-        ring: instance.ring.clone(),
-        start: instance.start.clone(),
-        faults: args.faults.clone(),
-        seed: instance.seed,
-        rounds: args.rounds,
-        engine: args.engine,
-    };
-    admit(&instance, &run)?;
+    if let Some(long) = answer::admit(&instance, &run)? {
+        let about = indicatif::HumanDuration(long);
+        let help = answer::TELLS_AT_ONCE;
+        warn(format_args!(
+            "this may take up to {about}; Ctrl-C shows what is known. {help}"
+        ));
+    }
     if network.is_some() && args.rounds.is_some_and(|rounds| rounds > MAX_WALK_ROUNDS) {
         return Err(Failure::new(format!(
             "--rounds {}: on a walk every round is kept, at most {MAX_WALK_ROUNDS} of them",
@@ -108,14 +115,6 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         .help(format!("give at most --rounds {MAX_WALK_ROUNDS}")));
     }
     if args.watch {
-        if network.is_some() {
-            return Err(Failure::new("--watch shows a ring, not a network")
-                .help("drop --watch to see the distances in the network"));
-        }
-        if args.format != Format::Text || args.trace.is_some() {
-            return Err(Failure::new("--watch contradicts --format and --trace")
-                .help("drop --watch to get the data"));
-        }
         return watch::run(&instance, &run);
     }
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
@@ -127,6 +126,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         trace,
         network,
         beliefs: run.ring.measures().then(|| Beliefs::new(&run.ring)),
+        film: args.film(&instance)?,
     };
     let outcome = match args.format {
         Format::Text => observed.in_text(&instance)?,
@@ -136,6 +136,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(trace) = observed.trace {
         trace.finish()?;
     }
+    if let Some(film) = observed.film {
+        args.draw(&film)?;
+    }
     if is_stopped() {
         warn(format_args!("stopped after round {}", outcome.rounds));
         return Ok(Answer::Interrupted);
@@ -144,6 +147,52 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 impl Args {
+    /// A film of the ring, if a picture is wanted.
+    fn film(&self, instance: &Instance) -> Result<Option<Film>, Failure> {
+        if self.svg.is_none() && self.tikz.is_none() {
+            return Ok(None);
+        }
+        let (n, most) = (instance.processes(), film::MAX_PROCESSES);
+        if n > most as u64 {
+            return Err(Failure::new(format!(
+                "a ring of {n} processes: expected at most {most} for a picture of the ring"
+            ))
+            .help("headway forecast draws rings of any size, in space and time"));
+        }
+        Ok(Some(Film::new(&instance.ring, &instance.title())))
+    }
+
+    fn draw(&self, film: &Film) -> Result<(), Failure> {
+        if film.is_cut() {
+            warn(format_args!(
+                "the picture shows the first {} states",
+                film::MAX_SHOTS
+            ));
+        }
+        if let Some(path) = &self.svg {
+            write_file(path, film.svg())?;
+        }
+        if let Some(path) = &self.tikz {
+            write_file(path, film.still().tikz())?;
+        }
+        Ok(())
+    }
+
+    /// Refuses flags that contradict `--watch`, and what cannot show a film.
+    fn check_watch(&self) -> Result<(), Failure> {
+        if self.walk.is_some() {
+            return Err(Failure::new("--watch shows a ring, not a network")
+                .help("drop --watch to see the distances in the network"));
+        }
+        if self.format != Format::Text || self.trace.is_some() || self.svg.is_some() {
+            return Err(
+                Failure::new("--watch contradicts --format, --trace and --svg")
+                    .help("drop --watch to get the data"),
+            );
+        }
+        watch::check_terminal()
+    }
+
     /// The ring, and the network below it if it lies on a walk.
     fn instance(&self) -> Result<(Instance, Option<OverNetwork>), Failure> {
         let Some(path) = &self.walk else {
@@ -174,38 +223,6 @@ impl Args {
 
 /// The distance in the network is kept for every round of a run on a walk.
 const MAX_WALK_ROUNDS: u64 = 20_000_000;
-
-/// Local states and tokens that lock-step gets through in a second, with what watches it.
-const STEPS_PER_SECOND: u128 = 50_000_000;
-
-/// Says if it will take long, and refuses what would take a year.
-fn admit(instance: &Instance, run: &Run) -> Result<(), Failure> {
-    let (n, m) = (instance.processes(), instance.tokens());
-    let last_fault = run.faults.iter().map(|fault| fault.after_round).max();
-    let rounds = run.rounds.map_or_else(
-        || u128::from(run.patience()) + u128::from(n) + u128::from(last_fault.unwrap_or(0)),
-        u128::from,
-    );
-    // As the run chooses its engine.
-    let per_round = if m <= n / 4 { m } else { n.max(m) };
-    let seconds = rounds * u128::from(per_round) / STEPS_PER_SECOND;
-    let days = seconds / 86_400;
-    let help = "`headway forecast` tells the same at once, for rings of delays and relays";
-    if days >= 365 {
-        let fits = 365 * 86_400 * STEPS_PER_SECOND / u128::from(per_round.max(1));
-        return Err(Failure::new(format!(
-            "{rounds} rounds of this ring would take about {days} days"
-        ))
-        .help(format!("give at most --rounds {fits}; {help}")));
-    }
-    if seconds >= 60 {
-        let about = indicatif::HumanDuration(std::time::Duration::from_secs(seconds as u64));
-        warn(format_args!(
-            "this may take up to {about}; Ctrl-C shows what is known. {help}"
-        ));
-    }
-    Ok(())
-}
 
 /// Says what is going to happen on an infeasible ring.
 fn explain_jam(instance: &Instance) {
@@ -242,6 +259,7 @@ struct Observed<'a> {
     network: Option<OverNetwork>,
     /// Where the processes find the separation themselves.
     beliefs: Option<Beliefs>,
+    film: Option<Film>,
 }
 
 impl Observed<'_> {
@@ -263,6 +281,9 @@ impl Observed<'_> {
             });
             if let Some(beliefs) = &mut self.beliefs {
                 beliefs.observe(frame.round, &frame.configuration());
+            }
+            if let Some(film) = &mut self.film {
+                film.observe(frame);
             }
             let traced = match &mut self.trace {
                 Some(trace) => trace.line(&json::trace_line(frame)),

@@ -52,10 +52,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL,...", value_delimiter = ',')]
     fleet: Vec<NodeUrl>,
 
-    /// Allow the page to tell the nodes of the fleet to release what they hold
-    #[arg(long, requires = "fleet")]
-    control: bool,
-
     /// Show the page in the browser
     #[arg(long)]
     open: bool,
@@ -94,7 +90,6 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         names: args.hosts.clone(),
         page: args.page.clone(),
         fleet: args.fleet.clone(),
-        control: args.control,
         ..Options::default()
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()

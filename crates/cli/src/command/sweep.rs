@@ -6,14 +6,14 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use headway_answer::sweep as answer;
 use headway_lab::journal::Shard;
 use headway_lab::model::Engine;
 use headway_lab::sweep::{Options, SweepEvent};
-use headway_lab::{Sweep, Value, sweep as lab_sweep};
+use headway_lab::{Sweep, sweep as lab_sweep};
 
 use super::experiment::parse;
 use crate::failure::{Answer, Failure, read_text, warn};
-use crate::flags::{BYTES_PER_PROCESS, BYTES_PER_TOKEN, check_memory};
 use crate::flags::{Seed, one_of, threads, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
@@ -190,38 +190,8 @@ pub(crate) fn execute(
     }
 }
 
-/// A million seconds' work, if samples are quick; more is a mistake.
-const MAX_SAMPLES: u64 = 1_000_000_000_000;
-
-/// Refuses what would never end or does not fit in memory, before anything is written.
-fn admit(sweep: &Sweep, running: &Running) -> Result<(), Failure> {
-    let cells = sweep.cells.len() as u64;
-    let samples = cells.checked_mul(sweep.samples);
-    if samples.is_none_or(|samples| samples > MAX_SAMPLES) {
-        return Err(Failure::new(format!(
-            "{cells} cells of {} samples would take more than 11 days at a million samples a second",
-            sweep.samples
-        ))
-        .help(format!("give at most --samples {}", MAX_SAMPLES / cells.max(1))));
-    }
-    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let threads = running.threads.map_or_else(cores, NonZeroUsize::get) as u64;
-    for (axis, bytes) in [
-        ("processes", BYTES_PER_PROCESS),
-        ("tokens", BYTES_PER_TOKEN),
-    ] {
-        let values = sweep.cells.iter().filter_map(|cell| match cell.get(axis) {
-            Some(Value::Number(number)) => u64::try_from(*number).ok(),
-            _ => None,
-        });
-        // Every thread has a ring of its own.
-        check_memory(axis, values.max().unwrap_or(0), bytes * threads)?;
-    }
-    Ok(())
-}
-
 fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<Answer, Failure> {
-    admit(sweep, running)?;
+    answer::admit(sweep, running.threads)?;
     let default = || PathBuf::from(format!("headway-{}", sweep.name));
     let folder = running.output.clone().unwrap_or_else(default);
     let shard = running.shard.unwrap_or(Shard::WHOLE);

@@ -5,14 +5,13 @@ use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use headway_walk::file::{self, Tables};
-use headway_walk::formats::{Format as NetworkFormat, ReadError};
+use headway_answer::walk as answer;
+use headway_walk::formats::Format as NetworkFormat;
 use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
-use headway_walk::network::NetworkError;
 use headway_walk::search::{self, Found, Method, Request};
 use headway_walk::svg::{self, Picture, Theme};
-use headway_walk::{Network, Walk, bound, hamiltonian};
+use headway_walk::{Network, Walk, bound};
 use serde_json::Value;
 
 use crate::failure::{Answer, Failure, expect_ending, read_text, warn, write_file};
@@ -44,7 +43,7 @@ pub(crate) struct Args {
     #[arg(value_name = "NETWORK")]
     network: Option<PathBuf>,
 
-    /// Make the network instead: grid:RxC, torus:RxC, star:N, line:N, ring:N, tree:N,
+    /// Generate the network instead: grid:RxC, torus:RxC, star:N, line:N, ring:N, tree:N,
     /// hypercube:D, complete:N, geometric:N, geometric:N:RADIUS or figure7
     #[arg(long, value_name = "WHAT", conflicts_with = "network")]
     generate: Option<Generator>,
@@ -53,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(NetworkFormat::ALL.map(NetworkFormat::name)))]
     from: Option<String>,
 
-    /// Of a network in several pieces, take the largest
+    /// Take the largest piece of a network that has several
     #[arg(long, conflicts_with = "generate")]
     largest_component: bool,
 
@@ -139,9 +138,6 @@ fn looking() -> impl TypedValueParser<Value = Looking> {
     })
 }
 
-/// Up to this many nodes the table of capacities costs little.
-const TABLED_NODES: usize = 2000;
-
 /// Looks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(path) = &args.svg {
@@ -155,7 +151,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(path) = &args.write_network {
         write_network(&network, path)?;
     }
-    check_tokens(args.tokens, &network)?;
+    answer::admit(args.tokens, &network)?;
     let Looking::Walk(method) = args.method else {
         return rings::run(args, &network, seed);
     };
@@ -192,15 +188,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         if interrupted {
             return Err(Failure::interrupted("stopped before a walk was found"));
         }
-        return nothing_found(args, &network, seed);
+        return nothing_found(args, &network, method, seed);
     };
-    let tables = if args.table || network.len() <= TABLED_NODES {
-        Tables::All
-    } else {
-        Tables::None
-    };
-    let mut json = file::write(&network, &request, &found, tables);
-    json["interrupted"] = interrupted.into();
+    let mut json = answer::json(&network, &request, &found, args.table, interrupted);
     if args.along.is_some() {
         json["method"] = "given".into();
     }
@@ -226,11 +216,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             "stopped: this is the best walk so far",
         ));
     }
-    let enough = match (args.separation, found.distance()) {
-        (Some(wanted), Some(kept)) => kept >= wanted,
-        _ => true,
-    };
-    Ok(enough.into())
+    Ok(answer::is_enough(&request, &found).into())
 }
 
 impl Args {
@@ -247,22 +233,6 @@ impl Args {
             }
         }
     }
-}
-
-fn check_tokens(tokens: usize, network: &Network) -> Result<(), Failure> {
-    if tokens == 0 {
-        return Err(
-            Failure::new("--tokens 0: nothing would ever move").help("give --tokens 1 or more")
-        );
-    }
-    if tokens > network.len() {
-        return Err(Failure::new(format!(
-            "--tokens {tokens}: the network has {} nodes, so two tokens would always be at one node",
-            network.len()
-        ))
-        .help(format!("give at most --tokens {}", network.len())));
-    }
-    Ok(())
 }
 
 fn read_network(path: &Path, from: Option<&str>, largest: bool) -> Result<Network, Failure> {
@@ -286,18 +256,7 @@ fn read_network(path: &Path, from: Option<&str>, largest: bool) -> Result<Networ
         }
         Ok(builder.finish()?)
     });
-    network.map_err(|error| match error {
-        ReadError::At { line, message } => Failure::in_text(path, &text, line, 1, message),
-        other => {
-            let failure = Failure::new(format!("{}: {other}", path.display()));
-            match other {
-                ReadError::Network(
-                    NetworkError::Disconnected { .. } | NetworkError::NotStronglyConnected { .. },
-                ) => failure.help("add links between them, or take --largest-component"),
-                _ => failure,
-            }
-        }
-    })
+    network.map_err(|error| answer::network_failure(path, &text, error))
 }
 
 fn write_network(network: &Network, path: &Path) -> Result<(), Failure> {
@@ -346,33 +305,13 @@ fn nodes(network: &Network, list: &Value) -> Result<Vec<u32>, String> {
 }
 
 /// Says why a method has no walk to offer.
-fn nothing_found(args: &Args, network: &Network, seed: u64) -> Result<Answer, Failure> {
-    let reason = match args.method {
-        Looking::Walk(Method::Hamiltonian) => match hamiltonian::cycle(network, seed, 20_000) {
-            hamiltonian::Cycle::Impossible(reason) => {
-                format!("no walk visits every node exactly once: {reason}")
-            }
-            _ => "no walk that visits every node exactly once was found, nor excluded".to_owned(),
-        },
-        Looking::Walk(Method::Formation | Method::Orbit) if args.tokens < 2 => {
-            "formations are of two tokens or more".to_owned()
-        }
-        Looking::Walk(Method::Orbit) => "no circuit was found from which side trips reach every \
-                                         node (links have to go both ways)"
-            .to_owned(),
-        Looking::Walk(Method::Formation) => {
-            let bound = bound::upper(network, args.tokens);
-            match bound {
-                Some(bound) if bound.distance == 0 => {
-                    format!("tokens must meet: {}", bound.reason)
-                }
-                _ => "no formation was found that visits every node".to_owned(),
-            }
-        }
-        _ => "the exact search found no walk of this length, or gave up; try a smaller network, \
-              --longest or a larger --effort"
-            .to_owned(),
-    };
+fn nothing_found(
+    args: &Args,
+    network: &Network,
+    method: Method,
+    seed: u64,
+) -> Result<Answer, Failure> {
+    let reason = answer::nothing_found(network, args.tokens, method, seed);
     let json = serde_json::json!({ "walk": null, "because": reason, "seed": seed });
     print(args.format, &json, |out| writeln!(out, "{reason}"))?;
     Ok(Answer::No)
@@ -392,6 +331,9 @@ fn print(
 
 fn read_json(path: &Path) -> Result<Value, Failure> {
     let text = read_text(path)?;
+    if text.trim().is_empty() {
+        return Err(Failure::new(format!("{} is empty", path.display())).help("expected JSON"));
+    }
     serde_json::from_str(&text).map_err(|error| {
         Failure::in_text(
             path,

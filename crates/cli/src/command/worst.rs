@@ -4,16 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use headway_answer::worst::Worst;
 use headway_core::bound::WorstCase;
 use headway_sim::forecast::Forecast;
 use headway_sim::settings::Start;
 use headway_sim::state_file;
-use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure, write_file};
-use crate::flags::{Format, Instance, RingFlags, StartOrFile};
+use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile};
 use crate::report::style::{DIM, HEADING};
-use crate::report::{count, json as ring_json, print_json, try_next};
+use crate::report::{count, print_json, try_next};
 
 /// Flags of `headway worst`.
 #[derive(ClapArgs, Debug, Default)]
@@ -37,7 +37,6 @@ pub(crate) struct Args {
 
 /// Finds the worst case and a state that attains it, and checks that it does.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let worst_start = StartOrFile::Start(Start::Worst);
     if !matches!(
         &args.ring.start,
         None | Some(StartOrFile::Start(Start::Worst))
@@ -48,34 +47,27 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         );
     }
     let flags = RingFlags {
-        start: Some(worst_start),
+        start: Some(StartOrFile::Start(Start::Worst)),
         ..args.ring.clone()
     };
+    let program = args.ring.program.and_then(ProgramChoice::in_lock_step);
+    if let Some(program) = program.filter(|program| program.measures()) {
+        let message = format!(
+            "--program {program}: the worst start of a ring that measures is not known in closed form"
+        );
+        return Err(Failure::new(message)
+            .help("drop --program, or find it for small rings: `headway check measure --help`"));
+    }
     let instance = flags.instance()?;
-    let forecast = Forecast::of(&instance.ring, &instance.start).map_err(Failure::new)?;
-    let (Some(worst), Some(gap)) = (instance.worst_case(), instance.ring.widest_gap()) else {
-        return Err(Failure::new("this ring has no worst case"));
-    };
-    let attained = forecast.last_rest() == Some(worst.last_rest);
+    let found = Worst::of(&instance)?;
+    let (worst, gap, forecast) = (found.case, found.gap, &found.forecast);
     if let Some(path) = &args.witness {
         write_file(path, state_file::render(&instance.ring, &instance.start))?;
     }
     match args.format {
-        Format::Json => {
-            let mut fields = ring_json::ring(&instance);
-            fields.append(&mut ring_json::fields(json!({
-                "widest_gap": gap,
-                "worst_last_rest": worst.last_rest,
-                "worst_legitimate_at": worst.legitimate_at,
-                "last_rest": forecast.last_rest(),
-                "legitimate_at": forecast.legitimate_at(),
-                "attained": attained,
-                "state": ring_json::state(&instance.ring, &instance.start),
-            })));
-            print_json(&Value::Object(fields))?;
-        }
+        Format::Json => print_json(&found.json(&instance))?,
         Format::Csv => {
-            println_csv(&instance, gap, worst, &forecast)?;
+            println_csv(&instance, gap, worst, forecast)?;
         }
         Format::Text => {
             let mut out = anstream::stdout().lock();
@@ -118,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             }
         }
     }
-    Ok(attained.into())
+    Ok(found.attained().into())
 }
 
 fn println_csv(

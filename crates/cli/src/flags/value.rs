@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use headway_service::config::parse_duration;
 use headway_sim::placement::Delays;
 use headway_sim::seed::DEFAULT_SEED;
-use headway_sim::settings::Start;
+use headway_sim::settings::{DelayProgram, Start};
 use strum::{EnumMessage, VariantArray, VariantNames};
 
 /// A number of things; how many there may be is for the command to say.
@@ -29,6 +29,13 @@ pub(crate) fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     })
 }
 
+/// Digits only, and more than any number has.
+fn too_large(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+        && text.trim_start_matches('0').len() > 1
+        && text.parse::<u64>().is_err()
+}
+
 /// A whole number within these limits.
 pub(crate) fn whole_number_in<T>(
     limits: RangeInclusive<u64>,
@@ -42,6 +49,7 @@ where
         let number = number.filter(|number| limits.contains(number));
         let number = number.and_then(|number: u64| number.try_into().ok());
         number.ok_or_else(|| match *most {
+            u64::MAX if too_large(text) => "expected a smaller whole number".to_owned(),
             u64::MAX => format!("expected a whole number, at least {least}"),
             most => format!("expected a whole number from {least} to {most}"),
         })
@@ -86,6 +94,34 @@ pub(crate) fn possible_values<T: VariantArray + EnumMessage>() -> impl Iterator<
         let help = value.get_documentation().unwrap_or_default();
         let names = value.get_serializations().iter();
         names.map(|&name| PossibleValue::new(name).help(help.trim_end_matches('.')))
+    })
+}
+
+/// What the processes of a ring run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgramChoice {
+    LockStep(DelayProgram),
+    MovingBlock,
+}
+
+impl ProgramChoice {
+    pub(crate) fn in_lock_step(self) -> Option<DelayProgram> {
+        match self {
+            ProgramChoice::LockStep(program) => Some(program),
+            ProgramChoice::MovingBlock => None,
+        }
+    }
+}
+
+/// The value of `--program`.
+pub(super) fn program() -> impl TypedValueParser<Value = ProgramChoice> {
+    let block = PossibleValue::new("moving-block").help(
+        "No rounds: a token goes on when the way ahead is free; at random, `headway run` only",
+    );
+    let names = possible_values::<DelayProgram>().chain([block]);
+    PossibleValuesParser::new(names).map(|name| match name.parse() {
+        Ok(program) => ProgramChoice::LockStep(program),
+        Err(_) => ProgramChoice::MovingBlock,
     })
 }
 

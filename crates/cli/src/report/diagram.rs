@@ -177,6 +177,9 @@ impl Diagram {
         let dim = style::DIM;
         let label = self.label_chars();
         writeln!(out, "{:<label$}{dim}{}{dim:#}", "round", ticks.trim_end())?;
+        if !self.delays.contains(&true) {
+            return Ok(());
+        }
         let mut marks = String::new();
         for column in 0..self.columns.count() {
             let end = ((column + 1) * group).min(self.delays.len());

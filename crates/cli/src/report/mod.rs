@@ -5,24 +5,44 @@ use std::io::Write;
 use style::DIM;
 
 pub(crate) mod diagram;
-pub(crate) mod json;
+pub(crate) use headway_answer::{count, json};
 pub(crate) mod progress;
 pub(crate) mod style;
-
-/// `1 token`, `2 tokens`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
-    let plural = match noun.strip_suffix("ss") {
-        Some(_) => format!("{noun}es"),
-        None => format!("{noun}s"),
-    };
-    format!("{number} {}", if number == 1 { noun } else { &plural })
-}
 
 /// One JSON value on standard output, for people to read as well.
 pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
     writeln!(out)
+}
+
+/// Names on a few lines.
+pub(crate) fn names(out: &mut dyn Write, names: &[impl AsRef<str>]) -> std::io::Result<()> {
+    const LINES: usize = 5;
+    let columns = style::screen().0.min(100);
+    // Names with blanks would run into each other.
+    let blanks = names.iter().any(|name| name.as_ref().contains(' '));
+    let mut line = String::from("  ");
+    let mut lines = 1;
+    for (index, name) in names.iter().enumerate() {
+        let name = name.as_ref();
+        if line.chars().count() + name.chars().count() + 1 > columns && line.len() > 2 {
+            writeln!(out, "{line}")?;
+            line = String::from("  ");
+            lines += 1;
+            if lines > LINES {
+                let left = names.len() - index;
+                return writeln!(out, "  {DIM}… and {left} more (-o FILE for all){DIM:#}");
+            }
+        }
+        line.push_str(name);
+        line.push_str(if blanks && index + 1 < names.len() {
+            ", "
+        } else {
+            " "
+        });
+    }
+    writeln!(out, "{}", line.trim_end())
 }
 
 /// Commands to try next, each with what it shows.

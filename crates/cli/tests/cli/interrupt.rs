@@ -92,6 +92,62 @@ fn a_walk_is_the_best_so_far() {
     assert!(json["length"].as_u64().expect("steps") >= 400);
 }
 
+#[test]
+fn a_played_net_is_whole_json() {
+    let net = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/petri/conveyor.pnml"
+    );
+    let folder = here();
+    let long = format!("petri play {net} --rounds 99999999999 --format json -o last.pnml");
+    let (out, err) = interrupted(folder.path(), &long, || true);
+    assert!(err.contains("stopped after round"), "{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert!(json["played"].as_array().expect("rounds").len() > 1);
+    assert!(folder.path().join("last.pnml").exists());
+}
+
+#[test]
+fn an_analysis_says_what_is_known() {
+    let folder = here();
+    let net = "<pnml><net id=\"n\"><place id=\"p\"/><place id=\"q\"/><transition id=\"t\"/>\
+               <arc source=\"p\" target=\"t\"/><arc source=\"t\" target=\"q\"/>\
+               <arc source=\"t\" target=\"q\"/></net></pnml>";
+    std::fs::write(folder.path().join("n.pnml"), net).expect("written");
+    let long = "petri analyze n.pnml --mark p=9223372036854775808 --max-markings 100000000";
+    let (out, err) = interrupted(folder.path(), long, || true);
+    assert!(err.contains("this is what was known by then"), "{err}");
+    assert!(
+        out.contains("stopped after") && out.contains("2·p + q"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_plan_is_the_best_so_far() {
+    let folder = here();
+    // A random graph of some hundred members: nobody knows its bandwidth.
+    let mut number = 1_u64;
+    let mut next = || {
+        number = number
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        number >> 33
+    };
+    let pairs: String = (0..900)
+        .map(|_| (next() % 300, next() % 300))
+        .filter(|(one, other)| one != other)
+        .map(|(one, other)| format!("m{one},m{other}\n"))
+        .collect();
+    std::fs::write(folder.path().join("pairs.txt"), pairs).expect("written");
+    let long = "plan pairs.txt --effort 1000 --format json";
+    let (out, err) = interrupted(folder.path(), long, || true);
+    assert!(err.contains("the best order so far"), "{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(json["interrupted"], true);
+    assert!(json["separation"].as_u64() >= json["lower_bound"].as_u64());
+}
+
 /// A command that has nothing to show ends at once.
 #[test]
 fn what_waits_for_input_ends() {

@@ -2,12 +2,15 @@
 
 mod check;
 mod common;
+mod extremes;
+mod fleet;
 mod help;
 mod interrupt;
 mod messages;
 mod mistakes;
 mod node;
 mod petri;
+mod plan;
 mod ring;
 mod run;
 mod schemas;

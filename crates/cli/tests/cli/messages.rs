@@ -83,7 +83,12 @@ fn messages_are_as_they_were_read() {
         let message = ran
             .err
             .replace(&port, "PORT")
-            .replace(&format!("{here}/"), "");
+            .replace(&format!("{here}/"), "")
+            // A hint of builds without them.
+            .replace(
+                ", or build with --features symbolic for decision diagrams",
+                "",
+            );
         told += &format!(
             "# {mistake}\n$ headway {command}\n{}\n\n",
             message.trim_end()

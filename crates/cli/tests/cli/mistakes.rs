@@ -39,7 +39,7 @@ fn wrong_flags_say_what_to_change() {
         ("run --program shortest-lap --delays 0", "no process delays"),
         (
             "check shortest-lap --processes 3 --tokens 4",
-            "as many processes as tokens",
+            "at most as many as processes; not 3 and 4",
         ),
         ("check shortest-lap-epochs --horizon 0", "a horizon from 1"),
         (
@@ -57,7 +57,7 @@ fn wrong_flags_say_what_to_change() {
         ("run --watch --format json", "--watch contradicts"),
         ("run --trace nowhere/t.jsonl", "create the folder"),
         ("forecast --program measure", "headway run"),
-        ("forecast --at -1", "unexpected argument"),
+        ("forecast --at -1", "expected a whole number from 0 to"),
         ("forecast --svg nowhere/a.svg", "create the folder"),
         ("worst --start piled", "--start has no meaning"),
         ("worst --tokens 9 --separation 5", "none of them settles"),
@@ -152,4 +152,14 @@ fn nobody_listening_is_no_fault() {
         .unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(!err.contains("panicked") && !err.contains("error"), "{err}");
+    // It ends as if by the signal; not with 0, because the answer may have been no.
+    let script = format!(
+        "(sleep 0.2; '{}' run --rounds 3; echo $? >&2) | true",
+        headway.display()
+    );
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "141\n");
 }

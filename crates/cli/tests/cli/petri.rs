@@ -125,16 +125,118 @@ fn nets_with_choices_are_judged_too() {
     );
 }
 
+/// Writes a standard file with these elements on its page.
+fn write_page(folder: &Folder, page: &str) -> String {
+    let net = folder.file("net.pnml");
+    let text = format!(
+        "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\" \
+         type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\">{page}</page></net></pnml>"
+    );
+    std::fs::write(&net, text).unwrap();
+    net
+}
+
+/// What is structure, what the start shows, and what follows from another answer is not
+/// "?", however many markings there are.
+#[test]
+fn answers_that_follow_are_given() {
+    let net = example("conveyor.pnml");
+    let many = [
+        "analyze",
+        &net,
+        "--mark",
+        "b1=18446744073709551615",
+        "--max-markings",
+        "50",
+    ];
+    let found = json(0, &[&many[..], &["--format", "json"]].concat());
+    for (key, wanted) in [
+        ("event_graph", true),
+        ("live", true),
+        ("bounded", true),
+        ("safe", false),
+        ("never_stuck", true),
+    ] {
+        assert_eq!(found[key], wanted, "{key}: {found:#}");
+    }
+    assert_eq!(
+        found["why_safe"],
+        "18446744073709551615 on b1 from the start"
+    );
+    let why = "the tokens of all places add up to more than 2^62, too many for exact arithmetic";
+    assert_eq!(found["why_no_cycle_time"], why);
+    let text = told(0, &many);
+    assert!(
+        !text.contains("?") && !text.contains("not an event graph"),
+        "{text}"
+    );
+
+    let folder = Folder::new();
+    // 3·p + q is more than 2^64, and stays what it is.
+    let split = write_page(
+        &folder,
+        "<place id=\"p\"/><place id=\"q\"/><transition id=\"t\"/><arc id=\"a\" source=\"p\" target=\"t\"/>\
+         <arc id=\"b\" source=\"t\" target=\"q\"><inscription><text>3</text></inscription></arc>",
+    );
+    let many = [
+        "--mark",
+        "p=9223372036854775808",
+        "--max-markings",
+        "50",
+        "--format",
+        "json",
+    ];
+    let found = json(0, &[&["analyze", &split], &many[..]].concat());
+    assert_eq!(found["why_bounded"], "every place is in a P-invariant");
+    assert_eq!(found["bounded"], true);
+    let source = write_page(
+        &folder,
+        "<place id=\"q\"/><transition id=\"t\"/><arc id=\"a\" source=\"t\" target=\"q\">\
+         <inscription><text>3</text></inscription></arc>",
+    );
+    let found = json(0, &["analyze", &source, "--format", "json"]);
+    assert_eq!(
+        (&found["live"], &found["bounded"]),
+        (&Value::from(true), &Value::from(false))
+    );
+    assert_eq!(found["never_stuck"], true);
+    assert_eq!(found["why_never_stuck"], "t has no input place");
+    let text = told(0, &["analyze", &source]);
+    assert!(
+        text.contains("n   1 place, 1 transition, 1 arc, 0 tokens"),
+        "{text}"
+    );
+    let why = complaint(2, &["play", &source]);
+    assert!(why.contains("transition t has no input place"), "{why}");
+}
+
+/// Looks get lost in PNML only, so that only there it is said.
+#[test]
+fn other_formats_say_nothing_about_looks() {
+    let folder = Folder::new();
+    let net = write_page(
+        &folder,
+        "<!-- mine --><place id=\"p\"/><transition id=\"t\"/>",
+    );
+    for (to, said) in [("pnml", true), ("tina", false), ("dot", false)] {
+        let warnings = complaint(0, &["export", &net, "--to", to]);
+        assert_eq!(
+            warnings.contains("comments not kept"),
+            said,
+            "{to}: {warnings}"
+        );
+    }
+}
+
 #[test]
 fn a_net_without_bound_is_shown_to_grow() {
     let folder = Folder::new();
-    let net = folder.file("grows.pnml");
-    let text = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\" \
-         type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\"><place id=\"p\">\
-         <initialMarking><text>1</text></initialMarking></place><transition id=\"t\"/>\
+    let net = write_page(
+        &folder,
+        "<place id=\"p\"><initialMarking><text>1</text></initialMarking></place><transition id=\"t\"/>\
          <arc id=\"a\" source=\"p\" target=\"t\"/><arc id=\"b\" source=\"t\" target=\"p\">\
-         <inscription><text>2</text></inscription></arc></page></net></pnml>";
-    std::fs::write(&net, text).unwrap();
+         <inscription><text>2</text></inscription></arc>",
+    );
     let found = json(0, &["analyze", &net, "--format", "json"]);
     assert_eq!(found["bounded"], false);
     assert_eq!(found["why_bounded"], "p can grow without end by t");

@@ -252,3 +252,64 @@ fn rings_of_unknown_size_say_what_they_believe() {
     assert_eq!(jam.code, 1);
     assert!(jam.err.contains("traffic jam"), "{}", jam.err);
 }
+
+#[test]
+fn a_moving_block_runs_like_the_others() {
+    let block = "run --program moving-block";
+    let ran = headway(block);
+    assert_eq!(ran.code, 0);
+    for part in [
+        "24 processes, a moving block; 4 tokens, 5 apart",
+        "closest 5  legitimate",
+        "given up",
+    ] {
+        assert!(ran.out.contains(part), "{part} is missing:\n{}", ran.out);
+    }
+    assert!(!ran.out.contains('▾'), "nobody delays");
+    assert!(ran.out.lines().count() <= 48, "within one screen");
+    let told = json(&format!("{block} --fault pile:3@20 --format json"));
+    assert_eq!(told["program"], "moving-block");
+    assert_eq!(
+        told["desiderata"],
+        value!({"D1": true, "D2": true, "D3": false, "D4": true, "D5": true})
+    );
+    assert!(told["legitimate_at"].as_u64() <= told["worst_legitimate_at"].as_u64());
+    assert!(told["recoveries"][0]["recovery_rounds"].as_u64() > Some(0));
+    assert_eq!(told["min_distance_after"], 5);
+    let csv = headway(&format!("{block} --rounds 3 --format csv"));
+    assert_eq!(csv.out.lines().count(), 1 + 4 * 4);
+    // One process of slack fewer: they stand, and it says so.
+    let stuck = headway(&format!(
+        "{block} --processes 20 --start spaced --separation 5"
+    ));
+    assert!(
+        stuck.err.contains("more than 20 processes") && stuck.out.contains("0 to 0 visits"),
+        "{}",
+        stuck.err
+    );
+    for (flags, says) in [
+        ("--delays 3", "--delays has no meaning"),
+        ("--start worst", "is not known"),
+        ("--start some.json", "state file"),
+        ("--trace x.jsonl", "--trace has no meaning"),
+        (
+            "--processes 1000000",
+            "--processes 1000000: expected 1 to 100000",
+        ),
+        ("--tokens 0", "--tokens 0: expected 1"),
+        ("--fault move:1:2@3", "scramble, pile and pile:I"),
+        ("--fault pile:24@3", "there is no process 24"),
+        ("--fault pile@9 --rounds 3", "after the last round"),
+        ("--watch", "needs a terminal"),
+    ] {
+        let refused = headway(&format!("{block} {flags}"));
+        assert_eq!(refused.code, 2, "{flags}");
+        assert!(refused.err.contains(says), "{flags}: {}", refused.err);
+    }
+    let forecast = headway("forecast --program moving-block");
+    assert!(
+        forecast.code == 2 && forecast.err.contains("`headway run` runs it"),
+        "{}",
+        forecast.err
+    );
+}

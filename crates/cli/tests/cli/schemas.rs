@@ -118,6 +118,10 @@ const BY_THEMSELVES: &[(&str, &str)] = &[
         "nodes that run until they are killed",
     ),
     ("crates/cli/tests/cli/common.rs", "checks every output"),
+    (
+        "crates/cli/tests/cli/fleet.rs",
+        "nodes that run until they are killed",
+    ),
     ("crates/cli/tests/cli/interrupt.rs", "sends signals"),
     (
         "crates/cli/tests/cli/mistakes.rs",

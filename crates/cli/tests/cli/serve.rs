@@ -109,7 +109,6 @@ fn mistakes_are_explained() {
             "serve --fleet https://a:1",
             "reach nodes behind TLS through a local proxy",
         ),
-        ("serve --control", "--fleet"),
         (
             "serve --secret-file no-such-file",
             "cannot read no-such-file",

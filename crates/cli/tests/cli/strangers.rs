@@ -69,6 +69,19 @@ fn a_minus_is_standard_input() {
             "{file}"
         );
     }
+    let protocol =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/protocols/herman.protocol");
+    let protocol = std::fs::read(protocol).expect("an example");
+    let checked = run_with_input(folder.path(), &["check", "-", "--set", "n=5"], &protocol);
+    assert_eq!(checked.code, 0, "{}", checked.err);
+    // The worst start on average has nothing to do with tokens that come close.
+    assert!(checked.out.contains("Worst start: x"), "{}", checked.out);
+    let empty = run_with_input(folder.path(), &["run", "--start", "-"], b"");
+    assert!(
+        empty.err.contains("error: standard input is empty"),
+        "{}",
+        empty.err
+    );
     let edges = run_with_input(
         folder.path(),
         &["walk", "-", "--from", "edges"],
@@ -307,14 +320,14 @@ fn a_key_is_found_from_anywhere_and_never_replaced() {
     );
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
-        ran.out.contains("tokens                1 of at most 1"),
+        ran.out.contains("tokens                1 of at most 2"),
         "{}",
         ran.out
     );
-    let more = "node check-config --config node.toml --ring-tokens 2";
+    let more = "node check-config --config node.toml --ring-tokens 3";
     let ran = headway_in(&folder.path().join("etc"), more);
     assert!(
-        ran.err.contains("at most 1 token") && !ran.err.contains("at most 0"),
+        ran.err.contains("at most 2 tokens") && !ran.err.contains("at most 0"),
         "{}",
         ran.err
     );
@@ -326,4 +339,54 @@ fn a_key_is_found_from_anywhere_and_never_replaced() {
         ran.err
     );
     assert!(!folder.path().join("other.toml").exists());
+}
+
+#[test]
+fn hints_can_be_followed() {
+    for (arguments, says, not) in [
+        (
+            "-n -5",
+            "invalid value '-5' for '--processes <N>': expected a whole number",
+            "unexpected argument",
+        ),
+        (
+            "run --rounds -3",
+            "invalid value '-3' for '--rounds <R>': expected a whole number",
+            "unexpected argument",
+        ),
+        (
+            "sweep --tokens -1",
+            "error: --tokens: '-1': expected a number",
+            "-- -1",
+        ),
+        (
+            "worst --program measure -n 12 -m 3",
+            "error: --program measure:",
+            "--start",
+        ),
+        (
+            "sweep --samples 99999999999999999999",
+            "expected a smaller whole number",
+            "at least 1",
+        ),
+        ("run -n 0", "give --processes 1 or more", "2 or more"),
+    ] {
+        let ran = headway(arguments);
+        assert_eq!(ran.code, 2, "{arguments}");
+        assert!(
+            ran.err.contains(says) && !ran.err.contains(not),
+            "{arguments}: {}",
+            ran.err
+        );
+    }
+    assert_eq!(headway("run -n 1 -m 1 -d 1").code, 0);
+    // A pile is the same for every seed: another start is another kind of start.
+    let piled = headway("run --start piled").out;
+    let another = suggested(&piled);
+    assert!(
+        another
+            .iter()
+            .any(|line| line.contains("--start random --seed random")),
+        "{piled}"
+    );
 }

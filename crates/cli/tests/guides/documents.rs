@@ -4,12 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{root, workplace};
+use crate::{check_pictures, root, workplace};
 
-/// Documents whose commands are run, or at least known. The guides and `docs/operators` are
-/// read by tests of their own.
+/// Documents whose commands are run, or at least known. The README, the tutorial, the guides
+/// and `docs/operators` are read by tests of their own.
 const DOCUMENTS: &[&str] = &[
-    "README.md",
     "crates/cli/README.md",
     "docs/check.md",
     "docs/dashboard.md",
@@ -28,10 +27,6 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
     ("headway ring --transport udp --loss 0.2", "ten seconds"),
     ("headway ring --for 10s --format json", "ten seconds"),
-    (
-        "headway run --fault scramble@30 --watch",
-        "wants a terminal",
-    ),
     (
         "headway serve --open",
         "forever; tests/cli/serve.rs starts it",
@@ -68,6 +63,7 @@ fn every_command_of_the_other_documents() {
                 );
             }
         }
+        check_pictures(&text, directory.path());
     }
     assert!(left.is_empty(), "no document says {left:?} any more");
     assert!(run >= 30, "{run} commands");
@@ -121,6 +117,7 @@ fn every_test_and_example_named_exists() {
     let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(|name| root().join(name)).collect();
     documents.extend(
         [
+            "README.md",
             "docs/verified.md",
             "CONTRIBUTING.md",
             "docs/operators/README.md",
@@ -194,6 +191,10 @@ fn every_promise_names_a_test() {
     let mut sources = String::new();
     for folder in [
         "crates/service/tests",
+        "crates/service/src",
+        "crates/service/src/rollouts",
+        "crates/service/src/rollouts/state",
+        "crates/cli/tests/cli",
         "crates/service/tests/fleet",
         "crates/service/src/permits",
         "crates/service/src/store",
@@ -223,8 +224,12 @@ fn every_promise_names_a_test() {
         let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
         assert!(!names.is_empty(), "no test: {row}");
         for name in names {
-            let test = format!("#[test]\nfn {name}()");
-            assert!(sources.contains(&test), "there is no test `{name}`");
+            let test = format!("fn {name}(");
+            let found = sources.match_indices(&test).any(|(at, _)| {
+                let before = sources[..at].trim_end();
+                before.ends_with("#[test]")
+            });
+            assert!(found, "there is no test `{name}`");
         }
         promises += 1;
     }

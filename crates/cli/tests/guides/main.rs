@@ -1,8 +1,11 @@
-//! The guides in `docs/guides` do what they say: every `console` block is run, in order,
-//! in one directory a guide, and prints what stands under it. `...` stands for anything:
-//! alone on a line for any lines, at the end of a line for its rest. `? 1` is an exit code.
+//! The README, the tutorial and the guides in `docs/guides` do what they say: every
+//! `console` block is run, in order, in one directory a guide, and prints what stands under
+//! it. `...` stands for anything: alone on a line for any lines, at the end of a line for its
+//! rest. `? 1` is an exit code. A picture that a guide shows and its commands write is the
+//! one that they write.
 //!
-//! `HEADWAY_GUIDE_PRINT=1` prints what each command prints, to write guides with.
+//! `HEADWAY_GUIDE_PRINT=1` prints what each command prints, to write guides with;
+//! `HEADWAY_UPDATE=1` keeps the pictures.
 
 mod documents;
 mod operators;
@@ -33,8 +36,10 @@ fn every_command_of_every_guide() {
         // tests/boards follows this one.
         .filter(|guide| !guide.ends_with("embedded.md"))
         .collect();
+    guides.extend(["README.md", "docs/tutorial.md"].map(|name| root().join(name)));
+    guides.push(root().join("docs/operators/plan.md"));
     guides.sort();
-    let mut commands = 0;
+    let (mut commands, mut pictures) = (0, 0);
     for guide in &guides {
         let text = std::fs::read_to_string(guide).expect("a guide");
         let directory = workplace();
@@ -45,12 +50,38 @@ fn every_command_of_every_guide() {
                 panic!("{name}, line {}: $ {}\n{why}", step.line, step.command);
             }
         }
+        pictures += check_pictures(&text, directory.path());
     }
+    assert!(pictures >= 5, "{pictures} pictures");
     assert!(
         commands >= 10,
         "{commands} commands in {} guides",
         guides.len()
     );
+}
+
+/// Compares the pictures of a guide with those that its commands have just made.
+fn check_pictures(guide: &str, directory: &Path) -> usize {
+    let shown = guide.split("images/").skip(1);
+    let names = shown.filter_map(|rest| rest.split(['"', ')']).next());
+    let mut compared = 0;
+    for name in names {
+        let Ok(made) = std::fs::read_to_string(directory.join(name)) else {
+            continue;
+        };
+        compared += 1;
+        let kept = root().join("docs/images").join(name);
+        if std::env::var_os("HEADWAY_UPDATE").is_some() {
+            std::fs::write(&kept, &made).expect("written");
+        }
+        let kept = std::fs::read_to_string(kept).unwrap_or_default();
+        assert!(
+            kept == made,
+            "docs/images/{name} is not what its command draws; look at it and keep it with \
+             HEADWAY_UPDATE=1 cargo test -p headway --test guides"
+        );
+    }
+    compared
 }
 
 impl Step {

@@ -262,6 +262,8 @@ fn three_machines_from_nothing() {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+    let commands = machines.follow("rollouts.md", &root);
+    assert!(commands >= 8, "{commands} commands");
 }
 
 #[test]

@@ -105,6 +105,14 @@ impl Program {
             Program::HopCount => hop_count::round(before, variables, arriving, counts),
         }
     }
+
+    /// What a round without tokens changes of the variables: the clock of those that have one.
+    #[inline]
+    pub(crate) const fn measuring_pause(self, variables: &mut Measuring) {
+        if !self.reads_counts() {
+            variables.tick();
+        }
+    }
 }
 
 impl fmt::Display for Program {

@@ -50,6 +50,7 @@ const query = (values) => {
 
 export const about = () => ask("GET", "/api/about");
 export const createRun = (settings) => ask("POST", "/api/runs", settings);
+export const replaceRun = (id, settings) => ask("PUT", `/api/runs/${id}`, settings);
 export const getRun = (id) => ask("GET", `/api/runs/${id}`);
 export const dropRun = (id, keepalive) => ask("DELETE", `/api/runs/${id}`, undefined, { keepalive });
 export const strike = (id, fault) => ask("POST", `/api/runs/${id}/faults`, fault);
@@ -65,5 +66,4 @@ export const walk = (values) => ask("POST", "/api/walks", values);
 export const chain = (values) => ask("GET", `/api/chain?${query(values)}`);
 export const asynchrony = (values) => ask("GET", `/api/asynchrony?${query(values)}`);
 export const fleet = () => ask("GET", "/api/fleet");
-export const release = (node) => ask("POST", "/api/fleet/release", { node });
 export const events = (path) => new EventSource(path);

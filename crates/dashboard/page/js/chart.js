@@ -37,6 +37,11 @@ export function chartIn(box) {
   };
   new ResizeObserver(draw).observe(box);
   return {
+    /** Nothing, until there is something to show again. */
+    clear() {
+      current = null;
+      box.replaceChildren();
+    },
     /** @param {Chart} chart */
     show(chart) {
       current = chart;

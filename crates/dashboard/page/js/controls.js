@@ -1,7 +1,7 @@
 // The settings: sizes, start, delays, faults. They change the view; main.js makes
 // the run and the link from it.
 
-import { all, byId, count, h, setText } from "./dom.js";
+import { all, byId, count, h, setText, toast } from "./dom.js";
 import { wholeNumber } from "./url.js";
 
 const MOST_BY_SLIDER = 10000;
@@ -59,6 +59,7 @@ export function controls(player, view, to) {
       const fine = value !== null && value >= least[key];
       field.setAttribute("aria-invalid", String(!fine));
       if (fine) set(name, value);
+      else toast(`${name}: expected a whole number from ${least[key]} on`, "error");
     });
   }
 
@@ -97,8 +98,7 @@ export function controls(player, view, to) {
     fresh();
   });
 
-  byId("fault-scramble").addEventListener("click", () => to.fault("scramble"));
-  byId("fault-pile").addEventListener("click", () => to.fault("pile"));
+  for (const button of all("[data-fault]")) button.addEventListener("click", () => to.fault(button.dataset.fault));
 
   function show() {
     for (const [key, name] of Object.entries(sizes)) {

@@ -55,6 +55,11 @@ export function count(number) {
 /** Whether a run's program finds the separation by itself. */
 export const measures = (program) => !["fixed", "delay", "relay", "mixed"].includes(program);
 
+/** A token's name: A, B, …, Z, then numbers. */
+export function letter(token) {
+  return token < 26 ? String.fromCharCode(65 + token) : String(token);
+}
+
 /** "1 token", "3 tokens". */
 export function plural(number, noun) {
   return `${count(number)} ${noun}${Number(number) === 1 ? "" : noun.endsWith("s") ? "es" : "s"}`;

@@ -7,13 +7,15 @@ import { h, plural, setText, settled, toast } from "./dom.js";
 
 /** @param {HTMLElement} panel @param {import("./url.js").View} view @param {any} to */
 export function build(panel, view, to) {
-  const { settings } = view;
+  // First what the ring shows; from then on its own.
+  const { processes, tokens, separation, seed } = view.settings;
+  view.own.explore ??= { processes, tokens, separation, seed };
   const sliders = {};
   const slider = (name, label, letter, least, most) => {
-    const input = h("input", { type: "range", min: least, max: most, id: `explore-${name}`, value: settings[name] });
+    const input = h("input", { type: "range", min: least, max: most, id: `explore-${name}` });
     const number = h("output", { for: `explore-${name}` });
     input.addEventListener("input", () => {
-      settings[name] = Number(input.value);
+      view.own.explore[name] = Number(input.value);
       changed();
     });
     sliders[name] = { input, number };
@@ -36,7 +38,10 @@ export function build(panel, view, to) {
         h("p", {}, "Rounds until the state is legitimate, from random starts with delays at random places. A few delays buy most of it: no more is gained once they are at most d apart."),
         timeBox, timeText),
       table.card),
-    h("p", {}, h("button", { class: "primary", onclick: () => to.showOnRing({ processes: settings.processes, tokens: settings.tokens, separation: settings.separation, start: "random" }) }, "See these settings on the ring"))));
+    h("p", {}, h("button", { class: "primary", onclick: () => {
+      const { processes, tokens, separation } = view.own.explore;
+      to.showOnRing({ processes, tokens, separation, start: "random" });
+    } }, "See these settings on the ring"))));
   const flowChart = chartIn(flowBox);
   const timeChart = chartIn(timeBox);
 
@@ -47,6 +52,7 @@ export function build(panel, view, to) {
   }
 
   function show() {
+    const settings = view.own.explore;
     sliders.tokens.input.max = String(Math.max(settings.tokens, Math.min(settings.processes, Math.ceil((2 * settings.processes) / settings.separation))));
     sliders.separation.input.max = String(Math.max(settings.separation, Math.floor(settings.processes / 2)));
     for (const [name, { input, number }] of Object.entries(sliders)) {
@@ -60,21 +66,29 @@ export function build(panel, view, to) {
   let asked = 0;
   async function ask() {
     const mine = (asked += 1);
-    const { processes, tokens, separation, seed } = settings;
+    const { processes, tokens, separation, seed } = view.own.explore;
     try {
       const flow = await api.flow({ processes, separation, seed });
       if (mine !== asked) return;
       showFlow(flow, tokens);
       if (tokens * separation > processes) {
-        timeBox.replaceChildren();
+        timeChart.clear();
         setText(timeText, `${tokens}·${separation} > ${processes}: it never becomes legitimate, so there is no time to draw.`);
         return;
       }
       const time = await api.stabilization({ processes, tokens, separation, samples: 200, seed });
       if (mine === asked) showTime(time);
     } catch (error) {
-      if (mine === asked && error.code !== "too_fast") toast(error.message, "error");
-      else if (mine === asked) later();
+      if (mine !== asked) return;
+      if (error.code === "too_fast") {
+        later();
+        return;
+      }
+      // No picture rather than that of other numbers.
+      flowChart.clear();
+      timeChart.clear();
+      setText(flowText, error.message);
+      setText(timeText, "");
     }
   }
 
@@ -108,7 +122,7 @@ export function build(panel, view, to) {
     });
     const first = time.points[0];
     const last = time.points[time.points.length - 1];
-    setText(timeText, `One delay: ${first.median} rounds in the middle, never more than ${first.worst}. All ${last.delays} delay: ${last.median}, never more than ${last.worst}.`);
+    setText(timeText, `One delay: half of the starts take ${first.median} rounds or fewer, none more than ${first.worst}. All ${last.delays} delay: ${last.median} or fewer, none more than ${last.worst}.`);
   }
 
   return {
@@ -155,9 +169,9 @@ function tableCard(view, to) {
       select.replaceChildren(...names.map((one) => h("option", { value: one }, one || "–")));
       if (names.includes(chosen)) select.value = chosen;
     };
-    fill(x, numbers, view.extra.x ?? table.x);
-    fill(y, numbers, view.extra.y ?? table.y?.[0]);
-    fill(by, ["", ...table.columns.map((column) => column.name)], view.extra.by ?? suggestion(table));
+    fill(x, numbers, view.own.explore.x || table.x);
+    fill(y, numbers, view.own.explore.y || table.y?.[0]);
+    fill(by, ["", ...table.columns.map((column) => column.name)], view.own.explore.by || suggestion(table));
     choose.hidden = false;
     draw();
     card.scrollIntoView({ block: "nearest" });
@@ -165,9 +179,7 @@ function tableCard(view, to) {
 
   function draw() {
     if (!table) return;
-    Object.assign(view.extra, { x: x.value, y: y.value });
-    if (by.value) view.extra.by = by.value;
-    else delete view.extra.by;
+    Object.assign(view.own.explore, { x: x.value, y: y.value, by: by.value });
     to.remember();
     const column = (name) => table.columns.find((one) => one.name === name)?.values ?? [];
     const groups = new Map();

@@ -81,6 +81,7 @@ async function webm(player, { rounds, progress }) {
   const from = player.round;
   await drawn(() => drawPicture(context, player, from, 0));
   recorder.start(100);
+  const began = performance.now();
   const show = async (time) => {
     drawPicture(context, player, from + Math.floor(time), time % 1);
     handOver();
@@ -101,7 +102,42 @@ async function webm(player, { rounds, progress }) {
   await stopped;
   progress("");
   if (recorded === 0) throw new Error("the browser recorded nothing; take GIF");
-  return new Blob(parts, { type: "video/webm" });
+  const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
+  return new Blob([withDuration(bytes, performance.now() - began)], { type: "video/webm" });
+}
+
+/**
+ * A recording with its length in it: browsers leave that out, and then no player
+ * can seek. The element Duration goes at the end of the element Info; what comes after
+ * has no fixed place (the recording is written as a stream).
+ * @param {Uint8Array} bytes @param {number} milliseconds
+ */
+export function withDuration(bytes, milliseconds) {
+  const INFO = [0x15, 0x49, 0xa9, 0x66];
+  const at = bytes.subarray(0, 1024).findIndex((_, place) => INFO.every((byte, index) => bytes[place + index] === byte));
+  if (at < 0) return bytes;
+  const sized = at + INFO.length;
+  // A size says by its leading zeros how many bytes it has.
+  const long = Math.clz32(bytes[sized]) - 23;
+  let size = bytes[sized] & (0xff >> long);
+  for (let index = 1; index < long; index += 1) size = size * 256 + bytes[sized + index];
+  const end = sized + long + size;
+  if (end > bytes.length) return bytes;
+  const head = new DataView(new ArrayBuffer(8));
+  head.setUint32(0, 0x01000000);
+  head.setUint32(4, size + 11);
+  const duration = new DataView(new ArrayBuffer(11));
+  duration.setUint16(0, 0x4489);
+  duration.setUint8(2, 0x88);
+  duration.setFloat64(3, milliseconds);
+  const pieces = [bytes.subarray(0, sized), new Uint8Array(head.buffer), bytes.subarray(sized + long, end), new Uint8Array(duration.buffer), bytes.subarray(end)];
+  const whole = new Uint8Array(bytes.length + 8 - long + 11);
+  let written = 0;
+  for (const piece of pieces) {
+    whole.set(piece, written);
+    written += piece.length;
+  }
+  return whole;
 }
 
 async function gif(player, { rounds, progress }) {

@@ -3,8 +3,14 @@
 
 import * as api from "./api.js";
 import { begin, sharp } from "./canvas.js";
-import { h, plural, setText, toast } from "./dom.js";
+import { h, plural, setText } from "./dom.js";
 import { onPalette, palette } from "./palette.js";
+
+/** "8 s", "3 min", "2 h". */
+function ago(milliseconds) {
+  const seconds = Math.round((milliseconds ?? 0) / 1000);
+  return seconds < 120 ? `${seconds} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
 
 /** @param {HTMLElement} panel */
 export function build(panel) {
@@ -12,12 +18,12 @@ export function build(panel) {
   const canvas = h("canvas", { role: "img", "aria-label": "The nodes on their ring" });
   const body = h("tbody", {});
   const table = h("table", { class: "fleet" },
-    h("thead", {}, h("tr", {}, ...["node", "state", "holds", "round", "silent neighbours", ""].map((title) => h("th", { scope: "col" }, title)))), body);
+    h("thead", {}, h("tr", {}, ...["node", "state", "holds", "laps of the patrol", "silent neighbours"].map((title) => h("th", { scope: "col" }, title)))), body);
   const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box" }, table));
   const absent = h("div", { class: "prose" },
     h("p", {}, "No nodes are watched. Start the page with the addresses of nodes:"),
-    h("pre", {}, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),
-    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, and what has settled. It only reads, unless started with --control."));
+    h("pre", { tabindex: "0" }, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),
+    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, and what has settled. It only reads."));
   panel.replaceChildren(h("div", { class: "page wide" }, h("h1", {}, "A fleet of nodes"), line, absent, there));
   there.hidden = true;
 
@@ -31,34 +37,33 @@ export function build(panel) {
   function show(answer) {
     fleet = answer;
     there.hidden = false;
+    there.classList.remove("old");
     absent.hidden = true;
     const { summary, nodes } = answer;
-    const bad = summary.violated || summary.reachable < nodes.length;
+    const { standing } = summary;
+    const bad = summary.violated || standing || summary.reachable < nodes.length;
     line.className = `verdict-line ${bad ? "bad" : "good"}`;
     const parts = [`${summary.reachable} of ${nodes.length} nodes answer, ${summary.settled} have settled.`];
     if (summary.closest !== null && summary.closest !== undefined) parts.push(`Holders are at least ${plural(summary.closest, "hop")} apart; wanted ${summary.separation}.`);
     if (summary.violated) parts.push("Too close.");
+    if (standing) parts.unshift(`No token has moved for ${ago(standing.since_ms)}: ${standing.why}. What to do: ${standing.to_do}.`);
     for (const { name, by } of summary.silent ?? []) parts.push(`${name} is silent, says ${by.join(", ")}.`);
     setText(line, parts.join(" "));
-    body.replaceChildren(...nodes.map((node) => row(node, answer.control)));
+    body.replaceChildren(...nodes.map(row));
     draw();
   }
 
-  function row(node, control) {
+  function row(node) {
     const status = node.status ?? {};
     const state = node.reachable ? (status.settled ? "settled" : status.phase ?? "settling") : "unreachable";
-    const holds = (status.holding ?? []).map((one) => `token ${one.token}`).join(", ");
-    const release = control && holds ? h("button", { class: "small", onclick: async () => {
-      try {
-        await api.release(status.name ?? node.url);
-      } catch (error) {
-        toast(error.message, "error");
-      }
-    } }, "release") : "";
+    const said = (status.holding ?? []).map((one) => `token ${one.token}`).join(", ");
+    // What a node said before it fell silent is no news.
+    const holds = node.reachable ? said : "";
+    const stale = node.reachable || !said ? "" : h("span", { class: "stale" }, `${said}, ${ago(node.age_ms)} ago`);
     return h("tr", { class: node.reachable ? "" : "away" },
       h("th", { scope: "row", title: node.url }, status.name ?? node.url),
-      h("td", { title: node.error ?? "" }, state), h("td", {}, holds), h("td", {}, status.round === undefined ? "" : String(status.round)),
-      h("td", {}, (status.silent ?? []).join(", ")), h("td", {}, release));
+      h("td", { title: node.error ?? "" }, state), h("td", {}, holds, stale), h("td", {}, status.laps === undefined ? "" : String(status.laps)),
+      h("td", {}, (status.silent ?? []).join(", ")));
   }
 
   function draw() {
@@ -92,6 +97,7 @@ export function build(panel) {
       ctx.stroke();
       ctx.fillStyle = colours.muted;
       ctx.fillText(node.status?.name ?? String(index), x + 28 * Math.cos(angle), y + 24 * Math.sin(angle));
+      if (!node.reachable) return;
       (node.status?.holding ?? []).forEach((one, slot) => {
         ctx.beginPath();
         ctx.arc(x - (slot * 16) * Math.cos(angle), y - (slot * 16) * Math.sin(angle), 7, 0, 2 * Math.PI);
@@ -112,6 +118,11 @@ export function build(panel) {
       }
       source = api.events("/api/fleet/events");
       source.addEventListener("fleet", (event) => show(JSON.parse(event.data)));
+      source.addEventListener("error", () => {
+        line.className = "verdict-line bad";
+        setText(line, "headway serve does not answer: what is shown below is old.");
+        there.classList.add("old");
+      });
     },
     leave() {
       source?.close();

@@ -21,7 +21,7 @@ export function keys(to) {
       " ": onButton ? undefined : to.play,
       ",": to.back, ".": to.forward, Home: to.restart,
       j: to.jump, J: to.jump, "+": to.faster, "=": to.faster, "-": to.slower,
-      x: to.scramble, X: to.scramble, p: to.pile, P: to.pile,
+      x: to.scramble, X: to.scramble, z: to.undo, Z: to.undo, p: to.pile, P: to.pile,
     };
     const work = everywhere[event.key] ?? (to.onRing() ? onRing[event.key] : undefined);
     if (!work) return;

@@ -19,7 +19,7 @@ export function build(panel, view, to) {
     h("nav", { class: "lesson-nav", "aria-label": "Steps" }, back, dots, on),
     h("div", { class: "two" }, h("article", { "aria-live": "polite" }, text), stage)));
 
-  let current = Math.max(0, Math.min(STEPS.length - 1, Number(view.extra.step ?? 1) - 1 || 0));
+  let current = Math.max(0, Math.min(STEPS.length - 1, (view.own.lessons ??= { step: 1 }).step - 1));
   /** @type {any} */
   let scene = null;
   let shown = -1;
@@ -39,7 +39,7 @@ export function build(panel, view, to) {
 
   async function show() {
     const step = STEPS[current];
-    view.extra.step = String(current + 1);
+    view.own.lessons.step = current + 1;
     to.remember();
     shown = current;
     back.disabled = current === 0;
@@ -115,7 +115,7 @@ export function build(panel, view, to) {
 
   return {
     enter() {
-      const asked = Number(view.extra.step ?? 1) - 1 || 0;
+      const asked = view.own.lessons.step - 1;
       if (shown < 0 || asked !== shown) go(asked);
     },
     leave: () => scene?.leave(),

@@ -2,6 +2,7 @@
 // in step with what is on show.
 
 import * as api from "./api.js";
+import { Beat } from "./beat.js";
 import { controls } from "./controls.js";
 import { all, byId, count, setText, settled, toast } from "./dom.js";
 import { makeFile, save } from "./export.js";
@@ -12,6 +13,7 @@ import { Player } from "./player.js";
 import { handle } from "./ringinput.js";
 import { RingView } from "./ringview.js";
 import { Spacetime } from "./spacetime.js";
+import * as story from "./story.js";
 import { tabs } from "./tabs.js";
 import { Timebar } from "./timebar.js";
 import { Together } from "./together.js";
@@ -29,10 +31,12 @@ player.speed = view.speed;
 const ring = new RingView(byId("ring"), player);
 new VerdictView({
   line: byId("verdict"), live: byId("verdict-live"), list: byId("desiderata"), centre: byId("centre"),
-  closest: byId("closest"), of: byId("closest-of"), word: byId("centre-word"),
+  closest: byId("closest"), of: byId("closest-of"), word: byId("centre-word"), skip: byId("skip"),
 }, player);
 const spacetime = new Spacetime(byId("spacetime"), byId("spacetime-tip"), player);
 new Timebar(byId("timebar"), byId("timebar-canvas"), player);
+new Beat({ section: byId("beat"), claim: byId("beat-claim"), picture: byId("beat-picture"), best: byId("beat-best"), link: byId("beat-link") },
+  player, view, copyText);
 
 /** @type {[number, number] | null} */
 let selection = null;
@@ -56,7 +60,7 @@ function selected(range) {
 
 // ---- the run
 
-const board = controls(player, view, { changed: settled(reload, 60), fault, dropFaultsFrom });
+const board = controls(player, view, { changed: settled(() => reload(true), 60), fault, dropFaultsFrom });
 
 /** What to POST for the view. */
 async function body() {
@@ -67,34 +71,52 @@ async function body() {
   return delays === "all" ? { ...rest, faults } : { ...rest, delays, faults };
 }
 
-async function reload() {
+/** @param {boolean} [step] whether the Back button shall lead to what was before */
+async function reload(step = false) {
   try {
     const settings = await body();
     await player.load(settings, view.round);
-    remember();
+    remember(step);
   } catch (error) {
-    complain(error);
-    if (!player.run) {
-      // A link that cannot be shown: say so, and show the beginning.
-      Object.assign(view.settings, url.FIRST);
-      Object.assign(view, { faults: [], state: null, round: 0 });
-      await player.load({ ...view.settings }, 0).catch(complain);
-    }
+    if (player.run) complain(error);
+    else await openWithout(error);
     board.show();
   }
 }
 
+/** A link that cannot be shown: leaves out what is wrong with it, and says so. */
+async function openWithout(error) {
+  const ignored = [...view.problems];
+  for (let problem = error; problem;) {
+    const [, fault] = /^faults\[(\d+)\]/.exec(problem.field ?? "") ?? [];
+    const { settings } = view;
+    ignored.push(problem.message);
+    if (problem.status === 0) break;
+    if (view.state) view.state = null;
+    else if (fault !== undefined) view.faults = view.faults.slice(0, Number(fault));
+    else if (problem.field in url.FIRST && settings[problem.field] !== url.FIRST[problem.field]) settings[problem.field] = url.FIRST[problem.field];
+    else if (JSON.stringify(settings) !== JSON.stringify(url.FIRST)) Object.assign(settings, url.FIRST);
+    else Object.assign(view, { faults: [], round: 0 });
+    problem = await player.load(await body(), view.round).then(() => null, (next) => (ignored.length > 20 ? null : next));
+  }
+  view.problems = [];
+  toast(`Not all of this link can be shown: ${ignored.join("; ")}.`, "error");
+  if (player.run) remember();
+}
+
 async function fault(text, token) {
-  if (!player.run) return;
+  if (!player.run) return false;
   try {
     await player.fault(text, token);
     view.faults = player.run.settings.faults;
     byId("panel-ring").classList.add("started");
     board.show();
-    remember();
+    remember(true);
+    return true;
   } catch (error) {
     complain(error);
     player.wake();
+    return false;
   }
 }
 
@@ -102,7 +124,7 @@ function dropFaultsFrom(index) {
   view.faults = view.faults.slice(0, index);
   view.round = Math.min(player.round, view.round);
   board.show();
-  reload();
+  reload(true);
 }
 
 function complain(error) {
@@ -113,13 +135,22 @@ player.on("error", complain);
 
 // ---- the link
 
+let lastStep = -Infinity;
 function remember(push = false) {
   view.round = player.round;
   view.speed = player.speed;
   const link = url.write(view);
   if (link === location.pathname + location.search + location.hash) return;
-  history[push ? "pushState" : "replaceState"](null, "", link);
+  const steps = history.state?.steps ?? 0;
+  // What a hand does in one go, such as a slider, is one step back.
+  const again = performance.now() - lastStep < 800;
+  if (push) lastStep = performance.now();
+  if (push && !again) history.pushState({ steps: steps + 1 }, "", link);
+  else history.replaceState({ steps }, "", link);
+  byId("undo").disabled = !history.state.steps;
 }
+byId("undo").addEventListener("click", () => history.back());
+
 const rememberSoon = settled(() => remember(), 250);
 let lastRemembered = 0;
 player.on("moment", () => {
@@ -132,10 +163,16 @@ player.on("moment", () => {
 
 addEventListener("popstate", () => {
   const now = url.read(location);
-  Object.assign(view.settings, now.settings);
-  Object.assign(view, { faults: now.faults, round: now.round, extra: now.extra, state: now.state });
-  player.setSpeed(now.speed);
+  Object.assign(view.own, now.own);
+  byId("undo").disabled = !history.state?.steps;
   shown.open(now.tab, false);
+  // The ring stays as it is behind another tab.
+  if (now.tab !== "ring") return;
+  Object.assign(view.settings, now.settings);
+  Object.assign(view, { faults: now.faults, round: now.round, state: now.state });
+  player.pause();
+  player.setSpeed(now.speed);
+  board.show();
   reload();
 });
 
@@ -160,13 +197,17 @@ byId("together").addEventListener("click", () => {
 
 byId("share").addEventListener("click", () => copyLink("Link copied. It shows what you see."));
 
-async function copyLink(said) {
+function copyLink(said) {
   remember();
+  copyText(location.href, said);
+}
+
+async function copyText(text, said) {
   try {
-    await navigator.clipboard.writeText(location.href);
+    await navigator.clipboard.writeText(text);
     toast(said);
   } catch {
-    toast(location.href);
+    toast(text);
   }
 }
 
@@ -201,7 +242,10 @@ player.on("moment", () => {
 roundField.addEventListener("change", () => {
   const round = url.wholeNumber(roundField.value);
   roundField.setAttribute("aria-invalid", String(round === null));
-  if (round === null) return;
+  if (round === null) {
+    toast(`${roundField.value || "nothing"} is no round: type a whole number from 0 to ${count(player.run.seekable)}, such as 120 or 10^6.`, "error");
+    return;
+  }
   player.pause();
   player.seek(round);
   roundField.blur();
@@ -307,6 +351,7 @@ keys({
   slower: () => player.setSpeed(Math.max(0.5, Number((player.speed / 1.5).toPrecision(2)))),
   scramble: scrambleSelection,
   pile: () => fault("pile"),
+  undo: () => history.state?.steps && history.back(),
   theme: cycleTheme,
   tab: (index) => shown.open(["ring", "lessons", "explore", "networks", "fleet"][index], true),
   onRing: () => shown.current() === "ring",
@@ -322,4 +367,15 @@ if (view.run) {
     toast("The run that was shared is no more; this is its beginning.");
     reload();
   });
-} else reload();
+} else {
+  if (view.problems.length) toast(`Not all of this link can be shown: ${view.problems.join("; ")}.`, "error");
+  view.problems = [];
+  const isNew = story.isNew(location);
+  reload().then(() => isNew && player.run && story.tell(byId("story"), player, () => {
+    player.setSpeed(url.FIRST_SPEED);
+    Object.assign(view.settings, url.FIRST);
+    Object.assign(view, { faults: [], state: null, round: 0 });
+    board.show();
+    reload();
+  }));
+}

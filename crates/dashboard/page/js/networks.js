@@ -147,15 +147,16 @@ export function aboutWalk(walk) {
 
 /** The tab. */
 export function build(panel, view, to) {
+  view.own.networks ??= { network: "figure7", tokens: 3, seed: view.settings.seed };
   const scene = new RingScene(4);
   const network = new NetworkScene(scene.player);
   const text = h("p", { class: "reading", role: "status" });
   const now = h("p", { class: "reading" });
   const harder = h("button", { type: "button", hidden: true, onclick: () => ask("best") }, "Look harder for a better walk");
   const input = h("input", { type: "file", accept: ".graphml,.dot,.gv,.gml,.gexf,.net,.g6,.s6,.mtx,.adjlist,.edges,.txt,.csv,.json", hidden: true });
-  const generator = h("input", { type: "text", id: "network", list: "networks-known", value: view.extra.network ?? "figure7" });
+  const generator = h("input", { type: "text", id: "network", list: "networks-known", value: view.own.networks.network });
   const known = h("datalist", { id: "networks-known" }, ...EXAMPLES.map(([value, label]) => h("option", { value }, label)));
-  const tokens = h("input", { type: "number", id: "network-tokens", min: 1, value: String(view.extra.network ? view.settings.tokens : 3) });
+  const tokens = h("input", { type: "number", id: "network-tokens", min: 1, value: String(view.own.networks.tokens) });
   /** @type {any} */
   let file = null;
   const form = h("form", { class: "line-form", onsubmit: (event) => { event.preventDefault(); file = null; ask(); } },
@@ -192,11 +193,10 @@ export function build(panel, view, to) {
     setText(text, method === "quick" ? "Looking for a walk…" : "Looking harder; this can take ten seconds…");
     harder.hidden = true;
     try {
-      const walk = await api.walk({ ...(file ? { file } : { generator: generator.value.trim(), seed: view.settings.seed }), tokens: many, method });
+      const walk = await api.walk({ ...(file ? { file } : { generator: generator.value.trim(), seed: view.own.networks.seed }), tokens: many, method });
       if (mine !== asked) return;
       if (!file) {
-        view.extra.network = generator.value.trim();
-        view.settings.tokens = many;
+        Object.assign(view.own.networks, { network: generator.value.trim(), tokens: many });
         to.remember();
       }
       network.show(walk);
@@ -222,7 +222,11 @@ export function build(panel, view, to) {
 
   return {
     enter() {
-      if (!network.walk && !file) ask();
+      const { network: wanted, tokens: many } = view.own.networks;
+      if (file || (network.walk && wanted === generator.value.trim() && String(many) === tokens.value)) return;
+      generator.value = wanted;
+      tokens.value = String(many);
+      ask();
     },
     leave: () => scene.leave(),
     openFile,

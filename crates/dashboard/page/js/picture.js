@@ -9,6 +9,7 @@ import { drawSpacetime } from "./spacetime.js";
 export const WIDTH = 1280;
 export const HEIGHT = 720;
 const HEAD = 52;
+const FOOT = 30;
 const RING = 640;
 
 /**
@@ -27,14 +28,14 @@ export function drawPicture(ctx, player, round, phase) {
   drawHead(ctx, player, film, round, colours);
   ctx.save();
   ctx.translate(0, HEAD);
-  const where = layout(RING, HEIGHT - HEAD, moment.n, moment.m);
+  const where = layout(RING, HEIGHT - HEAD - FOOT, moment.n, moment.m);
   drawStill(ctx, where, moment.delays, colours);
   drawMoving(ctx, where, moment, colours);
   drawCentre(ctx, where, moment, player, colours);
   ctx.restore();
   ctx.save();
   ctx.translate(RING, HEAD + 10);
-  const box = { width: WIDTH - RING - 20, height: HEIGHT - HEAD - 20 };
+  const box = { width: WIDTH - RING - 20, height: HEIGHT - HEAD - FOOT - 20 };
   const now = round + phase;
   const segment = player.segments[player.segmentAt(round)];
   const end = segment.worst_legitimate_at ?? round + 30;
@@ -45,6 +46,7 @@ export function drawPicture(ctx, player, round, phase) {
     faults: player.segments.slice(1).map((later) => later.from), colours,
   });
   ctx.restore();
+  drawFoot(ctx, segment, colours);
   return true;
 }
 
@@ -65,6 +67,19 @@ function drawHead(ctx, player, film, round, colours) {
   ctx.textAlign = "right";
   ctx.fillStyle = good ? colours.good : colours.bad;
   ctx.fillText(good ? "legitimate" : "not legitimate", WIDTH - 28, HEAD / 2 + 4);
+}
+
+/** What is claimed, and where to see it move. */
+function drawFoot(ctx, segment, colours) {
+  const { worst_legitimate_at: worst, from } = segment;
+  const claim = worst === null || worst === undefined ? "" : `From any state, legitimate within ${count(worst - from)} rounds: proved. `;
+  const home = /^(127\.|localhost|\[::1\])/.test(location.host) ? "headway serve: " : location.host;
+  const link = `${home}${location.pathname}${location.search}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.font = "13px system-ui, sans-serif";
+  ctx.fillStyle = colours.muted;
+  ctx.fillText(claim + (link.length > 130 ? `${link.slice(0, 129)}…` : link), 24, HEIGHT - FOOT / 2 - 4);
 }
 
 function drawCentre(ctx, where, moment, player, colours) {

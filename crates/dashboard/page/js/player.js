@@ -60,14 +60,15 @@ export class Player {
   /** Makes the run of these settings and stands at a round of it. */
   async load(settings, round = 0) {
     const generation = (this.generation += 1);
-    const run = await api.createRun(settings);
+    const { run: old, shared } = this;
+    // Those who watch the same run go on watching it.
+    const run = await (shared ? api.replaceRun(old.id, { ...settings, round: 0 }) : api.createRun(settings));
     if (generation !== this.generation) {
-      api.dropRun(run.id).catch(() => {});
+      if (!shared) api.dropRun(run.id).catch(() => {});
       return;
     }
-    const { run: old, shared } = this;
     this.take(run, Math.min(round, run.seekable));
-    if (old && old.id !== run.id && !shared) api.dropRun(old.id).catch(() => {});
+    if (old && old.id !== run.id) api.dropRun(old.id).catch(() => {});
   }
 
   /** A run as the server describes it. */
@@ -332,7 +333,9 @@ export class Player {
     let verdict = film.verdicts[0];
     for (const later of film.verdicts) if (later.round <= round) verdict = later;
     this.frame = {
-      ...verdict, partial: true, run: run.id, version: run.version, round, holds: this.holds,
+      // What holds follows from legitimacy, and is not known without.
+      ...verdict, partial: true, run: run.id, version: run.version, round,
+      holds: verdict.legitimate ? run.desiderata?.map(() => true) : this.frame?.legitimate ? undefined : this.holds,
       closest: film.closest, segment: this.segmentAt(round), measuring: film.measuringAt(round),
     };
     this.emit("verdict");

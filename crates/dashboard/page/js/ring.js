@@ -3,11 +3,15 @@
 // token's halo overlaps it. Up to LARGEST_SINGLE processes one by one, beyond that
 // as a density band.
 
+import { letter } from "./dom.js";
+
 /** More processes than this are drawn as a band. */
 export const LARGEST_SINGLE = 1500;
 
 const TURN = 2 * Math.PI;
 const BANDS = 720;
+/** Beads of this radius have room for a letter. */
+const SMALLEST_LETTERED = 7;
 
 /**
  * Where everything is, for a ring of n in a box.
@@ -219,6 +223,15 @@ function drawCounters(ctx, where, moment, colours) {
   ctx.stroke();
 }
 
+/** A token's letter, so that nobody has to tell colours apart. */
+function drawLetter(ctx, text, x, y, bead, colours) {
+  ctx.font = `700 ${Math.round(bead * (text.length > 1 ? 0.85 : 1.15))}px system-ui, sans-serif`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colours.ground;
+  ctx.fillText(text, x, y + bead * 0.06);
+}
+
 function drawBeads(ctx, where, moment, colours, lifted) {
   const { m, slot } = moment;
   const rim = Math.min(2, where.bead * 0.22);
@@ -236,6 +249,7 @@ function drawBeads(ctx, where, moment, colours, lifted) {
     ctx.lineWidth = rim;
     ctx.strokeStyle = moment.violated[k] ? colours.bad : colours.ground;
     ctx.stroke();
+    if (where.bead >= SMALLEST_LETTERED) drawLetter(ctx, letter(k), where.x + radius * Math.cos(angle), where.y + radius * Math.sin(angle), where.bead, colours);
   }
   if (step < where.bead * 1.2) labelPiles(ctx, where, moment, colours);
 }

@@ -1,12 +1,12 @@
 // Hands on the ring: dragging a token, clicking a process or a counter, selecting
 // a stretch; and the same by keys.
 
-import { plural } from "./dom.js";
+import { letter, plural } from "./dom.js";
 import { beadAt, hit } from "./ring.js";
 
 /**
  * @param {import("./ringview.js").RingView} view
- * @param {{fault: (text: string, token?: number) => void, hint: (text: string) => void, say: (text: string) => void, selected: (range: [number, number] | null) => void}} to
+ * @param {{fault: (text: string, token?: number) => Promise<boolean>, hint: (text: string) => void, say: (text: string) => void, selected: (range: [number, number] | null) => void}} to
  */
 export function handle(view, to) {
   const { canvas, player } = view;
@@ -79,7 +79,7 @@ export function handle(view, to) {
       grip.moved ||= Math.hypot(x - grip.x, y - grip.y) > 4;
       grip.to = at.process;
       view.marks.lifted = { token: grip.token, hop: at.process };
-      to.hint(`move token ${name(grip.token)} from process ${grip.from} to ${at.process}`);
+      to.hint(`move token ${letter(grip.token)} from process ${grip.from} to ${at.process}`);
       player.wake();
     } else if (grip.kind === "select") {
       grip.turned += shortest(at.process - grip.last, player.n);
@@ -136,7 +136,7 @@ export function handle(view, to) {
       return;
     }
     const playing = halt();
-    to.fault(`program:${process}:${now ? "relay" : "delay"}`);
+    after(to.fault(`program:${process}:${now ? "relay" : "delay"}`));
     if (playing) player.play();
   }
 
@@ -146,7 +146,7 @@ export function handle(view, to) {
       return;
     }
     const playing = halt();
-    to.fault(`counter:${process}:${value}`);
+    after(to.fault(`counter:${process}:${value}`));
     if (playing) player.play();
   }
 
@@ -162,7 +162,7 @@ export function handle(view, to) {
     let cursor = "default";
     if (token !== null) {
       const rests = view.moment.resting[token] ? "rests at" : "at";
-      text = `token ${name(token)} ${rests} process ${Math.floor(view.moment.hop[token])}: drag it elsewhere`;
+      text = `token ${letter(token)} ${rests} process ${Math.floor(view.moment.hop[token])}: drag it elsewhere`;
       cursor = "grab";
     } else if (at.part === "process") {
       const action = kind(at.process) === 2 ? "" : `: click makes it a ${kind(at.process) ? "relay" : "delay"}`;
@@ -230,8 +230,9 @@ export function handle(view, to) {
       const { token, from } = carried;
       carried = null;
       view.marks.lifted = null;
-      if (from !== here) to.fault(`move:${from}:${here}`, token);
-      to.say(`token ${name(token)} is at process ${here}`);
+      const put = `token ${letter(token)} is at process ${here}`;
+      if (from === here) to.say(put);
+      else to.fault(`move:${from}:${here}`, token).then((done) => to.say(done ? put : `token ${letter(token)} stays at process ${from}`));
       return;
     }
     halt();
@@ -241,8 +242,20 @@ export function handle(view, to) {
     else {
       carried = { token: found[found.length - 1], from: here };
       view.marks.lifted = { token: carried.token, hop: here };
-      to.say(`token ${name(carried.token)} picked up at process ${here}`);
+      to.say(`token ${letter(carried.token)} picked up at process ${here}`);
     }
+  }
+
+  /** Says what has become of the chosen process, once that is known. */
+  async function after(change) {
+    await change;
+    const { cursor } = view.marks;
+    if (cursor === null) return;
+    const moment = player.moment();
+    if (moment) {
+      view.moment = moment;
+      tell(cursor);
+    } else setTimeout(after, 50);
   }
 
   function tokensAt(process) {
@@ -263,11 +276,6 @@ export function handle(view, to) {
     to.hint(text);
     to.say(text);
   }
-}
-
-/** A, B, …, Z, then numbers. */
-export function name(token) {
-  return token < 26 ? String.fromCharCode(65 + token) : String(token);
 }
 
 function shortest(difference, n) {

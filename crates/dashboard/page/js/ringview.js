@@ -30,7 +30,8 @@ export class RingView {
     const { player, box } = this;
     if (!player.run || !box.visible) return;
     const moment = player.moment();
-    // While a film is on its way the last picture stays.
+    // While a film is on its way the last picture stays, but pale.
+    this.canvas.parentElement?.classList.toggle("waiting", !moment);
     if (!moment) return;
     this.moment = moment;
     const { n } = moment;

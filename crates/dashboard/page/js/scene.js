@@ -1,6 +1,6 @@
 // A ring with its number and a few buttons: what lessons and networks show.
 
-import { count, h, measures, plural, setText } from "./dom.js";
+import { count, h, measures, plural, reducedMotion, setText } from "./dom.js";
 import { Player } from "./player.js";
 import { RingView } from "./ringview.js";
 import { sentence } from "./verdict.js";
@@ -74,7 +74,8 @@ export class RingScene {
       setText(this.line, error.message);
       return;
     }
-    if (play) player.play();
+    // Who asked for less motion presses play.
+    if (play && !reducedMotion.matches) player.play();
   }
 
   leave() {

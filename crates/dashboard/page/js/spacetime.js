@@ -3,10 +3,9 @@
 // present until one pans away.
 
 import { begin, sharp } from "./canvas.js";
-import { count, reducedMotion } from "./dom.js";
+import { count, letter, reducedMotion } from "./dom.js";
 import { modulo } from "./film.js";
 import { onPalette, palette } from "./palette.js";
-import { name } from "./ringinput.js";
 
 const LEFT = 46;
 const RIGHT = 8;
@@ -349,7 +348,7 @@ export class Spacetime {
       if (away >= nearest) continue;
       nearest = away;
       const rest = way.restingAt(round) ? way.rests.find(([first, last]) => first <= round && round <= last) : null;
-      text = `token ${name(way.token)} · process ${at} · round ${count(round)}${rest ? ` · rests ${count(rest[0])} to ${count(rest[1])}` : ""}`;
+      text = `token ${letter(way.token)} · process ${at} · round ${count(round)}${rest ? ` · rests ${count(rest[0])} to ${count(rest[1])}` : ""}`;
     }
     tip.textContent = text;
     tip.hidden = false;

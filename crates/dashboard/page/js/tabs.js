@@ -1,6 +1,6 @@
 // The tabs. All but the ring are loaded when first opened.
 
-import { all, byId } from "./dom.js";
+import { all, byId, h } from "./dom.js";
 import { TABS } from "./url.js";
 
 /**
@@ -12,12 +12,32 @@ export function tabs(view, to) {
   const loaded = {};
   const buttons = all("[role=tab]");
   let current = "ring";
+  let failed = 0;
 
   const load = (name) => {
     if (name === "ring") return Promise.resolve(null);
-    loaded[name] ??= import(`./${name}.js`).then((module) => module.build(byId(`panel-${name}`), view, to));
+    loaded[name] ??= bring(name);
     return loaded[name];
   };
+
+  /** A view that did not come says so, and can be asked for again. */
+  async function bring(name) {
+    const panel = byId(`panel-${name}`);
+    try {
+      // A browser may remember that an address failed; this is another one.
+      const module = await import(`./${name}.js${failed ? `?again=${failed}` : ""}`);
+      return module.build(panel, view, to);
+    } catch (error) {
+      failed += 1;
+      delete loaded[name];
+      console.warn(error);
+      panel.replaceChildren(h("div", { class: "page", role: "alert" },
+        h("p", {}, "This view did not load. Is headway serve still running?"),
+        h("p", {}, h("button", { class: "primary", onclick: () => open(name, false) }, "Try again"), " ",
+          h("button", { onclick: () => location.reload() }, "Reload the page"))));
+      return null;
+    }
+  }
 
   /** Shows a tab; `push` makes it a step that the Back button undoes. */
   async function open(name, push) {

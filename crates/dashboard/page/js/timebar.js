@@ -139,6 +139,7 @@ export class Timebar {
       ctx.globalAlpha = 0.28;
       ctx.fillRect(x(since), y, x(bad) - x(since), height);
       ctx.globalAlpha = 1;
+      hatch(ctx, x(since), y, x(bad) - x(since), height, colours.bad);
     }
     // What has passed.
     ctx.fillStyle = colours.ink;
@@ -217,4 +218,21 @@ export class Timebar {
     ctx.lineTo(x + 9, y - 3);
     ctx.stroke();
   }
+}
+
+/** Lines across a part of the bar, for those to whom red and green are one. */
+function hatch(ctx, left, top, width, height, colour) {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, height);
+  ctx.clip();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let at = left - height; at < left + width; at += 5) {
+    ctx.moveTo(at, top + height);
+    ctx.lineTo(at + height, top);
+  }
+  ctx.stroke();
+  ctx.restore();
 }

@@ -6,77 +6,88 @@ export const FIRST = Object.freeze({
   processes: 30, tokens: 5, separation: 6, program: "fixed", delays: "all", start: "piled", seed: 2009,
 });
 
-const NUMBERS = { n: "processes", m: "tokens", d: "separation", seed: "seed" };
-const WORDS = { program: "program", delays: "delays", start: "start" };
+/** What each tab shows if its link does not say. */
+const FIRST_OF = Object.freeze({
+  ring: FIRST,
+  explore: { processes: FIRST.processes, tokens: FIRST.tokens, separation: FIRST.separation, seed: FIRST.seed, x: "", y: "", by: "" },
+  networks: { network: "figure7", tokens: 3, seed: FIRST.seed },
+  lessons: { step: 1 },
+  fleet: {},
+});
+
+/** Names that are shorter in a link. */
+const SHORT = { processes: "n", tokens: "m", separation: "d" };
 
 /**
  * @typedef {object} View
  * @property {string} tab        ring, explore, networks, fleet or lessons
- * @property {Object<string, any>} settings  as POSTed to /api/runs, without `round`
+ * @property {Object<string, any>} settings  of the ring, as POSTed to /api/runs, without `round`
+ * @property {Object<string, Object<string, any>>} own  settings of the other tabs, once they have some
  * @property {string[]} faults
  * @property {number} round
  * @property {number} speed      rounds a second
- * @property {Object<string, string>} extra  settings of the other tabs
  * @property {string | null} state  a packed state file
  * @property {string | null} run    a run to follow
+ * @property {string[]} problems    what of the link could not be read
  */
 
 export const TABS = ["ring", "explore", "networks", "fleet", "lessons"];
 export const FIRST_SPEED = 6;
 
-/** The names of other tabs' settings. */
-const EXTRA = ["step", "network", "samples", "x", "y", "by"];
-
 /** @param {{pathname: string, search: string, hash: string}} location @returns {View} */
 export function read(location) {
   const query = new URLSearchParams(location.search);
   const path = location.pathname.replace(/^\/+|\/+$/g, "");
-  const settings = { ...FIRST };
-  for (const [short, name] of Object.entries(NUMBERS)) {
-    const value = wholeNumber(query.get(short));
-    if (value !== null) settings[name] = value;
+  const tab = TABS.includes(path) ? path : "ring";
+  const problems = [];
+  const number = (short) => {
+    const text = query.get(short);
+    const value = wholeNumber(text);
+    if (text !== null && value === null) problems.push(`${short}=${text} is no whole number`);
+    return value;
+  };
+  const values = { ...FIRST_OF[tab] };
+  for (const [name, first] of Object.entries(values)) {
+    const short = SHORT[name] ?? name;
+    values[name] = (typeof first === "number" ? number(short) : query.get(short)) ?? first;
   }
-  for (const [short, name] of Object.entries(WORDS)) {
-    const value = query.get(short);
-    if (value) settings[name] = value;
-  }
-  /** @type {Object<string, string>} */
-  const extra = {};
-  for (const name of EXTRA) {
-    const value = query.get(name);
-    if (value !== null) extra[name] = value;
-  }
+  const onRing = tab === "ring";
   const speed = Number(query.get("speed"));
   return {
-    tab: TABS.includes(path) ? path : "ring",
-    settings,
-    faults: query.getAll("fault"),
-    round: wholeNumber(query.get("t")) ?? 0,
+    tab,
+    settings: onRing ? values : { ...FIRST },
+    own: onRing ? {} : { [tab]: values },
+    faults: onRing ? query.getAll("fault") : [],
+    round: (onRing ? number("t") : null) ?? 0,
     speed: speed > 0 && Number.isFinite(speed) ? speed : FIRST_SPEED,
-    extra,
-    state: new URLSearchParams(location.hash.slice(1)).get("state"),
-    run: query.get("run"),
+    state: onRing ? new URLSearchParams(location.hash.slice(1)).get("state") : null,
+    run: onRing ? query.get("run") : null,
+    problems,
   };
 }
 
-/** @param {View} view @returns {string} */
+/** A link to the tab on show, with what it shows and nothing of the others. @param {View} view @returns {string} */
 export function write(view) {
   const query = new URLSearchParams();
-  if (!view.state) {
-    for (const [short, name] of [...Object.entries(NUMBERS), ...Object.entries(WORDS)]) {
-      const value = view.settings[name];
-      if (value !== undefined && value !== null && value !== FIRST[name]) query.set(short, String(value));
+  const { tab } = view;
+  const onRing = tab === "ring";
+  const values = onRing ? view.settings : view.own[tab] ?? {};
+  if (!(onRing && view.state)) {
+    for (const [name, first] of Object.entries(FIRST_OF[tab])) {
+      const value = values[name];
+      if (value !== undefined && value !== null && value !== first) query.set(SHORT[name] ?? name, String(value));
     }
   }
-  for (const fault of view.faults) query.append("fault", fault);
-  if (view.round) query.set("t", String(view.round));
-  if (view.speed !== FIRST_SPEED) query.set("speed", String(view.speed));
-  for (const name of EXTRA) if (view.extra[name] !== undefined) query.set(name, view.extra[name]);
-  if (view.run) query.set("run", view.run);
+  if (onRing) {
+    for (const fault of view.faults) query.append("fault", fault);
+    if (view.round) query.set("t", String(view.round));
+    if (view.speed !== FIRST_SPEED) query.set("speed", String(view.speed));
+    if (view.run) query.set("run", view.run);
+  }
   // Faults and places read better without escapes, and need none.
   const text = query.toString().replace(/%3A/g, ":").replace(/%40/g, "@").replace(/%2C/g, ",");
-  const path = view.tab === "ring" ? "/" : `/${view.tab}`;
-  return path + (text ? `?${text}` : "") + (view.state ? `#state=${view.state}` : "");
+  const state = onRing && view.state ? `#state=${view.state}` : "";
+  return (onRing ? "/" : `/${tab}`) + (text ? `?${text}` : "") + state;
 }
 
 /** 12, 1e12, 10^12 and 1 000 000; null for anything that is no whole number. */
@@ -99,8 +110,12 @@ export async function pack(text) {
 
 /** The state file of a link. */
 export async function unpack(packed) {
-  const binary = atob(packed.replace(/-/g, "+").replace(/_/g, "/"));
-  const bytes = Uint8Array.from(binary, (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Response(stream).text();
+  try {
+    const binary = atob(packed.replace(/-/g, "+").replace(/_/g, "/"));
+    const bytes = Uint8Array.from(binary, (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    return await new Response(stream).text();
+  } catch {
+    throw new Error("the state in it is cut off or damaged");
+  }
 }

@@ -3,7 +3,7 @@
 
 import { count, h, measures, plural, setText } from "./dom.js";
 
-/** What each clause asks, in a few words (paper, section 5.3). */
+/** What each clause of legitimacy asks, in a few words (paper, section 5.3). */
 const CLAUSES = {
   "leg:0": "one token at a time, none resting",
   "leg:1": "tokens more than C hops apart",
@@ -13,9 +13,12 @@ const CLAUSES = {
   measured: "the ring size is measured right",
 };
 
+/** A wait that deserves a way out. */
+const SKIP_FROM_SECONDS = 30;
+
 export class VerdictView {
   /**
-   * @param {{line: HTMLElement, live: HTMLElement, list: HTMLElement, centre: HTMLElement, closest: HTMLElement, of: HTMLElement, word: HTMLElement}} parts
+   * @param {{line: HTMLElement, live: HTMLElement, list: HTMLElement, centre: HTMLElement, closest: HTMLElement, of: HTMLElement, word: HTMLElement, skip: HTMLButtonElement}} parts
    * @param {import("./player.js").Player} player
    */
   constructor(parts, player) {
@@ -37,11 +40,24 @@ export class VerdictView {
       h("span", { class: "mark", "aria-hidden": "true" }, "·"), h("span", { class: "name" }, name), h("span", {}, asks), h("span", { class: "unseen" }))));
   }
 
+  /** Nobody waits half an hour for the end of a story that is known. */
+  offerToSkip(frame, segment) {
+    const { skip } = this.parts;
+    const at = segment.legitimate_at;
+    const left = at === null || at === undefined ? 0 : (at - frame.round) / this.player.speed;
+    skip.hidden = left < SKIP_FROM_SECONDS;
+    if (skip.hidden) return;
+    const minutes = left / 60;
+    setText(skip, `Skip to round ${count(at)} (${minutes < 2 ? `${Math.round(left)} s` : `${count(Math.round(minutes))} min`} at this speed)`);
+    skip.onclick = () => this.player.seek(at);
+  }
+
   /** The number in the middle follows the picture, not the server. */
   number() {
     const { player, parts } = this;
     if (!player.run) return;
     const film = player.filmAt(player.round);
+    parts.line.classList.toggle("waiting", !film);
     if (!film) return;
     setText(parts.closest, film.m > 1 ? count(film.closest) : "–");
     const wanted = measures(player.run.program) ? "hops apart" : `of ${plural(player.d, "hop")}`;
@@ -64,15 +80,29 @@ export class VerdictView {
       parts.line.dataset.text = text.plain;
       parts.line.replaceChildren(...text.nodes);
     }
+    this.offerToSkip(frame, segment);
     this.announce(good ? text.plain : jammed ? "a jam" : "not legitimate");
     [...parts.list.children].forEach((item, index) => {
-      const holds = frame.holds?.[index];
-      const [name, mark, words] = holds ? ["holds", "✓", "holds"] : holds === false ? ["fails", "✗", "does not hold"] : ["", "·", "not judged yet"];
+      const [name, mark, words] = standing(run.desiderata[index].name, frame.holds?.[index], frame, segment);
       item.className = name;
       setText(item.children[0], mark);
       setText(item.children[3], words);
+      item.children[3].classList.toggle("unseen", name !== "soon");
     });
   }
+}
+
+/**
+ * How one of D1 to D5 stands: what does not hold yet says when it will, and that the
+ * ring recovers from any state is a fact, wherever it is on its way.
+ */
+export function standing(name, holds, frame, segment) {
+  const at = segment.legitimate_at;
+  const recovers = at !== null && at !== undefined;
+  if (holds || (name === "D5" && recovers)) return ["holds", "✓", "holds"];
+  if (recovers && at > frame.round) return ["soon", "…", `in ${plural(at - frame.round, "round")}`];
+  if (holds === false) return ["fails", "✗", "does not hold"];
+  return ["", "·", "not judged yet"];
 }
 
 /** What is to be said, once as nodes and once as plain text to compare. */
@@ -91,7 +121,8 @@ export function sentence(frame, segment, run) {
     nodes.push(bold("A jam"), `: ${run.why ?? `more tokens than fit; a process passes on one every ${plural(segment.jam.period, "round")}.`}`);
   } else {
     nodes.push(bold("Not yet"), `: ${frame.because ?? "not legitimate"}`);
-    if (frame.clause) nodes.push(` (${frame.clause}: ${CLAUSES[frame.clause] ?? ""}).`);
+    const asks = CLAUSES[frame.clause];
+    nodes.push(asks ? `. Wanted: ${asks}.` : ".");
     const at = segment.legitimate_at;
     if (at !== null && at !== undefined && at > frame.round) nodes.push(` Legitimate in ${plural(at - frame.round, "round")}.`);
     else if (at === null) nodes.push(" It will not become legitimate.");

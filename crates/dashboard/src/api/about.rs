@@ -17,8 +17,6 @@ pub(super) struct About {
     limits: Limits,
     /// Whether it watches real nodes.
     fleet: bool,
-    /// Whether it may tell them what to do.
-    control: bool,
     /// Whether Parquet files can be opened as charts.
     parquet: bool,
 }
@@ -30,7 +28,6 @@ pub(super) async fn about(State(app): State<App>) -> Json<About> {
         version: env!("CARGO_PKG_VERSION"),
         limits: app.limits.clone(),
         fleet: app.fleet.is_some(),
-        control: app.fleet.as_ref().is_some_and(|fleet| fleet.control()),
         parquet: cfg!(feature = "parquet"),
     })
 }

@@ -40,7 +40,7 @@ fn documented() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(about::about))
         .routes(routes!(runs::create))
-        .routes(routes!(runs::show, runs::remove))
+        .routes(routes!(runs::show, runs::replace, runs::remove))
         .routes(routes!(runs::frame))
         .routes(routes!(runs::seek))
         .routes(routes!(runs::step))
@@ -58,7 +58,6 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(lessons::asynchrony))
         .routes(routes!(fleet::fleet))
         .routes(routes!(fleet::events))
-        .routes(routes!(fleet::release))
 }
 
 /// Works something out where it does not keep connections waiting.

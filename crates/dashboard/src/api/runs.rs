@@ -45,6 +45,24 @@ pub(super) async fn show(
     work(&app, move || RunView::new(&run)).await.map(Json)
 }
 
+/// Put another ring in a run's place; its viewers see that one from now on
+#[utoipa::path(put, path = "/api/runs/{id}", tag = "runs", request_body = RunSettings, responses(
+    (status = 200, body = RunView), (status = 404, body = ErrorBody),
+    (status = 422, description = "a setting is wrong or too large; the run stays as it was", body = ErrorBody),
+))]
+pub(super) async fn replace(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Body(settings): Body<RunSettings>,
+) -> Result<Json<RunView>, ApiError> {
+    let run = app.runs.get(&id)?;
+    let replaced = work(&app, move || {
+        run.replace(&settings)?;
+        RunView::new(&run)
+    });
+    replaced.await.map(Json)
+}
+
 /// Drop a run; its viewers are told
 #[utoipa::path(delete, path = "/api/runs/{id}", tag = "runs", responses(
     (status = 204), (status = 404, body = ErrorBody),

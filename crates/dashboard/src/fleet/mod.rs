@@ -14,7 +14,7 @@ mod client;
 mod summary;
 
 pub use client::{NodeUrl, NodeUrlError};
-pub use summary::{HolderView, SilentView, Summary};
+pub use summary::{HolderView, SilentView, StandingView, Summary};
 
 use crate::error::ApiError;
 use crate::runs::event;
@@ -30,8 +30,6 @@ pub const MAX_NODES: usize = 1_000;
 /// What the nodes of a fleet say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FleetView {
-    /// Whether nodes may be told what to do.
-    pub control: bool,
     /// How often each is asked.
     pub polled_every_ms: u64,
     /// In the order in which they were given.
@@ -70,10 +68,10 @@ pub struct NodeStatus {
     pub ring: Value,
     /// Whether all is well as far as it can see.
     pub settled: bool,
-    /// Of its clock.
+    /// What it is doing.
     pub phase: Value,
-    /// Rounds done.
-    pub round: Value,
+    /// How often the patrol came by.
+    pub laps: Value,
     /// The tokens that it holds.
     pub holding: Vec<Holding>,
     /// Neighbours that it does not hear.
@@ -86,6 +84,14 @@ pub struct NodeStatus {
     #[serde(flatten)]
     #[schema(value_type = Object)]
     pub others: Map<String, Value>,
+}
+
+impl NodeStatus {
+    /// What changes when tokens move: hops, and the numbers of what is held.
+    fn progress(&self) -> (Option<&Value>, Vec<u64>) {
+        let held = self.holding.iter().map(|held| held.fencing);
+        (self.others.get("hops"), held.collect())
+    }
 }
 
 /// A token that a node holds.
@@ -103,9 +109,15 @@ pub struct Holding {
 /// The nodes that are watched.
 pub(crate) struct Fleet {
     urls: Vec<NodeUrl>,
-    control: bool,
-    seen: RwLock<Vec<Seen>>,
+    seen: RwLock<AllSeen>,
     latest: watch::Sender<Option<Bytes>>,
+}
+
+/// What is known of all of them.
+struct AllSeen {
+    nodes: Vec<Seen>,
+    /// When a token was last seen to move.
+    moved: Instant,
 }
 
 /// What is known of a node.
@@ -117,17 +129,15 @@ struct Seen {
 }
 
 impl Fleet {
-    pub(crate) fn new(urls: Vec<NodeUrl>, control: bool) -> Fleet {
+    pub(crate) fn new(urls: Vec<NodeUrl>) -> Fleet {
         Fleet {
-            seen: RwLock::new(vec![Seen::default(); urls.len()]),
+            seen: RwLock::new(AllSeen {
+                nodes: vec![Seen::default(); urls.len()],
+                moved: Instant::now(),
+            }),
             urls,
-            control,
             latest: watch::Sender::new(None),
         }
-    }
-
-    pub(crate) fn control(&self) -> bool {
-        self.control
     }
 
     /// What is known now.
@@ -137,13 +147,12 @@ impl Fleet {
         let nodes: Vec<NodeView> = self
             .urls
             .iter()
-            .zip(seen.iter())
+            .zip(&seen.nodes)
             .map(|(url, seen)| seen.view(url, now))
             .collect();
         FleetView {
-            control: self.control,
             polled_every_ms: POLL.as_millis() as u64,
-            summary: Summary::of(&nodes),
+            summary: Summary::of(&nodes, now.saturating_duration_since(seen.moved)),
             nodes,
         }
     }
@@ -187,13 +196,19 @@ impl Fleet {
             let answer = self.ask_status(node).await;
             {
                 let mut seen = self.seen.write().await;
-                seen[node].asked = true;
+                let AllSeen { nodes, moved } = &mut *seen;
+                nodes[node].asked = true;
                 match answer {
                     Ok(status) => {
-                        seen[node].error = None;
-                        seen[node].status = Some((status, Instant::now()));
+                        let now = Instant::now();
+                        let before = nodes[node].status.as_ref();
+                        if before.is_none_or(|(before, _)| before.progress() != status.progress()) {
+                            *moved = now;
+                        }
+                        nodes[node].error = None;
+                        nodes[node].status = Some((status, now));
                     }
-                    Err(error) => seen[node].error = Some(error),
+                    Err(error) => nodes[node].error = Some(error),
                 }
             }
             tokio::time::sleep(POLL).await;
@@ -207,39 +222,6 @@ impl Fleet {
             return Err(format!("it answers {status}"));
         }
         serde_json::from_slice(&body).map_err(|error| format!("it answers no status: {error}"))
-    }
-
-    /// Tells a node, by its name or address, to release what it holds.
-    pub(crate) async fn release(&self, node: &str) -> Result<(), ApiError> {
-        if !self.control {
-            return Err(ApiError::forbidden(
-                "read_only",
-                "the fleet is only watched; start with --control to tell nodes what to do",
-            ));
-        }
-        let index = {
-            let seen = self.seen.read().await;
-            let named = |(url, seen): (&NodeUrl, &Seen)| {
-                let name = seen.status.as_ref().map(|(status, _)| status.name.as_str());
-                url.to_string() == node || name == Some(node)
-            };
-            self.urls.iter().zip(seen.iter()).position(named)
-        };
-        let index = index.ok_or_else(|| {
-            let message = format!("no node {node:?} is watched");
-            ApiError::invalid("node", message)
-        })?;
-        let failed = |why: String| {
-            let message = format!("{node} did not release: {why}");
-            ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "unreachable", message)
-        };
-        let asked = ask(&self.urls[index], "POST", "/v1/release");
-        let (status, body) = in_time(asked).await.map_err(failed)?;
-        if (200..300).contains(&status) {
-            return Ok(());
-        }
-        let said: String = String::from_utf8_lossy(&body).chars().take(200).collect();
-        Err(failed(format!("it answers {status} {said}")))
     }
 }
 

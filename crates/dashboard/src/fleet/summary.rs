@@ -1,11 +1,15 @@
 //! The picture that all answers make together.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::NodeView;
+
+/// A ring on which no token has moved for this long stands still.
+const STANDS_AFTER: Duration = Duration::from_secs(10);
 
 /// The picture that all answers make together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -28,6 +32,21 @@ pub struct Summary {
     /// Every node that answers says that all is well, and yet two tokens are held too
     /// close together.
     pub violated: bool,
+    /// No token has been seen to move for a while.
+    pub standing: Option<StandingView>,
+}
+
+/// Why tokens do not move.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StandingView {
+    /// For how long.
+    pub since_ms: u64,
+    /// Because of which nodes.
+    pub because_of: Vec<String>,
+    /// In a sentence.
+    pub why: String,
+    /// What to do about it.
+    pub to_do: String,
 }
 
 /// A token and who holds it.
@@ -55,7 +74,8 @@ pub struct SilentView {
 }
 
 impl Summary {
-    pub(super) fn of(nodes: &[NodeView]) -> Summary {
+    /// `still`: since when no token has been seen to move.
+    pub(super) fn of(nodes: &[NodeView], still: Duration) -> Summary {
         let answering = || {
             let reachable = nodes.iter().filter(|node| node.reachable);
             reachable.filter_map(|node| node.status.as_ref())
@@ -92,6 +112,8 @@ impl Summary {
         let settled = answering().filter(|status| status.settled).count();
         let reachable = answering().count();
         let closest = closest(&holders, members);
+        let standing = (reachable > 0 && still >= STANDS_AFTER)
+            .then(|| StandingView::new(nodes, &silent, &holders, still));
         Summary {
             reachable,
             settled,
@@ -105,8 +127,61 @@ impl Summary {
                 .collect(),
             members,
             separation,
+            standing,
             violated: settled == reachable && closest.is_some_and(|hops| hops < separation),
             holders,
+        }
+    }
+}
+
+impl StandingView {
+    fn new(
+        nodes: &[NodeView],
+        silent: &BTreeMap<&str, BTreeSet<&str>>,
+        holders: &[HolderView],
+        still: Duration,
+    ) -> StandingView {
+        let away = nodes.iter().filter(|node| !node.reachable).map(|node| {
+            let known = node.status.as_ref().map(|status| &status.name);
+            known.unwrap_or(&node.url).clone()
+        });
+        let mut lost: BTreeSet<String> = away.collect();
+        lost.extend(silent.keys().map(|&name| name.to_owned()));
+        let longest = holders.iter().max_by_key(|holder| holder.since_ms);
+        let (because_of, why, to_do) = match longest {
+            _ if !lost.is_empty() => {
+                let lost: Vec<String> = lost.into_iter().collect();
+                let names = lost.join(", ");
+                let why = format!("not heard from: {names}");
+                let to_do = format!(
+                    "start {names} again; if that cannot be, take it out: headway node remove {}",
+                    lost[0]
+                );
+                (lost, why, to_do)
+            }
+            Some(holder) => {
+                let name = &holder.name;
+                let seconds = holder.since_ms / 1_000;
+                let why = format!(
+                    "{name} has worked under token {} for {seconds} s",
+                    holder.token
+                );
+                let to_do = format!(
+                    "wait for its command to end, or look at what it does: headway node status on {name}"
+                );
+                (vec![name.clone()], why, to_do)
+            }
+            None => (
+                Vec::new(),
+                "all nodes answer and none works".to_owned(),
+                "look at the alarms of the nodes: headway node status".to_owned(),
+            ),
+        };
+        StandingView {
+            since_ms: still.as_millis() as u64,
+            because_of,
+            why,
+            to_do,
         }
     }
 }
@@ -142,7 +217,7 @@ mod tests {
     #[test]
     fn a_damaged_status_is_refused_or_shown() {
         let sample = br#"{"name":"b","index":3,"members":24,"ring":"web","settled":true,
-            "phase":7,"round":812,"holding":[{"token":2,"fencing":97,"since_ms":12}],
+            "phase":7,"laps":812,"holding":[{"token":2,"fencing":97,"since_ms":12}],
             "silent":["a","c"],"separation":2,"tokens":4,"version":{"deep":[1,null]}}"#;
         let honest: NodeStatus = serde_json::from_slice(sample).unwrap();
         let (mut shown, mut refused) = (0, 0);
@@ -162,7 +237,8 @@ mod tests {
                 ..honest.clone()
             };
             let nodes = [view(status), view(honest.clone()), view(other)];
-            let summary = Summary::of(&nodes);
+            let summary = Summary::of(&nodes, Duration::from_secs(seed % 20));
+            assert_eq!(summary.standing.is_some(), seed % 20 >= 10);
             assert_eq!(summary.reachable, 3);
             let tokens: BTreeSet<u64> = summary.holders.iter().map(|one| one.token).collect();
             assert_eq!(tokens.len(), summary.holders.len(), "seed {seed}");
@@ -174,6 +250,36 @@ mod tests {
             assert!(serde_json::to_vec(&(&nodes, &summary)).is_ok());
         }
         assert!(shown > 200 && refused > 200, "{shown} {refused}");
+    }
+
+    #[test]
+    fn a_ring_that_stands_says_why() {
+        let status = |name: &str, silent: &[&str], held: Option<u64>| NodeStatus {
+            name: name.to_owned(),
+            silent: silent.iter().map(|&name| name.to_owned()).collect(),
+            holding: held
+                .map(|since_ms| crate::fleet::Holding {
+                    since_ms,
+                    ..crate::fleet::Holding::default()
+                })
+                .into_iter()
+                .collect(),
+            ..NodeStatus::default()
+        };
+        let minute = Duration::from_secs(60);
+        let of = |nodes: &[NodeView]| Summary::of(nodes, minute).standing.unwrap();
+        let mut nodes = [view(status("a", &[], None)), view(status("b", &[], None))];
+        assert_eq!(of(&nodes).because_of, Vec::<String>::new());
+        nodes[1] = view(status("b", &[], Some(59_000)));
+        let standing = of(&nodes);
+        assert_eq!(standing.because_of, ["b"]);
+        assert_eq!(standing.why, "b has worked under token 0 for 59 s");
+        assert_eq!(standing.since_ms, 60_000);
+        nodes[0] = view(status("a", &["c"], None));
+        assert_eq!(of(&nodes).because_of, ["c"]);
+        nodes[1].reachable = false;
+        assert_eq!(of(&nodes).because_of, ["b", "c"]);
+        assert_eq!(Summary::of(&nodes, Duration::from_secs(9)).standing, None);
     }
 
     /// A place at the end of all numbers is no reason to stop.

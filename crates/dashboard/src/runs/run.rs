@@ -52,37 +52,11 @@ impl Run {
         settings: &RunSettings,
         limits: &Limits,
     ) -> Result<Run, ApiError> {
-        check_round("round", settings.round, limits)?;
-        let (ring, start) = settings.build(limits)?;
-        let written = settings.written_out(&ring, &start);
-        let mut story = Story::new(ring, start, settings.seed(), limits)?;
-        let mut latest = 0;
-        for (index, fault) in settings.faults.iter().enumerate() {
-            let field = format!("faults[{index}]");
-            let change = Change::parse(fault, latest)
-                .map_err(|error| ApiError::invalid(&field, error.to_string()))?;
-            if change.after_round < latest {
-                let message = format!("{fault} strikes before the fault ahead of it");
-                return Err(ApiError::invalid(&field, message));
-            }
-            check_round(&field, change.after_round, limits)?;
-            latest = change.after_round;
-            story
-                .strike(change, limits)
-                .map_err(|error| error.at(&field))?;
-        }
+        let state = RunState::new(settings, limits)?;
         let run = Run {
             id,
             limits: limits.clone(),
-            state: Mutex::new(RunState {
-                settings: written,
-                story,
-                version: 1,
-                clock: Clock::standing_at(settings.round),
-                used: Instant::now(),
-                sent: None,
-                closed: false,
-            }),
+            state: Mutex::new(state),
             frames: watch::Sender::new(None),
             driven: AtomicBool::new(false),
             changed: Notify::new(),
@@ -188,6 +162,20 @@ impl Run {
         Ok(())
     }
 
+    /// Another ring in its place: whoever watches sees that one from now on.
+    pub(crate) fn replace(&self, settings: &RunSettings) -> Result<(), ApiError> {
+        let next = RunState::new(settings, &self.limits)?;
+        self.frame(&next, Some(settings.round))?;
+        let mut state = self.lock();
+        *state = RunState {
+            version: state.version + 1,
+            closed: state.closed,
+            ..next
+        };
+        self.announce(&mut state)?;
+        Ok(())
+    }
+
     /// Shows everyone how it is now.
     fn announce(&self, state: &mut RunState) -> Result<Frame, ApiError> {
         let frame = self.publish(state)?;
@@ -248,6 +236,37 @@ impl Run {
 }
 
 impl RunState {
+    fn new(settings: &RunSettings, limits: &Limits) -> Result<RunState, ApiError> {
+        check_round("round", settings.round, limits)?;
+        let (ring, start) = settings.build(limits)?;
+        let written = settings.written_out(&ring, &start);
+        let mut story = Story::new(ring, start, settings.seed(), limits)?;
+        let mut latest = 0;
+        for (index, fault) in settings.faults.iter().enumerate() {
+            let field = format!("faults[{index}]");
+            let change = Change::parse(fault, latest)
+                .map_err(|error| ApiError::invalid(&field, error.to_string()))?;
+            if change.after_round < latest {
+                let message = format!("{fault} strikes before the fault ahead of it");
+                return Err(ApiError::invalid(&field, message));
+            }
+            check_round(&field, change.after_round, limits)?;
+            latest = change.after_round;
+            story
+                .strike(change, limits)
+                .map_err(|error| error.at(&field))?;
+        }
+        Ok(RunState {
+            settings: written,
+            story,
+            version: 1,
+            clock: Clock::standing_at(settings.round),
+            used: Instant::now(),
+            sent: None,
+            closed: false,
+        })
+    }
+
     fn is_news(&self, now: Instant) -> bool {
         self.sent != Some(self.clock.round(now, self.story.seekable()))
     }

@@ -19,6 +19,7 @@ mod cdp;
 mod files;
 mod hands;
 mod looks;
+mod mended;
 mod modules;
 mod page;
 mod tabs;
@@ -87,6 +88,54 @@ const TESTS: &[Test] = &[
     (
         "a_server_that_is_away_comes_back",
         time::a_server_that_is_away_comes_back,
+    ),
+    (
+        "a_view_that_fails_to_load_is_asked_for_again",
+        mended::a_view_that_fails_to_load_is_asked_for_again,
+    ),
+    (
+        "links_tell_what_is_on_show",
+        mended::links_tell_what_is_on_show,
+    ),
+    (
+        "a_shared_run_survives_another_ring",
+        mended::a_shared_run_survives_another_ring,
+    ),
+    ("not_yet_is_not_no", mended::not_yet_is_not_no),
+    (
+        "no_picture_of_other_numbers",
+        mended::no_picture_of_other_numbers,
+    ),
+    ("beads_have_letters", mended::beads_have_letters),
+    ("the_ring_is_seen_whole", mended::the_ring_is_seen_whole),
+    (
+        "keys_are_told_what_came_of_them",
+        mended::keys_are_told_what_came_of_them,
+    ),
+    ("back_is_undo", mended::back_is_undo),
+    (
+        "wrong_input_says_what_is_right",
+        mended::wrong_input_says_what_is_right,
+    ),
+    (
+        "long_waits_can_be_skipped",
+        mended::long_waits_can_be_skipped,
+    ),
+    (
+        "a_recording_knows_how_long_it_is",
+        mended::a_recording_knows_how_long_it_is,
+    ),
+    (
+        "nothing_moves_by_itself_when_asked",
+        mended::nothing_moves_by_itself_when_asked,
+    ),
+    (
+        "the_first_ten_seconds_tell_a_story",
+        mended::the_first_ten_seconds_tell_a_story,
+    ),
+    (
+        "every_strike_is_a_dot_before_the_wall",
+        mended::every_strike_is_a_dot_before_the_wall,
     ),
     ("light_and_dark", looks::light_and_dark),
     ("a_phone_shows_everything", looks::a_phone_shows_everything),

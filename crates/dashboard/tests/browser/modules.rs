@@ -14,12 +14,16 @@ const CHECKS: &[(&str, &str)] = &[
         let state = 12345;
         const random = (below) => (state = (state * 1103515245 + 12345) % 2147483648) % below;
         for (let tries = 0; tries < 500; tries += 1) {
+          const tab = url.TABS[random(5)];
+          const onRing = tab === 'ring';
+          const own = { explore: { processes: 2 + random(99), tokens: 3, separation: 1 + random(9), seed: random(9), x: 'delays', y: '', by: '' },
+            networks: { network: 'grid:4x5', tokens: random(9), seed: 2009 }, lessons: { step: 1 + random(8) }, fleet: {} }[tab];
           const view = {
-            tab: url.TABS[random(5)], round: random(2) ? random(1e9) * 1000 : 0, speed: [6, 0.5, 12, 1000][random(4)],
-            settings: { ...url.FIRST, processes: 2 + random(9999), tokens: 1 + random(50), separation: 1 + random(50), seed: random(1e6),
-              start: ['piled', 'random', 'spaced', 'worst'][random(4)], delays: ['all', 'every:3', 'at:0,5,9', '7'][random(4)] },
-            faults: ['move:3:7#2@12', 'scramble:3,5-8@30', 'counter:2:4@31', 'scramble:25%@40'].slice(0, random(5)),
-            extra: random(2) ? { step: '3', network: 'grid:4x5' } : {}, state: null, run: null,
+            tab, round: onRing && random(2) ? random(1e9) * 1000 : 0, speed: onRing ? [6, 0.5, 12, 1000][random(4)] : 6,
+            settings: onRing ? { ...url.FIRST, processes: 2 + random(9999), tokens: 1 + random(50), separation: 1 + random(50), seed: random(1e6),
+              start: ['piled', 'random', 'spaced', 'worst'][random(4)], delays: ['all', 'every:3', 'at:0,5,9', '7'][random(4)] } : { ...url.FIRST },
+            faults: onRing ? ['move:3:7#2@12', 'scramble:3,5-8@30', 'counter:2:4@31', 'scramble:25%@40'].slice(0, random(5)) : [],
+            own: onRing ? {} : { [tab]: own }, state: null, run: null, problems: [],
           };
           const link = new URL(url.write(view), 'http://127.0.0.1');
           same(url.read(link), view);

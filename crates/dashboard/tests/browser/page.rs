@@ -49,13 +49,36 @@ pub(crate) struct Page<'a> {
 type Done<T = ()> = Result<T, String>;
 
 impl<'a> Page<'a> {
-    /// Opens an address of the server and waits until its first picture is drawn.
+    /// Opens an address of the server, as somebody who has been there before, and waits
+    /// until its first picture is drawn.
     pub(crate) fn open(
         browser: &'a mut Browser,
         base: &str,
         path: &str,
         screen: Screen,
     ) -> Done<Page<'a>> {
+        let mut page = Page::blank(browser, base, screen)?;
+        let told = "try { localStorage.setItem('headway-story', 'told') } catch {}";
+        page.call(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({ "source": told }),
+        )?;
+        page.go(path)?;
+        Ok(page)
+    }
+
+    /// The same for somebody who comes for the first time.
+    pub(crate) fn open_first(
+        browser: &'a mut Browser,
+        base: &str,
+        screen: Screen,
+    ) -> Done<Page<'a>> {
+        let mut page = Page::blank(browser, base, screen)?;
+        page.go("/")?;
+        Ok(page)
+    }
+
+    fn blank(browser: &'a mut Browser, base: &str, screen: Screen) -> Done<Page<'a>> {
         let context = browser.call(None, "Target.createBrowserContext", json!({}))?;
         let context = text(&context["browserContextId"]);
         let target = browser.call(
@@ -83,7 +106,6 @@ impl<'a> Page<'a> {
             page.call(&format!("{domain}.enable"), json!({}))?;
         }
         page.show_on(screen)?;
-        page.go(path)?;
         Ok(page)
     }
 

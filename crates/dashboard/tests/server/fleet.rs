@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use headway_dashboard::Options;
@@ -14,7 +13,6 @@ use crate::support::{TestServer, fast};
 struct FakeNode {
     address: SocketAddr,
     says: Arc<Mutex<String>>,
-    released: Arc<AtomicUsize>,
 }
 
 impl FakeNode {
@@ -22,11 +20,9 @@ impl FakeNode {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
         let says = Arc::new(Mutex::new(says.to_string()));
-        let released = Arc::new(AtomicUsize::new(0));
         let node = FakeNode {
             address,
             says: Arc::clone(&says),
-            released: Arc::clone(&released),
         };
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -39,9 +35,6 @@ impl FakeNode {
                 }
                 let (status, body) = if request.starts_with("GET /v1/status ") {
                     ("200 OK", says.lock().unwrap().clone())
-                } else if request.starts_with("POST /v1/release ") {
-                    released.fetch_add(1, Ordering::SeqCst);
-                    ("200 OK", "{}".to_owned())
                 } else {
                     ("404 Not Found", String::new())
                 };
@@ -67,17 +60,16 @@ impl FakeNode {
 fn status(name: &str, index: u64, holding: &Value) -> Value {
     json!({
         "name": name, "index": index, "members": 8, "ring": "web", "settled": true,
-        "phase": 3, "round": 99, "holding": holding, "silent": [], "separation": 3,
+        "phase": 3, "laps": 99, "holding": holding, "silent": [], "separation": 3,
         "tokens": 2, "hops": 12, "permits": 4, "rejected": { "key": 1 }, "novel": [1, 2]
     })
 }
 
-fn watching(nodes: &[&FakeNode], others: &[&str], control: bool) -> TestServer {
+fn watching(nodes: &[&FakeNode], others: &[&str]) -> TestServer {
     let urls = nodes.iter().map(|node| node.url());
     let urls = urls.chain(others.iter().map(|&url| url.to_owned()));
     TestServer::with(Options {
         fleet: urls.map(|url| url.parse().expect("an address")).collect(),
-        control,
         limits: fast(),
         ..Options::default()
     })
@@ -101,12 +93,6 @@ fn without_a_fleet_there_is_none() {
     for path in ["/api/fleet", "/api/fleet/events"] {
         assert_eq!(server.get(path).code(), "no_fleet");
     }
-    assert_eq!(
-        server
-            .post("/api/fleet/release", &json!({ "node": "a" }))
-            .code(),
-        "no_fleet"
-    );
 }
 
 #[test]
@@ -117,7 +103,7 @@ fn nodes_make_one_picture() {
         &json!([{ "token": 0, "fencing": 7, "since_ms": 20 }]),
     ));
     let b = FakeNode::new(&status("b", 4, &json!([{ "token": 1, "fencing": 5 }])));
-    let server = watching(&[&a, &b], &["http://127.0.0.1:1"], false);
+    let server = watching(&[&a, &b], &["http://127.0.0.1:1"]);
     let view = until(&server, |view| view["summary"]["reachable"] == 2);
     let summary = &view["summary"];
     assert_eq!(
@@ -167,7 +153,7 @@ fn nodes_make_one_picture() {
 #[test]
 fn a_node_that_talks_nonsense_is_marked() {
     let node = FakeNode::new(&json!("nonsense"));
-    let server = watching(&[&node], &[], false);
+    let server = watching(&[&node], &[]);
     let view = until(&server, |view| {
         view["nodes"][0]["error"]
             .as_str()
@@ -178,33 +164,4 @@ fn a_node_that_talks_nonsense_is_marked() {
     node.say(&json!({ "name": "n" }));
     let view = until(&server, |view| view["nodes"][0]["reachable"] == true);
     assert_eq!(view["nodes"][0]["status"]["name"], "n");
-}
-
-#[test]
-fn nodes_are_told_nothing_without_control() {
-    let node = FakeNode::new(&status("a", 0, &json!([])));
-    let server = watching(&[&node], &[], false);
-    let answer = server.post("/api/fleet/release", &json!({ "node": node.url() }));
-    assert_eq!((answer.status, answer.code().as_str()), (403, "read_only"));
-    assert_eq!(node.released.load(Ordering::SeqCst), 0);
-}
-
-#[test]
-fn with_control_a_node_is_told_to_release() {
-    let node = FakeNode::new(&status("a", 0, &json!([])));
-    let server = watching(&[&node], &["http://127.0.0.1:1"], true);
-    let release = |node: &str| server.post("/api/fleet/release", &json!({ "node": node }));
-    assert_eq!(release(&node.url()).status, 204);
-    until(&server, |view| view["summary"]["reachable"] == 1);
-    assert_eq!(release("a").status, 204);
-    assert_eq!(node.released.load(Ordering::SeqCst), 2);
-    assert_eq!(
-        (release("b").status, release("b").field().as_deref()),
-        (422, Some("node"))
-    );
-    let unreachable = release("http://127.0.0.1:1");
-    assert_eq!(
-        (unreachable.status, unreachable.code().as_str()),
-        (502, "unreachable")
-    );
 }

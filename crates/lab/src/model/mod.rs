@@ -10,6 +10,7 @@ use crate::cell::Cell;
 mod asynchrony;
 mod definitional;
 mod duty;
+mod moving_block;
 mod ring;
 mod sensor;
 
@@ -203,9 +204,10 @@ impl CellError {
 }
 
 /// All models.
-pub const MODELS: [&dyn Model; 5] = [
+pub const MODELS: [&dyn Model; 6] = [
     &ring::RingModel,
     &asynchrony::AsynchronyModel,
+    &moving_block::MovingBlockModel,
     &definitional::DefinitionalModel,
     &sensor::SensorModel,
     &duty::DutyModel,

@@ -2,7 +2,7 @@
 //! a datagram says is looked at to the last value that may be.
 
 use headway_node::wire::{HEADER_BYTES, Header, Layout, Released};
-use headway_node::{Config, Key, Machine, Plan, RestoreError, RingId, Role, recovery_rounds};
+use headway_node::{Config, Key, Machine, Plan, RestoreError, RingId, Role, Rule, recovery_rounds};
 
 use crate::fields::{
     BASE, COUNTER, ELAPSED, IGNORE, NOW, PHASE, Place, RELEASED_PREVIOUS, RELEASED_TOKEN, TURN,
@@ -128,6 +128,7 @@ fn a_datagram_is_in_its_domain_to_the_last_value() {
     let layout = Layout {
         tokens: 2,
         payload: 2,
+        rule: Rule::LockStep,
     };
     let in_domain = |phase, released, value: u32, payload: &[u8]| {
         let header = Header {
@@ -145,7 +146,7 @@ fn a_datagram_is_in_its_domain_to_the_last_value() {
         let mut bytes = [0; 1500];
         let fence = 0xFFFF_FFFF_0000_0001;
         let tokens = [(0, 0, &[][..]), (value, fence, payload)];
-        let size = layout.write(&header, tokens.into_iter(), &Key::none(), &mut bytes);
+        let size = layout.write(&header, tokens.into_iter(), None, &Key::none(), &mut bytes);
         let datagram = layout.read(&bytes[..size], &Key::none()).unwrap();
         assert_eq!(datagram.header, header);
         let (_, read, carried) = datagram.tokens().nth(1).unwrap();
@@ -174,12 +175,14 @@ fn a_payload_that_claims_too_much_is_cut() {
     let layout = Layout {
         tokens: 2,
         payload: 2,
+        rule: Rule::LockStep,
     };
     let tokens = [(1, 2, &b"ab"[..]), (3, 4, &b"c"[..])];
     let mut bytes = vec![0; layout.bytes()];
     layout.write(
         &Header::default(),
         tokens.into_iter(),
+        None,
         &Key::none(),
         &mut bytes,
     );

@@ -22,6 +22,8 @@ fn tokens_go_on_in_turn() {
         released: None,
         counter: 0,
         turn,
+        heard: Vec::new(),
+        block: [0; 4],
     };
     for turn in 0..tokens {
         for here in 0..1_u32 << tokens {

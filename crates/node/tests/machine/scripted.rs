@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use headway_node::wire::{Header, Layout, Rejected};
-use headway_node::{Config, Key, Machine, Plan, RingId};
+use headway_node::{Config, Key, Machine, Plan, RingId, Rule};
 
 use crate::fields::{NOW, PHASE, Place, restored};
 use crate::harness::told;
@@ -64,6 +64,7 @@ impl Scripted {
         let layout = Layout {
             tokens: config.plan.tokens(),
             payload: config.payload,
+            rule: Rule::LockStep,
         };
         assert_eq!(tokens.len(), config.plan.tokens() as usize);
         let header = Header {
@@ -72,7 +73,13 @@ impl Scripted {
             ..header
         };
         let mut bytes = vec![0; layout.bytes()];
-        layout.write(&header, tokens.iter().copied(), &Key::none(), &mut bytes);
+        layout.write(
+            &header,
+            tokens.iter().copied(),
+            None,
+            &Key::none(),
+            &mut bytes,
+        );
         self.machine.handle_datagram(self.now, &bytes)
     }
 

@@ -40,6 +40,18 @@ impl Fraction {
     }
 }
 
+/// A ratio of any sign in lowest terms, as text.
+///
+/// ```
+/// use headway_petri::maxplus::reduced;
+/// assert_eq!([-6, 0, 3].map(|value| reduced(value, 2)), ["-3/1", "0/1", "3/2"]);
+/// ```
+pub fn reduced(numerator: i128, denominator: u64) -> String {
+    let denominator = i128::from(denominator);
+    let divisor = num_integer::gcd(numerator, denominator).max(1);
+    format!("{}/{}", numerator / divisor, denominator / divisor)
+}
+
 impl PartialOrd for Fraction {
     fn partial_cmp(&self, other: &Fraction) -> Option<Ordering> {
         Some(self.cmp(other))

@@ -30,7 +30,7 @@ use crate::net::{PlaceIndex, TransitionIndex};
 use crate::structure;
 
 pub use certificate::{Certificate, Refuted};
-pub use fraction::Fraction;
+pub use fraction::{Fraction, reduced};
 
 /// Everything that the eigenvalue problem of an event graph answers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ const PIPE: &str = include_str!("dialects/pipe.pnml");
 const TAPAAL: &str = include_str!("dialects/tapaal.pnml");
 const EPNK: &str = include_str!("dialects/epnk.pnml");
 const SNAKES: &str = include_str!("dialects/snakes.pnml");
+const UNIVERSAL: &str = include_str!("dialects/snakes-universal.pnml");
 const BROWSER: &str = include_str!("dialects/browser.pnml");
 const MIXED: &str = include_str!("dialects/mixed.pnml");
 
@@ -46,6 +47,7 @@ fn every_dialect_is_read_whole() {
         (TAPAAL, (3, 3, 6, 3, 7)),
         (EPNK, (3, 2, 6, 3, 6)),
         (SNAKES, (2, 1, 2, 4, 3)),
+        (UNIVERSAL, (3, 2, 4, 4, 5)),
         (BROWSER, (2, 1, 2, 3, 3)),
         (MIXED, (1, 1, 2, 1, 2)),
     ] {
@@ -98,13 +100,14 @@ fn what_a_dialect_loses_is_said() {
         |element: &str| format!("<{element}> in <transition> is not part of PNML and not kept");
     let tapaal = "namespace http://www.informatik.hu-berlin.de/top/pnml/ptNetb read as if it were that of PNML 2009";
     let (p_t, nothing) = (net_type("P/T net"), net_type(""));
-    let (rate, priority, timed) = (lost("rate"), lost("priority"), lost("timed"));
+    let rate = lost("rate");
     for (text, expected) in [
         (WOPED, vec![NO_NAMESPACE, &woped, subprocess]),
-        (PIPE, vec![NO_NAMESPACE, &p_t, &rate, &priority, &timed]),
+        (PIPE, vec![NO_NAMESPACE, &p_t, &rate]),
         (TAPAAL, vec![tapaal, &p_t]),
         (EPNK, vec![]),
         (SNAKES, vec![NO_NAMESPACE, &nothing]),
+        (UNIVERSAL, vec![NO_NAMESPACE, &nothing]),
         (MIXED, vec![]),
     ] {
         assert_eq!(warnings(&read_one(text)), expected);
@@ -213,13 +216,105 @@ fn other_kinds_of_nets_are_refused_with_the_reason() {
         (
             SNAKES,
             "<text>\n     4\n    </text>",
-            "<multiset/>",
+            "<list/>",
             "<initialMarking>: <text> with a number is required",
+        ),
+        (
+            UNIVERSAL,
+            "<token/>",
+            "<object type=\"int\">3</object>",
+            "<initialMarking>: tokens that are Python objects; only nets of plain tokens are understood",
+        ),
+        (
+            UNIVERSAL,
+            "<multiplicity>2</multiplicity>",
+            "",
+            "<initialMarking>: <multiplicity> is \"\", expected a number from 0 on",
+        ),
+        (
+            UNIVERSAL,
+            "<text>2</text>",
+            "<value><object type=\"int\">2</object></value>",
+            "<value>: <object> instead of a number; only nets of plain tokens are understood",
+        ),
+        (
+            PIPE,
+            "<timed><value>false",
+            "<timed><value>true",
+            "<transition id=\"T0\">: it takes a random time to fire; timed nets are not understood",
+        ),
+        (
+            PIPE,
+            "<priority><value>1</value></priority>\n</transition>\n<arc",
+            "<priority><value>2</value></priority>\n</transition>\n<arc",
+            "<transition id=\"T1\">: its priority is 2, that of others 1; nets with priorities are not understood",
+        ),
+        (
+            TAPAAL,
+            "priority=\"0\" urgent=\"false\"",
+            "priority=\"3\" urgent=\"false\"",
+            "<transition id=\"Left\">: its priority is 0, that of others 3; nets with priorities are not understood",
+        ),
+        (
+            TAPAAL,
+            "player=\"0\"",
+            "player=\"1\"",
+            "<transition id=\"Send\">: it belongs to player 1; games are not understood",
+        ),
+        (
+            PIPE,
+            "<capacity><value>0",
+            "<capacity><value>2",
+            "<place id=\"P0\">: its capacity is 2, and more tokens could come to it; capacities are not understood, draw a complementary place instead",
         ),
     ] {
         let changed = text.replacen(from, to, 1);
         assert_ne!(changed, text, "{from}");
         let error = pnml::read(changed.as_bytes()).unwrap_err();
         assert_eq!(error.what, expected);
+    }
+}
+
+/// A capacity is harmless where it is never reached: by P-invariants, or because nothing
+/// comes to the place. One token more, and it is refused.
+#[test]
+fn capacities_that_are_never_reached() {
+    let file = |tokens: u64, room: [u64; 3]| {
+        let place = |id: &str, tokens: u64, room: u64| {
+            format!(
+                "<place id=\"{id}\"><initialMarking><value>Default,{tokens}</value></initialMarking>\
+                 <capacity><value>{room}</value></capacity></place>"
+            )
+        };
+        let arc = |from: &str, to: &str| format!("<arc source=\"{from}\" target=\"{to}\"/>");
+        format!(
+            "<pnml><net id=\"n\" type=\"P/T net\">{}{}{}<transition id=\"t\"/><transition id=\"u\"/>\
+             <transition id=\"sink\"/>{}{}{}{}{}</net></pnml>",
+            place("a", tokens, room[0]),
+            place("b", 0, room[1]),
+            place("stock", 5, room[2]),
+            arc("a", "t"),
+            arc("t", "b"),
+            arc("b", "u"),
+            arc("u", "a"),
+            arc("stock", "sink"),
+        )
+    };
+    let harmless = read_one(&file(2, [2, 2, 5]));
+    let lost = "capacities not kept, which the marking of the file never reaches";
+    assert!(
+        warnings(&harmless).contains(&lost),
+        "{:?}",
+        harmless.remarks
+    );
+    assert!(!warnings(&read_one(&file(9, [0; 3]))).contains(&lost));
+    for (tokens, room, place) in [
+        (3, [2, 3, 5], "a"),
+        (2, [2, 1, 5], "b"),
+        (2, [2, 2, 4], "stock"),
+    ] {
+        let error = pnml::read(file(tokens, room).as_bytes()).unwrap_err();
+        let begins = format!("<place id=\"{place}\">: its capacity is");
+        assert!(error.what.starts_with(&begins), "{error}");
     }
 }

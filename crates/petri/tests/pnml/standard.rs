@@ -133,7 +133,7 @@ fn files_without_namespace_are_read_with_remarks() {
             "no namespace; read as if it were that of PNML 2009",
             "ids that are not XML names are changed when written again",
             "net type \"P/T net\" read as a place/transition net",
-            "<capacity> in <place> is not part of PNML and not kept",
+            "capacities not kept, which the marking of the file never reaches",
             "<finalmarkings> in <net> is not part of PNML and not kept",
         ]
     );

@@ -30,6 +30,8 @@ def number(element, label, attribute, default):
     for child in element:
         if local(child) == label:
             for text in child:
+                if local(text) == "multiset":
+                    return sum(int(times.text) for times in text.iter("multiplicity"))
                 if local(text) in ("text", "value"):
                     return int("".join(text.itertext()).split(",")[-1] or default)
     return default

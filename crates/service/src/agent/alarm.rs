@@ -60,6 +60,12 @@ pub(crate) enum Alarm {
          been put back: joins afresh when permits of before are over"
     )]
     RolledBack,
+    /// A roll-out goes no further.
+    #[error(
+        "roll-out {0} has stopped: {1}; `headway rollout resume {0} --retry` when that is mended, or \
+         `headway rollout abort {0}`"
+    )]
+    RolloutFailed(String, String),
     /// Something could not be kept on disk.
     #[error("{0}")]
     NotKept(String),

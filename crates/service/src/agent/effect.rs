@@ -14,6 +14,8 @@ pub enum Effect {
     KeepRoster(Vec<u8>),
     /// Keep what else has to survive a restart.
     KeepNotes(Notes),
+    /// Keep what is known of roll-outs.
+    KeepRollouts(Vec<u8>),
     /// The members beside this one are these.
     Neighbours(Vec<Beside>),
     /// Send a datagram.

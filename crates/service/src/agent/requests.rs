@@ -9,6 +9,7 @@ use super::{Agent, Effect, rules};
 use crate::config::Settings;
 use crate::permits::Holder;
 use crate::request::{Answer, Refusal, Reply, Request, RequestId};
+use crate::telemetry::Outcome;
 
 impl Agent {
     /// Somebody asks for something.
@@ -48,11 +49,14 @@ impl Agent {
                 let view = self.permits.view(now, ticket);
                 view.map(Answer::View).ok_or(Refusal::NoPermit)
             }
-            Request::AskCommand if running && self.settings.hook.command.is_some() => {
+            Request::AskCommand { wait } if running && self.settings.hook.command.is_some() => {
+                if wait {
+                    return self.permits.ask_for_end(now, id).map(Err);
+                }
                 self.permits.ask(now, Holder::Command);
                 Ok(Answer::CommandAsked)
             }
-            Request::AskCommand => Err(Refusal::NoCommand),
+            Request::AskCommand { .. } => Err(Refusal::NoCommand),
             Request::Lock { group, id } => {
                 let client = Holder::FleetLock { group, id };
                 if self.permits.collect(&client) {
@@ -101,6 +105,25 @@ impl Agent {
                 self.membership.handle_remove(now, id, &name, gone);
                 return None;
             }
+            Request::StepEnded {
+                grant,
+                result,
+                payload,
+                took,
+            } => {
+                let failed = result.is_err();
+                let outcome = if failed {
+                    Outcome::Failed
+                } else {
+                    Outcome::Succeeded
+                };
+                self.counts.command_ended(outcome, took);
+                self.handle_step_ended(now, grant, result, payload);
+                return None;
+            }
+            Request::StartRollout(wanted) => self.start_rollout(now, wanted),
+            Request::OrderRollout { name, ask } => self.order_rollout(now, &name, ask),
+            Request::Rollouts => Ok(self.rollout_views(now)),
             Request::Reload { settings, key } => {
                 self.reload(now, *settings, key);
                 return None;
@@ -125,6 +148,7 @@ impl Agent {
             tracing::warn!(keys = ?kept, "changed in the file; these need a restart");
         }
         self.settings = Arc::new(new);
+        self.rollouts.set_allowed(&self.settings.rollout.allow);
         let roster = self.membership.roster();
         let rules = rules(&self.settings, roster);
         self.permits.set_rules(now, rules);

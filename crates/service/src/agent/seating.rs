@@ -32,8 +32,10 @@ impl Agent {
     /// not start again when all nodes have lost everything.
     fn fence_floor(&self, now: Duration) -> u64 {
         const HOPS_PER_SECOND: u64 = 1 << 20;
-        let seconds = self.epoch.saturating_add(now).as_secs();
-        let elapsed = seconds.saturating_mul(HOPS_PER_SECOND);
+        // Not in whole seconds: all nodes may lose everything twice in one.
+        let nanos = self.epoch.saturating_add(now).as_nanos();
+        let elapsed = nanos.saturating_mul(HOPS_PER_SECOND.into()) / 1_000_000_000;
+        let elapsed = u64::try_from(elapsed).unwrap_or(u64::MAX);
         elapsed.max(self.fence.saturating_add(HOPS_PER_SECOND))
     }
 

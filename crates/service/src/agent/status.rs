@@ -8,6 +8,7 @@ use headway_node::Neighbour;
 use serde::Serialize;
 
 use super::Agent;
+use crate::hearsay::Unheard;
 use crate::metrics::Counts;
 use crate::transport::Session;
 
@@ -26,12 +27,14 @@ pub struct Status {
     pub settled: bool,
     /// What it is doing.
     pub phase: Phase,
-    /// Rounds that it has executed.
-    pub round: u64,
+    /// How often the patrol came by, or, in lock-step, rounds that it has executed.
+    pub laps: u64,
     /// Tokens that are here.
     pub holding: Vec<Holding>,
     /// Neighbours that are silent.
     pub silent: Vec<String>,
+    /// Members that somebody does not hear: tokens stop there.
+    pub unheard: Vec<Unheard>,
     /// What datagrams go by: `udp` or `zenoh`.
     pub transport: &'static str,
     /// The members beside it, while it is on the ring.
@@ -128,7 +131,7 @@ impl Agent {
             ring: settings.ring.name.clone(),
             settled: phase == Phase::Settled,
             phase,
-            round: totals.rounds,
+            laps: totals.laps,
             holding: held
                 .map(|held| Holding {
                     token: held.token,
@@ -140,6 +143,7 @@ impl Agent {
                 .filter(|neighbour| neighbour.silent)
                 .map(|neighbour| self.membership.name_of(neighbour.node))
                 .collect(),
+            unheard: self.membership.unheard(self.unix_ms(now)),
             transport: "",
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
@@ -157,6 +161,7 @@ impl Agent {
                 .alarms()
                 .texts()
                 .chain(self.alarms.texts())
+                .chain(self.rollouts.alarms().texts())
                 .chain(self.doubts.texts())
                 .collect(),
             counts: self.counts.clone(),

@@ -6,9 +6,12 @@
 //! as the password of basic authentication, which FleetLock clients can send. On the Unix
 //! socket the caller's user counts.
 
+use std::future::poll_fn;
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -23,7 +26,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use subtle::ConstantTimeEq as _;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 
 use super::{App, MAX_BODY_BYTES, fleetlock, permits, problem};
@@ -46,50 +49,49 @@ struct Known(Arc<AtomicBool>);
 pub(crate) async fn serve_http(listener: TcpListener, app: Arc<App>) {
     let router = super::routes(Arc::clone(&app));
     let guard = axum::middleware::from_fn_with_state(app, admit);
-    let router = router.layer(guard);
-    let limit = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    loop {
-        let Ok(room) = Arc::clone(&limit).acquire_owned().await else {
-            return;
-        };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let (router, known) = (router.clone(), Known::default());
-                tokio::spawn(async move {
-                    answer(stream, router, known).await;
-                    drop(room);
-                });
-            }
-            // Out of file descriptors, say: others may come free.
-            Err(_) => tokio::time::sleep(PAUSE).await,
-        }
-    }
+    let accept = |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|new| new.0);
+    serve(accept, router.layer(guard), |_| Some(Known::default())).await;
 }
 
 /// Answers on the Unix socket until it is aborted. Only root and the node's own user are
 /// let in, whatever has become of the file's permissions.
 pub(crate) async fn serve_local(listener: UnixListener, app: Arc<App>) {
-    let router = super::local_routes(app);
+    let accept = |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|new| new.0);
+    serve(accept, super::local_routes(app), |stream: &UnixStream| {
+        let own = nix::unistd::geteuid().as_raw();
+        let user = stream.peer_cred().map(|peer| peer.uid());
+        if matches!(user, Ok(user) if user == 0 || user == own) {
+            return Some(Known(Arc::new(AtomicBool::new(true))));
+        }
+        tracing::warn!(?user, "another user was refused at the socket");
+        None
+    })
+    .await;
+}
+
+/// Answers whoever is let in, so many at a time.
+async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    accept: impl Fn(&mut Context<'_>) -> Poll<io::Result<S>>,
+    router: axum::Router,
+    let_in: impl Fn(&S) -> Option<Known>,
+) {
     let limit = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(room) = Arc::clone(&limit).acquire_owned().await else {
             return;
         };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let own = nix::unistd::geteuid().as_raw();
-                let user = stream.peer_cred().map(|peer| peer.uid());
-                if !matches!(user, Ok(user) if user == 0 || user == own) {
-                    tracing::warn!(?user, "another user was refused at the socket");
+        match poll_fn(&accept).await {
+            Ok(stream) => {
+                let Some(known) = let_in(&stream) else {
                     continue;
-                }
-                let known = Known(Arc::new(AtomicBool::new(true)));
+                };
                 let router = router.clone();
                 tokio::spawn(async move {
                     answer(stream, router, known).await;
                     drop(room);
                 });
             }
+            // Out of file descriptors, say: others may come free.
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
     }

@@ -30,10 +30,12 @@ use crate::agent::Status;
 use crate::config::Settings;
 use crate::membership::roster::Member;
 use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
+use crate::telemetry::Outcome;
 
 pub(crate) mod door;
 pub(crate) mod fleetlock;
 mod permits;
+mod rollouts;
 
 /// How long the protocol's thread may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -96,6 +98,8 @@ fn local_routes(app: Arc<App>) -> Router {
         .route("/v1/members", post(add))
         .route("/v1/members/{name}", delete(remove))
         .route("/v1/hook", post(ask_command))
+        .route("/v1/rollouts", post(rollouts::start))
+        .route("/v1/rollouts/{name}/{what}", post(rollouts::order))
         .with_state(Arc::clone(&app));
     more.merge(routes(app))
 }
@@ -109,6 +113,7 @@ fn routes(app: Arc<App>) -> Router {
         .route("/v1/permits/{id}/extend", post(permits::extend))
         .route("/v1/permits/{id}/release", post(permits::release))
         .route("/v1/roster", get(roster))
+        .route("/v1/rollouts", get(rollouts::all))
         .route("/v1/pre-reboot", any(fleetlock::pre_reboot))
         .route("/v1/steady-state", any(fleetlock::steady_state))
         .route("/healthz", get(health))
@@ -145,6 +150,7 @@ impl IntoResponse for Answer {
                 "fencing": given.grant.fence,
                 "lease_ms": milliseconds(given.lease),
                 "most_ms": milliseconds(given.time),
+                "grace_ms": milliseconds(given.grace),
                 "payload": hex::encode(&given.payload),
             }),
             Answer::View(view) => json!({
@@ -157,10 +163,14 @@ impl IntoResponse for Answer {
             Answer::Lasts(lasts) => json!({ "lease_ms": milliseconds(lasts) }),
             Answer::Released => json!({ "released": true }),
             Answer::CommandAsked => json!({ "asked": true }),
+            Answer::CommandEnded(outcome) => {
+                json!({ "succeeded": outcome == Outcome::Succeeded })
+            }
             Answer::Slot => json!({}),
             Answer::Version(version) => json!({ "version": version }),
             Answer::Status(status) => return Json(status).into_response(),
             Answer::Roster(roster) => return Json(roster).into_response(),
+            Answer::Rollouts(rollouts) => json!({ "rollouts": rollouts }),
         };
         Json(body).into_response()
     }
@@ -174,8 +184,24 @@ async fn roster(State(app): Shared) -> Reply {
     app.ask(Request::Roster).await
 }
 
-async fn ask_command(State(app): Shared) -> Reply {
-    app.ask(Request::AskCommand).await
+/// How the command is asked for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    /// How long to wait for its end.
+    #[serde(default)]
+    wait_ms: u64,
+}
+
+async fn ask_command(
+    State(app): Shared,
+    Query(Run { wait_ms }): Query<Run>,
+) -> Result<Response, Refusal> {
+    let wait = Duration::from_millis(wait_ms).min(permits::MAX_WAIT);
+    let request = Request::AskCommand { wait: wait_ms > 0 };
+    let answer = app.handle.ask(request, wait.max(PATIENCE)).await?;
+    let none = || StatusCode::NO_CONTENT.into_response();
+    Ok(answer.map_or_else(none, IntoResponse::into_response))
 }
 
 /// A member to add.
@@ -228,15 +254,16 @@ async fn health(State(app): Shared) -> Result<&'static str, Refusal> {
     app.status().await.map(|_| "ok\n")
 }
 
-/// The node takes part in a ring that is legitimate as far as it sees.
+/// The node takes part in a ring that is legitimate as far as it sees, and no member is silent.
 async fn ready(State(app): Shared) -> Result<Response, Refusal> {
     let status = app.status().await?;
-    Ok(if status.settled && status.silent.is_empty() {
+    Ok(if status.settled && status.unheard.is_empty() {
         "ready\n".into_response()
     } else {
+        let silent: Vec<&String> = status.unheard.iter().map(|one| &one.name).collect();
         let why = format!(
-            "{}; silent: {:?}; alarms: {:?}",
-            status.phase, status.silent, status.alarms
+            "{}; silent: {silent:?}; alarms: {:?}",
+            status.phase, status.alarms
         );
         problem(StatusCode::SERVICE_UNAVAILABLE, why)
     })

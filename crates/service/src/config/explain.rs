@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use headway_node::{Plan, Rule, Timing};
+
 use super::{Settings, When};
 use crate::membership::roster::Roster;
 
@@ -92,39 +94,56 @@ fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static st
         )
     };
     facts.push(("true separation", separation));
-    let protocol = format!(
-        "separation {} in logical time, a round every {} ticks",
-        plan.separation(),
-        plan.pace()
-    );
+    let protocol = match plan.rule() {
+        Rule::LockStep => format!(
+            "lock-step for boards: separation {} in logical time, a round every {} ticks",
+            plan.separation(),
+            plan.pace()
+        ),
+        Rule::MovingBlock => "moving block: no clock, needs one member of slack".into(),
+    };
     facts.push(("protocol", protocol));
-    // A tick that waits for nothing still takes a message, which is not counted here.
-    let round = timing.tick * plan.pace();
-    for (name, time) in [("round", round), ("turn of a token", round * plan.nodes())] {
-        let time = format!("at least {} when nobody works", duration(time));
-        facts.push((name, time));
-    }
+    // A hop that waits for nothing still takes a message, which is not counted here.
+    let turn = duration(timing.tick * plan.pace() * plan.nodes());
+    let turn = format!("at least {turn} when nobody works");
+    facts.push(("turn of a token", turn));
     let bound = |work| {
         let bound = headway_node::recovery_bound(&plan, &timing, timing.tick, work);
         duration(bound)
     };
     let recovery = format!(
-        "{} rounds: {} when nobody works, {} when every permit is used to the end",
-        headway_node::recovery_rounds(&plan),
+        "{} when nobody works, {} when every permit is used to the end (stated, not proved)",
         bound(Duration::ZERO),
         bound(timing.dwell_most)
     );
     facts.push(("worst-case recovery", recovery));
     let datagram = settings.machine(roster, 0, plan).datagram_bytes();
-    // A tick is told to both neighbours, and so is a state that does not change.
-    let pause = timing.refresh.min(timing.tick).as_secs_f64();
-    let traffic = if pause > 0.0 {
-        let rate = 2.0 / pause * datagram as f64;
-        format!("at most {rate:.0} bytes/s per node, whatever the ring's size")
-    } else {
-        format!("datagrams of {datagram} bytes as fast as they travel: set timing.tick for less")
+    let traffic = match idle_datagrams(&plan, &timing) {
+        Some(rate) => format!(
+            "at most {:.0} bytes/s per node while nothing is lost",
+            rate * datagram as f64
+        ),
+        None => format!(
+            "datagrams of {datagram} bytes as fast as they travel: set timing.tick for less"
+        ),
     };
     facts.push(("idle traffic", traffic));
+}
+
+/// How many datagrams a node sends in a second at most, over a turn, while nobody works and
+/// nothing is lost; `None` without a pause.
+fn idle_datagrams(plan: &Plan, timing: &Timing) -> Option<f64> {
+    let (tick, refresh) = (timing.tick.as_secs_f64(), timing.refresh.as_secs_f64());
+    (tick > 0.0).then(|| match plan.rule() {
+        // A tick is told to both neighbours, and so is a state that does not change.
+        Rule::LockStep => 2.0 / tick.min(refresh),
+        // A token is taken, passed on, and its distance is told hop by hop. The patrol stays
+        // for four ticks at most.
+        Rule::MovingBlock => {
+            let visits = f64::from(plan.tokens()) / f64::from(plan.nodes()) / tick;
+            visits * f64::from(plan.separation() + 2) + 0.25 / tick + 2.0 / refresh
+        }
+    })
 }
 
 /// A duration as it would be written in the file, in its largest unit.

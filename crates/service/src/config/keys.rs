@@ -43,7 +43,7 @@ settings! {
         key_file: PathBuf, Required "/etc/headway/ring.key", Reload;
         /// How many permits travel
         tokens: NonZeroU32, Shown 1, Restart;
-        /// Minimum real-time distance between permits, in hops
+        /// Minimum real-time distance between permits, in hops; tokens * separation < members
         separation: NonZeroU32, Shown 1, Restart;
         /// How many bytes a token carries at most, 0 to 255
         payload_bytes: u8, Default 0, Restart;
@@ -80,7 +80,7 @@ settings! {
         refresh: Duration, Default "200ms", Reload;
         /// A neighbour not heard for this long is silent
         silence: Duration, Default "2s", Reload;
-        /// Least time between two ticks; 0ms is as fast as messages travel
+        /// Least time that a token stays at a node; 0ms is as fast as messages travel
         tick: Duration, Default "100ms", Reload;
         /// A permit's token stays at least this long
         dwell_least: Duration, Default "0ms", Reload;
@@ -98,6 +98,13 @@ settings! {
         when: When, Default "asked", Reload;
         /// More variables for the command
         environment: BTreeMap<String, String>, Optional { LANG = "C" }, Reload;
+    }
+    /// Roll-outs: commands that `headway rollout start` on any member runs on this one, too.
+    rollout: RolloutSettings {
+        /// Programs that they may run here, as they name them; "*" for any, none if left out
+        allow: Vec<String>, Optional ["/usr/local/bin/upgrade-web"], Reload;
+        /// How long a member may take until it is healthy, with --healthy
+        healthy_within: Duration, Default "5m", Reload;
     }
     /// For programs: wait for a permit, extend, release.
     api: ApiSettings {
@@ -121,7 +128,7 @@ settings! {
         /// Ids that may ask here, with * for any end of one; all if left out
         ids: Vec<String>, Default [], Reload;
         /// How long a request waits for its turn before the answer is no
-        wait: Duration, Default "0ms", Reload;
+        wait: Duration, Default "5m", Reload;
         /// Forget a request that is not repeated for this long
         patience: Duration, Default "15m", Reload;
     }

@@ -17,21 +17,27 @@ pub use explain::explain;
 pub use key::Key;
 pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
-    RingSettings, SerialSettings, Settings, TelemetrySettings, TimingSettings, ZenohSettings,
-    example, keys,
+    RingSettings, RolloutSettings, SerialSettings, Settings, TelemetrySettings, TimingSettings,
+    ZenohSettings, example, keys,
 };
 pub use source::{Mistake, Place, Sources};
 pub use value::{LogFormat, Transport, When, parse_duration};
 
 impl Settings {
-    /// The plan for so many members.
+    /// The plan for so many members: moving blocks, or lock-step where there may be boards,
+    /// which know nothing else.
     ///
     /// # Errors
     ///
     /// When the tokens do not fit.
     pub fn plan(&self, members: usize) -> Result<Plan, headway_node::PlanError> {
         let nodes = u32::try_from(members).unwrap_or(u32::MAX);
-        Plan::new(nodes, self.ring.tokens.get(), self.ring.separation.get())
+        let (tokens, separation) = (self.ring.tokens.get(), self.ring.separation.get());
+        if self.is_fixed() {
+            Plan::new(nodes, tokens, separation)
+        } else {
+            Plan::of_fleet(nodes, tokens, separation)
+        }
     }
 
     /// The node's configuration as place `index` of a roster with this plan.

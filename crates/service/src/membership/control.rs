@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version, 1 |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -13,7 +13,7 @@
 //! | 64..73 | tokens (4), separation (4), payload (1) that the sender was told |
 //! | 73 | length of the sender's name, then the name |
 //! | then | length of the sender's address, then the address |
-//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8) |
+//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON |
 //! | last 32 | HMAC-SHA-256 of everything before, with the ring's key |
 //!
 //! An answer goes to the address that the datagram names, which is authentic, and
@@ -43,7 +43,7 @@ pub struct Sender {
     pub agreement: [u8; 9],
     /// No permit of an earlier roster is in use here any more.
     pub drained: bool,
-    /// It hears both its neighbours on the ring of its roster, and the ring is settled.
+    /// It hears both its neighbours on the ring of its roster.
     pub on_ring: bool,
 }
 
@@ -78,6 +78,16 @@ pub enum Message {
     Pong {
         /// As asked.
         nonce: u64,
+    },
+    /// Something about roll-outs.
+    Rollouts {
+        /// As `crate::rollouts` writes it.
+        bytes: Vec<u8>,
+    },
+    /// Who is silent.
+    Hearsay {
+        /// Reports, as JSON.
+        bytes: Vec<u8>,
     },
 }
 
@@ -124,6 +134,8 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
         } => (2, [&digest[..], &chunk.to_be_bytes(), bytes].concat()),
         Message::Ping { nonce } => (3, nonce.to_be_bytes().to_vec()),
         Message::Pong { nonce } => (4, nonce.to_be_bytes().to_vec()),
+        Message::Rollouts { bytes } => (5, bytes.clone()),
+        Message::Hearsay { bytes } => (6, bytes.clone()),
     };
     bytes.extend_from_slice(b"HC");
     let drained = if sender.drained { DRAINED } else { 0 };
@@ -202,6 +214,12 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         4 => Message::Pong {
             nonce: u64::from_be_bytes(take(&mut rest)?),
         },
+        5 => Message::Rollouts {
+            bytes: std::mem::take(&mut rest).to_vec(),
+        },
+        6 => Message::Hearsay {
+            bytes: std::mem::take(&mut rest).to_vec(),
+        },
         _ => return None,
     };
     let sender = Sender {
@@ -258,6 +276,9 @@ mod tests {
             },
             Message::Ping { nonce: 99 },
             Message::Pong { nonce: 99 },
+            Message::Rollouts {
+                bytes: vec![4; CHUNK_BYTES],
+            },
         ] {
             let bytes = write(ring, &sender(), &message, &key());
             assert!(is_control(&bytes) && bytes.len() <= 1452);

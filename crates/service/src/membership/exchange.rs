@@ -121,7 +121,11 @@ impl Exchange {
                 chunk,
                 bytes,
             } => self.receive(now, digest, *chunk, bytes),
-            Message::Offer | Message::Ping { .. } | Message::Pong { .. } => {}
+            Message::Offer
+            | Message::Ping { .. }
+            | Message::Pong { .. }
+            | Message::Rollouts { .. }
+            | Message::Hearsay { .. } => {}
         }
     }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::hook::Run;
 use crate::request::{Given, Refusal, RequestId, Ticket};
-use crate::telemetry::Episode;
+use crate::rollouts::Task;
+use crate::telemetry::{Episode, Outcome};
 
 /// A token that a node may use, until it says that it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,9 @@ pub enum Holder {
     /// The configured command.
     #[serde(rename = "hook")]
     Command,
+    /// A step of a roll-out.
+    #[serde(rename = "step")]
+    Step,
     /// A program, by the ticket that it was given when it asked.
     #[serde(rename = "program")]
     #[expect(missing_docs, reason = "said above")]
@@ -34,6 +38,11 @@ pub enum Holder {
 }
 
 impl Holder {
+    /// A command, which this node runs and can stop.
+    pub(crate) const fn is_command(&self) -> bool {
+        matches!(self, Holder::Command | Holder::Step)
+    }
+
     /// A client on another program's word, which nothing here can stop.
     pub(crate) const fn is_fleetlock(&self) -> bool {
         matches!(self, Holder::FleetLock { .. })
@@ -72,10 +81,14 @@ pub(crate) enum Effect {
     Done(Grant, Option<Vec<u8>>),
     /// The command is to be run.
     StartCommand(CommandPermit),
+    /// A step of a roll-out is to be run.
+    StartStep(CommandPermit),
     /// The command has to stop.
     StopCommand(Grant),
     /// A program has its permit.
     Given(RequestId, Given),
+    /// The command that a request waits for has ended.
+    CommandEnded(RequestId, Outcome),
     /// A program's request will never be met.
     Refused(RequestId, Refusal),
     /// Somebody has used a permit.
@@ -93,6 +106,8 @@ pub struct CommandPermit {
     pub time: Duration,
     /// And how long to end then.
     pub grace: Duration,
+    /// What to run instead of the configured command.
+    pub task: Option<Task>,
     /// What the token carries.
     pub payload: Vec<u8>,
 }
@@ -112,10 +127,21 @@ pub(crate) struct Rules {
     pub(crate) every_permit: bool,
 }
 
+impl Rules {
+    /// Whether somebody who waits still waits after a restart: also a command that was asked for.
+    pub(super) const fn outlives(&self, holder: &Holder) -> bool {
+        match holder {
+            Holder::FleetLock { .. } => true,
+            Holder::Command => !self.every_permit,
+            Holder::Step | Holder::Program { .. } => false,
+        }
+    }
+}
+
 /// What survives a restart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// FleetLock clients that wait, in order.
+    /// FleetLock clients that wait, and the command if it was asked for, in order.
     pub waiting: Vec<Holder>,
     /// Permits in use.
     pub using: Vec<Entry>,

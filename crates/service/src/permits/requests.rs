@@ -1,8 +1,9 @@
 //! What those who want a permit, or have one, ask for.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Effect, Holder, Permit, Permits, Program, Waiting};
+use super::{Effect, Holder, Permit, Permits, Program, Turn, Waiting};
 use crate::request::{PermitView, Refusal, RequestId, Ticket};
 use crate::telemetry::Outcome;
 
@@ -14,6 +15,30 @@ impl Permits {
     /// room in the queue.
     pub(crate) fn ask(&mut self, now: Duration, holder: Holder) -> bool {
         self.wait(now, holder, None)
+    }
+
+    /// The command is wanted, and `request` is answered when it has ended; or it is refused.
+    pub(crate) fn ask_for_end(&mut self, now: Duration, request: RequestId) -> Option<Refusal> {
+        if self.curious.len() >= MAX_WAITING || !self.ask(now, Holder::Command) {
+            return Some(Refusal::Full);
+        }
+        self.curious.push((request, None));
+        None
+    }
+
+    /// A step wants a permit: of its own token, or of one that it has let pass before.
+    pub(crate) fn ask_for_step(&mut self, now: Duration, own: Option<u32>) {
+        let known = self
+            .waiting
+            .iter()
+            .any(|waiting| waiting.holder == Holder::Step);
+        if !known
+            && self.ask(now, Holder::Step)
+            && let Some(waiting) = self.waiting.back_mut()
+        {
+            let passed = BTreeSet::new();
+            waiting.turn = own.map(|own| Turn { own, passed });
+        }
     }
 
     /// A program wants a permit; the answer belongs to `request`.
@@ -47,6 +72,7 @@ impl Permits {
             holder,
             asked: now,
             program,
+            turn: None,
         });
         self.changes += 1;
         true
@@ -92,9 +118,9 @@ impl Permits {
         })
     }
 
-    /// How many wait, beside the command.
+    /// How many wait, beside commands.
     pub(crate) fn waiting(&self) -> usize {
-        let others = |waiting: &&Waiting| waiting.holder != Holder::Command;
+        let others = |waiting: &&Waiting| !waiting.holder.is_command();
         self.waiting.iter().filter(others).count()
     }
 

@@ -20,6 +20,11 @@ fn fleet(id: &str) -> Holder {
     }
 }
 
+const EVERY_PERMIT: Rules = Rules {
+    every_permit: true,
+    ..RULES
+};
+
 fn start(rules: Rules, ledger: Ledger) -> Permits {
     let runs = Runs {
         session: 1,
@@ -118,13 +123,7 @@ fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
 
 #[test]
 fn what_is_asked_back_and_kept_is_an_overrun() {
-    let mut permits = start(
-        Rules {
-            every_permit: true,
-            ..RULES
-        },
-        Ledger::default(),
-    );
+    let mut permits = start(EVERY_PERMIT, Ledger::default());
     permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
@@ -200,13 +199,7 @@ fn requests_that_are_not_repeated_are_forgotten() {
 
 #[test]
 fn a_node_that_stops_and_hands_on_recalls_and_gives_nothing_more() {
-    let mut permits = start(
-        Rules {
-            every_permit: true,
-            ..RULES
-        },
-        Ledger::default(),
-    );
+    let mut permits = start(EVERY_PERMIT, Ledger::default());
     permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     permits.ask(s(0), fleet("a"));
     permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
@@ -260,13 +253,7 @@ fn steady_state_gives_back_everything_that_a_client_has() {
 /// A command may reboot the machine: its permit stays, and is over when the node is back.
 #[test]
 fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
-    let mut permits = start(
-        Rules {
-            every_permit: true,
-            ..RULES
-        },
-        Ledger::default(),
-    );
+    let mut permits = start(EVERY_PERMIT, Ledger::default());
     permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     permits.ask_for_program(s(0), 1, Ticket(5), s(10));
     permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
@@ -292,13 +279,7 @@ fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
 /// Somebody else was added: nobody is stopped for that, and nobody stays longer for it.
 #[test]
 fn permits_of_a_ring_that_was_left_last_as_long_as_they_would_have() {
-    let mut permits = start(
-        Rules {
-            every_permit: true,
-            ..RULES
-        },
-        Ledger::default(),
-    );
+    let mut permits = start(EVERY_PERMIT, Ledger::default());
     permits.handle_granted(s(3), grant(0, 7), s(2), &[]);
     effects(&mut permits);
     permits.handle_left(s(4));
@@ -321,11 +302,24 @@ fn a_command_that_was_asked_for_is_wanted_under_new_rules_too() {
     permits.ask(s(0), Holder::Command);
     permits.set_rules(s(1), RULES);
     assert!(permits.wants(grant(0, 7)));
-    let every = Rules {
-        every_permit: true,
-        ..RULES
-    };
-    permits.set_rules(s(2), every);
+    permits.set_rules(s(2), EVERY_PERMIT);
     permits.set_rules(s(3), RULES);
     assert!(!permits.wants(grant(0, 7)), "only because every permit was");
+}
+
+/// Tokens that follow each other closely share a roll-out's steps; none of them waits for long.
+#[test]
+fn a_step_takes_its_own_token_or_one_that_comes_by_again() {
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask_for_step(s(0), Some(2));
+    permits.handle_granted(s(1), grant(1, 7), s(1), &[]);
+    assert_eq!(effects(&mut permits), [done(1, 7)]);
+    assert!(
+        permits.wants(grant(2, 8)) && permits.wants(grant(1, 9)) && !permits.wants(grant(0, 9))
+    );
+    permits.handle_granted(s(2), grant(1, 9), s(2), &[]);
+    assert!(matches!(&effects(&mut permits)[..], [Effect::StartStep(_)]));
+    let mut permits = start(RULES, Ledger::default());
+    permits.ask_for_step(s(0), None);
+    assert!(permits.wants(grant(0, 7)), "any, in lock-step");
 }

@@ -174,6 +174,7 @@ fn described(past: &Past) -> (&'static str, Vec<KeyValue>, Status) {
     };
     let (used_by, client) = match holder {
         Holder::Command => ("command", None),
+        Holder::Step => ("rollout", None),
         Holder::Program { .. } => ("program", None),
         Holder::FleetLock { group, id } => ("fleetlock", Some(format!("{group}/{id}"))),
     };

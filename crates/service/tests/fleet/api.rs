@@ -139,6 +139,36 @@ fn fleetlock(fleet: &Fleet, at: usize, path: &str, id: &str) -> (u16, Value) {
     (status, serde_json::from_str(&text).unwrap_or(Value::Null))
 }
 
+/// As Zincati does it: steady state at the start, then one request that waits for the reboot,
+/// and steady state when the machine is back. Nobody has to ask twice.
+#[test]
+fn fleetlock_clients_in_the_rhythm_of_zincati() {
+    let mut fleet = Fleet::new(113, &["a", "b", "c"], 1, 1);
+    fleet.more += "[fleetlock]\nenabled = true\n";
+    fleet.start_all();
+    fleet.settle();
+    let began = std::time::Instant::now();
+    let reboot = |at: usize| {
+        let id = format!("machine-{at}");
+        assert_eq!(fleetlock(&fleet, at, "/v1/steady-state", &id).0, 200);
+        let (status, answer) = fleetlock(&fleet, at, "/v1/pre-reboot", &id);
+        assert_eq!(status, 200, "{answer}");
+        let from = began.elapsed();
+        std::thread::sleep(Duration::from_millis(150));
+        let until = began.elapsed();
+        assert_eq!(fleetlock(&fleet, at, "/v1/steady-state", &id).0, 200);
+        (from, until)
+    };
+    let mut slots: Vec<(Duration, Duration)> = std::thread::scope(|scope| {
+        let reboot = &reboot;
+        let clients: Vec<_> = (0..3).map(|at| scope.spawn(move || reboot(at))).collect();
+        let ended = clients.into_iter().map(|client| client.join());
+        ended.map(|slot| slot.expect("no panic")).collect()
+    });
+    slots.sort_unstable();
+    assert!(slots.is_sorted_by(|one, next| one.1 <= next.0), "{slots:?}");
+}
+
 /// Method, what is special, headers, body; status and kind of the answer.
 type Case = (
     &'static str,
@@ -152,7 +182,8 @@ type Case = (
 #[test]
 fn fleetlock_conformance() {
     let mut fleet = Fleet::new(22, &["a", "b", "c"], 1, 1);
-    fleet.more += "[fleetlock]\nenabled = true\ngroups = [\"default\", \"workers\"]\n";
+    fleet.more +=
+        "[fleetlock]\nenabled = true\nwait = \"0ms\"\ngroups = [\"default\", \"workers\"]\n";
     fleet.start_all();
     fleet.settle();
     let good = r#"{"client_params":{"id":"x1","group":"default"}}"#;
@@ -321,7 +352,7 @@ fn fleetlock_that_is_not_enabled_says_so() {
 #[test]
 fn a_fleetlock_slot_outlives_a_reboot_and_so_does_the_queue() {
     let mut fleet = Fleet::new(23, &["a", "b", "c"], 1, 1);
-    fleet.more += "[fleetlock]\nenabled = true\n";
+    fleet.more += "[fleetlock]\nenabled = true\nwait = \"0ms\"\n";
     fleet.timing = fleet
         .timing
         .replace("dwell_most = \"3s\"", "dwell_most = \"20s\"");

@@ -4,8 +4,9 @@ use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
+use headway_node::wire::block::Told;
 use headway_node::wire::{Header, Layout};
-use headway_node::{Key, RingId};
+use headway_node::{Key, RingId, Rule};
 use headway_service::internal::control::{self, Message, Sender};
 use headway_service::internal::roster::{Member, Roster, Signed};
 
@@ -29,6 +30,7 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
     let layout = Layout {
         tokens: 1,
         payload: 0,
+        rule: Rule::MovingBlock,
     };
     let mut forged = vec![0; layout.bytes()];
     let wrong = Key::new(b"not the key of the ring").unwrap();
@@ -37,7 +39,13 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
         sender: 2,
         ..Header::default()
     };
-    layout.write(&header, [(1, 5, &[][..])].into_iter(), &wrong, &mut forged);
+    layout.write(
+        &header,
+        [(1, 5, &[][..])].into_iter(),
+        Some((&Told::default(), &[0])),
+        &wrong,
+        &mut forged,
+    );
     send(&forged);
     send(&forged[..40]);
     send(&[0x48; 1400]);

@@ -95,6 +95,15 @@ impl Fleet {
         self
     }
 
+    /// Every node runs a script when it is asked to, for a minute at most.
+    pub(crate) fn with_asked(mut self, script: &str) -> Fleet {
+        self.more +=
+            &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\nwhen = \"asked\"\n");
+        let longer = "dwell_most = \"60s\"";
+        self.timing = self.timing.replace("dwell_most = \"3s\"", longer);
+        self
+    }
+
     pub(crate) fn address(&self, at: usize) -> String {
         format!("{}.{}:7400", self.network, at + 1)
     }

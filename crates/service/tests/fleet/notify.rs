@@ -68,7 +68,7 @@ impl Manager {
 /// A ring of which only the first node runs.
 fn fleet(test: u8) -> (Fleet, Manager) {
     let mut fleet = Fleet::new(test, &["a", "b", "c"], 1, 1);
-    fleet.more += "[fleetlock]\nenabled = true\n";
+    fleet.more += "[fleetlock]\nenabled = true\nwait = \"0ms\"\n";
     let manager = Manager::of(&mut fleet, 0);
     fleet.write_config(0, 3);
     (fleet, manager)

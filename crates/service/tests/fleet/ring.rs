@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::harness::Fleet;
+use crate::harness::{Fleet, http};
 use crate::observer::{begun, closest, command, observed, visits};
 
 #[test]
-fn six_nodes_work_in_turn_two_at_a_time_three_hops_apart() {
+fn six_nodes_work_in_turn_two_at_a_time_two_hops_apart() {
     let names = ["a", "b", "c", "d", "e", "f"];
     let mut fleet = Fleet::new(1, &names, 2, 2).with_observer(0.03);
     fleet.start_all();
@@ -18,7 +18,6 @@ fn six_nodes_work_in_turn_two_at_a_time_three_hops_apart() {
     let before = fleet.observed().len();
     fleet.until("sixty visits", || fleet.observed().len() > before + 120);
     let seen = &fleet.observed()[before..];
-    // Three apart in logical time at the slower pace; truly never closer than two.
     let least = closest(seen, &fleet.names).expect("two worked at a time");
     assert!(least >= 2, "{least} hops");
     for token in 0..2 {
@@ -192,4 +191,31 @@ fn a_paused_node_only_delays() {
     let before = fleet.observed().len();
     fleet.until("work goes on", || fleet.observed().len() > before + 20);
     assert_eq!(closest(&fleet.observed(), &fleet.names), None);
+}
+
+/// Only two members hear that a third is dead; all of them say so, and when it is back.
+#[test]
+fn every_node_says_who_is_silent() {
+    let mut fleet = Fleet::new(114, &["a", "b", "c", "d", "e"], 1, 1);
+    fleet.start_all();
+    fleet.settle();
+    let ready = |fleet: &Fleet, at| http(&fleet.http(at), "GET", "/readyz", &[], "");
+    assert_eq!(ready(&fleet, 0).0, 200);
+    fleet.kill(2);
+    fleet.until("all know", || {
+        [0, 1, 3, 4].iter().all(|&at| {
+            let unheard = fleet.status(at)["unheard"].clone();
+            unheard[0]["name"] == "c" && unheard[0]["silent_by"] == serde_json::json!(["b", "d"])
+        })
+    });
+    assert_eq!(fleet.status(0)["silent"], serde_json::json!([]));
+    let (status, why) = ready(&fleet, 0);
+    assert!(
+        status == 503 && why.contains("silent: [\\\"c\\\"]"),
+        "{status} {why}"
+    );
+    fleet.start(2);
+    fleet.until("all know that it is back", || {
+        (0..5).all(|at| ready(&fleet, at).0 == 200)
+    });
 }

@@ -105,7 +105,7 @@ impl Trial {
             dwell_most: ms(1500),
             grace: ms(800),
         };
-        let plan = Plan::new(HOSTS as u32, TOKENS, SEPARATION).expect("it fits");
+        let plan = Plan::moving_block(HOSTS as u32, TOKENS, SEPARATION).expect("it fits");
         // A command takes 20 ms and what a busy machine adds to starting it.
         let bound = recovery_bound(&plan, &timing, ms(10), ms(100));
         Trial { fleet, bound }

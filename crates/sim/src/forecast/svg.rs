@@ -28,11 +28,16 @@ const RULES: &str = "\
 ";
 
 impl Timeline<'_> {
+    /// The [`picture`](Timeline::picture) as SVG.
+    pub fn svg(&self, last: Round, title: &str) -> String {
+        self.picture(last, title).finish()
+    }
+
     /// Draws the rounds from 0 to `last`. The text above says what it shows.
     ///
     /// The picture has a fixed width; lines get thinner as the ring gets larger, so
     /// that 1,000 processes by 2,000 rounds can still be read.
-    pub fn svg(&self, last: Round, title: &str) -> String {
+    pub fn picture(&self, last: Round, title: &str) -> Svg {
         let forecast = self.forecast;
         let per_process = PLOT_WIDTH / forecast.shape.processes as f64;
         // Square cells where they fit, else squeezed to at most two widths high.
@@ -52,7 +57,7 @@ impl Timeline<'_> {
         scale.draw_axes(&mut picture);
         scale.draw_delays(&mut picture);
         scale.draw_ways(&mut picture);
-        picture.finish()
+        picture
     }
 }
 
@@ -101,7 +106,7 @@ impl Scale<'_> {
             "; ▾ delay"
         };
         let legend = format!("{summary}; red bars: a token rests{delays}");
-        picture.text("", (LEFT, 47.0), &legend);
+        picture.text("legend", (LEFT, 47.0), &legend);
     }
 
     fn draw_axes(&self, picture: &mut Svg) {

@@ -84,15 +84,11 @@ impl World {
                 self.under_way[place].bytes[drawn % bytes.len()] ^= 1 << (drawn >> 32 & 7);
             }
         }
-        let mine = |datagram: &&mut Datagram| {
-            datagram.live && !datagram.dropped && (datagram.from, datagram.to) == (from, to)
-        };
-        let crowd = self.under_way.iter_mut().filter(mine).count();
-        if crowd > conditions.capacity {
+        let crowd = self.between.entry((from, to)).or_default();
+        if crowd.len() > conditions.capacity {
             // Which of them is the oldest does not matter: some are lost.
-            if let Some(lost) = self.under_way.iter_mut().find(mine) {
-                lost.dropped = true;
-            }
+            let place = crowd.remove(0);
+            self.under_way[place].dropped = true;
         }
     }
 
@@ -106,6 +102,7 @@ impl World {
         (datagram.dropped, datagram.live) = (false, true);
         datagram.bytes.clear();
         datagram.bytes.extend_from_slice(bytes);
+        self.between.entry((from, to)).or_default().push(place);
         self.push(at, Happening::Arrival(place));
         place
     }

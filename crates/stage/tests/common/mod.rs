@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use headway_node::{Config, Key, Plan, Role, Timing, recovery_bound};
+use headway_node::{Config, Key, Plan, Role, Rule, Timing, recovery_bound};
 use headway_stage::world::{Conditions, Sabotage, Settings, Work, World};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -29,14 +29,21 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    pub(crate) fn draw(seed: u64) -> Scenario {
+    pub(crate) fn draw(seed: u64, rule: Rule) -> Scenario {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut below = |most: u32| random.next_u32() % most;
         let nodes = 2 + below(8);
         let separation = 1 + below(3);
-        let most = (nodes / (separation + 1)).max(1);
-        let tokens = 1 + below(most);
-        let plan = Plan::new(nodes, tokens, separation).expect("drawn to fit");
+        let most = match rule {
+            Rule::LockStep => nodes / (separation + 1),
+            Rule::MovingBlock => (nodes - 1) / separation,
+        };
+        let tokens = 1 + below(most.max(1));
+        let plan = match rule {
+            Rule::LockStep => Plan::new(nodes, tokens, separation),
+            Rule::MovingBlock => Plan::moving_block(nodes, tokens, separation),
+        };
+        let plan = plan.expect("drawn to fit");
         let measure = below(16) == 0 && tokens > 1 && plan.separation() == nodes / tokens;
         let mut roles: Vec<Role> = (0..nodes)
             .map(|_| match below(2) {
@@ -133,9 +140,18 @@ impl Scenario {
         )
     }
 
+    /// A long time to watch, which a cautious bound does not make longer: some turns.
+    pub(crate) fn while_watched(&self) -> Duration {
+        let (nodes, tokens) = (self.plan.nodes(), self.plan.tokens());
+        let plan = Plan::logical(nodes, tokens, 1, self.plan.pace()).expect("it fits closely");
+        let (way, work) = (self.conditions.delay_max, self.work.max);
+        recovery_bound(&plan, &self.timing(), way, work)
+    }
+
     pub(crate) fn describe(&self) -> String {
         format!(
-            "{} nodes, {} tokens, {} apart in real time (g = {}, p = {}), roles {:?}, {:?}, {:?}",
+            "{:?}, {} nodes, {} tokens, {} apart in real time (g = {}, p = {}), roles {:?}, {:?}, {:?}",
+            self.plan.rule(),
             self.plan.nodes(),
             self.plan.tokens(),
             self.plan.wanted(),
@@ -153,8 +169,10 @@ impl Scenario {
 pub(crate) fn every_seed(
     name: &str,
     runs: u64,
-    one: impl Fn(u64) -> Result<f64, String> + Sync,
+    rule: Rule,
+    promise: fn(Scenario) -> Result<f64, String>,
 ) -> f64 {
+    let one = |seed| promise(Scenario::draw(seed, rule));
     if let Ok(seed) = std::env::var("HEADWAY_SEED") {
         let seed = seed.parse().expect("HEADWAY_SEED is a number");
         return one(seed).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
@@ -194,6 +212,6 @@ pub(crate) fn every_seed(
              -p headway-stage --test virtual {name} -- --nocapture"
         );
     }
-    println!("{name}: {runs} runs, largest {largest:.2}");
+    println!("{name}, {rule:?}: {runs} runs, largest {largest:.2}");
     largest
 }

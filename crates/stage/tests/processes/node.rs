@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use headway_node::transport::udp::Udp;
-use headway_node::{Config, Event, Key, Machine, Plan, Role, Timing};
+use headway_node::{Config, Event, Key, Machine, Plan, Role, Rule, Timing};
 use headway_stage::driver::{Application, Driver};
 use headway_stage::faulty::{Faults, Faulty, SharedFaults};
 
@@ -22,8 +22,12 @@ pub(crate) const LOSS: f64 = 0.2;
 const TELL: Duration = Duration::from_millis(40);
 
 /// The plan of the ring.
-pub(crate) fn plan() -> Plan {
-    Plan::new(NODES, TOKENS, SEPARATION).expect("it fits")
+pub(crate) fn plan(rule: Rule) -> Plan {
+    let plan = match rule {
+        Rule::LockStep => Plan::new,
+        Rule::MovingBlock => Plan::moving_block,
+    };
+    plan(NODES, TOKENS, SEPARATION).expect("it fits")
 }
 
 /// Runs until it is killed, or nobody listens any more.
@@ -41,7 +45,12 @@ pub(crate) fn run() {
     let state = std::env::var("NODE_STATE").ok().map(PathBuf::from);
 
     let address = |node: u32| ([127, 0, 0, 1], ports[node as usize]).into();
-    let config = config(index);
+    let rule = match &*setting("NODE_RULE") {
+        "LockStep" => Rule::LockStep,
+        "MovingBlock" => Rule::MovingBlock,
+        other => panic!("no rule {other}"),
+    };
+    let config = config(index, plan(rule));
     let mut udp = Udp::bind(address(index)).expect("the port is free");
     for node in [config.predecessor(), config.successor()] {
         udp.set_peer(node, address(node));
@@ -79,8 +88,7 @@ pub(crate) fn run() {
     Driver::new(machine, transport, work, epoch).run();
 }
 
-fn config(index: u32) -> Config {
-    let plan = plan();
+fn config(index: u32, plan: Plan) -> Config {
     Config {
         role: Role::usual(index, NODES),
         timing: Timing {
@@ -154,7 +162,12 @@ impl Application for Work {
         if now >= self.told + TELL || self.told.is_zero() {
             self.told = now;
             let settled = u8::from(node.settled());
-            tell(format_args!("R {} {} {settled}", self.index, node.rounds()));
+            // A turn of all tokens is n rounds.
+            let rounds = match node.config().plan.rule() {
+                Rule::LockStep => node.rounds(),
+                Rule::MovingBlock => node.hops() * u64::from(NODES / TOKENS),
+            };
+            tell(format_args!("R {} {rounds} {settled}", self.index));
         }
         let next = self.works.iter().map(|work| work.2).min();
         Some(next.map_or(self.told + TELL, |next| next.min(self.told + TELL)))

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use headway_node::recovery_rounds;
+use headway_node::{Rule, recovery_rounds};
 use headway_stage::observer::Observer;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -27,6 +27,7 @@ pub(crate) enum Saving {
 
 /// The ring, from outside.
 pub(crate) struct Ring {
+    rule: Rule,
     saving: Saving,
     seed: u64,
     random: ChaCha8Rng,
@@ -56,6 +57,7 @@ struct View {
 /// What was seen in all.
 #[derive(Debug)]
 pub(crate) struct Seen {
+    pub(crate) rule: Rule,
     pub(crate) seed: u64,
     pub(crate) kills: u64,
     pub(crate) permits: u64,
@@ -76,9 +78,10 @@ impl fmt::Display for Seen {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "{NODES} processes, {TOKENS} tokens {SEPARATION} apart, loss {LOSS}, {:.0} s, seed {}: \
+            "{:?}, {NODES} processes, {TOKENS} tokens {SEPARATION} apart, loss {LOSS}, {:.0} s, seed {}: \
              {} kills, {} permits (at least {} a node), {} rounds, least distance {:?}, \
              {} violations ({} more while nothing was promised), settled within {:?} rounds (bound {})",
+            self.rule,
             self.seconds,
             self.seed,
             self.kills,
@@ -96,13 +99,13 @@ impl fmt::Display for Seen {
 
 impl Ring {
     /// Starts all processes.
-    pub(crate) fn start(saving: Saving) -> Ring {
+    pub(crate) fn start(saving: Saving, rule: Rule) -> Ring {
         let seed = std::env::var("HEADWAY_PROCESSES_SEED")
             .map_or(2009, |seed| seed.parse().expect("a number"));
         let (reader, pipe) = std::io::pipe().expect("a pipe");
         let started = Instant::now();
         let view = Arc::new(Mutex::new(View {
-            observer: Observer::new(&plan()),
+            observer: Observer::new(&plan(rule)),
             started,
             rounds: vec![0; NODES as usize],
             settled: vec![false; NODES as usize],
@@ -119,6 +122,7 @@ impl Ring {
             }
         });
         let mut ring = Ring {
+            rule,
             saving,
             seed,
             random: ChaCha8Rng::seed_from_u64(seed),
@@ -208,6 +212,7 @@ impl Ring {
         assert!(view.strange.is_empty(), "{:?}", view.strange);
         let observer = &view.observer;
         Seen {
+            rule: self.rule,
             seed: self.seed,
             kills: self.kills,
             permits: observer.grants(),
@@ -221,7 +226,7 @@ impl Ring {
                 .collect(),
             unpromised: observer.unsettled_count(),
             recoveries: view.recoveries.clone(),
-            bound: recovery_rounds(&plan()),
+            bound: recovery_rounds(&plan(self.rule)),
             refused_states: view.refused_states,
             seconds: self.started.elapsed().as_secs_f64(),
         }
@@ -236,6 +241,7 @@ impl Ring {
             .env("NODE_INDEX", node.to_string())
             .env("NODE_INCARNATION", self.random.next_u64().to_string())
             .env("NODE_PORTS", &self.ports)
+            .env("NODE_RULE", format!("{:?}", self.rule))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(pipe.try_clone().expect("another end"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use headway_node::wire::field;
-use headway_node::{Config, Key};
+use headway_node::{Config, Key, Machine, Rule};
 use headway_stage::world::{Settings, World};
 
 use crate::common::Scenario;
@@ -11,11 +11,7 @@ use crate::common::Scenario;
 /// Loss, delay, duplication and reordering, from a cold start: never a permit too
 /// near to another or to two at once, fencing numbers that only grow, settled
 /// in the end and from then on, everybody served equally.
-pub(crate) fn closure(seed: u64) -> Result<f64, String> {
-    closure_of(Scenario::draw(seed))
-}
-
-pub(crate) fn closure_of(mut scenario: Scenario) -> Result<f64, String> {
+pub(crate) fn closure(mut scenario: Scenario) -> Result<f64, String> {
     scenario.conditions.loss = f64::from(scenario.below(4)) * 0.1;
     scenario.conditions.duplicate = f64::from(scenario.below(4)) * 0.1;
     scenario.conditions.corrupt = match scenario.key.authenticates() {
@@ -37,11 +33,7 @@ pub(crate) fn closure_of(mut scenario: Scenario) -> Result<f64, String> {
 /// Any memory and any datagrams under way, then quiet: settled within the bound,
 /// and from then on all of what closure promises. Returns the share of the bound
 /// that it took.
-pub(crate) fn convergence(seed: u64) -> Result<f64, String> {
-    convergence_of(Scenario::draw(seed))
-}
-
-pub(crate) fn convergence_of(mut scenario: Scenario) -> Result<f64, String> {
+pub(crate) fn convergence(mut scenario: Scenario) -> Result<f64, String> {
     let mut world = scenario.world();
     let warm = scenario.below(50_000);
     world.run_for(Duration::from_micros(u64::from(warm)));
@@ -53,15 +45,22 @@ pub(crate) fn convergence_of(mut scenario: Scenario) -> Result<f64, String> {
         world.scramble_all();
     }
     let (start, bound) = (world.now(), scenario.bound());
-    let before: Vec<u64> = world.machines().iter().map(|node| node.rounds()).collect();
-    let turns = u64::from(2 * scenario.plan.nodes() + 2);
+    // Two turns of what every node does in each: rounds, or tokens passed on.
+    let (done, turns): (fn(&Machine) -> u64, u32) = match scenario.plan.rule() {
+        Rule::LockStep => (Machine::rounds, 2 * scenario.plan.nodes() + 2),
+        Rule::MovingBlock => (Machine::hops, 3 * scenario.plan.tokens()),
+    };
+    let before: Vec<u64> = world.machines().iter().map(done).collect();
     loop {
         world.run_for(bound / 100);
         // A corrupted memory may say settled and be wrong; after two turns it has
         // seen for itself. By then nobody works under a permit of before, either.
         let over = world.now() - start > scenario.work.max;
         let mut nodes = world.machines().iter().zip(&before);
-        if over && world.settled() && nodes.all(|(node, before)| node.rounds() >= before + turns) {
+        if over
+            && world.settled()
+            && nodes.all(|(node, before)| done(node) >= before + u64::from(turns))
+        {
             break;
         }
         if world.now() - start > bound {
@@ -88,8 +87,7 @@ pub(crate) fn convergence_of(mut scenario: Scenario) -> Result<f64, String> {
 
 /// Nodes killed at any moment and started again with the state that they had saved:
 /// no fault at all, only slowness.
-pub(crate) fn restarts(seed: u64) -> Result<f64, String> {
-    let mut scenario = Scenario::draw(seed);
+pub(crate) fn restarts(mut scenario: Scenario) -> Result<f64, String> {
     scenario.conditions.loss = f64::from(scenario.below(3)) * 0.1;
     let mut world = scenario.world();
     wait_until_settled(&mut world, &scenario)?;
@@ -104,7 +102,7 @@ pub(crate) fn restarts(seed: u64) -> Result<f64, String> {
             .restart(node, &saved)
             .map_err(|error| error.to_string())?;
     }
-    let watched = scenario.bound() / 10;
+    let watched = scenario.while_watched() / 10;
     world.run_for(watched);
     safe(&world, &scenario)?;
     if world.settled_for() < watched {
@@ -115,11 +113,7 @@ pub(crate) fn restarts(seed: u64) -> Result<f64, String> {
 
 /// Datagrams that are copied and sent again, changed, made with another key, or made
 /// for another ring with the same key: none of it makes a difference.
-pub(crate) fn intrusion(seed: u64) -> Result<f64, String> {
-    intrusion_of(Scenario::draw(seed))
-}
-
-pub(crate) fn intrusion_of(mut scenario: Scenario) -> Result<f64, String> {
+pub(crate) fn intrusion(mut scenario: Scenario) -> Result<f64, String> {
     scenario.key = Key::new(b"the key that the intruder lacks").expect("long enough");
     let mut world = scenario.world();
     wait_until_settled(&mut world, &scenario)?;
@@ -137,7 +131,7 @@ pub(crate) fn intrusion_of(mut scenario: Scenario) -> Result<f64, String> {
     let mut elsewhere = World::new(elsewhere, settings).map_err(|error| error.to_string())?;
     let mut copied: Vec<(u32, Vec<u8>)> = Vec::new();
     for _ in 0..40 {
-        world.run_for(scenario.bound() / 400);
+        world.run_for(scenario.while_watched() / 400);
         elsewhere.run_for(Duration::from_micros(500));
         let seen = |(to, bytes): (u32, &[u8])| (to, bytes.to_vec());
         copied.extend(world.under_way().map(seen));
@@ -174,11 +168,7 @@ pub(crate) fn intrusion_of(mut scenario: Scenario) -> Result<f64, String> {
 
 /// A node that is replaced by one of another ring, at the same address and with the
 /// same key: nobody listens to it, and the ring stops.
-pub(crate) fn stranger(seed: u64) -> Result<f64, String> {
-    stranger_of(Scenario::draw(seed))
-}
-
-pub(crate) fn stranger_of(mut scenario: Scenario) -> Result<f64, String> {
+pub(crate) fn stranger(mut scenario: Scenario) -> Result<f64, String> {
     let mut world = scenario.world();
     wait_until_settled(&mut world, &scenario)?;
     let node = scenario.below(scenario.plan.nodes());
@@ -190,7 +180,7 @@ pub(crate) fn stranger_of(mut scenario: Scenario) -> Result<f64, String> {
         .map_err(|error| error.to_string())?;
     let rounds = |world: &World| -> u64 { world.machines().iter().map(|node| node.rounds()).sum() };
     let before = rounds(&world);
-    world.run_for(scenario.bound());
+    world.run_for(scenario.while_watched());
     safe(&world, &scenario)?;
     // Everybody may be as far ahead of a dead node as they are away from it.
     let n = u64::from(scenario.plan.nodes());
@@ -202,8 +192,7 @@ pub(crate) fn stranger_of(mut scenario: Scenario) -> Result<f64, String> {
 
 /// Nodes killed and started again with nothing: they rejoin, and the ring settles.
 /// Returns the share of the bound that it took.
-pub(crate) fn amnesia(seed: u64) -> Result<f64, String> {
-    let mut scenario = Scenario::draw(seed);
+pub(crate) fn amnesia(mut scenario: Scenario) -> Result<f64, String> {
     let mut world = scenario.world();
     wait_until_settled(&mut world, &scenario)?;
     for _ in 0..=scenario.below(2) {
@@ -214,17 +203,19 @@ pub(crate) fn amnesia(seed: u64) -> Result<f64, String> {
             .restart_empty(node)
             .map_err(|error| error.to_string())?;
     }
-    let bound = scenario.bound();
-    world.run_for(bound);
-    if !world.settled() {
-        return Err(format!(
-            "not settled after {bound:?}: {}",
-            scenario.describe()
-        ));
+    let (start, bound, watched) = (world.now(), scenario.bound(), scenario.while_watched());
+    while world.settled_for() < watched {
+        if world.now() - start > bound + watched {
+            return Err(format!(
+                "not settled after {bound:?}: {}",
+                scenario.describe()
+            ));
+        }
+        world.run_for(watched / 10);
     }
-    let took = bound.saturating_sub(world.settled_for());
+    let took = world.now() - start - world.settled_for();
     world.promise();
-    world.run_for(bound / 10);
+    world.run_for(scenario.while_watched() / 10);
     safe(&world, &scenario)?;
     Ok(took.as_secs_f64() / bound.as_secs_f64())
 }
@@ -232,7 +223,7 @@ pub(crate) fn amnesia(seed: u64) -> Result<f64, String> {
 /// Lets time pass until all nodes are settled. What is lost delays, so there is no
 /// bound but a generous one.
 fn wait_until_settled(world: &mut World, scenario: &Scenario) -> Result<(), String> {
-    let step = scenario.bound() / 10;
+    let step = scenario.while_watched() / 10;
     for _ in 0..400 {
         if world.settled() {
             return safe(world, scenario);
@@ -258,7 +249,7 @@ fn fair(world: &mut World, scenario: &Scenario) -> Result<(), String> {
     };
     let before = hops(world);
     for _ in 0..400 {
-        world.run_for(scenario.bound() / 20);
+        world.run_for(scenario.while_watched() / 20);
         let passed: Vec<u64> = hops(world)
             .iter()
             .zip(&before)

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use headway_core::phase_clock::PhaseClock;
 use headway_node::state::{Domain, Variable};
+use headway_node::wire::block::{self, BLOCK_BYTES, HEARD_BYTES};
 use headway_node::wire::{HEADER_BYTES, field};
-use headway_node::{Config, Grant, Key, MAC_BYTES, Machine, Role};
+use headway_node::{Config, Grant, Key, MAC_BYTES, Machine, Role, Rule};
 use headway_stage::world::Sabotage;
 
 /// One error.
@@ -45,10 +46,18 @@ pub(crate) enum Flaw {
     SettledAtOnce,
     /// Corrupted variables out of their domain are not put back into it.
     NoSanity,
+    /// News is believed that does not include the last hand-over.
+    BelieveOldNews,
+    /// The way ahead is taken for free.
+    NoBlock,
+    /// A token that is handed over is told to be somewhere else at once.
+    TellOldNews,
+    /// No gate is ever opened.
+    NeverOpen,
 }
 
 impl Flaw {
-    pub(crate) const ALL: [Flaw; 16] = [
+    pub(crate) const ALL: [Flaw; 20] = [
         Flaw::NoReset,
         Flaw::ClockModulusTooSmall,
         Flaw::NoTail,
@@ -65,7 +74,27 @@ impl Flaw {
         Flaw::FenceFromMemory,
         Flaw::SettledAtOnce,
         Flaw::NoSanity,
+        Flaw::BelieveOldNews,
+        Flaw::NoBlock,
+        Flaw::TellOldNews,
+        Flaw::NeverOpen,
     ];
+
+    /// Whether a ring with this rule can have it.
+    pub(crate) fn concerns(self, rule: Rule) -> bool {
+        match self {
+            Flaw::NoReset
+            | Flaw::ClockModulusTooSmall
+            | Flaw::NoTail
+            | Flaw::NoPreviousTick
+            | Flaw::TickAlone
+            | Flaw::NoDelay => rule == Rule::LockStep,
+            Flaw::BelieveOldNews | Flaw::NoBlock | Flaw::TellOldNews | Flaw::NeverOpen => {
+                rule == Rule::MovingBlock
+            }
+            _ => true,
+        }
+    }
 
     /// What it changes in a node's configuration.
     pub(crate) fn misconfigure(self) -> fn(&mut Config) {
@@ -81,6 +110,9 @@ impl Flaw {
     }
 }
 
+/// A lap of the patrol after which no gate opens.
+const DISTURBED: u32 = 2;
+
 #[derive(Debug)]
 pub(crate) struct Saboteur {
     flaw: Flaw,
@@ -89,6 +121,8 @@ pub(crate) struct Saboteur {
     before: (u64, i32),
     /// Variables that were out of their domain before the call, by their place.
     impossible: Vec<(usize, u64)>,
+    /// Who held a token after its last call.
+    holders: Vec<bool>,
 }
 
 impl Saboteur {
@@ -98,7 +132,12 @@ impl Saboteur {
             key: key.clone(),
             before: (0, 0),
             impossible: Vec::new(),
+            holders: Vec::new(),
         }
+    }
+
+    fn held(&self, node: u32) -> bool {
+        self.holders.get(node as usize).copied().unwrap_or(true)
     }
 
     /// Changes a datagram before its receiver sees it.
@@ -112,6 +151,12 @@ impl Saboteur {
             return;
         }
         let config = *node.config();
+        let own: Vec<u32> = node
+            .state()
+            .tokens
+            .iter()
+            .map(|token| token.value)
+            .collect();
         let sender = u32::from_be_bytes(content[field::SENDER].try_into().unwrap());
         let links = &mut node.state_mut().links;
         let Some(link) = links.iter_mut().find(|link| link.node() == sender) else {
@@ -136,6 +181,24 @@ impl Saboteur {
                 let theirs = i32::from_be_bytes(content[field::PHASE].try_into().unwrap());
                 let phase = caught_up(node, theirs);
                 content[field::PHASE].copy_from_slice(&phase.to_be_bytes());
+            }
+            Flaw::BelieveOldNews if sender == config.successor() => {
+                let heard = content.len() - HEARD_BYTES * own.len();
+                for (place, value) in content[heard..].chunks_mut(HEARD_BYTES).zip(&own) {
+                    place.copy_from_slice(&value.to_be_bytes());
+                }
+            }
+            // It counts as told by the predecessor, to whom it matters.
+            Flaw::NoBlock | Flaw::TellOldNews => {
+                let block = content.len() - HEARD_BYTES * own.len() - BLOCK_BYTES;
+                let news = &mut content[block..][block::field::NEWS];
+                if self.flaw == Flaw::NoBlock || news == [0; 4] && !self.held(sender) {
+                    news.copy_from_slice(&config.plan.separation().to_be_bytes());
+                }
+            }
+            Flaw::NeverOpen => {
+                let block = content.len() - HEARD_BYTES * own.len() - BLOCK_BYTES;
+                content[block..][block::field::LAP].copy_from_slice(&DISTURBED.to_be_bytes());
             }
             Flaw::FenceFromMemory => {
                 let tokens = config.plan.tokens() as usize;
@@ -176,6 +239,11 @@ impl Sabotage for Saboteur {
         match self.flaw {
             Flaw::SettledAtOnce => node.state_mut().verdict.clean = u32::MAX,
             Flaw::NoSanity => self.impossible = impossible(node),
+            Flaw::NeverOpen => {
+                let state = node.state_mut();
+                state.told.lap = DISTURBED;
+                state.block.watch = state.block.watch.min(1);
+            }
             Flaw::TickAlone => {
                 for at in 0..node.state().links.len() {
                     let theirs = node.state().links[at].phase;
@@ -195,6 +263,12 @@ impl Sabotage for Saboteur {
             Flaw::SettledAtOnce => node.state_mut().verdict.clean = u32::MAX,
             Flaw::NoReset if node.resets() > resets => node.state_mut().phase = phase,
             Flaw::NoSanity => put_back(node, &self.impossible),
+            Flaw::TellOldNews => {
+                let index = node.config().index as usize;
+                self.holders
+                    .resize(self.holders.len().max(index + 1), false);
+                self.holders[index] = node.held().next().is_some();
+            }
             _ => {}
         }
     }

@@ -1,10 +1,12 @@
 //! Which distances are conceivable at all.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 
 use super::Formations;
 use crate::distance::Near;
 use crate::network::{Network, Node};
+use crate::stop::{self, NEVER};
 
 /// Whether some walk of any length at all could let `tokens` tokens keep
 /// `distance`: all formations, and which lead to which. `None` when there are more
@@ -14,6 +16,17 @@ use crate::network::{Network, Node};
 /// which each of them visits every node. Without such a component there is no such
 /// walk. Further tokens only make it harder.
 pub fn conceivable(network: &Network, tokens: usize, distance: u32, most: usize) -> Option<bool> {
+    conceivable_until(network, tokens, distance, most, &NEVER)
+}
+
+/// The same; `None` soon after `stop` becomes true.
+pub(crate) fn conceivable_until(
+    network: &Network,
+    tokens: usize,
+    distance: u32,
+    most: usize,
+    stop: &AtomicBool,
+) -> Option<bool> {
     let nodes = network.len();
     let count = u32::try_from(tokens)
         .ok()
@@ -22,9 +35,9 @@ pub fn conceivable(network: &Network, tokens: usize, distance: u32, most: usize)
     let formations = Formations {
         network,
         tokens,
-        near: Near::new(network, distance),
+        near: Near::until(network, distance, stop),
         colours: None,
-        stop: &super::NEVER,
+        stop,
     };
     let number = |formation: &[Node]| {
         formation
@@ -35,6 +48,9 @@ pub fn conceivable(network: &Network, tokens: usize, distance: u32, most: usize)
     let mut moving = vec![false; count];
     let mut formation = vec![0; tokens];
     for index in 0..count {
+        if index % 256 == 0 && stop::is_set(stop) {
+            return None;
+        }
         let mut rest = index;
         for place in formation.iter_mut().rev() {
             *place = (rest % nodes) as Node;

@@ -6,6 +6,7 @@ use super::{Formation, Formations};
 use crate::distance::hops_from;
 use crate::network::{Network, Node};
 use crate::random::Choices;
+use crate::stop;
 
 /// Formations one after another, and what they have visited.
 pub(super) struct Plan<'a> {
@@ -138,6 +139,9 @@ impl<'a> Plan<'a> {
         let mut picks: Vec<usize> = (0..wishes.len().min(6)).collect();
         picks.extend((0..10).map(|_| choices.below(wishes.len())));
         for pick in picks {
+            if stop::is_set(self.formations.stop) {
+                break;
+            }
             let (_, token, target) = wishes[pick];
             let hops = hops_from(back, target);
             let mut effort = 300_000.min(self.effort);
@@ -206,7 +210,8 @@ impl<'a> Plan<'a> {
     pub(super) fn shorten(&mut self, choices: &mut Choices) {
         let tries = (self.path.len() * 6).clamp(200, 30_000);
         for attempt in 0..tries {
-            if self.effort < 100_000 || self.path.len() < 4 {
+            let stopped = stop::is_set(self.formations.stop);
+            if stopped || self.effort < 100_000 || self.path.len() < 4 {
                 return;
             }
             let longest = if attempt % 2 == 0 { 6 } else { 16 };

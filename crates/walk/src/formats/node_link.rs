@@ -10,6 +10,12 @@ use super::ReadError;
 use crate::network::{Builder, Network, Node};
 
 pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
+    if text.trim().is_empty() {
+        return Err(ReadError::at(
+            1,
+            "it is empty; expected a network in JSON".to_owned(),
+        ));
+    }
     let document: Value = serde_json::from_str(text)
         .map_err(|error| ReadError::at(error.line(), format!("not JSON: {error}")))?;
     read_value(&document)

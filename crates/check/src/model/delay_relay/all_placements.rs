@@ -1,6 +1,7 @@
 //! The report on all placements of the delays together.
 
-use super::{Instance, check};
+use super::Instance;
+use super::report::by_own_engines;
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result, TooLarge};
 use crate::model::Search;
@@ -30,7 +31,7 @@ pub struct AllPlacements {
 ///
 /// # Errors
 ///
-/// As [`check`]; also with more than 24 processes.
+/// As [`check`](super::check); also with more than 24 processes.
 pub fn check_all(settings: &AllPlacements, limits: Limits, control: &Control) -> Result<Report> {
     let AllPlacements {
         processes,
@@ -44,7 +45,7 @@ pub fn check_all(settings: &AllPlacements, limits: Limits, control: &Control) ->
     for set in (1..1_u64 << processes).filter(|&set| is_first_rotation(set, processes)) {
         placements += 1;
         let instance = Instance::with_delays(processes, tokens, separation, bits(set))?;
-        let report = check(&instance, search, limits, control)?;
+        let report = by_own_engines(&instance, search, limits, control)?;
         total = Some(match total {
             None => report,
             Some(total) => combine(total, report),

@@ -36,7 +36,7 @@ pub fn check(
     control: &Control,
 ) -> Result<Report> {
     let own = by_own_engines(instance, search, limits, control);
-    if !instance.feasible() {
+    if search == Search::EveryState || !instance.feasible() {
         return own;
     }
     let delays = instance.ring().delays();
@@ -56,7 +56,8 @@ pub fn check(
     built_in::or_by_diagrams(own, &file, limits, control)
 }
 
-fn by_own_engines(
+/// Without decision diagrams.
+pub(super) fn by_own_engines(
     instance: &Instance,
     search: Search,
     limits: Limits,

@@ -64,7 +64,8 @@ impl Settings {
             processes,
             tokens,
             program,
-            measurers: (0..processes).collect(),
+            // Larger rings are refused anyway.
+            measurers: (0..processes.min(MAX_PROCESSES)).collect(),
             limit: Measuring::default_limit(processes),
             horizon: None,
         }
@@ -154,7 +155,8 @@ impl UnknownSize {
         let wrong = |problem: String| Err(CheckError::settings(format!("{program}: {problem}")));
         if m == 0 || n < m || n > MAX_PROCESSES {
             return wrong(format!(
-                "at least 1 token, and as many processes as tokens up to {MAX_PROCESSES}"
+                "1 to {MAX_PROCESSES} processes, and at least 1 token and at most as many as \
+                 processes; not {n} and {m}"
             ));
         }
         if (settings.limit as usize) < n || settings.limit > MAX_LIMIT {

@@ -79,10 +79,6 @@ impl<'a> Diagrams<'a> {
         order: &[usize],
     ) -> Outcome<Diagrams<'a>> {
         let manager = new_manager(nodes.max(1 << 10), (nodes / 8).clamp(1 << 10, 1 << 24), 1);
-        let width = |variable: usize| {
-            let values = protocol.variables[variable].domain.len();
-            (usize::BITS - (values - 1).leading_zeros()) as usize
-        };
         let count = protocol.variables.len();
         let mut variables: Vec<Bits> = (0..count)
             .map(|_| Bits {
@@ -95,7 +91,7 @@ impl<'a> Diagrams<'a> {
             (0..count).filter(move |&variable| protocol.variables[variable].process == process)
         });
         for variable in ordered {
-            for _ in 0..width(variable) {
+            for _ in 0..protocol.variables[variable].bits() {
                 variables[variable].now.push(number);
                 variables[variable].next.push(number + 1);
                 number += 2;

@@ -4,10 +4,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
+use headway_answer::check::protocol_failure;
+use headway_check::Scheduler;
 use headway_check::protocol::{Compiled, Engine, Format, Protocol, write_space};
-use headway_check::{CheckError, Scheduler};
 
-use super::DIAGRAMS;
 use crate::failure::{Failure, read_text};
 
 /// A protocol file and its settings.
@@ -40,10 +40,13 @@ pub(super) enum EngineFlag {
 
 /// A path: unlike the name of a model it has a dot or a slash.
 fn protocol_path(text: &str) -> Result<PathBuf, String> {
-    if text.contains(['.', '/', '\\']) {
+    if text == "-" || text.contains(['.', '/', '\\']) {
         return Ok(text.into());
     }
-    Err("no model has this name, and a file's name has a dot or a slash".to_owned())
+    Err(
+        "no model has this name, and a file's name has a dot or a slash (- is standard input)"
+            .to_owned(),
+    )
 }
 
 /// NAME=VALUE.
@@ -77,7 +80,7 @@ impl FileFlags {
             Failure::new(format!("--states {}: {error}", path.display()))
                 .help("name the file FILE.dot, FILE.aut or FILE.csv")
         })?;
-        let model = Compiled::new(protocol).map_err(failure)?;
+        let model = Compiled::new(protocol).map_err(protocol_failure)?;
         let wrong = |error| Failure::writing(path, &error);
         let mut out = BufWriter::new(create(path)?);
         write_space(&model, self.scheduler, format, &mut out).map_err(wrong)?;
@@ -97,18 +100,4 @@ impl From<EngineFlag> for Engine {
 
 fn create(path: &Path) -> Result<std::fs::File, Failure> {
     std::fs::File::create(path).map_err(|error| Failure::writing(path, &error))
-}
-
-/// What to do about a protocol that cannot be checked.
-pub(super) fn failure(error: CheckError) -> Failure {
-    match error {
-        CheckError::Settings(_) => {
-            Failure::new(error).help("change the file, or the flags --set and --scheduler")
-        }
-        CheckError::TooLarge(_) => {
-            let help = format!("make it smaller with --set, give more --memory{DIAGRAMS}");
-            Failure::new(error).help(help)
-        }
-        CheckError::Interrupted { .. } => super::failure(error),
-    }
 }

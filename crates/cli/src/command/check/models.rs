@@ -1,24 +1,22 @@
 //! The models on the command line: a subcommand each, with its own flags.
 
 use clap::Subcommand;
-use headway_check::model::{
-    asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, moving_block,
-    patrol, phase_clock, unknown_size,
-};
-use headway_check::{CheckError, Control, Limits, Report, Scheduler, Search};
-
-use headway_core::Program;
+use headway_check::Scheduler;
 use headway_sim::placement::Delays;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::ring::{RingFlags, Size};
 use crate::flags::{whole_number, whole_number_in};
 
 /// The models.
-#[derive(Subcommand, Debug)]
+#[derive(Subcommand, Debug, Serialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "snake_case")]
 pub(super) enum Model {
     /// Delay and relay with a known separation: the paper's first protocol
     DelayRelay {
         #[command(flatten)]
+        #[serde(flatten)]
         ring: RingFlags<12, 3>,
         /// Check every placement of delays, one per rotation
         #[arg(long, conflicts_with = "delays")]
@@ -30,6 +28,7 @@ pub(super) enum Model {
     /// One process measures the ring, corrected
     Measure {
         #[command(flatten)]
+        #[serde(flatten)]
         size: Size<6, 2>,
         /// Where the measuring clock saturates [default: 2N]
         #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>)]
@@ -44,6 +43,7 @@ pub(super) enum Model {
     /// Nobody knows the ring's size: the shortest lap of this epoch and the one before
     ShortestLapEpochs {
         #[command(flatten)]
+        #[serde(flatten)]
         ring: UnknownSize,
         /// Turns of all tokens in an epoch [default: 4T+4 for a shortest lap of T]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -54,6 +54,7 @@ pub(super) enum Model {
     /// One process measures the ring, as the paper prints it
     MeasureAsPrinted {
         #[command(flatten)]
+        #[serde(flatten)]
         size: Size<6, 2>,
         /// Where the measuring clock saturates [default: 2N]
         #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>)]
@@ -69,6 +70,7 @@ pub(super) enum Model {
         values: Option<u32>,
         /// Who moves in a step
         #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
+        #[serde(serialize_with = "by_name")]
         scheduler: Scheduler,
         /// Visit every single state, without the reduction
         #[arg(long)]
@@ -77,6 +79,7 @@ pub(super) enum Model {
     /// Tokens that cannot be lost: M K-state rings under the delay/relay rule
     Definitional {
         #[command(flatten)]
+        #[serde(flatten)]
         ring: RingFlags<4, 2>,
         /// Values of each K-state ring [default: N+1]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -98,11 +101,13 @@ pub(super) enum Model {
         tail: Option<u32>,
         /// Who moves in a step
         #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
+        #[serde(serialize_with = "by_name")]
         scheduler: Scheduler,
     },
     /// Delay/relay driven by a phase clock
     Asynchronous {
         #[command(flatten)]
+        #[serde(flatten)]
         ring: RingFlags<6, 2>,
         /// A round every P-th tick
         #[arg(long, value_name = "P", value_parser = whole_number_in::<u32>(1..=250), default_value_t = 1)]
@@ -118,6 +123,7 @@ pub(super) enum Model {
         without_previous: bool,
         /// Who ticks in a step
         #[arg(long, value_name = "WHO", default_value_t = Scheduler::Central)]
+        #[serde(serialize_with = "by_name")]
         scheduler: Scheduler,
     },
     /// A token handed over by an acknowledged message
@@ -132,6 +138,7 @@ pub(super) enum Model {
     /// A distinguished process counts tokens and corrects their number
     Monitor {
         #[command(flatten)]
+        #[serde(flatten)]
         size: Size<6, 2>,
         /// Hops to keep between successive tokens [default: N/M]
         #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
@@ -146,6 +153,7 @@ pub(super) enum Model {
     /// The moving block by messages: separation without a clock
     MovingBlock {
         #[command(flatten)]
+        #[serde(flatten)]
         size: Size<3, 2>,
         /// Hops to keep between successive tokens [default: (N-1)/M]
         #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
@@ -166,6 +174,7 @@ pub(super) enum Model {
     /// The moving block with tokens that cannot be lost, and the patrol that ends a standstill
     Patrol {
         #[command(flatten)]
+        #[serde(flatten)]
         size: Size<3, 2>,
         /// Hops to keep between successive tokens [default: (N-1)/M]
         #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
@@ -186,9 +195,10 @@ pub(super) enum Model {
 }
 
 /// A ring on which several processes measure.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Serialize)]
 pub(super) struct UnknownSize {
     #[command(flatten)]
+    #[serde(flatten)]
     size: Size<3, 2>,
     /// Where the measuring clocks saturate [default: 2N]
     #[arg(long, value_name = "ROUNDS", value_parser = whole_number::<u32>)]
@@ -198,208 +208,21 @@ pub(super) struct UnknownSize {
     delays: Option<Delays>,
 }
 
-impl UnknownSize {
-    fn settings(
-        &self,
-        program: Program,
-        horizon: Option<u32>,
-    ) -> Result<unknown_size::Settings, CheckError> {
-        let (n, m) = (self.size.processes(), self.size.tokens());
-        let mut settings = unknown_size::Settings::new(program, n, m);
-        settings.limit = self.limit.unwrap_or(settings.limit);
-        settings.horizon = horizon;
-        let delays = self.delays.clone().unwrap_or_default();
-        let wrong = |why: &str| CheckError::Settings(format!("--delays {delays}: {why}"));
-        if let Delays::Count(_) = delays {
-            return Err(wrong("which ones? give all, every:K or at:0,5,9"));
-        }
-        // Larger ones are refused, before their places are listed.
-        if n <= 64 {
-            let places = delays.choose(n, 0);
-            settings.measurers = places.map_err(|error| wrong(&error.to_string()))?;
-        }
-        Ok(settings)
-    }
-}
-
 impl Model {
-    /// Checks the instance that the flags describe.
-    pub(super) fn check(&self, limits: Limits, control: &Control) -> Result<Report, CheckError> {
-        let measuring = |size: &Size<6, 2>, limit: Option<u32>, variant| {
-            let mut settings = measure::Settings::new(size.processes(), size.tokens());
-            settings.limit = limit.unwrap_or(settings.limit);
-            settings.variant = variant;
-            measure::check(&settings, limits, control)
-        };
-        let unknown = |ring: &UnknownSize, program, horizon| {
-            unknown_size::check(&ring.settings(program, horizon)?, limits, control)
-        };
-        match self {
-            Model::ShortestLap(ring) => unknown(ring, Program::ShortestLap, None),
-            Model::HopCount(ring) => unknown(ring, Program::HopCount, None),
-            Model::ShortestLapEpochs { ring, horizon } => {
-                unknown(ring, Program::ShortestLapEpochs, *horizon)
-            }
-            Model::DelayRelay {
-                ring,
-                all_placements: false,
-                unreduced,
-            } => delay_relay::check(&ring.instance()?, search(*unreduced), limits, control),
-            Model::DelayRelay {
-                ring, unreduced, ..
-            } => {
-                let settings = delay_relay::AllPlacements {
-                    processes: ring.size.processes(),
-                    tokens: ring.size.tokens(),
-                    separation: ring.size.separation(ring.separation),
-                    search: search(*unreduced),
-                };
-                delay_relay::check_all(&settings, limits, control)
-            }
-            Model::Measure {
-                size,
-                limit,
-                delays: Some(delays),
-            } => {
-                let ring = UnknownSize {
-                    size: Size {
-                        processes: Some(size.processes()),
-                        tokens: Some(size.tokens()),
-                    },
-                    limit: *limit,
-                    delays: Some(delays.clone()),
-                };
-                unknown(&ring, Program::Measure, None)
-            }
-            Model::Measure { size, limit, .. } => {
-                measuring(size, *limit, measure::Variant::Corrected)
-            }
-            Model::MeasureAsPrinted { size, limit } => {
-                measuring(size, *limit, measure::Variant::AsPrinted)
-            }
-            &Model::KState {
-                processes,
-                values,
-                scheduler,
-                unreduced,
-            } => {
-                let mut settings = k_state::Settings::new(processes);
-                settings.values = values.unwrap_or(settings.values);
-                settings.scheduler = scheduler;
-                settings.search = search(unreduced);
-                k_state::check(&settings, limits, control)
-            }
-            Model::Definitional {
-                ring,
-                values,
-                unreduced,
-            } => {
-                let mut settings = definitional::Settings::new(ring.instance()?);
-                settings.values = values.unwrap_or(settings.values);
-                settings.search = search(*unreduced);
-                definitional::check(&settings, limits, control)
-            }
-            &Model::PhaseClock {
-                processes,
-                values,
-                tail,
-                scheduler,
-            } => {
-                let mut settings = phase_clock::Settings::new(processes);
-                // Far larger ones are refused than do not fit.
-                let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
-                settings.clock.modulus = values.map_or(settings.clock.modulus, number);
-                settings.clock.tail = tail.map_or(settings.clock.tail, number);
-                settings.scheduler = scheduler;
-                phase_clock::check(&settings, limits, control)
-            }
-            Model::Asynchronous {
-                ring,
-                pace,
-                values,
-                every_start,
-                without_previous,
-                scheduler,
-            } => {
-                let mut settings = asynchronous::Settings::new(ring.instance()?, *pace);
-                settings.modulus = values.unwrap_or(settings.modulus);
-                settings.previous = !without_previous;
-                settings.every_start = *every_start;
-                settings.scheduler = *scheduler;
-                asynchronous::check(&settings, limits, control)
-            }
-            &Model::Handover { capacity, values } => {
-                let mut settings = handover::Settings::new(capacity);
-                settings.values = values.unwrap_or(settings.values);
-                handover::check(&settings, limits, control)
-            }
-            Model::Monitor {
-                size,
-                separation,
-                supply,
-                monitors,
-            } => {
-                let separation = size.separation(*separation);
-                let mut settings =
-                    monitor::Settings::new(size.processes(), size.tokens(), separation);
-                settings.supply = supply.unwrap_or(settings.supply);
-                settings.monitors.clone_from(monitors);
-                monitor::check(&settings, limits, control)
-            }
-            Model::MovingBlock {
-                size,
-                separation,
-                prompt_news,
-                clean_start,
-                believe_old_news,
-                tell_old_news,
-            } => {
-                let mut settings = moving_block::Settings::new(
-                    size.processes(),
-                    u32::try_from(size.tokens()).unwrap_or(u32::MAX),
-                    size.separation_with_slack(*separation),
-                );
-                settings.late_news = !prompt_news;
-                if *clean_start {
-                    settings.starts = moving_block::Starts::Clean;
-                }
-                settings.variant = match (believe_old_news, tell_old_news) {
-                    (true, _) => moving_block::Variant::OldNews,
-                    (_, true) => moving_block::Variant::NotSilent,
-                    _ => moving_block::Variant::Sound,
-                };
-                moving_block::check(&settings, limits, control)
-            }
-            Model::Patrol {
-                size,
-                separation,
-                values,
-                never_open,
-                ignore_ready,
-                ignore_moves,
-            } => {
-                let mut settings = patrol::Settings::new(
-                    size.processes(),
-                    size.tokens(),
-                    size.separation_with_slack(*separation),
-                );
-                settings.values = values.unwrap_or(settings.values);
-                settings.variant = match (never_open, ignore_ready, ignore_moves) {
-                    (true, ..) => patrol::Variant::NeverOpens,
-                    (_, true, _) => patrol::Variant::IgnoresReady,
-                    (.., true) => patrol::Variant::IgnoresMoves,
-                    _ => patrol::Variant::Sound,
-                };
-                patrol::check(&settings, limits, control)
-            }
+    /// The name, and the flags that were given or have defaults.
+    pub(super) fn settings(&self) -> (String, Map<String, Value>) {
+        let (model, settings) = match serde_json::to_value(self) {
+            Ok(Value::Object(one)) => one.into_iter().next(),
+            _ => None,
+        }
+        .unwrap_or_default();
+        match settings {
+            Value::Object(settings) => (model, settings),
+            _ => (model, Map::new()),
         }
     }
 }
 
-fn search(unreduced: bool) -> Search {
-    if unreduced {
-        Search::EveryState
-    } else {
-        Search::Reduced
-    }
+fn by_name<S: serde::Serializer>(scheduler: &Scheduler, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(scheduler.name())
 }

@@ -1,14 +1,16 @@
 //! The ring that `headway check` and `headway export` are asked about.
 
 use clap::Args as ClapArgs;
+use headway_answer::{check, json};
 use headway_check::CheckError;
-use headway_check::model::delay_relay::{Instance, MAX_PROCESSES};
+use headway_check::model::delay_relay::Instance;
 use headway_sim::placement::Delays;
+use serde::Serialize;
 
 use crate::flags::whole_number;
 
 /// How many processes and tokens; by default N and M.
-#[derive(ClapArgs, Clone, Debug)]
+#[derive(ClapArgs, Clone, Debug, Serialize)]
 pub(crate) struct Size<const N: usize, const M: usize> {
     #[arg(
         short = 'n',
@@ -29,32 +31,11 @@ pub(crate) struct Size<const N: usize, const M: usize> {
     pub(crate) tokens: Option<usize>,
 }
 
-impl<const N: usize, const M: usize> Size<N, M> {
-    pub(super) fn processes(&self) -> usize {
-        self.processes.unwrap_or(N)
-    }
-
-    pub(super) fn tokens(&self) -> usize {
-        self.tokens.unwrap_or(M.min(self.processes().max(1)))
-    }
-
-    /// The separation given, or the largest that fits.
-    pub(super) fn separation(&self, given: Option<u32>) -> u32 {
-        let largest = (self.processes() / self.tokens().max(1)).max(1);
-        given.unwrap_or_else(|| u32::try_from(largest).unwrap_or(u32::MAX))
-    }
-
-    /// The separation given, or the largest that leaves one process over.
-    pub(super) fn separation_with_slack(&self, given: Option<u32>) -> u32 {
-        let largest = (self.processes().max(1) - 1) / self.tokens().max(1);
-        given.unwrap_or_else(|| u32::try_from(largest.max(1)).unwrap_or(u32::MAX))
-    }
-}
-
 /// A ring of delays and relays.
-#[derive(ClapArgs, Clone, Debug)]
+#[derive(ClapArgs, Clone, Debug, Serialize)]
 pub(crate) struct RingFlags<const N: usize, const M: usize> {
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) size: Size<N, M>,
 
     /// Hops to keep between successive tokens [default: N/M]
@@ -69,19 +50,7 @@ pub(crate) struct RingFlags<const N: usize, const M: usize> {
 impl<const N: usize, const M: usize> RingFlags<N, M> {
     /// The ring that the flags describe.
     pub(crate) fn instance(&self) -> Result<Instance, CheckError> {
-        let (n, m) = (self.size.processes(), self.size.tokens());
-        let separation = self.size.separation(self.separation);
-        if n > MAX_PROCESSES {
-            // Refused, before its delays are listed.
-            return Instance::uniform(n, m, separation);
-        }
-        let delays = self.delays.clone().unwrap_or_default();
-        let wrong = |why: &str| CheckError::Settings(format!("--delays {delays}: {why}"));
-        if let Delays::Count(_) = delays {
-            return Err(wrong("which ones? give all, every:K or at:0,5,9"));
-        }
-        let places = delays.choose(n, 0);
-        let places = places.map_err(|error| wrong(&error.to_string()))?;
-        Instance::with_delays(n, m, separation, places)
+        let flags = json::fields(serde_json::to_value(self).unwrap_or_default());
+        check::ring(flags, N, M)
     }
 }

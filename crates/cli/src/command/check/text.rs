@@ -126,12 +126,13 @@ fn expected(out: &mut impl Write, report: &Report) -> io::Result<()> {
 }
 
 fn witness(out: &mut impl Write, report: &Report, saved: Option<&Path>) -> io::Result<()> {
-    let Some(run) = super::witness_of(report) else {
+    let Some(run) = headway_answer::check::witness_of(report) else {
         return Ok(());
     };
     let what = match (report.all_hold(), report.worst) {
         (false, _) => "Counterexample",
         (true, Some(_)) => "Slowest start",
+        (true, None) if report.figure("expected_steps_low").is_some() => "Worst start",
         (true, None) => "Closest approach of two tokens, from",
     };
     match saved {

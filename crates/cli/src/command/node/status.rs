@@ -17,11 +17,24 @@ pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
     let style = if settled { GOOD } else { BAD };
     writeln!(
         out,
-        "{HEADING}{}{HEADING:#} is {style}{}{style:#} after {}",
+        "{HEADING}{}{HEADING:#} is {style}{}{style:#}",
         text(&status["name"]),
         text(&status["phase"]),
-        count(number("round"), "round")
     )?;
+    for silent in list("unheard") {
+        let name = text(&silent["name"]);
+        let by = silent["silent_by"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        let by: Vec<&str> = by.iter().map(text).collect();
+        writeln!(
+            out,
+            "{BAD}the ring stands still{BAD:#} since {}: {name} is silent, says {}; start it, or \
+             `headway node remove {name}`",
+            age(silent["silent_ms"].as_u64().unwrap_or_default()),
+            by.join(" and ")
+        )?;
+    }
     let place = match status["index"].as_u64() {
         Some(index) => format!("place {index} of {}", number("members")),
         None => format!("not on it; it has {}", count(number("members"), "member")),
@@ -69,8 +82,9 @@ pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
     let (permits, hops) = (count(number("permits"), "permit"), number("hops"));
     writeln!(
         out,
-        "so far      {permits} granted, {} passed on, {} waiting",
+        "so far      {permits} granted, {} passed on, {} of the patrol, {} waiting",
         count(hops, "token"),
+        count(number("laps"), "visit"),
         number("waiting")
     )?;
     let alarms = list("alarms").iter().map(|alarm| text(alarm).to_owned());
@@ -110,12 +124,13 @@ mod tests {
     fn a_status_in_words() {
         let status = json!({
             "name": "b", "index": 1, "members": 3, "ring": "web", "settled": true,
-            "phase": "settled", "round": 120, "silent": ["c"], "separation": 1, "tokens": 1,
+            "phase": "settled", "laps": 120, "silent": ["c"], "separation": 1, "tokens": 1,
             "holding": [{ "token": 0, "fencing": 7, "since_ms": 1500 }], "hops": 41,
             "neighbours": [
                 { "name": "a", "address": "192.0.2.1:7400", "heard_ms": 20, "is_silent": false },
                 { "name": "c", "address": "192.0.2.3:7400", "heard_ms": null, "is_silent": true },
             ],
+            "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
             "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });
         let mut told = Vec::new();
@@ -124,14 +139,16 @@ mod tests {
         let told = String::from_utf8(told).expect("text");
         assert_eq!(
             told,
-            "b is settled after 120 rounds\n\
+            "b is settled\n\
+             the ring stands still since 12s: c is silent, says b and d; start it, or \
+             `headway node remove c`\n\
              ring        web, roster 1, place 1 of 3\n\
              asked for   1 token, at least 1 hop apart in real time\n\
              holds       token 0, in use for 1.5s, fencing number 7\n\
              neighbours  a at 192.0.2.1:7400, heard 20ms ago\n            \
              c at 192.0.2.3:7400, not heard yet, silent\n\
              bypassed    nobody\n\
-             so far      2 permits granted, 41 tokens passed on, 0 waiting\n\
+             so far      2 permits granted, 41 tokens passed on, 120 visits of the patrol, 0 waiting\n\
              alarms      none\n"
         );
     }

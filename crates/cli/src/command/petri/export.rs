@@ -37,7 +37,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t)]
     to: Target,
 
-    /// Where to [default: standard output]
+    /// Write to this file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -71,7 +71,12 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 ))
                 .help(format!("drop --{flag}, or drop the file")));
             } else {
-                read_net(path, args.net.as_deref(), Purpose::WriteAgain)?
+                // The other formats have no looks to lose.
+                let purpose = match args.to {
+                    Target::Pnml => Purpose::WriteAgain,
+                    Target::Tina | Target::Dot => Purpose::Use,
+                };
+                read_net(path, args.net.as_deref(), purpose)?
             }
         }
     };

@@ -4,13 +4,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use headway_petri::play::{Synchronous, Timed};
+use headway_petri::play::{NotPlayable, Synchronous, Timed};
 use headway_petri::{Marking, Net, svg};
 use serde_json::{Map, Value, json};
 
 use super::input::{NetFlags, Purpose, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{Format, whole_number};
+use crate::interrupt::is_stopped;
+use crate::report::count;
 use crate::report::style::{BAD, DIM, HEADING};
 use headway_draw::escape;
 
@@ -26,7 +28,8 @@ Examples:
 By rounds, every transition fires as often as the tokens at the start of the round
 allow. By time, a token is usable a holding time after it was put down. With all
 holding times 1 these are the same. Where transitions compete for a token, the one
-that comes first in the file gets it.")]
+that comes first in the file gets it. After Ctrl-C the output is whole up to the last round,
+and the exit code is 130.")]
 pub(super) struct Args {
     #[command(flatten)]
     net: NetFlags,
@@ -82,22 +85,26 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// JSON is one object, made in memory: some gigabytes.
-const MAX_KEPT: usize = 20_000_000;
-
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let plant = args.net.read(Purpose::of(args.output.as_ref()))?;
     let net = &plant.net;
     let unit = net.first_not_unit().is_none();
     let by = args.by.unwrap_or(if unit { By::Rounds } else { By::Time });
     let mut out = anstream::stdout().lock();
-    let (mut rows, mut kept) = (Vec::new(), 0);
     match args.format {
         Format::Text => heading(&mut out, args, net, by)?,
         Format::Csv => writeln!(out, "round,place,tokens")?,
-        Format::Json => {}
+        // Round by round, so that it needs no memory and an interrupted play is whole.
+        Format::Json => {
+            let by = if by == By::Rounds { "rounds" } else { "time" };
+            let id = json!(net.id);
+            write!(
+                out,
+                "{{\n  \"net\": {id},\n  \"by\": \"{by}\",\n  \"played\": ["
+            )?;
+        }
     }
-    let (last, dead_from) = play(args, &plant.net, &plant.marking, by, |shown| {
+    let (last, dead_from, played) = play(args, &plant.net, &plant.marking, by, |shown| {
         match args.format {
             Format::Text => text_row(&mut out, net, shown)?,
             Format::Csv => {
@@ -106,15 +113,9 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 }
             }
             Format::Json => {
-                kept += shown.marked(net).count() + shown.fired(net).count();
-                if kept > MAX_KEPT {
-                    return Err(Failure::new(format!(
-                        "by round {} the JSON would have more than {MAX_KEPT} numbers",
-                        shown.round
-                    ))
-                    .help("give fewer --rounds, or take --format csv, which has no limit"));
-                }
-                rows.push(json_row(net, shown));
+                let comma = if shown.round > 0 { "," } else { "" };
+                let row = format!("\n{:#}", json_row(net, shown)).replace('\n', "\n    ");
+                write!(out, "{comma}{row}")?;
             }
         }
         Ok(())
@@ -129,11 +130,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
             }
         }
         Format::Json => {
-            let value = json!({
-                "net": net.id, "by": if by == By::Rounds { "rounds" } else { "time" },
-                "played": rows, "dead_from": dead_from,
-            });
-            writeln!(out, "{value:#}")?;
+            writeln!(out, "\n  ],\n  \"dead_from\": {}\n}}", json!(dead_from))?;
         }
         Format::Csv => {}
     }
@@ -146,27 +143,32 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         write_pnml(args.output.as_deref(), &net, &last)?;
     }
-    let caption = format!("{} after {} rounds", net.id, args.rounds);
+    let rounds = played.unwrap_or(args.rounds);
+    let caption = format!("{} after {}", net.id, count(rounds, "round"));
     let highlight = svg::Highlight {
         caption,
         ..svg::Highlight::default()
     };
     write_svg(args.svg.as_deref(), net, &last, &highlight)?;
-    Ok(Answer::Yes)
+    match played {
+        Some(round) => Err(Failure::interrupted(format!("stopped after round {round}"))),
+        None => Ok(Answer::Yes),
+    }
 }
 
-/// Plays and shows every round; returns the last marking and whether the net died.
+/// Plays and shows every round; returns the last marking, whether the net died, and after
+/// which round it was interrupted, if it was.
 fn play(
     args: &Args,
     net: &Net,
     marking: &Marking,
     by: By,
     mut show: impl FnMut(&Shown<'_>) -> Result<(), Failure>,
-) -> Result<(Marking, Option<u64>), Failure> {
+) -> Result<(Marking, Option<u64>, Option<u64>), Failure> {
     let adjacency = net.adjacency();
     let unplayable = |error| {
-        Failure::new(format!("{}: {error}", args.net.file.display()))
-            .help("transitions and places are numbered from 0 in the order of the file")
+        let why = with_ids(net, error);
+        Failure::new(format!("{}: {why}", args.net.file.display()))
     };
     show(&Shown {
         round: 0,
@@ -176,9 +178,12 @@ fn play(
     if by == By::Rounds {
         let mut play = Synchronous::new(&adjacency, marking).map_err(unplayable)?;
         for round in 1..=args.rounds {
+            if is_stopped() {
+                return Ok((play.marking().clone(), None, Some(round - 1)));
+            }
             let fired = play.round().map_err(unplayable)?.clone();
             if fired.is_empty() {
-                return Ok((play.marking().clone(), Some(round - 1)));
+                return Ok((play.marking().clone(), Some(round - 1), None));
             }
             show(&Shown {
                 round,
@@ -186,12 +191,15 @@ fn play(
                 marking: play.marking(),
             })?;
         }
-        return Ok((play.marking().clone(), None));
+        return Ok((play.marking().clone(), None, None));
     }
     let holding: Vec<u64> = (0..net.places()).map(|place| net.holding(place)).collect();
     let mut play = Timed::new(&adjacency, &holding, marking).map_err(unplayable)?;
     let mut last_fired = 0;
     while let Some(round) = play.next_time().filter(|&time| time <= args.rounds) {
+        if is_stopped() {
+            return Ok((play.marking(), None, Some(last_fired)));
+        }
         let Some(instant) = play.step().map_err(unplayable)? else {
             break;
         };
@@ -206,7 +214,20 @@ fn play(
         }
     }
     let dead = play.next_time().is_none();
-    Ok((play.marking(), dead.then_some(last_fired)))
+    Ok((play.marking(), dead.then_some(last_fired), None))
+}
+
+/// Why it cannot be played, with ids in place of numbers.
+fn with_ids(net: &Net, error: NotPlayable) -> String {
+    let (number, id) = match error {
+        NotPlayable::Source { transition } => (transition, net.transition_id(transition)),
+        NotPlayable::Overflow { place } | NotPlayable::NoTime { place } => {
+            (place, net.place_id(place))
+        }
+    };
+    error
+        .to_string()
+        .replace(&format!("number {number} "), &format!("{id} "))
 }
 
 fn heading(out: &mut impl Write, args: &Args, net: &Net, by: By) -> std::io::Result<()> {
@@ -216,10 +237,10 @@ fn heading(out: &mut impl Write, args: &Args, net: &Net, by: By) -> std::io::Res
     };
     writeln!(
         out,
-        "{HEADING}{}: {} places, {} transitions{HEADING:#}   {DIM}{how}, from {}{DIM:#}",
+        "{HEADING}{}: {}, {}{HEADING:#}   {DIM}{how}, from {}{DIM:#}",
         net.id,
-        net.places(),
-        net.transitions(),
+        count(net.places() as u64, "place"),
+        count(net.transitions() as u64, "transition"),
         args.net.file.display()
     )
 }

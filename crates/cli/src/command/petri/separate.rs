@@ -4,21 +4,18 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use headway_petri::circuit::{self, Circuit};
-use headway_petri::separate::{self, Method, NotSeparable, Request};
-use headway_petri::{Marking, Net, svg};
-use serde_json::{Value, json};
+use headway_answer::petri::separate::{Circuits, Question, no_clear_circuit};
+use headway_petri::separate::Method;
+use headway_petri::svg;
 
-use super::input::{
-    NetFlags, Plant, Purpose, place_ids, shortened, transition_ids, write_pnml, write_svg,
-};
+use super::input::{NetFlags, Plant, Purpose, place_ids, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, one_of, whole_number};
 use crate::report::style::{DIM, HEADING};
 
 mod report;
 
-use report::{Side, report, write_text};
+use report::write_text;
 
 /// Flags of `headway petri separate`.
 #[derive(ClapArgs, Debug)]
@@ -80,148 +77,66 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let plant = args.net.read(Purpose::of(args.output.as_ref()))?;
-    let circuit = match args.ring.as_slice() {
-        [auto] if auto == "auto" => match choose(args, &plant)? {
-            Some(circuit) => circuit,
-            None => return Ok(Answer::Yes),
-        },
-        names => {
-            let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
-            Circuit::named(&plant.net, &names).map_err(|error| {
-                Failure::new(format!("--ring: {error}"))
-                    .help("name the places in the order of the tokens' way, or use --ring auto")
-            })?
+    let question = Question {
+        ring: args.ring.clone(),
+        separation: args.separation,
+        transitions: args.transitions.clone(),
+        method: args.method,
+        max_rounds: args.max_rounds,
+        list: args.list,
+    };
+    let circuit = match question.circuit(&plant)? {
+        Ok(circuit) => circuit,
+        Err(circuits) => {
+            show(args, &plant, &circuits)?;
+            if args.separation.is_some() || args.output.is_some() {
+                return Err(no_clear_circuit());
+            }
+            return Ok(Answer::Yes);
         }
     };
-    let Some(separation) = args.separation else {
-        return Err(Failure::new("--separation is missing")
-            .help("say how many places apart the tokens are to be: --separation D"));
-    };
-    let request = Request {
-        at: positions(args, &plant.net, &circuit)?,
-        circuit,
-        separation,
-        method: args.method,
-    };
-    let done = separate::add(&plant.net, &plant.marking, &request)
-        .map_err(|error| refused(&error, &request, &plant.marking))?;
-    let before = Side::of(&plant.net, &plant.marking, &request, args)?;
-    let after = Side::of(&done.net, &done.marking, &request, args)?;
+    let found = question.separate(&args.net.file, &plant, circuit)?;
+    let done = &found.done;
     let mut out = anstream::stdout().lock();
     match args.format {
-        TextOrJson::Text => write_text(&mut out, args, &plant, &request, &done, &before, &after)?,
-        TextOrJson::Json => {
-            let value = report(args, &plant, &request, &done, &before, &after);
-            writeln!(out, "{value:#}")?;
-        }
+        TextOrJson::Text => write_text(&mut out, &plant, &found, args.output.is_some())?,
+        TextOrJson::Json => writeln!(out, "{:#}", found.json(&plant))?,
     }
     drop(out);
     if let Some(path) = &args.output {
         write_pnml(Some(path), &done.net, &done.marking)?;
     }
     let highlight = svg::Highlight {
-        places: request.circuit.places.clone(),
+        places: found.request.circuit.places.clone(),
         added: done.places_added.clone(),
         caption: format!(
-            "{}: {} for separation {separation}",
-            plant.net.id, args.method
+            "{}: {} for separation {}",
+            plant.net.id, args.method, found.request.separation
         ),
     };
     write_svg(args.svg.as_deref(), &done.net, &done.marking, &highlight)?;
-    // Tokens that stand still forever are not what was asked for, however far apart.
-    let stopped =
-        |side: &Side| side.behaviour.recurs.is_some() && side.behaviour.circuit_firings == 0;
-    let separated = after.behaviour.separated_from.is_some();
-    Ok((separated && (stopped(&before) || !stopped(&after))).into())
+    Ok(found.holds().into())
 }
 
-/// Lists circuits; the one to take, if the choice is clear and something is to
-/// be done with it.
-fn choose(args: &Args, plant: &Plant) -> Result<Option<Circuit>, Failure> {
-    let (circuits, all) = circuit::list(&plant.net, args.list);
-    let crowded = |circuit: &&Circuit| circuit.tokens(&plant.marking) >= 2;
-    let mut candidates = circuits.iter().filter(crowded);
-    let first = candidates.next();
-    let clear = all && first.is_some() && candidates.next().is_none();
-    if args.separation.is_some() && clear {
-        return Ok(first.cloned());
-    }
+/// Lists circuits.
+fn show(args: &Args, plant: &Plant, circuits: &Circuits) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     match args.format {
-        TextOrJson::Json => {
-            let row = |circuit: &Circuit| {
-                json!({
-                    "place_names": place_ids(&plant.net, &circuit.places),
-                    "tokens": circuit.tokens(&plant.marking),
-                    "circuit_rounds": circuit.rounds(&plant.net),
-                })
-            };
-            let rows: Vec<Value> = circuits.iter().map(row).collect();
-            writeln!(out, "{:#}", json!({ "circuits": rows, "all": all }))?;
-        }
+        TextOrJson::Json => writeln!(out, "{:#}", circuits.json(plant))?,
         TextOrJson::Text => {
             writeln!(
                 out,
                 "{HEADING}tokens  rounds  places of the circuit{HEADING:#}"
             )?;
-            for circuit in &circuits {
+            for circuit in &circuits.circuits {
                 let places = place_ids(&plant.net, &circuit.places).join(",");
                 let (tokens, rounds) = (circuit.tokens(&plant.marking), circuit.rounds(&plant.net));
                 writeln!(out, "{tokens:>6}  {rounds:>6}  {places}")?;
             }
-            if !all {
+            if !circuits.all {
                 writeln!(out, "{DIM}and more: --list K lists K of them{DIM:#}")?;
             }
         }
     }
-    drop(out);
-    if args.separation.is_some() || args.output.is_some() {
-        return Err(Failure::new(
-            "--ring auto: there is not exactly one circuit with two tokens or more",
-        )
-        .help("choose one of those listed: --ring P1,P2,..."));
-    }
-    Ok(None)
-}
-
-fn positions(args: &Args, net: &Net, circuit: &Circuit) -> Result<Option<Vec<usize>>, Failure> {
-    if args.transitions.is_empty() {
-        return Ok(None);
-    }
-    if args.method == Method::Monitor {
-        return Err(
-            Failure::new("--transitions has no meaning for monitors, which go everywhere")
-                .help("drop --transitions, or use --method minor-ring"),
-        );
-    }
-    let position = |name: &String| {
-        let found = circuit.transitions.iter().position(|&t| {
-            net.transition_id(t) == name.trim() || net.transition_name(t) == name.trim()
-        });
-        found.ok_or_else(|| {
-            let ids = transition_ids(net, circuit.transitions.iter().copied());
-            Failure::new(format!(
-                "--transitions {name}: not a transition of the circuit"
-            ))
-            .help(format!("choose among {}", shortened(&ids)))
-        })
-    };
-    args.transitions
-        .iter()
-        .map(position)
-        .collect::<Result<Vec<usize>, Failure>>()
-        .map(Some)
-}
-
-fn refused(error: &NotSeparable, request: &Request, marking: &Marking) -> Failure {
-    let failure = Failure::new(error);
-    match error {
-        NotSeparable::NoRoom { .. } => {
-            let tokens = request.circuit.tokens(marking).max(1);
-            let most = request.circuit.places.len() as u64 / tokens;
-            failure.help(format!("give --separation {most} or less, or fewer tokens"))
-        }
-        NotSeparable::Nothing => failure.help("give --separation 1 or more"),
-        _ => failure,
-    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use headway_walk::kept::{self, Offsets};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, read_text};
-use crate::flags::{Instance, RingFlags};
+use crate::flags::{Instance, ProgramChoice, RingFlags};
 use crate::report::style::{BAD, DIM, GOOD};
 
 /// Reads a walk file.
@@ -40,7 +40,8 @@ pub(super) fn flags(file: &WalkFile, path: &Path, given: &RingFlags) -> Result<R
     } else {
         (file.walk.len() as u64 / tokens.max(1)).max(1)
     };
-    let measures = given.program.unwrap_or_default().measures();
+    let program = given.program.and_then(ProgramChoice::in_lock_step);
+    let measures = program.unwrap_or_default().measures();
     let separation = given.separation.or((!measures).then_some(own));
     Ok(RingFlags {
         processes: Some(file.walk.len() as u64),

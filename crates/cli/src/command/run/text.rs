@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use headway_core::desiderata::Desideratum;
+use headway_core::desiderata::{Desideratum, Verdict};
 use headway_sim::beliefs::Beliefs;
-use headway_sim::{Outcome, Run};
+use headway_sim::{Fault, Outcome, Run};
 
 use super::over_network::OverNetwork;
 use crate::flags::Instance;
@@ -15,7 +15,7 @@ use crate::report::{count, try_next};
 /// Lines around the diagram.
 pub(super) const LINES: usize = 23;
 
-const NOT_JUDGED: &str = "not judged: not legitimate yet";
+pub(super) const NOT_JUDGED: &str = "not judged: not legitimate yet";
 
 /// Below this many rows, only one thing is suggested to try next.
 const TALL_SCREEN_ROWS: usize = 30;
@@ -37,7 +37,7 @@ pub(super) fn write(
     rows: usize,
 ) -> io::Result<()> {
     let outcome = seen.outcome;
-    writeln!(out, "{HEADING}{}{HEADING:#}", title(instance))?;
+    writeln!(out, "{HEADING}{}{HEADING:#}", instance.title())?;
     writeln!(
         out,
         "{DIM}A capital is a token on its way, a small letter one that rests, a digit a pile.{DIM:#}"
@@ -50,30 +50,12 @@ pub(super) fn write(
     if let Some(beliefs) = seen.beliefs {
         believed(out, instance, beliefs)?;
     }
-    recoveries(out, run, outcome)?;
+    recoveries(out, &run.faults, outcome)?;
     verdicts(out, instance, outcome)?;
     if let Some(network) = seen.network {
         network.write(out)?;
     }
     suggest(out, instance, run, rows)
-}
-
-/// What was started.
-pub(crate) fn title(instance: &Instance) -> String {
-    let delays = instance.ring.delay_count();
-    let who = if delays == instance.ring.len() {
-        "all delay".to_owned()
-    } else {
-        format!("{delays} of them delay")
-    };
-    format!(
-        "{}, {who}; {}, {} apart; {}, seed {}",
-        count(instance.processes(), "process"),
-        count(instance.tokens(), "token"),
-        instance.separation(),
-        instance.start_name,
-        instance.seed
-    )
 }
 
 pub(crate) fn settling(
@@ -90,10 +72,16 @@ pub(crate) fn settling(
     let worst = proved(worst_case.map(|worst| worst.legitimate_at));
     match outcome.legitimate_at {
         Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
-        Some(round) => writeln!(
-            out,
-            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{worst}"
-        )?,
+        Some(round) => {
+            let struck = outcome.recoveries.iter().map(|recovery| recovery.fault_at);
+            let struck = struck.filter(|at| (1..round).contains(at)).max();
+            let since = struck.map(|at| format!(", {} after a fault", round - at));
+            let since = since.unwrap_or_default();
+            writeln!(
+                out,
+                "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{since}{worst}"
+            )?;
+        }
         None => writeln!(
             out,
             "{bad}Not legitimate{bad:#} in {}{worst}",
@@ -124,13 +112,21 @@ pub(crate) fn distances(
     instance: &Instance,
     outcome: &Outcome,
 ) -> io::Result<()> {
+    smallest_distances(out, instance.separation(), outcome)
+}
+
+pub(super) fn smallest_distances(
+    out: &mut impl Write,
+    separation: u32,
+    outcome: &Outcome,
+) -> io::Result<()> {
     let hops = |distance: Option<u64>| distance.map_or("-".to_owned(), |hops| hops.to_string());
     writeln!(
         out,
         "Smallest distance between tokens: {} before, {} after; wanted {}.",
         hops(outcome.min_distance_before),
         hops(outcome.min_distance_after),
-        instance.separation()
+        separation
     )
 }
 
@@ -162,8 +158,12 @@ fn believed(out: &mut impl Write, instance: &Instance, beliefs: &Beliefs) -> io:
     writeln!(out, "{list}{}{}", whose(less, "less"), whose(more, "more"))
 }
 
-fn recoveries(out: &mut impl Write, run: &Run, outcome: &Outcome) -> io::Result<()> {
-    let mut struck: Vec<_> = run.faults.iter().collect();
+pub(super) fn recoveries(
+    out: &mut impl Write,
+    faults: &[Fault],
+    outcome: &Outcome,
+) -> io::Result<()> {
+    let mut struck: Vec<_> = faults.iter().collect();
     struck.sort_by_key(|fault| fault.after_round);
     for (fault, recovery) in struck.into_iter().zip(&outcome.recoveries[1..]) {
         match recovery.rounds() {
@@ -209,15 +209,20 @@ fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io:
                 }
             },
         };
-        writeln!(
-            out,
-            "  {} {} {:<42} {DIM}{detail}{DIM:#}",
-            mark(verdict.holds),
-            verdict.of.name(),
-            verdict.of.asks()
-        )?;
+        self::verdict(out, verdict, &detail)?;
     }
     Ok(())
+}
+
+/// The line of one property.
+pub(super) fn verdict(out: &mut impl Write, verdict: &Verdict, detail: &str) -> io::Result<()> {
+    writeln!(
+        out,
+        "  {} {} {:<42} {DIM}{detail}{DIM:#}",
+        mark(verdict.holds),
+        verdict.of.name(),
+        verdict.of.asks()
+    )
 }
 
 fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) -> io::Result<()> {
@@ -248,7 +253,8 @@ fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) ->
         }
         let jam = command(&changed);
         commands.push((jam, "one token too many: a traffic jam"));
-        commands.push((command(&[("seed", "random")]), "another start"));
+        let another = command(&[("start", "random"), ("seed", "random")]);
+        commands.push((another, "another start"));
     } else {
         if n >= d {
             let (fewer, d) = ((n / d).to_string(), d.to_string());

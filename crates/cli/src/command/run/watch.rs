@@ -32,6 +32,19 @@ const MAX_DOTS: usize = 20_000_000;
 
 /// Shows the run; the answer is the run's.
 pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
+    let (mut film, outcome) = Film::record(instance, run)?;
+    let interrupted = screen(&mut film)?;
+    // The film leaves nothing on the screen.
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{HEADING}{}{HEADING:#}", film.title)?;
+    text::settling(&mut out, instance, &outcome)?;
+    text::distances(&mut out, instance, &outcome)?;
+    film.write_length(&mut out)?;
+    Ok(interrupted.unwrap_or(outcome.legitimate.into()))
+}
+
+/// Refuses what cannot show a film.
+pub(super) fn check_terminal() -> Result<(), Failure> {
     if !super::on_a_terminal() {
         return Err(Failure::new("--watch needs a terminal")
             .help("drop --watch when the output goes to a file or another program"));
@@ -42,28 +55,19 @@ pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
                 .help("drop --watch, or set TERM"),
         );
     }
-    let (mut film, outcome) = Film::record(instance, run)?;
+    Ok(())
+}
+
+/// Shows a film until its viewer quits; an answer if that was by Ctrl-C.
+pub(super) fn screen(film: &mut Film) -> Result<Option<Answer>, Failure> {
     let mut terminal = ratatui::try_init().map_err(|error| {
         Failure::new(format!("cannot use the terminal: {error}")).help("drop --watch")
     })?;
-    let played = play(&mut terminal, &mut film);
+    let played = play(&mut terminal, film);
     ratatui::restore();
-    // The film leaves nothing on the screen.
-    let mut out = anstream::stdout().lock();
-    writeln!(out, "{HEADING}{}{HEADING:#}", film.title)?;
-    text::settling(&mut out, instance, &outcome)?;
-    text::distances(&mut out, instance, &outcome)?;
-    let dots: usize = film.scenes.iter().map(|scene| scene.tokens.len()).sum();
-    if film.scenes.len() == MAX_SCENES || dots >= MAX_DOTS {
-        let states = film.scenes.len();
-        writeln!(
-            out,
-            "The film ends after {states} states; drop --watch for all."
-        )?;
-    }
     match played? {
-        Ended::Quit => Ok(outcome.legitimate.into()),
-        Ended::Interrupted => Ok(Answer::Interrupted),
+        Ended::Quit => Ok(None),
+        Ended::Interrupted => Ok(Some(Answer::Interrupted)),
     }
 }
 
@@ -97,11 +101,13 @@ fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<Ende
 }
 
 /// All states of a run, and which one is shown.
-struct Film {
-    title: String,
+pub(super) struct Film {
+    pub(super) title: String,
     processes: usize,
     delays: Vec<bool>,
     scenes: Vec<Scene>,
+    /// Tokens in all of them together.
+    dots: usize,
     at: usize,
     playing: bool,
     /// Scenes per second.
@@ -109,28 +115,60 @@ struct Film {
     worst: Option<Round>,
 }
 
-struct Scene {
-    round: Round,
-    tokens: Vec<Dot>,
-    closest: Option<u64>,
-    legitimate: bool,
-    remark: String,
+pub(super) struct Scene {
+    pub(super) round: Round,
+    pub(super) tokens: Vec<Dot>,
+    pub(super) closest: Option<u64>,
+    pub(super) legitimate: bool,
+    pub(super) remark: String,
 }
 
 impl Film {
-    fn record(instance: &Instance, run: &Run) -> Result<(Film, Outcome), Failure> {
-        let mut film = Film {
-            title: text::title(instance),
-            processes: instance.ring.len(),
-            delays: delays(&instance.ring),
+    /// A film without scenes, of processes that do or do not delay.
+    pub(super) fn new(title: String, delays: Vec<bool>, worst: Option<Round>) -> Film {
+        Film {
+            title,
+            processes: delays.len(),
+            delays,
             scenes: Vec::new(),
+            dots: 0,
             at: 0,
             playing: true,
             speed: 6,
-            worst: instance.worst_case().map(|worst| worst.last_rest),
-        };
+            worst,
+        }
+    }
+
+    /// Adds a scene. Whether the film is full.
+    pub(super) fn push(&mut self, scene: Scene) -> ControlFlow<()> {
+        self.dots += scene.tokens.len();
+        self.scenes.push(scene);
+        match self.full() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.scenes.len() >= MAX_SCENES || self.dots >= MAX_DOTS
+    }
+
+    /// Says so if the run is longer than the film.
+    pub(super) fn write_length(&self, out: &mut impl Write) -> std::io::Result<()> {
+        if !self.full() {
+            return Ok(());
+        }
+        let states = self.scenes.len();
+        writeln!(
+            out,
+            "The film ends after {states} states; drop --watch for all."
+        )
+    }
+
+    fn record(instance: &Instance, run: &Run) -> Result<(Film, Outcome), Failure> {
+        let worst = instance.worst_case().map(|worst| worst.last_rest);
+        let mut film = Film::new(instance.title(), delays(&instance.ring), worst);
         let mut beliefs = run.ring.measures().then(|| Beliefs::new(&run.ring));
-        let mut kept = 0;
         let outcome = simulate(run, |frame| {
             let mut remark = match (frame.fault, frame.illegitimate()) {
                 (Some(fault), _) => format!("fault {fault}"),
@@ -145,19 +183,13 @@ impl Film {
                     remark.push_str(&format!("; believed: {least} to {most}"));
                 }
             }
-            film.scenes.push(Scene {
+            film.push(Scene {
                 round: frame.round,
                 tokens: dots(frame.tokens),
                 closest: frame.tokens.min_distance(),
                 legitimate: frame.legitimate,
                 remark,
-            });
-            kept += frame.tokens.places().len();
-            if film.scenes.len() < MAX_SCENES && kept < MAX_DOTS {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
+            })
         })
         .map_err(Failure::new)?;
         Ok((film, outcome))

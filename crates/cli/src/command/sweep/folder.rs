@@ -8,7 +8,7 @@ use headway_lab::sweep::CellResult;
 
 use super::Running;
 use super::publish::publish;
-use crate::failure::{Answer, Failure, file_help};
+use crate::failure::{Answer, Failure, file_help, plain};
 
 /// Opens the folder's journal: a new one, or one to go on with.
 pub(super) fn open(
@@ -81,9 +81,11 @@ pub(super) fn merge(folders: &[PathBuf], out: &Path) -> Result<Answer, Failure> 
 }
 
 fn journal_failure(error: JournalError) -> Failure {
-    let failure = Failure::new(&error);
     match error {
-        JournalError::File { error, .. } => failure.help(file_help(&error)),
-        _ => failure,
+        JournalError::File { doing, path, error } => {
+            let message = format!("cannot {doing} {}: {}", path.display(), plain(&error));
+            Failure::new(message).help(file_help(&error))
+        }
+        error => Failure::new(error),
     }
 }

@@ -1,9 +1,9 @@
-//! A sweep described by flags: they are written down as a sweep file, so that
-//! there is one way to read a sweep, and the folder of results holds the file.
+//! A sweep described by flags.
 
 use std::fmt::Write as _;
 
 use clap::Args as ClapArgs;
+use headway_answer::sweep::Grid;
 use headway_lab::Sweep;
 use headway_sim::settings::{DelayProgram, Start};
 
@@ -100,11 +100,18 @@ impl GridFlags {
 
     /// The sweep file, the sweep, and the command that says the same.
     pub(super) fn sweep(&self) -> Result<(String, Sweep, String), Failure> {
-        let text = self.toml();
-        let sweep = Sweep::parse(&text).map_err(|error| {
-            let key = error.key.trim_start_matches("grid.").replace("figure.", "");
-            Failure::new(format!("--{}: {}", key.replace('_', "-"), error.message))
-        })?;
+        let grid = Grid {
+            name: self.name.clone(),
+            axes: self
+                .axes()
+                .map(|(name, values)| (name.to_owned(), values))
+                .into(),
+            measure: self.measure.clone(),
+            percentiles: self.percentiles.clone(),
+            x: self.x.clone(),
+            series: self.series.clone(),
+        };
+        let (text, sweep) = grid.sweep()?;
         let mut command = "headway sweep".to_owned();
         for (name, values) in self.axes() {
             if !values.is_empty() {
@@ -116,58 +123,4 @@ impl GridFlags {
         }
         Ok((text, sweep, command))
     }
-
-    fn toml(&self) -> String {
-        let list = |values: &[String]| {
-            let quoted: Vec<String> = values.iter().map(|value| quote(value)).collect();
-            format!("[{}]", quoted.join(", "))
-        };
-        let measures = if self.measure.is_empty() {
-            vec!["legitimate_at".to_owned(), "last_rest".to_owned()]
-        } else {
-            self.measure.clone()
-        };
-        let mut text = format!(
-            "name = {}\nmeasure = {}\n",
-            quote(&self.name),
-            list(&measures)
-        );
-        if !self.percentiles.is_empty() {
-            let _ = writeln!(text, "percentiles = {}", list(&self.percentiles));
-        }
-        text.push_str("\n[[grid]]\n");
-        for (name, values) in self.axes() {
-            if !values.is_empty() {
-                let _ = writeln!(text, "{name} = {}", list(&values));
-            }
-        }
-        if let Some(x) = &self.x {
-            let first = measures.iter().find(|measure| *measure != x);
-            let y = first.unwrap_or(&measures[0]);
-            let _ = writeln!(
-                text,
-                "\n[[figure]]\nname = \"figure\"\nx = {}\ny = {}\nseries = {}",
-                quote(x),
-                quote(y),
-                list(&self.series)
-            );
-        }
-        text
-    }
-}
-
-/// A TOML basic string.
-fn quote(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

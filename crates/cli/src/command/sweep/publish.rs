@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anstyle::Style;
+use headway_answer::count;
 use headway_lab::sweep::CellResult;
 use headway_lab::{Sweep, figure, report, table};
 
@@ -177,9 +178,9 @@ fn say(
     };
     writeln!(
         out,
-        "{} cells of {} samples, seed {}, in {folder}: {tables}, report.html{}",
-        sweep.cells.len(),
-        sweep.samples,
+        "{} of {}, seed {}, in {folder}: {tables}, report.html{}",
+        count(sweep.cells.len() as u64, "cell"),
+        count(sweep.samples, "sample"),
         sweep.seed,
         match figures {
             0 => String::new(),

@@ -8,7 +8,7 @@ use super::{Args, nodes, print, read_json, text};
 use crate::failure::{Answer, Failure, write_file};
 use crate::report::count;
 use crate::report::progress::Progress;
-use crate::report::style::{BAD, DIM, GOOD, HEADING, screen};
+use crate::report::style::{BAD, DIM, GOOD, HEADING};
 
 pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, Failure> {
     if args.svg.is_some() {
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
                 count(u64::from(timing.paces[index]), "round"),
                 starts.join(", ")
             )?;
-            text::names(out, network, ring, screen().0.min(100))?;
+            text::labels(out, network, ring)?;
         }
         let colour = if timing.distance > 0 && enough {
             GOOD

@@ -9,8 +9,8 @@ use headway_walk::{Network, Node};
 use serde_json::Value;
 
 use super::Args;
-use crate::report::count;
-use crate::report::style::{BAD, DIM, GOOD, HEADING, screen};
+use crate::report::style::{BAD, DIM, GOOD, HEADING};
+use crate::report::{count, names};
 
 /// Writes the whole report.
 pub(super) fn write(
@@ -55,41 +55,13 @@ fn the_walk(
         count(found.walk.len() as u64, "step"),
         found.separation(request.tokens)
     )?;
-    let (columns, _) = screen();
-    names(out, network, found.walk.positions(), columns.min(100))
+    labels(out, network, found.walk.positions())
 }
 
-/// Names on a few lines.
-pub(super) fn names(
-    out: &mut dyn Write,
-    network: &Network,
-    nodes: &[Node],
-    columns: usize,
-) -> io::Result<()> {
-    const LINES: usize = 5;
-    // Labels with blanks would run into each other.
-    let blanks = nodes.iter().any(|&node| network.label(node).contains(' '));
-    let mut line = String::from("  ");
-    let mut lines = 1;
-    for (index, &node) in nodes.iter().enumerate() {
-        let name = network.label(node);
-        if line.chars().count() + name.chars().count() + 1 > columns && line.len() > 2 {
-            writeln!(out, "{line}")?;
-            line = String::from("  ");
-            lines += 1;
-            if lines > LINES {
-                let left = nodes.len() - index;
-                return writeln!(out, "  {DIM}… and {left} more (-o FILE for all){DIM:#}");
-            }
-        }
-        line.push_str(&name);
-        line.push_str(if blanks && index + 1 < nodes.len() {
-            ", "
-        } else {
-            " "
-        });
-    }
-    writeln!(out, "{}", line.trim_end())
+/// The labels of nodes, on a few lines.
+pub(super) fn labels(out: &mut dyn Write, network: &Network, nodes: &[Node]) -> io::Result<()> {
+    let labels: Vec<_> = nodes.iter().map(|&node| network.label(node)).collect();
+    names(out, &labels)
 }
 
 fn distance(
@@ -187,12 +159,13 @@ fn visits(
     let between = found
         .walk
         .rounds_between_visits(network, &found.walk.even_tokens(request.tokens));
-    writeln!(
-        out,
-        "From one visit to the next a node waits {} to {} rounds.",
-        between.iter().map(|gap| gap.0).min().unwrap_or(0),
-        between.iter().map(|gap| gap.1).max().unwrap_or(0)
-    )?;
+    let least = between.iter().map(|gap| gap.0).min().unwrap_or(0);
+    let most = between.iter().map(|gap| gap.1).max().unwrap_or(0);
+    let waits = match least == most {
+        true => count(most, "round"),
+        false => format!("{least} to {most} rounds"),
+    };
+    writeln!(out, "From one visit to the next a node waits {waits}.")?;
     if let Some(words) = fairness::equal_visits(network).in_words(network) {
         writeln!(out, "{words}.")?;
     }

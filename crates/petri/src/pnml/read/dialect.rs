@@ -6,17 +6,20 @@
 //! | PIPE | no namespace, nodes directly in `<net>`, `<value>` for `<text>`, numbers with the class of the tokens (`Default,1`) |
 //! | TAPAAL | a namespace of its own, labels as attributes, intervals and invariants |
 //! | ePNK | nets, pages and arcs without id |
-//! | SNAKES | no namespace, no net type, nodes directly in `<net>` |
+//! | SNAKES | no namespace, no net type, nodes directly in `<net>`, markings as multisets |
 //! | editors in browsers | a `<net>` that leaves the namespace of `<pnml>` |
 //!
-//! One rule for all: where an addition says nothing (a capacity of 0, an age of
-//! `[0,inf)`), it is understood; where it makes another kind of net, it is
+//! One rule for all: where an addition says nothing (a capacity that cannot be
+//! exceeded, an age of `[0,inf)`, one priority for all), it is understood; where it makes another kind of net, it is
 //! refused; anything else gets a remark.
 
 use std::borrow::Cow;
 
 use super::object::{Kind, Labels};
+use super::resolve::Building;
 use super::{Element, PnmlError, Reading, attribute as given, numbers};
+use crate::net::Marking;
+use crate::semiflow;
 
 /// What an addition to the standard means for a place/transition net.
 pub(super) enum Meaning {
@@ -46,7 +49,8 @@ pub(super) fn attribute(older: bool, element: &str, name: &str, value: &str) -> 
         ("arc", "type") => arc_type(value),
         _ if !older => Lost,
         ("place" | "transition", "name" | "positionX" | "positionY")
-        | ("place", "initialMarking")
+        | ("place", "initialMarking" | "capacity")
+        | ("transition", "priority")
         | ("arc", "weight") => Understood,
         ("place", "invariant") if matches!(value, "< inf" | "<= inf") => Understood,
         ("place", "invariant") => Refused(format!(
@@ -67,7 +71,8 @@ pub(super) fn attribute(older: bool, element: &str, name: &str, value: &str) -> 
             Refused("it is urgent; timed nets are not understood".to_owned())
         }
         (_, "urgent" | "infiniteServer") if value == "false" => Understood,
-        (_, "player" | "priority") if value == "0" => Understood,
+        (_, "player") if value == "0" => Understood,
+        (_, "player") => Refused(of_a_player(value)),
         (_, "displayName" | "nameOffsetX" | "nameOffsetY" | "angle" | "active") => Looks,
         _ => Lost,
     }
@@ -75,15 +80,10 @@ pub(super) fn attribute(older: bool, element: &str, name: &str, value: &str) -> 
 
 /// An element that the standard does not know.
 pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
-    let value = node.attribute("value").or(node.attribute("domain"));
-    let text = || node.descendants().filter(Element::is_text);
-    let value = value.map_or_else(
-        || text().filter_map(|it| it.text()).collect::<String>(),
-        str::to_owned,
-    );
-    match (parent, node.tag_name().name(), value.trim()) {
+    match (parent, node.tag_name().name(), said(node).trim()) {
         ("arc", "type" | "arctype", kind) => arc_type(kind),
-        ("place", "type", kind) if kind != "dot" => Refused(format!(
+        // What is on a place of SNAKES' universal type is said by its marking.
+        ("place", "type", kind) if !matches!(kind, "dot" | "universal") => Refused(format!(
             "its tokens are of type {kind:?}; only nets of plain tokens are understood"
         )),
         ("place" | "transition" | "arc", name @ ("valueTokens" | "guard" | "binding"), value)
@@ -99,9 +99,15 @@ pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
         ("page", "object", _) => {
             Refused("an <object> instead of an element of its kind is not understood".to_owned())
         }
-        ("place", "capacity", "0")
-        | ("transition", "timed" | "infiniteServer", "false")
-        | ("transition", "priority" | "player", "0")
+        ("text" | "value", name, _) => Refused(format!(
+            "<{name}> instead of a number; only nets of plain tokens are understood"
+        )),
+        ("transition", "timed", "true") => {
+            Refused("it takes a random time to fire; timed nets are not understood".to_owned())
+        }
+        ("transition", "player", value) if value != "0" => Refused(of_a_player(value)),
+        ("transition", "timed" | "infiniteServer", "false")
+        | ("transition", "player", _)
         | ("place" | "arc", "tagged", "false")
         | ("place", "type", _)
         | (_, "placeHolder" | "token", "") => Understood,
@@ -109,6 +115,31 @@ pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
         | ("graphics", "offset" | "font", _) => Looks,
         _ => Lost,
     }
+}
+
+/// What an element says: in an attribute, or as text however deep inside.
+fn said(node: Element<'_>) -> String {
+    let value = node.attribute("value").or(node.attribute("domain"));
+    let text = || node.descendants().filter(Element::is_text);
+    value.map_or_else(
+        || text().filter_map(|it| it.text()).collect(),
+        str::to_owned,
+    )
+}
+
+/// The capacity of a place or the priority of a transition, if it says any.
+pub(super) fn limit(node: Element<'_>) -> Result<Option<u64>, String> {
+    let said = said(node);
+    match said.trim() {
+        "" => Ok(None),
+        number => numbers::natural(number)
+            .map(Some)
+            .map_err(|why| format!("found {number:?}, {why}")),
+    }
+}
+
+fn of_a_player(player: &str) -> String {
+    format!("it belongs to player {player}; games are not understood")
 }
 
 /// `timed` is TAPAAL's word for an arc with an interval, which is looked at
@@ -151,6 +182,83 @@ pub(super) fn without_class<'t>(
     Ok(count)
 }
 
+/// The plain tokens of a marking of SNAKES: items, each of a value and how often.
+pub(super) fn plain_tokens(multiset: Element<'_>) -> Result<u64, String> {
+    let mut sum = 0_u64;
+    for item in multiset.children().filter(Element::is_element) {
+        let inside = |name| item.children().find(|child| child.has_tag_name(name));
+        let mut values = inside("value").into_iter().flat_map(|it| it.children());
+        if !values.any(|value| value.has_tag_name("token")) {
+            return Err(
+                "tokens that are Python objects; only nets of plain tokens are understood"
+                    .to_owned(),
+            );
+        }
+        let times = inside("multiplicity")
+            .and_then(|it| it.text())
+            .unwrap_or("");
+        let times = numbers::natural(times)
+            .map_err(|why| format!("<multiplicity> is {:?}, {why}", times.trim()))?;
+        sum = sum
+            .checked_add(times)
+            .ok_or("at most 2^64-1 tokens can be represented")?;
+    }
+    Ok(sum)
+}
+
+impl<'a> Building<'a> {
+    /// Where the priorities of transitions differ, not everything that has its tokens
+    /// can fire. Nothing said is 1 in PIPE and 0 in TAPAAL.
+    pub(super) fn same_priority(&mut self, given: Option<u64>) -> Result<(), String> {
+        let first = *self.priority.get_or_insert(given);
+        let same = match (first, given) {
+            (Some(one), Some(other)) => one == other,
+            (one, other) => one.or(other).is_none_or(|given| given <= 1),
+        };
+        self.priority = Some(first.or(given));
+        if same {
+            return Ok(());
+        }
+        let shown = |given: Option<u64>| given.map_or("none".to_owned(), |it| it.to_string());
+        Err(format!(
+            "its priority is {}, that of others {}; nets with priorities are not understood",
+            shown(given),
+            shown(first)
+        ))
+    }
+
+    /// Refuses a capacity unless P-invariants, or that nothing comes to the place, show
+    /// that there are never more tokens.
+    pub(super) fn never_full(
+        &self,
+        marking: &Marking,
+        reading: &Reading<'a>,
+    ) -> Result<(), PnmlError> {
+        if self.capacities.is_empty() {
+            return Ok(());
+        }
+        let adjacency = self.net.adjacency();
+        let flows = semiflow::of_places(&self.net).unwrap_or_default();
+        let bounds = semiflow::place_bounds(&flows, marking);
+        for &(place, capacity, node) in &self.capacities {
+            let fed = !adjacency.producers(place).is_empty();
+            let most = if fed {
+                bounds[place]
+            } else {
+                Some(marking.0[place])
+            };
+            if most.is_none_or(|most| most > capacity) {
+                let what = format!(
+                    "its capacity is {capacity}, and more tokens could come to it; capacities are \
+                     not understood, draw a complementary place instead"
+                );
+                return Err(reading.fail(node, what));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<'a> Reading<'a> {
     /// TAPAAL writes labels as attributes.
     pub(super) fn labels_in_attributes(
@@ -164,15 +272,22 @@ impl<'a> Reading<'a> {
             Kind::Arc => "weight",
             _ => "",
         };
-        if let Some(value) = given(node, number) {
+        let count = |name: &str| {
+            let Some(value) = given(node, name) else {
+                return Ok(None);
+            };
             let count = numbers::natural(value).and_then(|count| match (kind, count) {
                 (Kind::Arc, 0) => Err("expected a number from 1 on"),
-                _ => Ok(count),
+                _ => Ok(Some(count)),
             });
-            labels.number = Some(
-                count.map_err(|why| self.fail(node, format!("{number} is {value:?}, {why}")))?,
-            );
-        }
+            count.map_err(|why| self.fail(node, format!("{name} is {value:?}, {why}")))
+        };
+        labels.number = count(number)?;
+        labels.limit = match kind {
+            Kind::Place => count("capacity")?,
+            Kind::Transition => count("priority")?,
+            _ => None,
+        };
         if matches!(kind, Kind::Place | Kind::Transition) {
             labels.name = given(node, "name").map(Cow::Borrowed);
             if node.has_attribute("positionX") {

@@ -7,6 +7,7 @@ use roxmltree::NodeType;
 use super::resolve::{Building, OpenArc};
 use super::{Element, PnmlError, Reading, dialect, numbers};
 use crate::net::{Owner, Position, RingNote};
+use crate::pnml::remark::Loss;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -37,6 +38,8 @@ pub(super) struct Labels<'a> {
     pub(super) name: Option<Cow<'a, str>>,
     /// The initial marking of a place, the weight of an arc.
     pub(super) number: Option<u64>,
+    /// The capacity of a place, the priority of a transition.
+    pub(super) limit: Option<u64>,
     pub(super) position: Option<Position>,
     pub(super) holding: Option<u64>,
     pub(super) queued: Option<u64>,
@@ -104,6 +107,10 @@ impl<'a> Reading<'a> {
                         self.only_one(child, labels.number.replace(count).is_some())?;
                     }
                 }
+                ("capacity", Kind::Place) | ("priority", Kind::Transition) if self.older => {
+                    let limit = dialect::limit(child);
+                    labels.limit = limit.map_err(|what| self.fail(child, what))?;
+                }
                 ("graphics", Kind::Place | Kind::Transition) => {
                     self.graphics(child, &mut labels)?;
                 }
@@ -113,8 +120,19 @@ impl<'a> Reading<'a> {
             }
         }
         match kind {
-            Kind::Place => net.add_place(id.unwrap_or_default(), labels),
-            Kind::Transition => net.add_transition(id.unwrap_or_default(), &labels),
+            Kind::Place => {
+                if let Some(capacity) = labels.limit.filter(|&capacity| capacity > 0) {
+                    let what = "capacities not kept, which the marking of the file never reaches";
+                    self.remarks.note(Loss::Behaviour, what, at);
+                    net.capacities.push((index, capacity, node));
+                }
+                net.add_place(id.unwrap_or_default(), labels);
+            }
+            Kind::Transition => {
+                let same = net.same_priority(labels.limit);
+                same.map_err(|what| self.fail(node, what))?;
+                net.add_transition(id.unwrap_or_default(), &labels);
+            }
             Kind::Arc => {
                 let ends = [
                     self.required(node, "source")?,
@@ -212,6 +230,11 @@ impl<'a> Reading<'a> {
             match self.name_of(child) {
                 "text" => self.add_text(child, &mut found)?,
                 "value" if self.older => self.add_text(child, &mut found)?,
+                "multiset" if self.older => {
+                    let tokens = dialect::plain_tokens(child);
+                    let tokens = tokens.map_err(|what| self.fail(node, what))?;
+                    found = Some(Cow::Owned(tokens.to_string()));
+                }
                 "graphics" => self.looks(UNKEPT_GRAPHICS, at),
                 "toolspecific" => {
                     self.check_tool(child)?;

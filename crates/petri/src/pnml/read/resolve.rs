@@ -12,6 +12,10 @@ pub(super) struct Building<'a> {
     arcs: Vec<OpenArc<'a>>,
     /// The class of its tokens, where a dialect has several.
     pub(super) token_class: Option<String>,
+    /// Places that a dialect gives a capacity, and where.
+    pub(super) capacities: Vec<(usize, u64, Element<'a>)>,
+    /// That of the transitions so far, once there is one, if they say any.
+    pub(super) priority: Option<Option<u64>>,
     tokens: Vec<u64>,
     queued: Vec<(usize, u64)>,
 }
@@ -33,6 +37,8 @@ impl<'a> Building<'a> {
             references: Vec::new(),
             arcs: Vec::new(),
             token_class: None,
+            capacities: Vec::new(),
+            priority: None,
             tokens: Vec::new(),
             queued: Vec::new(),
         }
@@ -108,7 +114,9 @@ impl<'a> Building<'a> {
                 return Err(reading.fail(arc.node, what));
             }
         }
-        Ok((self.net, Marking(self.tokens)))
+        let marking = Marking(std::mem::take(&mut self.tokens));
+        self.never_full(&marking, reading)?;
+        Ok((self.net, marking))
     }
 
     /// Puts an arc in at once if its ends are there already, as they mostly are; but

@@ -1,271 +1,58 @@
-//! What markings, invariants, siphons and traps say of nets whose shape alone does not
-//! say all.
+//! What markings, invariants, siphons and traps say, for people.
 
 use std::io::Write;
 
-use headway_petri::markings::{self, Markings, NoMarkings};
-use headway_petri::semiflow::{self, Semiflow};
-use headway_petri::{Net, siphon};
-use serde_json::{Map, Value, json};
+use headway_answer::petri::{Behaviour, Found};
+use headway_petri::semiflow::Semiflow;
 
-use super::super::input::{Plant, place_ids, shortened, transition_ids};
+use super::super::input::{Plant, place_ids, shortened};
 use super::row;
+use crate::report::count;
 use crate::report::style::DIM;
 
-/// What was found, or why it was not.
-type Found<T> = Result<Vec<T>, String>;
-
-pub(super) struct Behaviour {
-    free_choice: bool,
-    markings: Result<Markings, NoMarkings>,
-    place_flows: Found<Semiflow>,
-    transition_flows: Found<Semiflow>,
-    /// With their tokens.
-    siphons: Found<(Vec<usize>, u128)>,
-    traps: Found<(Vec<usize>, u128)>,
-    live: Answer,
-    bounded: Answer,
-    safe: Answer,
-    stuck: Answer,
-    /// The most tokens on a place, if that is known exactly.
-    largest_bound: Option<u64>,
-}
-
-/// Whether something holds, and why or why that is not known.
-type Answer = (Option<bool>, String);
-
-/// Markings that take a few seconds and some hundred megabytes at most.
-const MAX_MARKINGS: usize = 100_000;
-const MAX_CELLS: usize = 20_000_000;
-
-impl Behaviour {
-    pub(super) fn of(plant: &Plant, max_markings: Option<usize>) -> Behaviour {
-        let (net, marking) = (&plant.net, &plant.marking);
-        let limit = max_markings
-            .unwrap_or_else(|| MAX_MARKINGS.min(MAX_CELLS / net.places().max(1)).max(1000));
-        let counted = |sets: Result<Vec<Vec<usize>>, siphon::TooManySets>| {
-            let tokens = |set: &[usize]| set.iter().map(|&at| u128::from(marking.0[at])).sum();
-            let sets = sets.map_err(|why| why.to_string())?;
-            Ok(sets
-                .into_iter()
-                .map(|set| {
-                    let sum = tokens(&set);
-                    (set, sum)
-                })
-                .collect())
+pub(super) fn write_text(
+    out: &mut impl Write,
+    found: &Behaviour,
+    Plant { net, marking }: &Plant,
+    known_live: (Option<bool>, &str),
+) -> std::io::Result<()> {
+    const SHOWN_TERMS: usize = 12;
+    row(out, Some(found.free_choice), "free choice", "")?;
+    let (live, why) = match known_live {
+        (None, _) => (found.live.0, found.live.1.as_str()),
+        known => known,
+    };
+    row(out, live, "live", why)?;
+    row(out, found.bounded.0, "bounded", &found.bounded.1)?;
+    row(out, found.safe.0, "safe", &found.safe.1)?;
+    row(out, found.stuck.0, "never stuck", &found.stuck.1)?;
+    let flow = |flow: &Semiflow, id: &dyn Fn(usize) -> String| {
+        let term = |&(at, weight): &(usize, u64)| match weight {
+            1 => id(at),
+            _ => format!("{weight}·{}", id(at)),
         };
-        let mut behaviour = Behaviour {
-            free_choice: siphon::is_free_choice(net),
-            markings: markings::explore(net, marking, limit),
-            place_flows: semiflow::of_places(net).map_err(|why| why.to_string()),
-            transition_flows: semiflow::of_transitions(net).map_err(|why| why.to_string()),
-            siphons: counted(siphon::siphons(net)),
-            traps: counted(siphon::traps(net)),
-            live: (None, String::new()),
-            bounded: (None, String::new()),
-            safe: (None, String::new()),
-            stuck: (None, String::new()),
-            largest_bound: None,
-        };
-        match behaviour.markings.clone() {
-            Ok(all) => behaviour.of_all(net, &all),
-            Err(why) => behaviour.without_all(plant, &why),
+        let terms = flow.weights.iter().map(term).take(SHOWN_TERMS);
+        let mut text = terms.collect::<Vec<_>>().join(" + ");
+        if flow.weights.len() > SHOWN_TERMS {
+            text += &format!(" + ... ({} in all)", flow.weights.len());
         }
-        behaviour
-    }
-
-    fn of_all(&mut self, net: &Net, all: &Markings) {
-        let most = all.most.iter().copied().max().unwrap_or(0);
-        self.largest_bound = Some(most);
-        self.bounded = (Some(true), format!("{} markings", all.count));
-        self.safe = (Some(most <= 1), format!("at most {most} on a place"));
-        self.live = match all.dying.first() {
-            None => (Some(true), String::new()),
-            Some((transition, after)) => {
-                let (transition, after) = (net.transition_id(*transition), fired(net, after));
-                let why = format!("{transition} never fires again{after}");
-                (Some(false), why)
-            }
-        };
-        self.stuck = match &all.stuck_after {
-            None => (Some(true), String::new()),
-            Some(after) => (
-                Some(false),
-                format!("nothing fires any more{}", fired(net, after)),
-            ),
-        };
-    }
-
-    /// By invariants, siphons and traps where the markings are not all known.
-    fn without_all(&mut self, plant: &Plant, why: &NoMarkings) {
-        let (net, marking) = (&plant.net, &plant.marking);
-        let not_known = |more: &str| (None, format!("{why}{more}"));
-        self.stuck = not_known("");
-        if let NoMarkings::Unbounded {
-            before,
-            again,
-            places,
-        } = why
-        {
-            let places = shortened(&place_ids(net, places));
-            let again = shortened(&transition_ids(net, again.iter().copied()));
-            let reason = format!(
-                "{places} can grow without end by {again}{}",
-                fired(net, before)
-            );
-            self.bounded = (Some(false), reason);
-            self.safe = (Some(false), String::new());
-        } else {
-            // A place in a P-invariant has at most its value by the place's weight.
-            let mut most: Vec<Option<u64>> = vec![None; net.places()];
-            for flow in self.place_flows.iter().flatten() {
-                let value = flow.value(marking);
-                for &(place, weight) in &flow.weights {
-                    let bound = value.map(|value| value / weight);
-                    most[place] = most[place].into_iter().chain(bound).min();
-                }
-            }
-            let most: Option<Vec<u64>> = most.into_iter().collect();
-            match most.and_then(|most| most.into_iter().max()) {
-                None => {
-                    self.bounded = not_known(", and not every place is in a P-invariant");
-                    self.safe = not_known("");
-                }
-                Some(most) => {
-                    let by = format!("at most {most} on a place by P-invariants");
-                    self.bounded = (Some(true), by.clone());
-                    self.safe = match most {
-                        0 | 1 => (Some(true), by),
-                        _ => not_known(&format!("; {by}")),
-                    };
-                }
-            }
-        }
-        let adjacency = net.adjacency();
-        let drained = self.siphons.iter().flatten().find(|(set, tokens)| {
-            *tokens == 0
-                && set
-                    .iter()
-                    .any(|&place| !adjacency.consumers(place).is_empty())
-        });
-        self.live = match (drained, siphon::free_choice_live(net, marking)) {
-            (Some((set, _)), _) => {
-                let places = shortened(&place_ids(net, set));
-                (
-                    Some(false),
-                    format!("no token ever comes to the siphon {places}"),
-                )
-            }
-            (_, Some(Ok(true))) => (
-                Some(true),
-                "free choice, and every siphon has a marked trap".to_owned(),
-            ),
-            (_, Some(Ok(false))) => (
-                Some(false),
-                "free choice, and a siphon has no marked trap".to_owned(),
-            ),
-            (_, Some(Err(_))) => not_known(", and too many siphons"),
-            (_, None) => not_known(", and the net is not free-choice"),
-        };
-    }
-
-    pub(super) fn write_text(
-        &self,
-        out: &mut impl Write,
-        Plant { net, marking }: &Plant,
-        known_live: (Option<bool>, &str),
-    ) -> std::io::Result<()> {
-        const SHOWN_TERMS: usize = 12;
-        row(out, Some(self.free_choice), "free choice", "")?;
-        let (live, why) = match known_live {
-            (None, _) => (self.live.0, self.live.1.as_str()),
-            known => known,
-        };
-        row(out, live, "live", why)?;
-        row(out, self.bounded.0, "bounded", &self.bounded.1)?;
-        row(out, self.safe.0, "safe", &self.safe.1)?;
-        row(out, self.stuck.0, "never stuck", &self.stuck.1)?;
-        let flow = |flow: &Semiflow, id: &dyn Fn(usize) -> String| {
-            let term = |&(at, weight): &(usize, u64)| match weight {
-                1 => id(at),
-                _ => format!("{weight}·{}", id(at)),
-            };
-            let terms = flow.weights.iter().map(term).take(SHOWN_TERMS);
-            let mut text = terms.collect::<Vec<_>>().join(" + ");
-            if flow.weights.len() > SHOWN_TERMS {
-                text += &format!(" + ... ({} in all)", flow.weights.len());
-            }
-            text
-        };
-        let place = |at: usize| net.place_id(at).to_owned();
-        let transition = |at: usize| net.transition_id(at).to_owned();
-        list(out, "P-invariants", &self.place_flows, |it| {
-            let value = it.value(marking).map(|value| format!(" = {value}"));
-            flow(it, &place) + &value.unwrap_or_default()
-        })?;
-        list(out, "T-invariants", &self.transition_flows, |it| {
-            flow(it, &transition)
-        })?;
-        let set = |(set, tokens): &(Vec<usize>, u128)| {
-            format!("{tokens} token(s) on {}", shortened(&place_ids(net, set)))
-        };
-        list(out, "siphons", &self.siphons, set)?;
-        list(out, "traps", &self.traps, set)
-    }
-
-    /// Adds to what the shape says; every key is there for every net.
-    pub(super) fn add_json(behaviour: Option<&Behaviour>, found: &mut Value, plant: &Plant) {
-        let net = &plant.net;
-        if let Some(behaviour) = behaviour {
-            if found["live"].is_null() {
-                found["live"] = json!(behaviour.live.0);
-            }
-            found["bounded"] = json!(behaviour.bounded.0);
-            found["safe"] = json!(behaviour.safe.0);
-            found["largest_bound"] = json!(behaviour.largest_bound);
-        }
-        let reason = |answer: fn(&Behaviour) -> &Answer| {
-            let reason = behaviour.map(answer).map(|answer| answer.1.as_str());
-            json!(reason.filter(|reason| !reason.is_empty()))
-        };
-        found["why_live"] = reason(|it| &it.live);
-        found["why_bounded"] = reason(|it| &it.bounded);
-        found["why_safe"] = reason(|it| &it.safe);
-        found["why_never_stuck"] = reason(|it| &it.stuck);
-        found["free_choice"] = json!(behaviour.map(|it| it.free_choice));
-        found["never_stuck"] = json!(behaviour.and_then(|it| it.stuck.0));
-        let all = behaviour.and_then(|it| it.markings.as_ref().ok());
-        found["markings"] = json!(all.map(|all| all.count));
-        let weighted = |flow: &Semiflow, id: &dyn Fn(usize) -> String| -> Map<String, Value> {
-            let entry = |&(at, weight): &(usize, u64)| (id(at), weight.into());
-            flow.weights.iter().map(entry).collect()
-        };
-        let place = |at: usize| net.place_id(at).to_owned();
-        let transition = |at: usize| net.transition_id(at).to_owned();
-        let places = |flow: &Semiflow| json!({"weights": weighted(flow, &place), "value": flow.value(&plant.marking)});
-        let firings = |flow: &Semiflow| json!({"firings": weighted(flow, &transition)});
-        let set = |(set, tokens): &(Vec<usize>, u128)| json!({"place_names": place_ids(net, set), "marked": *tokens > 0});
-        add(
-            found,
-            "p_invariants",
-            behaviour.map(|it| &it.place_flows),
-            places,
-        );
-        add(
-            found,
-            "t_invariants",
-            behaviour.map(|it| &it.transition_flows),
-            firings,
-        );
-        add(found, "siphons", behaviour.map(|it| &it.siphons), set);
-        add(found, "traps", behaviour.map(|it| &it.traps), set);
-    }
-}
-
-fn add<T>(found: &mut Value, key: &str, list: Option<&Found<T>>, one: impl Fn(&T) -> Value) {
-    let items = list.and_then(|list| list.as_ref().ok());
-    found[key] = json!(items.map(|items| items.iter().map(one).collect::<Vec<_>>()));
-    found[format!("why_no_{key}")] = json!(list.and_then(|list| list.as_ref().err()));
+        text
+    };
+    let place = |at: usize| net.place_id(at).to_owned();
+    let transition = |at: usize| net.transition_id(at).to_owned();
+    list(out, "P-invariants", &found.place_flows, |it| {
+        let value = it.value(marking).map(|value| format!(" = {value}"));
+        flow(it, &place) + &value.unwrap_or_default()
+    })?;
+    list(out, "T-invariants", &found.transition_flows, |it| {
+        flow(it, &transition)
+    })?;
+    let set = |(set, tokens): &(Vec<usize>, u128)| {
+        let places = shortened(&place_ids(net, set));
+        format!("{} on {places}", count(*tokens, "token"))
+    };
+    list(out, "siphons", &found.siphons, set)?;
+    list(out, "traps", &found.traps, set)
 }
 
 fn list<T>(
@@ -284,16 +71,5 @@ fn list<T>(
             }
             Ok(())
         }
-    }
-}
-
-/// " after t1 t2", or nothing when it is so from the start.
-fn fired(net: &Net, firings: &[usize]) -> String {
-    match firings {
-        [] => String::new(),
-        _ => format!(
-            " after {}",
-            shortened(&transition_ids(net, firings.iter().copied()))
-        ),
     }
 }

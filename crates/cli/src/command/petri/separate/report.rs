@@ -1,145 +1,36 @@
-//! The net before and after, as text and as JSON.
+//! The net before and after, as text.
 
 use std::io::Write;
 
-use headway_petri::separate::{self, Behaviour, Request, Separated};
-use headway_petri::{EventGraph, Marking, Net, maxplus};
-use serde_json::{Value, json};
+use headway_answer::petri::separate::{Answer, Side};
+use headway_petri::separate::Method;
 
-use super::{Args, Method};
-use crate::command::petri::input::{Plant, place_ids, shortened, transition_ids};
-use crate::failure::Failure;
+use crate::command::petri::input::{Plant, place_ids, shortened};
+use crate::report::count;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
 
-/// What a net does, before or after.
-pub(super) struct Side {
-    cycle_time: Result<String, String>,
-    critical_circuit: Vec<String>,
-    pub(super) behaviour: Behaviour,
-}
-
-impl Side {
-    pub(super) fn of(
-        net: &Net,
-        marking: &Marking,
-        request: &Request,
-        args: &Args,
-    ) -> Result<Side, Failure> {
-        let spectrum = EventGraph::of(net, marking)
-            .map_err(|why| why.to_string())
-            .and_then(|graph| maxplus::spectrum(&graph).map_err(|why| why.to_string()));
-        let behaviour = separate::observe(
-            net,
-            marking,
-            &request.circuit,
-            request.separation,
-            args.max_rounds,
-        )
-        .map_err(|error| Failure::new(format!("{}: {error}", args.net.file.display())))?;
-        Ok(Side {
-            critical_circuit: spectrum
-                .as_ref()
-                .map_or_else(|_| Vec::new(), |s| place_ids(net, &s.critical_circuit)),
-            cycle_time: spectrum.map(|s| s.cycle_time.to_string()),
-            behaviour,
-        })
-    }
-
-    fn json(&self) -> Value {
-        let seen = &self.behaviour;
-        json!({
-            "cycle_time": self.cycle_time.as_ref().ok(),
-            "why_no_cycle_time": self.cycle_time.as_ref().err(),
-            "critical_circuit": self.critical_circuit,
-            "separation_kept": seen.separation,
-            "separated_from": seen.separated_from,
-            "dead_from": seen.dead_from,
-            "stands_still": seen.recurs.is_some() && seen.circuit_firings == 0,
-            "recurs_from": seen.recurs.map(|(round, _)| round),
-            "period": seen.recurs.map(|(_, period)| period),
-            "rounds_played": seen.rounds,
-        })
-    }
-
-    fn text(&self, required: u32) -> String {
-        let seen = &self.behaviour;
-        let stands = if let Some(round) = seen.dead_from {
-            format!("{BAD}dead{BAD:#}: nothing fires after round {round}")
-        } else if seen.recurs.is_some() && seen.circuit_firings == 0 {
-            format!("{BAD}the tokens stand still forever{BAD:#}")
-        } else {
-            String::new()
-        };
-        let kept = match (seen.separation, seen.separated_from) {
-            (_, Some(0)) => format!("{GOOD}at least {required} apart from the start{GOOD:#}"),
-            (_, Some(round)) => {
-                format!("{GOOD}at least {required} apart from round {round} on{GOOD:#}")
-            }
-            (Some(0), None) => format!("{BAD}two tokens on one place, again and again{BAD:#}"),
-            (Some(kept), None) => format!("{BAD}only {kept} apart, again and again{BAD:#}"),
-            (None, None) => format!("not seen to repeat in {} rounds", seen.rounds),
-        };
-        if stands.is_empty() {
-            kept
-        } else {
-            format!("{stands}; {kept}")
-        }
-    }
-}
-
-/// Everything, as JSON.
-pub(super) fn report(
-    args: &Args,
-    plant: &Plant,
-    request: &Request,
-    done: &Separated,
-    before: &Side,
-    after: &Side,
-) -> Value {
-    json!({
-        "net": plant.net.id,
-        "method": args.method.to_string(),
-        "circuit": place_ids(&plant.net, &request.circuit.places),
-        "tokens": request.circuit.tokens(&plant.marking),
-        "separation": request.separation,
-        "at_transitions": ring_ids(plant, request, done),
-        "places_added": done.places_added.len(),
-        "transitions_added": done.transitions_added.len(),
-        "arcs_added": done.net.arcs().len() - plant.net.arcs().len(),
-        "illegal_rows_at_start": done.illegal.len(),
-        "stabilization_bound": done.bound.as_ref().ok(),
-        "why_no_bound": done.bound.as_ref().err().map(ToString::to_string),
-        "before": before.json(),
-        "after": after.json(),
-    })
-}
-
-/// The transitions that have got minor rings.
-fn ring_ids(plant: &Plant, request: &Request, done: &Separated) -> Vec<String> {
-    let at = done.at.iter();
-    let transitions = at.map(|&position| request.circuit.transitions[position]);
-    transition_ids(&plant.net, transitions)
-}
-
-/// The same for people.
+/// The net before and after, for people.
 pub(super) fn write_text(
     out: &mut impl Write,
-    args: &Args,
     plant: &Plant,
-    request: &Request,
-    done: &Separated,
-    before: &Side,
-    after: &Side,
+    found: &Answer,
+    written: bool,
 ) -> std::io::Result<()> {
+    let Answer {
+        request,
+        done,
+        before,
+        after,
+    } = found;
     let circuit = &request.circuit;
     writeln!(
         out,
-        "{HEADING}{}: {} tokens on a circuit of {} places, to be {} apart, by {}{HEADING:#}",
+        "{HEADING}{}: {} on a circuit of {}, to be {} apart, by {}{HEADING:#}",
         plant.net.id,
-        circuit.tokens(&plant.marking),
-        circuit.places.len(),
+        count(circuit.tokens(&plant.marking), "token"),
+        count(circuit.places.len() as u64, "place"),
         request.separation,
-        args.method
+        request.method
     )?;
     writeln!(
         out,
@@ -147,7 +38,7 @@ pub(super) fn write_text(
         shortened(&place_ids(&plant.net, &circuit.places))
     )?;
     if !done.at.is_empty() {
-        let ids = ring_ids(plant, request, done);
+        let ids = found.ring_ids(plant);
         writeln!(out, "{DIM}minor rings at: {}{DIM:#}", shortened(&ids))?;
     }
     let none = || "none".to_owned();
@@ -166,7 +57,7 @@ pub(super) fn write_text(
         out,
         "  {:<20}{}",
         "separation",
-        before.text(request.separation)
+        behaviour(before, request.separation)
     )?;
     writeln!(out, "{HEADING}{:<22}after{HEADING:#}", "")?;
     writeln!(out, "  {:<20}{}", "cycle time", cycle(after))?;
@@ -178,7 +69,7 @@ pub(super) fn write_text(
         out,
         "  {:<20}{}",
         "separation",
-        after.text(request.separation)
+        behaviour(after, request.separation)
     )?;
     let bound = match &done.bound {
         Ok(round) => format!("round {round}, from any marking of the circuit and the minor rings"),
@@ -187,13 +78,16 @@ pub(super) fn write_text(
     writeln!(out, "  {:<20}{bound}", "stabilization bound")?;
     writeln!(
         out,
-        "  {:<20}{} places, {} transitions, {} arcs",
+        "  {:<20}{}, {}, {}",
         "added",
-        done.places_added.len(),
-        done.transitions_added.len(),
-        done.net.arcs().len() - plant.net.arcs().len()
+        count(done.places_added.len() as u64, "place"),
+        count(done.transitions_added.len() as u64, "transition"),
+        count(
+            (done.net.arcs().len() - plant.net.arcs().len()) as u64,
+            "arc"
+        )
     )?;
-    match args.method {
+    match request.method {
         Method::MinorRing => {}
         Method::Monitor => {
             writeln!(
@@ -214,11 +108,36 @@ pub(super) fn write_text(
             }
         }
     }
-    if args.output.is_none() {
+    if !written {
         writeln!(
             out,
             "\n{DIM}Nothing was written; -o FILE.pnml writes the net.{DIM:#}"
         )?;
     }
     Ok(())
+}
+
+fn behaviour(side: &Side, required: u32) -> String {
+    let seen = &side.behaviour;
+    let stands = if let Some(round) = seen.dead_from {
+        format!("{BAD}dead{BAD:#}: nothing fires after round {round}")
+    } else if seen.recurs.is_some() && seen.circuit_firings == 0 {
+        format!("{BAD}the tokens stand still forever{BAD:#}")
+    } else {
+        String::new()
+    };
+    let kept = match (seen.separation, seen.separated_from) {
+        (_, Some(0)) => format!("{GOOD}at least {required} apart from the start{GOOD:#}"),
+        (_, Some(round)) => {
+            format!("{GOOD}at least {required} apart from round {round} on{GOOD:#}")
+        }
+        (Some(0), None) => format!("{BAD}two tokens on one place, again and again{BAD:#}"),
+        (Some(kept), None) => format!("{BAD}only {kept} apart, again and again{BAD:#}"),
+        (None, None) => format!("not seen to repeat in {} rounds", seen.rounds),
+    };
+    if stands.is_empty() {
+        kept
+    } else {
+        format!("{stands}; {kept}")
+    }
 }

@@ -7,10 +7,10 @@ use headway_sim::state_file;
 use headway_sim::{Fault, Outcome};
 use serde_json::{Map, Value, json};
 
-use crate::flags::Instance;
+use crate::Instance;
 
 /// The fields that describe the ring, shared by every command that runs one.
-pub(crate) fn ring(instance: &Instance) -> Map<String, Value> {
+pub fn ring(instance: &Instance) -> Map<String, Value> {
     fields(json!({
         "seed": instance.seed,
         "processes": instance.processes(),
@@ -23,7 +23,7 @@ pub(crate) fn ring(instance: &Instance) -> Map<String, Value> {
 }
 
 /// The fields of a JSON object.
-pub(crate) fn fields(value: Value) -> Map<String, Value> {
+pub fn fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
         _ => Map::new(),
@@ -31,12 +31,19 @@ pub(crate) fn fields(value: Value) -> Map<String, Value> {
 }
 
 /// The outcome of a run with these faults, or of a forecast.
-pub(crate) fn outcome(
-    instance: &Instance,
-    faults: &[Fault],
-    outcome: &Outcome,
-) -> Map<String, Value> {
+pub fn outcome(instance: &Instance, faults: &[Fault], outcome: &Outcome) -> Map<String, Value> {
     let worst = instance.worst_case();
+    let mut all = ring(instance);
+    all.append(&mut fields(json!({
+        "worst_last_rest": worst.map(|worst| worst.last_rest),
+        "worst_legitimate_at": worst.map(|worst| worst.legitimate_at),
+    })));
+    all.append(&mut seen(faults, outcome));
+    all
+}
+
+/// What a run has shown, whatever it ran.
+pub fn seen(faults: &[Fault], outcome: &Outcome) -> Map<String, Value> {
     let verdicts = outcome.desiderata.iter();
     let verdicts = verdicts.map(|verdict| (verdict.of.name().to_owned(), json!(verdict.holds)));
     let mut struck: Vec<_> = faults.iter().collect();
@@ -50,26 +57,22 @@ pub(crate) fn outcome(
             "recovery_rounds": recovery.rounds(),
         })
     });
-    let mut all = ring(instance);
-    all.append(&mut fields(json!({
+    fields(json!({
         "rounds": outcome.rounds,
         "legitimate_at": outcome.legitimate_at,
         "last_rest": outcome.last_rest,
-        "worst_last_rest": worst.map(|worst| worst.last_rest),
-        "worst_legitimate_at": worst.map(|worst| worst.legitimate_at),
         "min_distance_before": outcome.min_distance_before,
         "min_distance_after": outcome.min_distance_after,
         "visits": outcome.visits.map(|(min, max)| json!({ "min": min, "max": max })),
         "desiderata": verdicts.collect::<Map<_, _>>(),
         "legitimate": outcome.legitimate,
         "recoveries": recoveries.collect::<Vec<_>>(),
-    })));
-    all
+    }))
 }
 
 /// What processes believe in that find the separation themselves: it is the largest
 /// of these.
-pub(crate) fn beliefs(beliefs: &Beliefs) -> Map<String, Value> {
+pub fn beliefs(beliefs: &Beliefs) -> Map<String, Value> {
     fields(json!({
         "separation": beliefs.range().map(|(_, largest)| largest),
         "believed": beliefs.believed(),
@@ -78,19 +81,19 @@ pub(crate) fn beliefs(beliefs: &Beliefs) -> Map<String, Value> {
 }
 
 /// A state in the form of the state file.
-pub(crate) fn state(ring: &Ring, state: &Configuration) -> Value {
+pub fn state(ring: &Ring, state: &Configuration) -> Value {
     serde_json::from_str(&state_file::render(ring, state)).unwrap_or(Value::Null)
 }
 
 /// The first line of a trace.
-pub(crate) fn trace_header(instance: &Instance) -> Value {
+pub fn trace_header(instance: &Instance) -> Value {
     let mut all = fields(json!({ "headway": env!("CARGO_PKG_VERSION") }));
     all.append(&mut ring(instance));
     Value::Object(all)
 }
 
 /// One state of a trace.
-pub(crate) fn trace_line(frame: &Frame<'_>) -> Value {
+pub fn trace_line(frame: &Frame<'_>) -> Value {
     let state = frame.configuration();
     let tokens: Vec<Value> = frame
         .tokens

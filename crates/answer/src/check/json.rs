@@ -1,17 +1,13 @@
 //! The report as JSON.
 
-use std::io::{self, Write};
-
 use headway_check::{BigUint, Figure, Report, Trace};
 use headway_sim::state_file;
 use serde_json::{Value, json};
 
-pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &value(report)).map_err(io::Error::from)?;
-    writeln!(out)
-}
+use super::witness_of;
 
-fn value(report: &Report) -> Value {
+/// The report as JSON.
+pub fn value(report: &Report) -> Value {
     let properties: Vec<Value> = report
         .properties
         .iter()
@@ -40,7 +36,7 @@ fn value(report: &Report) -> Value {
         "step": if report.scheduler.is_some() { "step" } else { "round" },
         "worst_moves": worst.and_then(|worst| worst.moves),
         "worst_rounds": worst.and_then(|worst| worst.rounds),
-        "witness": super::witness_of(report).map(|run| trace(&report.model, run)),
+        "witness": witness_of(report).map(|run| trace(&report.model, run)),
         "properties": properties,
         "reductions": report.reductions,
     });
@@ -62,7 +58,7 @@ fn count(states: &BigUint) -> Value {
 }
 
 /// A run: its states in words, and its start as a state file where it has one.
-pub(super) fn trace(model: &str, run: &Trace) -> Value {
+pub fn trace(model: &str, run: &Trace) -> Value {
     let start = run.start.as_ref().and_then(|(ring, state)| {
         serde_json::from_str::<Value>(&state_file::render(ring, state)).ok()
     });

@@ -1,0 +1,94 @@
+//! Every initial state, every schedule.
+
+use headway_check::{CheckError, Limits, Report, TooLarge, Trace};
+
+use crate::Failure;
+use crate::memory::available_memory_bytes;
+
+mod json;
+mod model;
+
+pub use json::{trace, value};
+pub use model::{MODELS, check, ring};
+
+/// The run worth keeping: a counterexample if a property fails, else the slowest.
+pub fn witness_of(report: &Report) -> Option<&Trace> {
+    let failed = report.properties.iter().filter(|property| !property.holds);
+    failed
+        .filter_map(|property| property.counterexample.as_ref())
+        .max_by_key(|trace| trace.repeats_from.is_some())
+        .or(report.witness.as_ref())
+}
+
+/// How much may be used for tables.
+///
+/// # Errors
+///
+/// More than there is.
+pub fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
+    let default = Limits::default();
+    let available = available_memory_bytes();
+    let free = available.map(|bytes| bytes / 4 * 3);
+    let asked = memory_mib.map(|mib| (mib, mib.checked_mul(1 << 20)));
+    let memory_bytes = match asked {
+        None => free.unwrap_or(default.memory_bytes),
+        Some((_, Some(bytes))) if available.is_none_or(|most| bytes <= most) => bytes,
+        Some((mib, _)) => {
+            let most = available.unwrap_or(u64::MAX) >> 20;
+            return Err(
+                Failure::new(format!("--memory {mib}: only {most} MiB are free"))
+                    .help(format!("give at most --memory {most}")),
+            );
+        }
+    };
+    Ok(Limits {
+        memory_bytes,
+        ..default
+    })
+}
+
+/// The engine for what is too large for the others.
+const DIAGRAMS: &str = if headway_check::HAS_DIAGRAMS {
+    ""
+} else {
+    ", or build with --features symbolic for decision diagrams"
+};
+
+/// What to do about a model that cannot be checked.
+pub fn failure(error: CheckError) -> Failure {
+    let help = match &error {
+        CheckError::Settings(_) => "see headway check MODEL --help".to_owned(),
+        CheckError::TooLarge(TooLarge::Memory { .. }) => {
+            format!(
+                "give more --memory, or make the ring, the tokens, the separation or the values smaller{DIAGRAMS}"
+            )
+        }
+        CheckError::TooLarge(TooLarge::Cases { .. }) => {
+            format!(
+                "make it smaller{DIAGRAMS}; `headway worst` tells the worst case of rings of any size"
+            )
+        }
+        CheckError::TooLarge(_) => {
+            format!("make the ring, the tokens, the separation or the values smaller{DIAGRAMS}")
+        }
+        CheckError::Interrupted { .. } => {
+            return Failure::interrupted(error)
+                .help("run it again to the end for the whole answer");
+        }
+    };
+    Failure::new(error).help(help)
+}
+
+/// What to do about a protocol that cannot be checked.
+pub fn protocol_failure(error: CheckError) -> Failure {
+    match error {
+        CheckError::Settings(_) => {
+            Failure::new(error).help("change the file, or the flags --set and --scheduler")
+        }
+        CheckError::TooLarge(_) => {
+            let help = format!("make it smaller with --set, give more --memory{DIAGRAMS}");
+            Failure::new(error).help(help)
+        }
+        CheckError::Interrupted { .. } => failure(error),
+    }
+}

@@ -1,0 +1,268 @@
+//! Separation added to a plant.
+
+use std::path::Path;
+
+use headway_petri::circuit::{self, Circuit};
+use headway_petri::separate::{self, Behaviour, Method, NotSeparable, Request, Separated};
+use headway_petri::{EventGraph, Marking, Net, maxplus};
+use serde_json::{Value, json};
+
+use super::{Plant, place_ids, shortened, transition_ids};
+use crate::Failure;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The places of the circuit in order, by id or name, or `auto` alone.
+    pub ring: Vec<String>,
+    /// D: places from one token to the next.
+    pub separation: Option<u32>,
+    /// Transitions for minor rings, by id or name; none: every D-th of the circuit.
+    pub transitions: Vec<String>,
+    /// How to separate.
+    pub method: Method,
+    /// How long the net is played to see what it does.
+    pub max_rounds: u64,
+    /// How many circuits are listed at most.
+    pub list: usize,
+}
+
+/// The circuits of a net.
+pub struct Circuits {
+    /// Those listed.
+    pub circuits: Vec<Circuit>,
+    /// Whether there are no others.
+    pub all: bool,
+}
+
+impl Circuits {
+    /// What `headway petri separate --ring auto` prints.
+    pub fn json(&self, plant: &Plant) -> Value {
+        let row = |circuit: &Circuit| {
+            json!({
+                "place_names": place_ids(&plant.net, &circuit.places),
+                "tokens": circuit.tokens(&plant.marking),
+                "circuit_rounds": circuit.rounds(&plant.net),
+            })
+        };
+        let rows: Vec<Value> = self.circuits.iter().map(row).collect();
+        json!({ "circuits": rows, "all": self.all })
+    }
+}
+
+impl Question {
+    /// The circuit that is asked for, or the circuits to choose from.
+    ///
+    /// # Errors
+    ///
+    /// When the places are no circuit.
+    pub fn circuit(&self, plant: &Plant) -> Result<Result<Circuit, Circuits>, Failure> {
+        if self.ring != ["auto"] {
+            let names: Vec<&str> = self.ring.iter().map(|name| name.trim()).collect();
+            let named = Circuit::named(&plant.net, &names).map_err(|error| {
+                Failure::new(format!("--ring: {error}"))
+                    .help("name the places in the order of the tokens' way, or use --ring auto")
+            });
+            return named.map(Ok);
+        }
+        let (circuits, all) = circuit::list(&plant.net, self.list);
+        let crowded = |circuit: &&Circuit| circuit.tokens(&plant.marking) >= 2;
+        let mut candidates = circuits.iter().filter(crowded);
+        let first = candidates.next();
+        let clear = all && first.is_some() && candidates.next().is_none();
+        match first {
+            Some(first) if self.separation.is_some() && clear => Ok(Ok(first.clone())),
+            _ => Ok(Err(Circuits { circuits, all })),
+        }
+    }
+
+    /// The plant, which is from this file, with separation added.
+    ///
+    /// # Errors
+    ///
+    /// Why that cannot be.
+    pub fn separate(
+        &self,
+        file: &Path,
+        plant: &Plant,
+        circuit: Circuit,
+    ) -> Result<Answer, Failure> {
+        let Some(separation) = self.separation else {
+            return Err(Failure::new("--separation is missing")
+                .help("say how many places apart the tokens are to be: --separation D"));
+        };
+        let request = Request {
+            at: positions(self, &plant.net, &circuit)?,
+            circuit,
+            separation,
+            method: self.method,
+        };
+        let done = separate::add(&plant.net, &plant.marking, &request)
+            .map_err(|error| refused(&error, &request, &plant.marking))?;
+        Ok(Answer {
+            before: Side::of(&plant.net, &plant.marking, &request, file, self.max_rounds)?,
+            after: Side::of(&done.net, &done.marking, &request, file, self.max_rounds)?,
+            request,
+            done,
+        })
+    }
+}
+
+/// What to do when `auto` finds several circuits, or none.
+pub fn no_clear_circuit() -> Failure {
+    Failure::new("--ring auto: there is not exactly one circuit with two tokens or more")
+        .help("choose one of those listed: --ring P1,P2,...")
+}
+
+/// The net before and after.
+pub struct Answer {
+    /// What was done.
+    pub request: Request,
+    /// The net with control added.
+    pub done: Separated,
+    /// What the plant does.
+    pub before: Side,
+    /// What the net with control does.
+    pub after: Side,
+}
+
+impl Answer {
+    /// Whether the tokens become separated, and go on if they did before. Tokens that
+    /// stand still forever are not what was asked for, however far apart.
+    pub fn holds(&self) -> bool {
+        let stopped =
+            |side: &Side| side.behaviour.recurs.is_some() && side.behaviour.circuit_firings == 0;
+        let separated = self.after.behaviour.separated_from.is_some();
+        separated && (stopped(&self.before) || !stopped(&self.after))
+    }
+
+    /// What `headway petri separate` prints.
+    pub fn json(&self, plant: &Plant) -> Value {
+        let Answer { request, done, .. } = self;
+        json!({
+            "net": plant.net.id,
+            "method": request.method.to_string(),
+            "circuit": place_ids(&plant.net, &request.circuit.places),
+            "tokens": request.circuit.tokens(&plant.marking),
+            "separation": request.separation,
+            "at_transitions": self.ring_ids(plant),
+            "places_added": done.places_added.len(),
+            "transitions_added": done.transitions_added.len(),
+            "arcs_added": done.net.arcs().len() - plant.net.arcs().len(),
+            "illegal_rows_at_start": done.illegal.len(),
+            "stabilization_bound": done.bound.as_ref().ok(),
+            "why_no_bound": done.bound.as_ref().err().map(ToString::to_string),
+            "before": self.before.json(),
+            "after": self.after.json(),
+        })
+    }
+
+    /// The transitions that have got minor rings.
+    pub fn ring_ids(&self, plant: &Plant) -> Vec<String> {
+        let at = self.done.at.iter();
+        let transitions = at.map(|&position| self.request.circuit.transitions[position]);
+        transition_ids(&plant.net, transitions)
+    }
+}
+
+/// What a net does, before or after.
+pub struct Side {
+    /// Or why there is none.
+    pub cycle_time: Result<String, String>,
+    /// By the ids of its places; empty without a cycle time.
+    pub critical_circuit: Vec<String>,
+    /// As played.
+    pub behaviour: Behaviour,
+}
+
+impl Side {
+    fn of(
+        net: &Net,
+        marking: &Marking,
+        request: &Request,
+        file: &Path,
+        max_rounds: u64,
+    ) -> Result<Side, Failure> {
+        let spectrum = EventGraph::of(net, marking)
+            .map_err(|why| why.to_string())
+            .and_then(|graph| maxplus::spectrum(&graph).map_err(|why| why.to_string()));
+        let behaviour = separate::observe(
+            net,
+            marking,
+            &request.circuit,
+            request.separation,
+            max_rounds,
+        )
+        .map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
+        Ok(Side {
+            critical_circuit: spectrum
+                .as_ref()
+                .map_or_else(|_| Vec::new(), |s| place_ids(net, &s.critical_circuit)),
+            cycle_time: spectrum.map(|s| s.cycle_time.to_string()),
+            behaviour,
+        })
+    }
+
+    fn json(&self) -> Value {
+        let seen = &self.behaviour;
+        json!({
+            "cycle_time": self.cycle_time.as_ref().ok(),
+            "why_no_cycle_time": self.cycle_time.as_ref().err(),
+            "critical_circuit": self.critical_circuit,
+            "separation_kept": seen.separation,
+            "separated_from": seen.separated_from,
+            "dead_from": seen.dead_from,
+            "stands_still": seen.recurs.is_some() && seen.circuit_firings == 0,
+            "recurs_from": seen.recurs.map(|(round, _)| round),
+            "period": seen.recurs.map(|(_, period)| period),
+            "rounds_played": seen.rounds,
+        })
+    }
+}
+
+fn positions(
+    question: &Question,
+    net: &Net,
+    circuit: &Circuit,
+) -> Result<Option<Vec<usize>>, Failure> {
+    if question.transitions.is_empty() {
+        return Ok(None);
+    }
+    if question.method == Method::Monitor {
+        return Err(
+            Failure::new("--transitions has no meaning for monitors, which go everywhere")
+                .help("drop --transitions, or use --method minor-ring"),
+        );
+    }
+    let position = |name: &String| {
+        let found = circuit.transitions.iter().position(|&t| {
+            net.transition_id(t) == name.trim() || net.transition_name(t) == name.trim()
+        });
+        found.ok_or_else(|| {
+            let ids = transition_ids(net, circuit.transitions.iter().copied());
+            Failure::new(format!(
+                "--transitions {name}: not a transition of the circuit"
+            ))
+            .help(format!("choose among {}", shortened(&ids)))
+        })
+    };
+    question
+        .transitions
+        .iter()
+        .map(position)
+        .collect::<Result<Vec<usize>, Failure>>()
+        .map(Some)
+}
+
+fn refused(error: &NotSeparable, request: &Request, marking: &Marking) -> Failure {
+    let failure = Failure::new(error);
+    match error {
+        NotSeparable::NoRoom { .. } => {
+            let tokens = request.circuit.tokens(marking).max(1);
+            let most = request.circuit.places.len() as u64 / tokens;
+            failure.help(format!("give --separation {most} or less, or fewer tokens"))
+        }
+        NotSeparable::Nothing => failure.help("give --separation 1 or more"),
+        _ => failure,
+    }
+}

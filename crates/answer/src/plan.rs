@@ -1,0 +1,192 @@
+//! The order of a ring from who may not be down together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use headway_node::{MAX_TOKENS, Plan as Capacity};
+use headway_walk::conflicts::{Conflicts, Input, ReadError, Spread};
+use headway_walk::order::svg::{self, Picture};
+use headway_walk::order::{self, Found, Request};
+use headway_walk::svg::Theme;
+use serde_json::{Value, json};
+
+use crate::{Failure, count};
+
+/// Who is at each place with several members, by its name.
+pub type Places = BTreeMap<String, Vec<String>>;
+
+/// An order, and what it allows.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Of members, or of places.
+    pub conflicts: Conflicts,
+    /// Members that go together, if any do.
+    pub places: Option<Places>,
+    /// The order.
+    pub found: Found,
+    /// How it was looked for.
+    pub request: Request,
+}
+
+/// The most tokens that a fleet of so many members has room for.
+pub fn most_tokens(members: usize, separation: u32) -> u32 {
+    let members = u32::try_from(members).unwrap_or(u32::MAX);
+    let plan = Capacity::of_fleet(members, 1, separation);
+    plan.map_or(1, |plan| plan.capacity().min(MAX_TOKENS))
+}
+
+/// What is wrong with the conflicts at a path, whose text this is.
+pub fn read_failure(path: &Path, text: &str, input: Input, error: &ReadError) -> Failure {
+    let failure = match error {
+        ReadError::At { line, message } => Failure::in_text(path, text, *line, 1, message),
+        other => Failure::new(format!("{}: {other}", path.display())),
+    };
+    match error {
+        ReadError::Conflicts(_) => failure,
+        _ => failure.help(format!(
+            "it was read as {input}; if it is something else, say so with --input"
+        )),
+    }
+}
+
+impl Plan {
+    /// Looks for the best order; soon after `stop` becomes true, the best so far.
+    ///
+    /// # Errors
+    ///
+    /// When members of one place may not be down together.
+    pub fn new(
+        conflicts: Conflicts,
+        places: Option<Places>,
+        request: Request,
+        progress: &mut dyn FnMut(&str),
+        stop: &AtomicBool,
+    ) -> Result<Plan, Failure> {
+        let conflicts = match &places {
+            None => conflicts,
+            Some(places) => conflicts.together(places).map_err(|error| {
+                Failure::new(format!("--together: {error}"))
+                    .help("take one of them out of that place, or plan without --together")
+            })?,
+        };
+        Ok(Plan {
+            found: order::best(&conflicts, request, progress, stop),
+            conflicts,
+            places,
+            request,
+        })
+    }
+
+    /// m: as many may hold permits together.
+    pub fn tokens(&self) -> u32 {
+        most_tokens(self.conflicts.len(), self.found.separation)
+    }
+
+    /// What no order exceeds.
+    pub fn tokens_at_most(&self) -> u32 {
+        most_tokens(self.conflicts.len(), self.found.bound.separation)
+    }
+
+    /// The names in the order of the ring.
+    pub fn order(&self) -> Vec<&str> {
+        let order = self.found.order.iter();
+        order.map(|&member| self.conflicts.name(member)).collect()
+    }
+
+    /// Why there is only one token, if there is.
+    pub fn why_one(&self) -> Option<String> {
+        let Found {
+            separation, bound, ..
+        } = &self.found;
+        let hops = |hops: u32| count(u64::from(hops), "hop");
+        let ring = count(self.conflicts.len() as u64, "member");
+        match (self.tokens(), self.tokens_at_most()) {
+            (2.., _) => None,
+            (_, 1) => Some(format!(
+                "no order allows more than one at a time: {}, so some two of them are {} apart in \
+                 any order, and two tokens {} apart do not fit a ring of {ring}",
+                bound.reason,
+                hops(bound.separation - 1),
+                hops(bound.separation),
+            )),
+            _ => Some(format!(
+                "no order was found that allows more than one at a time, nor excluded: two tokens \
+                 {} apart, as the best order needs, do not fit a ring of {ring}",
+                hops(*separation),
+            )),
+        }
+    }
+
+    /// Groups that can go as a whole, one after the other: offered where there is only one
+    /// token, and some group has several members.
+    pub fn waves(&self) -> Option<Vec<Vec<&str>>> {
+        let waves = self.conflicts.waves();
+        let offered = self.tokens() == 1 && waves.len() < self.conflicts.len();
+        let name = |member: &u32| self.conflicts.name(*member);
+        offered.then(|| {
+            waves
+                .iter()
+                .map(|wave| wave.iter().map(name).collect())
+                .collect()
+        })
+    }
+
+    /// What `headway plan` prints.
+    pub fn json(&self, interrupted: bool) -> Value {
+        json!({
+            "members": self.conflicts.len(),
+            "conflicting_pairs": self.conflicts.pairs(),
+            "order": self.order(),
+            "separation": self.found.separation,
+            "tokens": self.tokens(),
+            "lower_bound": self.found.bound.separation,
+            "lower_bound_because": self.found.bound.reason.to_string(),
+            "optimal": self.found.is_optimal(),
+            "tokens_at_most": self.tokens_at_most(),
+            "because": self.why_one(),
+            "go_together": self.waves(),
+            "members_by_place": self.places,
+            "seed": self.request.seed,
+            "effort": self.request.effort,
+            "interrupted": interrupted,
+        })
+    }
+
+    /// The ring, with conflicts as chords.
+    pub fn svg(&self, theme: Theme) -> String {
+        svg::draw(&Picture {
+            conflicts: &self.conflicts,
+            found: &self.found,
+            tokens: self.tokens(),
+            theme,
+        })
+    }
+}
+
+/// Whether members in this order, so many hops apart, keep out of each other's way: two who
+/// do not, or `None`.
+///
+/// # Errors
+///
+/// When no member of the ring is in the conflicts: then the names are probably others.
+pub fn breach(
+    conflicts: &Conflicts,
+    ring: &[&str],
+    tokens: u32,
+    separation: u32,
+) -> Result<Option<Spread>, Failure> {
+    if !ring
+        .iter()
+        .any(|name| conflicts.names().iter().any(|known| known == name))
+    {
+        let names: Vec<u32> = (0..conflicts.len() as u32).collect();
+        return Err(Failure::new(format!(
+            "--conflicts: none of the members of the ring is in it, which has {}",
+            conflicts.listed(&names)
+        ))
+        .help("ring.members have to have the names that the conflicts have"));
+    }
+    let widest = conflicts.widest(ring);
+    Ok(widest.filter(|widest| tokens > 1 && widest.hops >= separation))
+}

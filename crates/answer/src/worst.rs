@@ -1,0 +1,58 @@
+//! The slowest start of all.
+
+use headway_core::bound::WorstCase;
+use headway_sim::forecast::Forecast;
+use serde_json::{Value, json};
+
+use crate::{Failure, Instance, json};
+
+/// The worst case of a ring over all starts, and what the start at hand, which is
+/// `worst`, makes of it.
+pub struct Worst<'a> {
+    /// Of the worst start.
+    pub forecast: Forecast<'a>,
+    /// The worst case.
+    pub case: WorstCase,
+    /// The longest way from a delay to the next.
+    pub gap: u64,
+}
+
+impl<'a> Worst<'a> {
+    /// Of a ring in its worst state.
+    ///
+    /// # Errors
+    ///
+    /// When there is no forecast or no worst case.
+    pub fn of(instance: &'a Instance) -> Result<Worst<'a>, Failure> {
+        let forecast = Forecast::of(&instance.ring, &instance.start).map_err(Failure::new)?;
+        let (Some(case), Some(gap)) = (instance.worst_case(), instance.ring.widest_gap()) else {
+            return Err(Failure::new("this ring has no worst case"));
+        };
+        let worst = Worst {
+            forecast,
+            case,
+            gap,
+        };
+        Ok(worst)
+    }
+
+    /// Whether the start takes as long as the worst case says.
+    pub fn attained(&self) -> bool {
+        self.forecast.last_rest() == Some(self.case.last_rest)
+    }
+
+    /// What `headway worst` prints.
+    pub fn json(&self, instance: &Instance) -> Value {
+        let mut fields = json::ring(instance);
+        fields.append(&mut json::fields(json!({
+            "widest_gap": self.gap,
+            "worst_last_rest": self.case.last_rest,
+            "worst_legitimate_at": self.case.legitimate_at,
+            "last_rest": self.forecast.last_rest(),
+            "legitimate_at": self.forecast.legitimate_at(),
+            "attained": self.attained(),
+            "state": json::state(&instance.ring, &instance.start),
+        })));
+        Value::Object(fields)
+    }
+}

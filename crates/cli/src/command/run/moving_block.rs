@@ -1,0 +1,373 @@
+//! `headway run --program moving-block`: a ring without rounds in lock-step, under a
+//! schedule that is drawn.
+
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use headway_core::desiderata::Desideratum;
+use headway_sim::Outcome;
+use headway_sim::moving_block::{Frame, MovingBlockError, MovingBlockRing, MovingBlockRun};
+use headway_sim::settings::{Settings, Start};
+use serde_json::json;
+
+use super::watch::{self, Film, Scene};
+use super::{Args, text};
+use crate::failure::{Answer, Failure, warn};
+use crate::flags::{Format, StartOrFile};
+use crate::interrupt::{is_stopped, stopped};
+use crate::report::diagram::{Diagram, Dot, Shown};
+use crate::report::progress::Progress;
+use crate::report::style::{self, DIM, HEADING};
+use crate::report::{count, json, print_json, try_next};
+
+/// Every process acts four times a round, and a round is a shuffle of that.
+const MAX_PROCESSES: u64 = 100_000;
+
+const WORD: &str = "legitimate";
+
+pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
+    let run = read(args)?;
+    if !run.feasible() {
+        explain(&run);
+    }
+    if args.watch {
+        let (mut film, outcome) = record(&run)?;
+        let ended = watch::screen(&mut film)?;
+        let mut out = anstream::stdout().lock();
+        writeln!(out, "{HEADING}{}{HEADING:#}", film.title)?;
+        summary(&mut out, &run, &outcome)?;
+        film.write_length(&mut out)?;
+        return Ok(ended.unwrap_or(outcome.legitimate.into()));
+    }
+    let outcome = match args.format {
+        Format::Text => in_text(&run)?,
+        Format::Json => {
+            let outcome = follow(&run, |_| Ok(()))?;
+            print_json(&as_json(&run, &outcome))?;
+            outcome
+        }
+        Format::Csv => in_csv(&run)?,
+    };
+    if is_stopped() {
+        warn(format_args!("stopped after round {}", outcome.rounds));
+        return Ok(Answer::Interrupted);
+    }
+    Ok(outcome.legitimate.into())
+}
+
+/// The flags as a run, or which of them make no sense.
+fn read(args: &Args) -> Result<MovingBlockRun, Failure> {
+    let ring = &args.ring;
+    let meaningless = [
+        (
+            "delays",
+            ring.delays.is_some(),
+            "every process runs the same program",
+        ),
+        ("limit", ring.limit.is_some(), "nothing is measured"),
+        ("horizon", ring.horizon.is_some(), "nothing is measured"),
+        (
+            "walk",
+            args.walk.is_some(),
+            "its rounds are not those of a walk",
+        ),
+        (
+            "trace",
+            args.trace.is_some(),
+            "its states are no state files; see --format csv",
+        ),
+        (
+            "svg",
+            args.svg.is_some(),
+            "the picture is of rounds in lock-step; see --watch",
+        ),
+        (
+            "tikz",
+            args.tikz.is_some(),
+            "the picture is of rounds in lock-step; see --watch",
+        ),
+    ];
+    if let Some((flag, _, why)) = meaningless.into_iter().find(|(_, given, _)| *given) {
+        return Err(Failure::new(format!(
+            "--{flag} has no meaning for --program moving-block: {why}"
+        ))
+        .help(format!("drop --{flag}")));
+    }
+    let start = match &ring.start {
+        Some(StartOrFile::File(path)) => {
+            return Err(Failure::new(format!(
+                "--start {}: a state file describes delays and relays, not a moving block",
+                path.display()
+            ))
+            .help("give --start random, piled or spaced"));
+        }
+        Some(StartOrFile::Start(start)) => *start,
+        None => Start::default(),
+    };
+    let settings = Settings {
+        processes: ring.processes,
+        tokens: ring.tokens,
+        ..Settings::default()
+    };
+    let (n, m) = (settings.processes(), settings.tokens());
+    for (flag, given) in [
+        ("processes", n),
+        ("tokens", m),
+        ("separation", ring.separation.unwrap_or(1)),
+    ] {
+        if !(1..=MAX_PROCESSES).contains(&given) {
+            return Err(Failure::new(format!(
+                "--{flag} {given}: expected 1 to {MAX_PROCESSES} for --program moving-block, which \
+                 is simulated message by message"
+            )));
+        }
+    }
+    let fits = ((n - 1) / m).clamp(1, 5);
+    let mut run = MovingBlockRun::new(
+        n as usize,
+        m as usize,
+        ring.separation.unwrap_or(fits) as u32,
+    );
+    run.start = start;
+    run.seed = ring.seed.unwrap_or_default().0;
+    run.rounds = args.rounds;
+    for fault in &args.faults {
+        run.admits(fault)
+            .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
+        headway_answer::run::comes_in_time(fault, args.rounds)?;
+    }
+    run.faults.clone_from(&args.faults);
+    Ok(run)
+}
+
+/// Says what is going to happen where tokens have no room to move.
+fn explain(run: &MovingBlockRun) {
+    let (n, m, d) = (
+        run.processes as u64,
+        run.tokens as u64,
+        u64::from(run.separation),
+    );
+    let mut fits = Vec::new();
+    if n > d {
+        fits.push(format!("{} {d} apart", count((n - 1) / d, "token")));
+    }
+    if n > m {
+        fits.push(format!("{} {} apart", count(m, "token"), (n - 1) / m));
+    }
+    fits.push(format!(
+        "at least {} processes",
+        u128::from(m) * u128::from(d) + 1
+    ));
+    warn(format_args!(
+        "{m} tokens {d} apart need a ring of more than {} processes, one of slack, and it has {n}: \
+         each will wait for the one ahead of it. What fits: {}.",
+        u128::from(m) * u128::from(d),
+        fits.join(", or ")
+    ));
+}
+
+fn title(run: &MovingBlockRun) -> String {
+    format!(
+        "{}, a moving block; {}, {} apart; {} start, seed {}",
+        count(run.processes as u64, "process"),
+        count(run.tokens as u64, "token"),
+        run.separation,
+        run.start,
+        run.seed
+    )
+}
+
+/// The proved bound, where there is one.
+fn worst(run: &MovingBlockRun) -> Option<u64> {
+    let ring = || MovingBlockRing::new(run.processes, run.tokens, run.separation);
+    run.feasible().then(|| ring().worst_settled() as u64)
+}
+
+/// Runs with progress; the first failure of `show` stops the run.
+fn follow(
+    run: &MovingBlockRun,
+    mut show: impl FnMut(&Frame<'_>) -> Result<(), Failure>,
+) -> Result<Outcome, Failure> {
+    let mut progress = Progress::new(run.rounds, "rounds");
+    let (mut failed, stopped) = (None, stopped());
+    let outcome = run.run(|frame| {
+        if frame.round % 64 == 0 {
+            progress.at(frame.round);
+        }
+        match show(frame) {
+            Ok(()) if stopped.load(Ordering::Relaxed) => ControlFlow::Break(()),
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                failed = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    let outcome = outcome.map_err(|error| match error {
+        MovingBlockError::WorstUnknown => Failure::new(format!("--start worst: {error}"))
+            .help("give --start random, piled or spaced"),
+        _ => Failure::new(error),
+    })?;
+    failed.map_or(Ok(outcome), Err)
+}
+
+fn dots(frame: &Frame<'_>) -> Vec<Dot> {
+    let places = frame.ring.positions().iter().zip(frame.rested).enumerate();
+    let dot = |(token, (from, &resting)): (usize, (&usize, &bool))| Dot {
+        process: from % frame.ring.processes(),
+        token,
+        resting,
+    };
+    places.map(dot).collect()
+}
+
+fn closest(frame: &Frame<'_>) -> Option<u64> {
+    let several = frame.ring.positions().len() > 1;
+    several.then(|| frame.ring.closest().max(0) as u64)
+}
+
+fn in_text(run: &MovingBlockRun) -> Result<Outcome, Failure> {
+    let (columns, rows) = style::screen();
+    let rows_left = rows.saturating_sub(text::LINES);
+    let mut diagram = Diagram::new(vec![false; run.processes], columns, rows_left);
+    let outcome = follow(run, |frame| {
+        diagram.observe(&Shown {
+            round: frame.round,
+            tokens: &dots(frame),
+            closest: closest(frame),
+            settled: frame.legitimate,
+            settled_word: WORD,
+            event: frame.fault.map(ToString::to_string),
+        });
+        Ok(())
+    })?;
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{HEADING}{}{HEADING:#}", title(run))?;
+    writeln!(
+        out,
+        "{DIM}A capital is a token that moved in this round, a small letter one that stood, a digit \
+         a pile.{DIM:#}\n"
+    )?;
+    diagram.write(&mut out, outcome.rounds)?;
+    writeln!(out)?;
+    summary(&mut out, run, &outcome)?;
+    text::recoveries(&mut out, &run.faults, &outcome)?;
+    verdicts(&mut out, run, &outcome)?;
+    suggest(&mut out, run)?;
+    Ok(outcome)
+}
+
+fn summary(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io::Result<()> {
+    let (good, bad) = (style::GOOD, style::BAD);
+    let proved = match worst(run) {
+        Some(worst) => format!("; proved: {worst} at most from any state, in any order"),
+        None => String::new(),
+    };
+    match outcome.legitimate_at {
+        Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{proved}.")?,
+        Some(round) => writeln!(
+            out,
+            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{proved}."
+        )?,
+        None => writeln!(
+            out,
+            "{bad}Not legitimate{bad:#} in {}{proved}.",
+            count(outcome.rounds, "round")
+        )?,
+    }
+    text::smallest_distances(out, run.separation, outcome)
+}
+
+fn verdicts(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io::Result<()> {
+    writeln!(out)?;
+    for verdict in &outcome.desiderata {
+        let detail = match (verdict.of, verdict.holds) {
+            (Desideratum::D1, _) => format!("{} throughout", run.tokens),
+            (Desideratum::D5, None) => "not judged: it may yet recover".to_owned(),
+            (_, None) => text::NOT_JUDGED.to_owned(),
+            (Desideratum::D2, _) => match outcome.min_distance_after {
+                Some(hops) => format!("at least {hops} at every step since then"),
+                None => "there is only one".to_owned(),
+            },
+            (Desideratum::D3, Some(true)) => "no rest since then".to_owned(),
+            (Desideratum::D3, Some(false)) => "given up: it waits for the one ahead".to_owned(),
+            (Desideratum::D4, _) => match outcome.visits {
+                Some((min, max)) => format!("{min} to {} each since then", count(max, "visit")),
+                None => text::NOT_JUDGED.to_owned(),
+            },
+            (Desideratum::D5, Some(true)) => "from this start and any fault".to_owned(),
+            (Desideratum::D5, Some(false)) => "without slack they stand".to_owned(),
+        };
+        text::verdict(out, verdict, &detail)?;
+    }
+    Ok(())
+}
+
+fn suggest(out: &mut impl Write, run: &MovingBlockRun) -> io::Result<()> {
+    let (n, m, d) = (run.processes, run.tokens, run.separation);
+    let command = format!("headway run --program moving-block -n {n} -m {m} -d {d}");
+    let watched = (
+        format!("{command} --fault scramble@30 --watch"),
+        "scramble it while it runs, animated",
+    );
+    let lock_step = (
+        format!("headway run -n {n} -m {m} -d {d}"),
+        "the same in lock-step",
+    );
+    try_next(out, &[watched, lock_step])
+}
+
+fn as_json(run: &MovingBlockRun, outcome: &Outcome) -> serde_json::Value {
+    let mut all = json::fields(json!({
+        "seed": run.seed,
+        "processes": run.processes,
+        "tokens": run.tokens,
+        "separation": run.separation,
+        "program": "moving-block",
+        "delays": [],
+        "feasible": run.feasible(),
+        "worst_last_rest": null,
+        "worst_legitimate_at": worst(run),
+    }));
+    all.append(&mut json::seen(&run.faults, outcome));
+    all.into()
+}
+
+fn in_csv(run: &MovingBlockRun) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    writeln!(out, "round,token,process,resting,legitimate")?;
+    let outcome = follow(run, |frame| {
+        for Dot {
+            process,
+            token,
+            resting,
+        } in dots(frame)
+        {
+            let (round, legitimate) = (frame.round, frame.legitimate);
+            writeln!(out, "{round},{token},{process},{resting},{legitimate}")?;
+        }
+        Ok(())
+    })?;
+    out.flush()?;
+    Ok(outcome)
+}
+
+fn record(run: &MovingBlockRun) -> Result<(Film, Outcome), Failure> {
+    let mut film = Film::new(title(run), vec![false; run.processes], None);
+    let outcome = run.run(|frame| {
+        let remark = match frame.fault {
+            Some(fault) => format!("fault {fault}"),
+            None if frame.legitimate => WORD.to_owned(),
+            None => "not legitimate yet".to_owned(),
+        };
+        film.push(Scene {
+            round: frame.round,
+            tokens: dots(frame),
+            closest: closest(frame),
+            legitimate: frame.legitimate,
+            remark,
+        })
+    });
+    Ok((film, outcome.map_err(Failure::new)?))
+}

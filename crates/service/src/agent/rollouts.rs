@@ -1,0 +1,123 @@
+//! What roll-outs and the rest of a node have to do with each other.
+
+use std::time::Duration;
+
+use headway_node::{Machine, Rule};
+
+use super::{Agent, Effect};
+use crate::membership::roster::Roster;
+use crate::permits::{CommandPermit, Grant, Holder};
+use crate::request::{Answer, Refusal, Reply};
+use crate::rollouts::{Ask, Wanted};
+use crate::telemetry::Outcome;
+
+impl Agent {
+    pub(super) fn unix_ms(&self, now: Duration) -> u64 {
+        self.epoch.saturating_add(now).as_millis() as u64
+    }
+
+    /// Once a second, what is known is compared with the neighbours and one other.
+    pub(super) fn time_rollouts(&mut self, now: Duration) {
+        let (mut others, other) = self.membership.peers();
+        others.extend(other);
+        others.dedup();
+        self.rollouts.handle_timeout(now, &others);
+    }
+
+    /// Asks for a permit when a step is to be run here.
+    pub(super) fn follow_rollouts(&mut self, now: Duration) {
+        if self.stopping.is_some() {
+            return;
+        }
+        match self.rollouts.refresh(self.unix_ms(now)) {
+            Some(true) => {
+                let config = self.seat.machine().map(Machine::config);
+                // In lock-step all tokens move together, and there is nothing to share.
+                let shared = config.filter(|config| config.plan.rule() == Rule::MovingBlock);
+                let own = shared.map(|config| config.index % config.plan.tokens());
+                self.permits.ask_for_step(now, own);
+            }
+            Some(false) => self.permits.forget(&Holder::Step),
+            None => {}
+        }
+    }
+
+    /// The permit for a step is here.
+    pub(super) fn start_step(&mut self, now: Duration, permit: CommandPermit) {
+        let task = self.rollouts.begin(self.unix_ms(now));
+        if task.is_none() {
+            // Paused, say, since it was asked for.
+            let grant = permit.grant;
+            return self
+                .permits
+                .handle_command_ended(now, grant, Outcome::Succeeded, None);
+        }
+        self.keep_rollouts();
+        self.tell(Effect::StartCommand(CommandPermit { task, ..permit }));
+    }
+
+    /// A step has ended.
+    pub(super) fn handle_step_ended(
+        &mut self,
+        now: Duration,
+        grant: Grant,
+        result: Result<(), String>,
+        payload: Option<Vec<u8>>,
+    ) {
+        let outcome = match &result {
+            Ok(()) => Outcome::Succeeded,
+            Err(_) => Outcome::Failed,
+        };
+        // A node that stops has ended the step itself, and begins it again when it is back.
+        if self.stopping.is_none() {
+            self.rollouts.handle_ended(self.unix_ms(now), result);
+            self.keep_rollouts();
+        }
+        self.permits
+            .handle_command_ended(now, grant, outcome, payload);
+    }
+
+    fn keep_rollouts(&mut self) {
+        self.effects
+            .extend(self.rollouts.poll_kept().map(Effect::KeepRollouts));
+    }
+
+    /// Keeps what is new, and then tells it.
+    pub(super) fn send_rollouts(&mut self) {
+        self.keep_rollouts();
+        let (neighbours, _) = self.membership.peers();
+        while let Some((address, bytes)) = self.rollouts.poll_transmit(&neighbours) {
+            self.membership.send_news(address, bytes);
+        }
+    }
+
+    fn member_names(&self) -> Vec<String> {
+        let roster = self.membership.roster().into_iter();
+        roster
+            .flat_map(Roster::active)
+            .map(|member| member.name.clone())
+            .collect()
+    }
+
+    pub(super) fn start_rollout(&mut self, now: Duration, wanted: Wanted) -> Reply {
+        if self.settings.is_fixed() {
+            return Err(Refusal::Fixed);
+        }
+        let roster = self.membership.roster().ok_or(Refusal::NoRoster)?;
+        let (longest, members) = (roster.dwell_most(), self.member_names());
+        let unix_ms = self.unix_ms(now);
+        self.rollouts.start(unix_ms, wanted, &members, longest)?;
+        Ok(self.rollout_views(now))
+    }
+
+    pub(super) fn order_rollout(&mut self, now: Duration, name: &str, ask: Ask) -> Reply {
+        self.rollouts.order(self.unix_ms(now), name, ask)?;
+        Ok(self.rollout_views(now))
+    }
+
+    pub(super) fn rollout_views(&self, now: Duration) -> Answer {
+        let tokens = self.settings.ring.tokens.get();
+        let members = self.member_names();
+        Answer::Rollouts(self.rollouts.views(self.unix_ms(now), &members, tokens))
+    }
+}

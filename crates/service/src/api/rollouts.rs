@@ -1,0 +1,51 @@
+//! Roll-outs: anybody may look; who may start and stop them is on the Unix socket.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+
+use super::{Shared, problem};
+use crate::request::{Reply, Request};
+use crate::rollouts::{Ask, Wanted};
+
+pub(super) async fn all(State(app): Shared) -> Reply {
+    app.ask(Request::Rollouts).await
+}
+
+pub(super) async fn start(State(app): Shared, Json(wanted): Json<Wanted>) -> Reply {
+    app.ask(Request::StartRollout(wanted)).await
+}
+
+/// How a roll-out goes on.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Resumed {
+    #[serde(default)]
+    retry: bool,
+    #[serde(default)]
+    max_failures: Option<u32>,
+}
+
+pub(super) async fn order(
+    State(app): Shared,
+    Path((name, what)): Path<(String, String)>,
+    Query(Resumed {
+        retry,
+        max_failures,
+    }): Query<Resumed>,
+) -> Response {
+    let ask = match &*what {
+        "pause" => Ask::Pause,
+        "resume" => Ask::Resume {
+            retry,
+            max_failures,
+        },
+        "abort" => Ask::Abort,
+        _ => return problem(StatusCode::NOT_FOUND, "expected pause, resume or abort"),
+    };
+    app.ask(Request::OrderRollout { name, ask })
+        .await
+        .into_response()
+}

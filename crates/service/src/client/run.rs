@@ -1,0 +1,285 @@
+//! Runs a command under a permit: waits for one, keeps it while the command lives, and gives
+//! it back.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::unistd::Pid;
+use serde::Deserialize;
+use serde_json::json;
+use thiserror::Error;
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use super::{ClientError, ask_for};
+
+/// The longest that a node lets a request wait.
+const MAX_WAIT: Duration = Duration::from_secs(3600);
+
+/// How often a permit is extended at most.
+const MIN_PAUSE: Duration = Duration::from_millis(10);
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// The command's exit code, or 128 and the signal that ended it.
+    Ended(u8),
+    /// No permit came in time, and the command was not run.
+    NoPermit,
+    /// A signal came first, and the command was not run.
+    Interrupted,
+}
+
+/// Why the command was not run.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The node gives no permit.
+    #[error(transparent)]
+    Node(#[from] ClientError),
+    /// It cannot be started.
+    #[error("cannot run {program}: {error}")]
+    Command {
+        /// What.
+        program: String,
+        /// Why not.
+        error: io::Error,
+    },
+}
+
+/// What a node says when it gives a permit.
+#[derive(Debug, Deserialize)]
+struct Permit {
+    permit: String,
+    token: u32,
+    fencing: u64,
+    lease_ms: u64,
+    most_ms: u64,
+    grace_ms: u64,
+}
+
+/// Runs a command when the node at `socket` gives a permit for it, `within` a time if one is
+/// given. What somebody should know meanwhile goes to `tell`.
+///
+/// On a terminal the command has it as if it had been started there. Otherwise it gets a
+/// process group of its own, and what it leaves there ends with it: nothing works on without a
+/// permit.
+///
+/// # Errors
+///
+/// When there is no node, or no such command.
+pub fn run(
+    socket: &Path,
+    command: &[OsString],
+    within: Option<Duration>,
+    tell: &dyn Fn(&str),
+) -> Result<Ran, RunError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let (program, arguments) = command.split_first().ok_or_else(|| no_command("", None))?;
+    let failed = |error| no_command(&program.to_string_lossy(), Some(error));
+    let runtime = runtime.map_err(failed)?;
+    let ran = runtime.block_on(async {
+        let mut signals = signals().map_err(failed)?;
+        let permit = tokio::select! {
+            permit = acquire(socket, within) => permit?,
+            _ = signals.recv() => return Ok(Ran::Interrupted),
+        };
+        let Some(permit) = permit else {
+            return Ok(Ran::NoPermit);
+        };
+        let until = Instant::now() + Duration::from_millis(permit.most_ms);
+        let mut command = Command::new(program);
+        command.args(arguments);
+        let own_group = !io::stdin().is_terminal();
+        let started = permit.start(command, own_group);
+        let ended = match started {
+            Ok(child) => {
+                let command = Supervised::new(child, own_group);
+                let ended = command.supervise(socket, &permit, until, &mut signals, tell);
+                ended.await.map_err(failed)
+            }
+            Err(error) => Err(failed(error)),
+        };
+        let path = format!("/v1/permits/{}/release", permit.permit);
+        let released = ask_for(socket, "POST", &path, None, Duration::ZERO).await;
+        if let Err(error) = released {
+            tell(&format!(
+                "the permit is not given back and ends with its lease: {error}"
+            ));
+        }
+        ended.map(Ran::Ended)
+    });
+    // A thread may still wait for a command that does not end.
+    runtime.shutdown_background();
+    ran
+}
+
+fn no_command(program: &str, error: Option<io::Error>) -> RunError {
+    RunError::Command {
+        program: program.to_owned(),
+        error: error.unwrap_or_else(|| io::Error::other("there is none")),
+    }
+}
+
+/// Signals that end programs, or that programs wait for.
+fn signals() -> io::Result<mpsc::UnboundedReceiver<Signal>> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    for kind in [
+        Signal::SIGINT,
+        Signal::SIGTERM,
+        Signal::SIGHUP,
+        Signal::SIGQUIT,
+        Signal::SIGUSR1,
+        Signal::SIGUSR2,
+    ] {
+        let mut signals = signal(SignalKind::from_raw(kind as i32))?;
+        let sender = sender.clone();
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() && sender.send(kind).is_ok() {}
+        });
+    }
+    Ok(receiver)
+}
+
+/// Waits for a permit.
+async fn acquire(socket: &Path, within: Option<Duration>) -> Result<Option<Permit>, ClientError> {
+    let ends = within.map(|within| Instant::now() + within);
+    loop {
+        let left = ends.map(|ends| ends.saturating_duration_since(Instant::now()));
+        let wait = left.unwrap_or(MAX_WAIT).min(MAX_WAIT);
+        let body = json!({ "wait_ms": wait.as_millis() as u64 });
+        let given = ask_for(socket, "POST", "/v1/permits", Some(&body), wait).await?;
+        if !given.is_null() {
+            let permit = serde_json::from_value(given);
+            return permit.map(Some).map_err(|_| ClientError::Strange);
+        }
+        if ends.is_some_and(|ends| Instant::now() >= ends) {
+            return Ok(None);
+        }
+    }
+}
+
+impl Permit {
+    fn start(&self, mut command: Command, own_group: bool) -> io::Result<Child> {
+        let most = Duration::from_millis(self.most_ms);
+        let deadline = (SystemTime::now() + most).duration_since(UNIX_EPOCH);
+        if own_group {
+            command.process_group(0);
+        }
+        command
+            .env("HEADWAY_TOKEN", self.token.to_string())
+            .env("HEADWAY_FENCE", self.fencing.to_string())
+            .env(
+                "HEADWAY_DEADLINE",
+                deadline.unwrap_or_default().as_secs().to_string(),
+            )
+            .env("HEADWAY_SECONDS", most.as_secs().to_string())
+            .spawn()
+    }
+}
+
+/// A command that runs.
+struct Supervised {
+    child: Child,
+    pid: Pid,
+    own_group: bool,
+}
+
+impl Supervised {
+    fn new(child: Child, own_group: bool) -> Supervised {
+        let pid = child.id().and_then(|id| i32::try_from(id).ok());
+        Supervised {
+            pid: Pid::from_raw(pid.unwrap_or(0)),
+            child,
+            own_group,
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        // Gone by now: then there is nobody to tell.
+        let _ = match self.own_group {
+            true => killpg(self.pid, signal),
+            false => kill(self.pid, signal),
+        };
+    }
+
+    /// Waits for the end, keeps the permit, passes signals on, and ends the command when its
+    /// permit is over. The exit code.
+    async fn supervise(
+        mut self,
+        socket: &Path,
+        permit: &Permit,
+        until: Instant,
+        signals: &mut mpsc::UnboundedReceiver<Signal>,
+        tell: &dyn Fn(&str),
+    ) -> io::Result<u8> {
+        let path = format!("/v1/permits/{}/extend", permit.permit);
+        let pause = Duration::from_millis(permit.lease_ms / 3).max(MIN_PAUSE);
+        // Looks at how it ended without collecting it, so that its number is still its own.
+        let (pid, flags) = (self.pid, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
+        let mut ended = tokio::task::spawn_blocking(move || waitid(Id::Pid(pid), flags));
+        let mut extend_at = Instant::now() + pause;
+        let mut kill_at = None;
+        loop {
+            let next = kill_at.unwrap_or_else(|| until.min(extend_at));
+            tokio::select! {
+                _ = &mut ended => break,
+                Some(signal) = signals.recv() => {
+                    // A terminal has told the command already.
+                    let typed = matches!(signal, Signal::SIGINT | Signal::SIGQUIT);
+                    if self.own_group || !typed {
+                        self.signal(signal);
+                    }
+                }
+                () = tokio::time::sleep_until(next.into()) => {}
+            }
+            let now = Instant::now();
+            match kill_at {
+                Some(at) if now >= at => {
+                    self.signal(Signal::SIGKILL);
+                    break;
+                }
+                Some(_) => {}
+                None => {
+                    let mut over = now >= until;
+                    if !over && now >= extend_at {
+                        let body = json!({ "lease_ms": permit.lease_ms });
+                        let extended = ask_for(socket, "POST", &path, Some(&body), Duration::ZERO);
+                        over = matches!(extended.await, Err(ClientError::Refused(_)));
+                        // A node that is restarted keeps the permit meanwhile.
+                        extend_at = Instant::now() + pause;
+                    }
+                    if over {
+                        tell(
+                            "the permit is over: the command gets SIGTERM, and SIGKILL if it does not end",
+                        );
+                        self.signal(Signal::SIGTERM);
+                        let grace = Duration::from_millis(permit.grace_ms);
+                        // Before the token has gone on.
+                        kill_at = Some(Instant::now() + grace * 3 / 4);
+                    }
+                }
+            }
+        }
+        if self.own_group {
+            self.signal(Signal::SIGKILL);
+        }
+        self.child.wait().await.map(code)
+    }
+}
+
+/// As shells say it.
+fn code(status: ExitStatus) -> u8 {
+    let signal = status.signal().map(|signal| 128 + signal);
+    let code = status.code().or(signal);
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(u8::MAX)
+}

@@ -1,0 +1,103 @@
+//! A step of a roll-out: its command, then the time to settle, then the question whether all is
+//! well, all under one permit.
+
+use std::time::{Duration, Instant};
+
+use tokio::process::Command;
+use tokio::sync::mpsc;
+
+use super::Order;
+use crate::config::Settings;
+use crate::permits::CommandPermit;
+use crate::request::Handle;
+use crate::rollouts::Task;
+
+/// How long after a no the question is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The permit was asked back, or the node stops.
+const STOPPED: &str = "its permit was over before it had ended";
+
+impl CommandPermit {
+    /// How it ended, and what the token carries from now on. An error says what went wrong.
+    pub(super) async fn run_step(
+        &self,
+        task: &Task,
+        settings: &Settings,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+        handle: &Handle,
+    ) -> (Result<(), String>, Option<Vec<u8>>) {
+        let until = Instant::now() + self.time;
+        let (result, payload) = self
+            .rest(until)
+            .run(
+                self.task_command(&task.command, task, settings),
+                settings,
+                orders,
+                handle,
+            )
+            .await;
+        if let Err(why) = result {
+            return (Err(why), payload);
+        }
+        if self.stopped_within(task.settle, orders).await {
+            return (Err(STOPPED.into()), payload);
+        }
+        if task.healthy.is_empty() {
+            return (Ok(()), payload);
+        }
+        let limit = Instant::now() + settings.rollout.healthy_within;
+        loop {
+            let command = self.task_command(&task.healthy, task, settings);
+            let rest = self.rest(until);
+            let asked = rest.run(command, settings, orders, handle).await;
+            let why = match asked.0 {
+                Ok(()) => return (Ok(()), payload),
+                Err(why) => why,
+            };
+            if Instant::now() >= limit.min(until) {
+                return (Err(format!("not healthy in time: {why}")), payload);
+            }
+            if self.stopped_within(ASK_AGAIN, orders).await {
+                return (Err(STOPPED.into()), payload);
+            }
+        }
+    }
+
+    /// The same permit, for what is left of its time.
+    fn rest(&self, until: Instant) -> CommandPermit {
+        CommandPermit {
+            time: until.saturating_duration_since(Instant::now()),
+            ..self.clone()
+        }
+    }
+
+    fn task_command(&self, words: &[String], task: &Task, settings: &Settings) -> Command {
+        let (program, arguments) = words
+            .split_first()
+            .map_or(("", words), |(first, rest)| (first, rest));
+        let mut command = self.command(program, arguments, settings);
+        command
+            .env("HEADWAY_ROLLOUT", &task.rollout)
+            .env("HEADWAY_STEP", task.step.to_string())
+            .env("HEADWAY_ATTEMPT", task.attempt.to_string());
+        command
+    }
+
+    /// Waits. Whether the permit was asked back meanwhile.
+    async fn stopped_within(
+        &self,
+        time: Duration,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+    ) -> bool {
+        let ends = tokio::time::Instant::now() + time;
+        loop {
+            match tokio::time::timeout_at(ends, orders.recv()).await {
+                Err(_) => return false,
+                Ok(Some(Order::Stop(grant))) if grant == self.grant => return true,
+                Ok(Some(_)) => {}
+                Ok(None) => return true,
+            }
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! One node's part in roll-outs: what is known of them, how that spreads, and whether this node
+//! wants a permit for its own step.
+//!
+//! Without clock, socket or disk: news, times and requests go in; news and the wish for a permit
+//! come out. What is known ([`state::State`]) only grows. News go to both neighbours at once, who
+//! pass them on; and every second neighbours compare digests and fill each other's gaps, so that
+//! every node can answer for all, and a node that was away learns what it has missed.
+//!
+//! A step runs at least once: a node that is stopped in the middle of it begins it again, under
+//! the same step number and with the next attempt.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::alarm::{Alarm, Alarms};
+use crate::membership::control::CHUNK_BYTES;
+use state::{Atom, Id, Rollout, State, Step, StepPhase};
+pub(crate) use task::step_number;
+pub use task::{Ask, Task, Wanted};
+
+pub mod state;
+mod task;
+pub(crate) mod view;
+
+/// How often neighbours compare what they know.
+const COMPARE_EVERY: Duration = Duration::from_secs(1);
+
+/// Datagrams that one comparison leads to at most; the next goes on from there.
+const MAX_DATAGRAMS: usize = 32;
+
+/// Characters of a reason, which goes into a datagram.
+const MAX_WHY: usize = 150;
+
+/// What nodes tell each other.
+#[derive(Debug, Serialize, Deserialize)]
+enum News {
+    /// Something is known.
+    Known(Vec<Atom>),
+    /// So much is known, as digests.
+    Digests(Vec<(Id, u64)>),
+}
+
+/// One node's view of roll-outs.
+pub(crate) struct Rollouts {
+    me: String,
+    /// Which programs may be run here.
+    allow: Vec<String>,
+    random: fn() -> u64,
+    state: State,
+    /// The step that is wanted or runs here.
+    wanted: Option<Id>,
+    running: Option<Id>,
+    /// Of the state, if it has not changed since.
+    digests: Vec<(Id, u64)>,
+    /// Something has changed since [`Rollouts::refresh`].
+    stale: bool,
+    /// Something has changed since [`Rollouts::poll_kept`]; and it must be kept at once.
+    unkept: bool,
+    urgent: bool,
+    next: Duration,
+    /// What both neighbours are told.
+    news: Vec<Atom>,
+    /// What one node is told, by its address.
+    outbox: VecDeque<(String, Vec<u8>)>,
+    /// How many datagrams of a comparison were sent last.
+    cursor: usize,
+    alarms: Alarms,
+}
+
+impl Rollouts {
+    /// With what was kept.
+    pub(crate) fn new(
+        now: Duration,
+        me: &str,
+        allow: &[String],
+        random: fn() -> u64,
+        kept: &[u8],
+    ) -> Rollouts {
+        let mut rollouts = Rollouts {
+            me: me.to_owned(),
+            allow: allow.to_vec(),
+            random,
+            state: State::default(),
+            wanted: None,
+            running: None,
+            digests: Vec::new(),
+            stale: true,
+            unkept: false,
+            urgent: false,
+            next: now,
+            news: Vec::new(),
+            outbox: VecDeque::new(),
+            cursor: 0,
+            alarms: Alarms::default(),
+        };
+        if !kept.is_empty() {
+            match serde_json::from_slice::<Vec<Atom>>(kept) {
+                Ok(atoms) => {
+                    for atom in atoms {
+                        rollouts.state.join(atom);
+                    }
+                }
+                // The neighbours know, also how far this node was.
+                Err(error) => tracing::error!(%error, "what was kept of roll-outs cannot be read"),
+            }
+        }
+        rollouts
+    }
+
+    /// Other programs may be run here.
+    pub(crate) fn set_allowed(&mut self, allow: &[String]) {
+        self.allow = allow.to_vec();
+        self.stale = true;
+    }
+
+    /// Takes in what is new, and passes it on.
+    fn learn(&mut self, atom: Atom) {
+        if !self.state.join(atom.clone()) {
+            return;
+        }
+        // What others do can be learnt again; what is done here, and what people want, cannot.
+        self.urgent |= !matches!(&atom, Atom::Step(_, name, _) if *name != self.me);
+        (self.stale, self.unkept) = (true, true);
+        self.digests.clear();
+        self.news.push(atom);
+    }
+
+    /// Somebody at `address` says something.
+    pub(crate) fn handle_news(&mut self, address: &str, bytes: &[u8]) {
+        match serde_json::from_slice(bytes) {
+            Ok(News::Known(atoms)) => atoms.into_iter().for_each(|atom| self.learn(atom)),
+            Ok(News::Digests(theirs)) => {
+                let mine = self.digests().to_vec();
+                let differ = mine.into_iter().filter(|digest| !theirs.contains(digest));
+                let atoms = differ.flat_map(|(id, _)| self.state.atoms(id)).collect();
+                let datagrams = pack(atoms);
+                let all = datagrams.len().max(1);
+                self.cursor %= all;
+                let turned = datagrams
+                    .iter()
+                    .cycle()
+                    .skip(self.cursor)
+                    .take(all.min(MAX_DATAGRAMS));
+                let turned = turned.map(|bytes| (address.to_owned(), bytes.clone()));
+                self.outbox.extend(turned.take(datagrams.len()));
+                self.cursor += MAX_DATAGRAMS;
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn digests(&mut self) -> &[(Id, u64)] {
+        if self.digests.is_empty() {
+            self.digests = self.state.digests();
+        }
+        &self.digests
+    }
+
+    /// Time has passed; every second it is time to compare what is known with `others`.
+    pub(crate) fn handle_timeout(&mut self, now: Duration, others: &[String]) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + COMPARE_EVERY;
+        // A window may have opened or closed.
+        self.stale = true;
+        self.urgent |= self.unkept;
+        if !self.state.0.is_empty() {
+            let digests = serde_json::to_vec(&News::Digests(self.digests().to_vec()));
+            let digests = digests.unwrap_or_default();
+            let to = others
+                .iter()
+                .map(|address| (address.clone(), digests.clone()));
+            self.outbox.extend(to);
+        }
+    }
+
+    /// When to call [`Rollouts::handle_timeout`] at the latest.
+    pub(crate) const fn poll_timeout(&self) -> Duration {
+        self.next
+    }
+
+    /// The next message, and to which address; `neighbours` are told all news.
+    pub(crate) fn poll_transmit(&mut self, neighbours: &[String]) -> Option<(String, Vec<u8>)> {
+        for bytes in pack(std::mem::take(&mut self.news)) {
+            for address in neighbours {
+                self.outbox.push_back((address.clone(), bytes.clone()));
+            }
+        }
+        self.outbox.pop_front()
+    }
+
+    /// What has to be kept now, if anything.
+    pub(crate) fn poll_kept(&mut self) -> Option<Vec<u8>> {
+        if !std::mem::take(&mut self.urgent) {
+            return None;
+        }
+        self.unkept = false;
+        let ids = self.state.0.keys();
+        let atoms: Vec<Atom> = ids.flat_map(|id| self.state.atoms(*id)).collect();
+        serde_json::to_vec(&atoms).ok()
+    }
+
+    /// Could not be kept: tried again.
+    pub(crate) const fn handle_unkept(&mut self) {
+        self.unkept = true;
+    }
+
+    /// Whether this node wants a permit for a step, if that may have changed.
+    pub(crate) fn refresh(&mut self, unix_ms: u64) -> Option<bool> {
+        if !std::mem::take(&mut self.stale) {
+            return None;
+        }
+        self.settle_own(unix_ms);
+        let wanted = self
+            .state
+            .0
+            .iter()
+            .find(|(_, rollout)| self.may_begin(rollout, unix_ms));
+        self.wanted = wanted.map(|(id, _)| *id);
+        self.watch();
+        // What follows from that has been taken into account.
+        self.stale = false;
+        Some(self.wanted.is_some())
+    }
+
+    /// Own steps that were left in the middle, that failed and are to be tried again, or whose
+    /// command is not allowed here.
+    fn settle_own(&mut self, unix_ms: u64) {
+        let mut own = Vec::new();
+        for (id, rollout) in &self.state.0 {
+            let (Some(spec), Some(order)) = (&rollout.spec, &rollout.order) else {
+                continue;
+            };
+            let Some(step) = rollout.steps.get(&self.me) else {
+                continue;
+            };
+            let again = match step.phase {
+                StepPhase::Running => self.running != Some(*id),
+                StepPhase::Failed => step.retry < order.retry,
+                StepPhase::Pending | StepPhase::Done => false,
+            };
+            if again {
+                let step = Step {
+                    attempt: step.attempt + 1,
+                    retry: order.retry,
+                    ..Step::default()
+                };
+                own.push((*id, step));
+            } else if step.phase == StepPhase::Pending
+                && self.may_begin(rollout, unix_ms)
+                && let Some(program) = self.forbidden(&spec.command, &spec.healthy)
+            {
+                let why = format!("{program} may not be run here (rollout.allow)");
+                let step = Step {
+                    phase: StepPhase::Failed,
+                    retry: order.retry,
+                    began_ms: unix_ms,
+                    ended_ms: unix_ms,
+                    why,
+                    ..*step
+                };
+                own.push((*id, step));
+            }
+        }
+        for (id, step) in own {
+            self.learn(Atom::Step(id, self.me.clone(), step));
+        }
+    }
+
+    /// The program that may not be run here.
+    fn forbidden<'c>(&self, command: &'c [String], healthy: &'c [String]) -> Option<&'c str> {
+        let allowed = |program: &&String| {
+            self.allow
+                .iter()
+                .any(|known| known == "*" || known == *program)
+        };
+        let programs = command.first().into_iter().chain(healthy.first());
+        let mut wrong = programs.filter(|program| !allowed(program));
+        wrong.next().map(String::as_str)
+    }
+
+    /// Whether this node's step may begin.
+    fn may_begin(&self, rollout: &Rollout, unix_ms: u64) -> bool {
+        let (Some(spec), Some(order)) = (&rollout.spec, &rollout.order) else {
+            return false;
+        };
+        let phase = |name: &String| rollout.steps.get(name).map(|step| step.phase);
+        let canary = spec.canaries.contains(&self.me);
+        let first = || {
+            spec.canaries
+                .iter()
+                .all(|name| phase(name) == Some(StepPhase::Done))
+        };
+        phase(&self.me) == Some(StepPhase::Pending)
+            && !order.aborted
+            && !order.paused
+            && spec.window.is_none_or(|window| window.is_open(unix_ms))
+            && !rollout.has_failed()
+            && (canary || first())
+    }
+
+    /// Raises and ends alarms.
+    fn watch(&mut self) {
+        let failed = |rollout: &Rollout| {
+            let (spec, order) = (rollout.spec.as_ref()?, rollout.order.as_ref()?);
+            (rollout.has_failed() && !order.aborted).then(|| {
+                let failed: Vec<String> = rollout
+                    .failed()
+                    .take(5)
+                    .map(|(name, step)| format!("{name}: {}", step.why))
+                    .collect();
+                Alarm::RolloutFailed(spec.name.clone(), failed.join("; "))
+            })
+        };
+        let raised: Vec<Alarm> = self.state.0.values().filter_map(failed).collect();
+        self.alarms.clear(|old| !raised.contains(old));
+        raised
+            .into_iter()
+            .for_each(|alarm| self.alarms.raise(alarm));
+    }
+
+    /// What to look at.
+    pub(crate) const fn alarms(&self) -> &Alarms {
+        &self.alarms
+    }
+
+    /// The permit is here: what to run, if the step is still wanted. It is noted as begun.
+    pub(crate) fn begin(&mut self, unix_ms: u64) -> Option<Task> {
+        self.stale = true;
+        self.refresh(unix_ms);
+        let id = self.wanted.take()?;
+        let rollout = self.state.0.get(&id)?;
+        let (spec, step) = (rollout.spec.clone()?, rollout.steps.get(&self.me)?);
+        let step = Step {
+            phase: StepPhase::Running,
+            began_ms: unix_ms,
+            ..step.clone()
+        };
+        let task = Task {
+            step: step_number(id, &self.me),
+            attempt: step.attempt,
+            rollout: spec.name,
+            command: spec.command,
+            settle: Duration::from_millis(spec.settle_ms),
+            healthy: spec.healthy,
+        };
+        self.running = Some(id);
+        self.learn(Atom::Step(id, self.me.clone(), step));
+        Some(task)
+    }
+
+    /// The step has ended; an error says why it has failed.
+    pub(crate) fn handle_ended(&mut self, unix_ms: u64, result: Result<(), String>) {
+        let Some(id) = self.running.take() else {
+            return;
+        };
+        self.stale = true;
+        let step = self
+            .state
+            .0
+            .get(&id)
+            .and_then(|rollout| rollout.steps.get(&self.me));
+        let Some(step) = step.cloned() else { return };
+        let step = Step {
+            phase: if result.is_ok() {
+                StepPhase::Done
+            } else {
+                StepPhase::Failed
+            },
+            ended_ms: unix_ms,
+            why: result
+                .err()
+                .unwrap_or_default()
+                .chars()
+                .take(MAX_WHY)
+                .collect(),
+            ..step
+        };
+        self.learn(Atom::Step(id, self.me.clone(), step));
+    }
+}
+
+/// Atoms as datagrams, as many in each as fit.
+fn pack(atoms: Vec<Atom>) -> Vec<Vec<u8>> {
+    let mut datagrams = Vec::new();
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    let write = |batch: Vec<Atom>| serde_json::to_vec(&News::Known(batch)).unwrap_or_default();
+    for atom in atoms {
+        let size = serde_json::to_vec(&atom).map_or(0, |text| text.len()) + 1;
+        if !batch.is_empty() && bytes + size > MAX_NEWS_BYTES {
+            datagrams.push(write(std::mem::take(&mut batch)));
+            bytes = 0;
+        }
+        batch.push(atom);
+        bytes += size;
+    }
+    if !batch.is_empty() {
+        datagrams.push(write(batch));
+    }
+    datagrams
+}
+
+/// What fits into a datagram beside the brackets.
+const MAX_NEWS_BYTES: usize = CHUNK_BYTES - 20;
+
+#[cfg(test)]
+mod tests;

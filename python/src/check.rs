@@ -1,0 +1,91 @@
+//! Every initial state, every schedule.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use headway_answer::{Failure, check as answer, json};
+use headway_check::protocol::{self, Engine, Protocol};
+use headway_check::{CheckError, Control, Limits, Report, Scheduler};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::failure::OrRaise;
+use crate::long;
+
+/// Checks with so many threads; the JSON of `headway check`.
+fn check(
+    py: Python<'_>,
+    threads: Option<NonZeroUsize>,
+    progress: Option<&Py<PyAny>>,
+    check: impl FnOnce(&Control) -> Result<Report, CheckError> + Send + 'static,
+    failure: fn(CheckError) -> Failure,
+) -> PyResult<String> {
+    let control = Arc::new(Control::default());
+    let theirs = Arc::clone(&control);
+    let work = move || {
+        let threads = threads.map_or(0, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
+        let report = pool.install(|| check(&theirs)).map_err(failure)?;
+        Ok(answer::value(&report).to_string())
+    };
+    long::work(py, progress, || control.progress(), || control.stop(), work)?.or_raise(py)
+}
+
+#[pyfunction]
+#[pyo3(signature = (model, settings, threads, memory, progress))]
+pub(crate) fn check_model(
+    py: Python<'_>,
+    model: String,
+    settings: &str,
+    threads: Option<NonZeroUsize>,
+    memory: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let settings =
+        serde_json::from_str(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let limits: Limits = answer::limits(memory).or_raise(py)?;
+    let work =
+        move |control: &Control| answer::check(&model, json::fields(settings), limits, control);
+    check(py, threads, progress.as_ref(), work, answer::failure)
+}
+
+#[pyfunction]
+#[pyo3(signature = (name, text, parameters, scheduler, threads, memory, progress))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "called by headway/check.py alone"
+)]
+pub(crate) fn check_protocol(
+    py: Python<'_>,
+    name: &str,
+    text: &str,
+    parameters: Vec<(String, i64)>,
+    scheduler: Option<&str>,
+    threads: Option<NonZeroUsize>,
+    memory: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let limits: Limits = answer::limits(memory).or_raise(py)?;
+    let scheduler = scheduler.map(str::parse::<Scheduler>).transpose();
+    let scheduler = scheduler
+        .map_err(|error| Failure::new(format!("--scheduler: {error}")))
+        .or_raise(py)?;
+    let protocol = Protocol::parse(text, &parameters)
+        .map_err(|error| {
+            Failure::in_text(Path::new(name), text, error.line, error.column, error.says)
+                .help("docs/protocols.md describes the language")
+        })
+        .or_raise(py)?;
+    let work = move |control: &Control| {
+        protocol::check_with(Engine::Auto, &protocol, scheduler, limits, control)
+    };
+    check(
+        py,
+        threads,
+        progress.as_ref(),
+        work,
+        answer::protocol_failure,
+    )
+}

@@ -1,0 +1,71 @@
+//! The order of a ring from who may not be down together.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use headway_answer::Failure;
+use headway_answer::plan::{Places, Plan, read_failure};
+use headway_walk::conflicts::{Conflicts, Input};
+use headway_walk::order::Request;
+use headway_walk::svg::Theme;
+use pyo3::prelude::*;
+use strum::VariantArray;
+
+use crate::failure::OrRaise;
+use crate::long;
+
+/// The JSON of `headway plan` and a picture. A file is its path and its text.
+#[pyfunction]
+#[pyo3(signature = (file, input, groups, together_file, together, seed, effort))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "called by headway/_plan.py alone"
+)]
+pub(crate) fn plan(
+    py: Python<'_>,
+    file: Option<(String, String)>,
+    input: Option<&str>,
+    groups: Vec<(String, Vec<String>)>,
+    together_file: Option<(String, String)>,
+    together: Option<Places>,
+    seed: u64,
+    effort: u32,
+) -> PyResult<(String, String)> {
+    let conflicts = match file {
+        None => Conflicts::new(groups).map_err(Failure::new),
+        Some((path, text)) => the_input(input, &text).and_then(|input| {
+            (input.read(&text))
+                .map_err(|error| read_failure(Path::new(&path), &text, input, &error))
+        }),
+    };
+    let conflicts = conflicts.or_raise(py)?;
+    let places = match together_file {
+        None => together,
+        Some((path, text)) => {
+            let racks = Input::racks(&text);
+            let wrong = |error| read_failure(Path::new(&path), &text, Input::Racks, &error);
+            Some(racks.map_err(wrong).or_raise(py)?)
+        }
+    };
+    let request = Request { seed, effort };
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let work = move || {
+        let plan = Plan::new(conflicts, places, request, &mut |_| {}, &stopped)?;
+        Ok((plan.json(false).to_string(), plan.svg(Theme::Auto)))
+    };
+    let stop = || stop.store(true, Ordering::Relaxed);
+    long::work(py, None, || (0, 0), stop, work)?.or_raise(py)
+}
+
+/// What a file is said to be, or seems to be.
+fn the_input(said: Option<&str>, text: &str) -> Result<Input, Failure> {
+    let Some(said) = said else {
+        return Ok(Input::of_text(text));
+    };
+    said.parse().map_err(|_| {
+        let names: Vec<String> = Input::VARIANTS.iter().map(ToString::to_string).collect();
+        Failure::new(format!("--input {said}: expected {}", names.join(", ")))
+    })
+}

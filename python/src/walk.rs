@@ -1,0 +1,101 @@
+//! A ring over a network.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use headway_answer::{Failure, walk as answer};
+use headway_walk::formats::ReadError;
+use headway_walk::network::Builder;
+use headway_walk::search::{self, Method, Request};
+use headway_walk::svg::{self, Picture, Theme};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+
+use crate::failure::OrRaise;
+use crate::long;
+
+/// The JSON of `headway walk` and a picture; without a walk, why there is none.
+#[pyfunction]
+#[pyo3(signature = (names, links, directed, coordinates, largest_component, tokens, separation, method, longest, seed, effort))]
+#[expect(clippy::too_many_arguments, reason = "called by headway/walk.py alone")]
+pub(crate) fn walk(
+    py: Python<'_>,
+    names: Vec<String>,
+    links: Vec<(u32, u32)>,
+    directed: bool,
+    coordinates: Vec<(u32, f64, f64)>,
+    largest_component: bool,
+    tokens: usize,
+    separation: Option<u32>,
+    method: &str,
+    longest: Option<usize>,
+    seed: u64,
+    effort: u32,
+) -> PyResult<Py<PyAny>> {
+    let mut builder = Builder::default();
+    for name in &names {
+        builder.node(name);
+    }
+    for (from, to) in links {
+        builder.join(from, to, directed);
+    }
+    for (node, x, y) in coordinates {
+        builder.place(node, x, y);
+    }
+    if largest_component {
+        builder = builder.largest_component();
+    }
+    let network = builder.finish().map_err(|error| {
+        answer::network_failure(Path::new("graph"), "", ReadError::Network(error))
+    });
+    let network = network.or_raise(py)?;
+    answer::admit(tokens, &network).or_raise(py)?;
+    let method: Method = method
+        .parse()
+        .map_err(|_| {
+            let names = <Method as strum::VariantArray>::VARIANTS
+                .iter()
+                .map(ToString::to_string);
+            Failure::new(format!(
+                "--method {method}: expected {}",
+                names.collect::<Vec<_>>().join(", ")
+            ))
+        })
+        .or_raise(py)?;
+    if longest.is_some() && method != Method::Exact {
+        let failure = Failure::new("--longest only has a meaning for --method exact");
+        return Err(failure.help("add --method exact, or drop --longest")).or_raise(py);
+    }
+    let request = Request {
+        tokens,
+        wanted: separation,
+        method,
+        longest,
+        seed,
+        effort,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let work = move || {
+        let found = search::walk_until(&network, &request, &mut |_| {}, &stopped);
+        let Some(found) = found else {
+            return Err(answer::nothing_found(&network, tokens, method, seed));
+        };
+        let picture = Picture {
+            network: &network,
+            walk: &found.walk,
+            tokens,
+            nearest: found.nearest,
+            bound: found.bound.as_ref().map(|bound| bound.distance),
+            theme: Theme::Auto,
+        };
+        let json = answer::json(&network, &request, &found, false, false).to_string();
+        Ok((json, svg::draw(&picture), network.notes().to_vec()))
+    };
+    let stop = || stop.store(true, Ordering::Relaxed);
+    match long::work(py, None, || (0, 0), stop, work)? {
+        Ok(found) => found.into_py_any(py),
+        Err(why) => why.into_py_any(py),
+    }
+}
