@@ -1,158 +1,210 @@
 //! The log of rosters: a replicated log, kept by openraft in the members that the roster names.
 //!
-//! openraft owns tasks and timers, so this is part of the shell: it lives on the runtime, speaks
-//! through [`Letter`]s that somebody else carries, and tells of every roster that was decided.
-//! The machine of `membership` takes those as inputs. A change counts when a majority of the
-//! keepers has it on disk, and [`Keeper::propose`] answers then and not before.
+//! openraft owns tasks and timers, so this is part of the shell: a task that takes [`Order`]s
+//! and answers by [`Request`]s, as anybody else asks something of the node. The machine of
+//! `membership` wants changes and takes what was decided. A change counts when a majority of
+//! the keepers has it on disk, and whoever wants it is told then and not before.
 //!
 //! The ring recovers from any corruption; the log does not. A damaged one is noticed by its
 //! checksum and fetched anew from the other keepers; while no majority of them is there, nothing
 //! is decided, and the ring goes on with the roster that it has.
+//!
+//! openraft is there with the feature `keepers` only. A node without it is no keeper, and still
+//! asks those that are.
 
-use std::collections::BTreeMap;
-use std::io::Cursor;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use openraft::error::{ClientWriteError, RaftError};
-use openraft::{BasicNode, Config, Raft, SnapshotPolicy};
-use sha2::{Digest as _, Sha256};
 use tokio::sync::{mpsc, watch};
 
-use crate::membership::roster::Roster;
-pub(crate) use decision::{Change, Decision, Kind};
-pub(crate) use post::{Letter, Post};
-use storage::{Log, Rosters};
+use crate::membership::control::Letter;
+use crate::membership::decision::{Change, Decision};
+use crate::membership::roster::{Member, Roster};
+use crate::request::Request;
+#[cfg(feature = "keepers")]
+use engine::Keeper;
+#[cfg(not(feature = "keepers"))]
+use none::Keeper;
+use post::{Post, Question};
 
-mod decision;
+#[cfg(feature = "keepers")]
+mod engine;
+#[cfg(feature = "keepers")]
+mod network;
+#[cfg(not(feature = "keepers"))]
+mod none;
 mod post;
+#[cfg(feature = "keepers")]
 mod storage;
 
-openraft::declare_raft_types!(
-    /// What openraft is told of this log.
-    pub(crate) Types: D = Change, R = Decision, NodeId = u64, Node = BasicNode
-);
+/// How long a change may take to be decided.
+pub(crate) const PROPOSE_FOR: Duration = Duration::from_secs(15);
 
-/// How often the leader is heard, and how long it may be silent.
-const HEARTBEAT: u64 = 300;
-const ELECTION: [u64; 2] = [1_000, 2_000];
-
-/// How long a keeper that is not there is waited for before the next is asked.
+/// How long one keeper is waited for before the next is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// One keeper of the log.
-#[derive(Clone)]
-pub(crate) struct Keeper {
-    raft: Raft<Types>,
-    post: Post,
-    own: u64,
+/// How long to wait when nobody leads.
+const AGAIN: Duration = Duration::from_millis(300);
+
+/// What the node wants of its log.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// The node acts by this roster.
+    Roster(Roster),
+    /// A letter has come from this address.
+    Letter(String, Letter),
+    /// A change is wanted.
+    Propose(Change),
 }
 
-/// Where a member's letters go: a number from its name.
-pub(crate) fn address_of(name: &str) -> u64 {
-    let digest = Sha256::digest(name);
-    digest
-        .first_chunk()
-        .map_or(0, |first| u64::from_be_bytes(*first))
+/// Whose log it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) name: String,
+    /// For one folder per log.
+    pub(crate) folder: PathBuf,
+    pub(crate) random: fn() -> u64,
 }
 
-impl Keeper {
-    /// A keeper that goes on from its files, or begins with the first roster. Letters go into
-    /// `outgoing`; `decided` has the latest roster.
-    ///
-    /// # Errors
-    ///
-    /// When openraft does not start.
-    pub(crate) async fn start(
-        name: &str,
-        folder: PathBuf,
-        first: Roster,
-        outgoing: mpsc::UnboundedSender<(u64, Letter)>,
-        decided: watch::Sender<Roster>,
-    ) -> Result<Keeper, String> {
-        let config = Config {
-            cluster_name: first.ring.clone(),
-            heartbeat_interval: HEARTBEAT,
-            election_timeout_min: ELECTION[0],
-            election_timeout_max: ELECTION[1],
-            // A letter is a datagram.
-            max_payload_entries: 1,
-            snapshot_max_chunk_size: 256,
-            snapshot_policy: SnapshotPolicy::LogsSinceLast(64),
-            max_in_snapshot_log_to_keep: 16,
-            ..Config::default()
-        };
-        let config = config.validate().map_err(|error| error.to_string())?;
-        let own = address_of(name);
-        let post = Post::new(outgoing);
-        let log = Log::open(folder.clone())?;
-        let rosters = Rosters::open(folder, first.clone(), decided)?;
-        let raft = Raft::new(own, Arc::new(config), post.clone(), log, rosters);
-        let raft = raft.await.map_err(|error| error.to_string())?;
-        let keepers = first.keepers().map(|member| {
-            let node = BasicNode::new(&member.address);
-            (address_of(&member.name), node)
-        });
-        let keepers: BTreeMap<u64, BasicNode> = keepers.collect();
-        if keepers.contains_key(&own) {
-            // All keepers of the first roster say the same, so it does not matter who is first;
-            // and it is refused where there is a log already.
-            let _ = raft.initialize(keepers).await;
-        }
-        Ok(Keeper { raft, post, own })
-    }
+/// Where answers go.
+type Tell = mpsc::UnboundedSender<Request>;
 
-    /// Wants a change, and waits until it is decided upon, for `longest` at most.
-    ///
-    /// # Errors
-    ///
-    /// When it is not decided in time: it may be later, and the roster then says so.
-    pub(crate) async fn propose(
-        &self,
-        change: Change,
-        longest: Duration,
-    ) -> Result<Decision, String> {
-        let no_majority = "too few keepers of the roster answer: it was not decided in time";
-        let decided = tokio::time::timeout(longest, async {
-            loop {
-                match self.write(change.clone()).await {
-                    Ok(decision) => return decision,
-                    Err(Some(leader)) if leader != self.own => {
-                        let asked = self.post.propose(leader, &change, PATIENCE).await;
-                        if let Some(decision) = asked {
-                            return decision;
-                        }
-                    }
-                    Err(_) => {}
+/// Takes orders until there are none any more.
+pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell: Tell) {
+    let mut desk: Option<Desk> = None;
+    while let Some(order) = orders.recv().await {
+        match (order, &mut desk) {
+            (Order::Roster(roster), Some(desk)) if desk.post.log() == roster.log() => {
+                desk.roster.send_replace(roster);
+                desk.start(&setup, &tell).await;
+            }
+            (Order::Roster(roster), old) => {
+                if let Some(old) = old {
+                    old.stop().await;
                 }
-                tokio::time::sleep(Duration::from_millis(HEARTBEAT)).await;
+                let post = Post::new(roster.log(), tell.clone(), (setup.random)());
+                let mut new = Desk {
+                    post,
+                    keeper: None,
+                    roster: watch::channel(roster).0,
+                };
+                new.start(&setup, &tell).await;
+                desk = Some(new);
             }
-        });
-        decided.await.map_err(|_| no_majority.to_owned())
-    }
-
-    /// Writes into the log if this one leads; else who does, if that is known.
-    async fn write(&self, change: Change) -> Result<Decision, Option<u64>> {
-        match self.raft.client_write(change).await {
-            Ok(written) => Ok(written.data),
-            Err(RaftError::APIError(ClientWriteError::ForwardToLeader(forward))) => {
-                Err(forward.leader_id)
-            }
-            Err(_) => Err(None),
+            (Order::Letter(from, letter), Some(desk)) => desk.handle(from, letter),
+            (Order::Propose(change), Some(desk)) => desk.propose(&setup.name, change, &tell),
+            (Order::Letter(..) | Order::Propose(_), None) => {}
         }
     }
-
-    /// A letter has come.
-    pub(crate) async fn handle(&self, from: u64, letter: Letter) {
-        self.post.handle(self, from, letter).await;
-    }
-
-    /// Ends its tasks.
-    pub(crate) async fn stop(&self) {
-        let _ = self.raft.shutdown().await;
+    if let Some(desk) = desk {
+        desk.stop().await;
     }
 }
 
-#[cfg(test)]
+/// A node's part in one log.
+struct Desk {
+    post: Post,
+    keeper: Option<Arc<Keeper>>,
+    /// The roster that the node acts by.
+    roster: watch::Sender<Roster>,
+}
+
+impl Desk {
+    /// Begins to keep the log if the roster says so.
+    async fn start(&mut self, setup: &Setup, tell: &Tell) {
+        if self.keeper.is_some() {
+            return;
+        }
+        match Keeper::start(setup, self.roster.subscribe(), &self.post, tell).await {
+            Ok(keeper) => self.keeper = keeper.map(Arc::new),
+            Err(why) => {
+                let _ = tell.send(Request::Keeping(Some(why)));
+            }
+        }
+    }
+
+    async fn stop(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.stop().await;
+        }
+    }
+
+    fn handle(&self, from: String, letter: Letter) {
+        let Some((number, question)) = self.post.receive(&from, letter) else {
+            return;
+        };
+        let (Some(keeper), post) = (self.keeper.clone(), self.post.clone()) else {
+            return;
+        };
+        // It may wait for other keepers.
+        tokio::spawn(async move {
+            if let Some(answer) = keeper.answer(question).await {
+                post.answer(&from, number, &answer);
+            }
+        });
+    }
+
+    fn propose(&self, name: &str, change: Change, tell: &Tell) {
+        let roster = self.roster.borrow();
+        let me = roster.member(name).map(|me| me.address.clone());
+        let keepers = roster.keepers().map(Member::entry);
+        let keepers = keepers.map(|(_, address)| address).collect();
+        let (post, keeper) = (self.post.clone(), self.keeper.clone());
+        let tell = tell.clone();
+        tokio::spawn(async move {
+            let id = change.id;
+            let decision = decide(&post, keeper.as_deref(), me, keepers, change);
+            let decision = tokio::time::timeout(PROPOSE_FOR, decision).await;
+            let too_few = "too few keepers of the roster answer (the first seven members keep it, \
+                and more than half of them are needed): nothing was changed so far. If most of them \
+                are gone for good, see `headway node recover`";
+            let decision = decision.map_err(|_| too_few.to_owned());
+            let _ = tell.send(Request::Decision { id, decision });
+        });
+    }
+}
+
+/// Asks one keeper after the other until one that leads has decided.
+async fn decide(
+    post: &Post,
+    keeper: Option<&Keeper>,
+    me: Option<String>,
+    mut keepers: Vec<String>,
+    change: Change,
+) -> Decision {
+    // This one first: it knows who leads.
+    if let Some(at) = keepers
+        .iter()
+        .position(|keeper| Some(keeper) == me.as_ref())
+    {
+        keepers.swap(0, at);
+    }
+    let mut next = None;
+    for turn in 0.. {
+        let to = next
+            .take()
+            .or_else(|| keepers.get(turn % keepers.len().max(1)).cloned());
+        let answer = match keeper.filter(|_| to == me) {
+            Some(keeper) => {
+                let written = tokio::time::timeout(PATIENCE, keeper.write(change.clone()));
+                written.await.unwrap_or(Err(None))
+            }
+            None => {
+                let to = to.unwrap_or_default();
+                let answer = post.ask(&to, Question::Propose(change.clone()), PATIENCE);
+                answer.await.unwrap_or(Err(None))
+            }
+        };
+        match answer {
+            Ok(decision) => return decision,
+            Err(Some(leader)) => next = Some(leader),
+            Err(None) => {}
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+    unreachable!("there is always another turn")
+}
+
+#[cfg(all(test, feature = "keepers"))]
 mod tests;

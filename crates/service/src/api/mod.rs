@@ -28,6 +28,7 @@ use tokio::sync::watch;
 
 use crate::agent::Status;
 use crate::config::Settings;
+use crate::keeper::PROPOSE_FOR;
 use crate::membership::roster::Member;
 use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
 use crate::telemetry::Outcome;
@@ -230,7 +231,7 @@ async fn add(State(app): Shared, Json(added): Json<Added>) -> Reply {
         after: added.after,
         force: added.force,
     };
-    app.ask_for(request, PATIENCE + window).await
+    app.ask_for(request, PATIENCE + window + PROPOSE_FOR).await
 }
 
 /// How a member is removed.
@@ -246,7 +247,8 @@ async fn remove(
     Path(name): Path<String>,
     Query(Removed { gone }): Query<Removed>,
 ) -> Reply {
-    app.ask(Request::Remove { name, gone }).await
+    let request = Request::Remove { name, gone };
+    app.ask_for(request, PATIENCE + PROPOSE_FOR).await
 }
 
 /// The protocol's thread answers.

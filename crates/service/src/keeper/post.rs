@@ -1,187 +1,163 @@
-//! How keepers speak: letters with a number, and answers with the same number. Whoever carries
-//! them may lose, repeat and delay them.
+//! How keepers speak: questions with a number, and answers with the same number, in as many
+//! letters as they need. Whoever carries them may lose, repeat and delay them.
 
-use std::collections::HashMap;
-use std::fmt::Display;
-use std::io;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use openraft::BasicNode;
-use openraft::error::{InstallSnapshotError, RPCError, RaftError, Unreachable};
-use openraft::network::{RPCOption, RaftNetwork, RaftNetworkFactory};
-use openraft::raft::{
-    AppendEntriesRequest, AppendEntriesResponse, InstallSnapshotRequest, InstallSnapshotResponse,
-    VoteRequest, VoteResponse,
-};
+#[cfg(feature = "keepers")]
+use openraft::raft::{AppendEntriesRequest, InstallSnapshotRequest, VoteRequest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
-use super::{Change, Decision, Keeper, Types};
-
-/// What one keeper sends to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Letter {
-    /// Whose answer it is, or what the answer is to have.
-    pub(crate) number: u64,
-    pub(crate) is_answer: bool,
-    pub(crate) bytes: Vec<u8>,
-}
+#[cfg(feature = "keepers")]
+use super::engine::Types;
+use super::{Change, Decision, Letter, Request, Tell};
+use crate::membership::control::CHUNK_BYTES;
 
 /// Everything that is asked.
 #[derive(Serialize, Deserialize)]
-enum Question {
+pub(super) enum Question {
+    /// By which number the log knows the keeper.
+    Who,
+    /// A change is wanted: an [`Answer`].
+    Propose(Change),
+    /// What openraft asks of the keeper with that number, and of no other.
+    #[cfg(feature = "keepers")]
+    Raft(u64, Raft),
+}
+
+/// A decision, or the address of the keeper that leads, if that is known.
+pub(super) type Answer = Result<Decision, Option<String>>;
+
+/// What openraft asks.
+#[cfg(feature = "keepers")]
+#[derive(Serialize, Deserialize)]
+pub(super) enum Raft {
     Append(AppendEntriesRequest<Types>),
     Vote(VoteRequest<u64>),
     Snapshot(InstallSnapshotRequest<Types>),
-    Propose(Change),
 }
+
+/// Letters of which not all parts have come, at most.
+const MAX_PARTIAL: usize = 64;
 
 /// Sends letters, and knows who waits for an answer.
 #[derive(Clone)]
-pub(crate) struct Post {
-    outgoing: mpsc::UnboundedSender<(u64, Letter)>,
-    waiting: Arc<Mutex<HashMap<u64, oneshot::Sender<Vec<u8>>>>>,
+pub(super) struct Post {
+    log: u64,
+    tell: Tell,
+    /// Never the same again after a restart, so that no old answer fits.
     next: Arc<AtomicU64>,
+    open: Arc<Mutex<Open>>,
+}
+
+/// Parts of a letter.
+type Parts = Vec<Option<Vec<u8>>>;
+
+#[derive(Default)]
+struct Open {
+    waiting: BTreeMap<u64, oneshot::Sender<Vec<u8>>>,
+    /// By who sent it, its number, and whether it is an answer.
+    partial: BTreeMap<(String, u64, bool), Parts>,
 }
 
 impl Post {
-    pub(super) fn new(outgoing: mpsc::UnboundedSender<(u64, Letter)>) -> Post {
+    pub(super) fn new(log: u64, tell: Tell, next: u64) -> Post {
         Post {
-            outgoing,
-            waiting: Arc::default(),
-            next: Arc::default(),
+            log,
+            tell,
+            next: Arc::new(next.into()),
+            open: Arc::default(),
         }
+    }
+
+    pub(super) const fn log(&self) -> u64 {
+        self.log
+    }
+
+    fn open<R>(&self, with: impl FnOnce(&mut Open) -> R) -> R {
+        with(&mut self.open.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Asks, and waits for the answer; nothing if none comes in time that can be read.
-    async fn ask<A: DeserializeOwned>(
+    pub(super) async fn ask<A: DeserializeOwned>(
         &self,
-        to: u64,
-        question: &Question,
+        to: &str,
+        question: Question,
         longest: Duration,
     ) -> Option<A> {
+        let bytes = serde_json::to_vec(&question).ok()?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (answered, answer) = oneshot::channel();
-        self.waiting(|waiting| waiting.insert(number, answered));
-        let letter = Letter {
-            number,
-            is_answer: false,
-            bytes: serde_json::to_vec(question).ok()?,
-        };
-        let sent = self.outgoing.send((to, letter));
+        self.open(|open| open.waiting.insert(number, answered));
+        self.send(to, number, false, &bytes);
         let bytes = tokio::time::timeout(longest, answer).await;
-        self.waiting(|waiting| waiting.remove(&number));
-        sent.ok()?;
+        self.open(|open| open.waiting.remove(&number));
         serde_json::from_slice(&bytes.ok()?.ok()?).ok()
     }
 
-    fn waiting<R>(&self, with: impl FnOnce(&mut HashMap<u64, oneshot::Sender<Vec<u8>>>) -> R) -> R {
-        with(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn answer(&self, to: &str, number: u64, bytes: &[u8]) {
+        self.send(to, number, true, bytes);
     }
 
-    /// Asks a keeper that leads to write a change.
-    pub(super) async fn propose(
-        &self,
-        to: u64,
-        change: &Change,
-        longest: Duration,
-    ) -> Option<Decision> {
-        let question = Question::Propose(change.clone());
-        let answer: Option<Option<Decision>> = self.ask(to, &question, longest).await;
-        answer.flatten()
-    }
-
-    /// A letter has come: an answer that somebody waits for, or a question.
-    pub(super) async fn handle(&self, keeper: &Keeper, from: u64, letter: Letter) {
-        if letter.is_answer {
-            let waiting = self.waiting(|waiting| waiting.remove(&letter.number));
-            if let Some(waiting) = waiting {
-                let _ = waiting.send(letter.bytes);
-            }
-            return;
-        }
-        // What cannot be read was not sent by a keeper of this log.
-        let Ok(question) = serde_json::from_slice(&letter.bytes) else {
-            return;
+    fn send(&self, to: &str, number: u64, is_answer: bool, bytes: &[u8]) {
+        let parts = bytes.chunks(CHUNK_BYTES);
+        let Ok(all) = u8::try_from(parts.len()) else {
+            return tracing::warn!(bytes = bytes.len(), "too long for a letter");
         };
-        let raft = &keeper.raft;
-        let bytes = match question {
-            Question::Append(asked) => serde_json::to_vec(&raft.append_entries(asked).await),
-            Question::Vote(asked) => serde_json::to_vec(&raft.vote(asked).await),
-            Question::Snapshot(asked) => serde_json::to_vec(&raft.install_snapshot(asked).await),
-            Question::Propose(change) => serde_json::to_vec(&keeper.write(change).await.ok()),
-        };
-        if let Ok(bytes) = bytes {
-            let answer = Letter {
-                number: letter.number,
-                is_answer: true,
-                bytes,
+        for (part, bytes) in (0..).zip(parts) {
+            let letter = Letter {
+                log: self.log,
+                number,
+                is_answer,
+                part,
+                parts: all,
+                bytes: bytes.to_vec(),
             };
-            let _ = self.outgoing.send((from, answer));
+            let address = to.to_owned();
+            let _ = self.tell.send(Request::Letter { address, letter });
         }
     }
-}
 
-impl RaftNetworkFactory<Types> for Post {
-    type Network = Way;
-
-    async fn new_client(&mut self, to: u64, _: &BasicNode) -> Way {
-        Way {
-            post: self.clone(),
-            to,
+    /// A letter has come. A question, if it is one and is whole.
+    pub(super) fn receive(&self, from: &str, letter: Letter) -> Option<(u64, Question)> {
+        if letter.log != self.log {
+            return None;
         }
+        let (number, is_answer) = (letter.number, letter.is_answer);
+        let bytes = self.join(from, letter)?;
+        if is_answer {
+            let waiting = self.open(|open| open.waiting.remove(&number));
+            let _ = waiting?.send(bytes);
+            return None;
+        }
+        // What cannot be read was not written by a keeper of this version.
+        Some((number, serde_json::from_slice(&bytes).ok()?))
     }
-}
 
-/// The way to one keeper.
-pub(crate) struct Way {
-    post: Post,
-    to: u64,
-}
-
-type Answer<A, E> = Result<A, RPCError<u64, BasicNode, E>>;
-
-impl Way {
-    async fn ask<A, E>(&self, question: Question, option: &RPCOption) -> Answer<A, E>
-    where
-        A: DeserializeOwned,
-        E: DeserializeOwned + Display + std::error::Error,
-    {
-        let answer = self.post.ask(self.to, &question, option.hard_ttl()).await;
-        let answer: Option<Result<A, E>> = answer;
-        // Whatever the other one has against it: it is as if it were not there for now.
-        answer.and_then(Result::ok).ok_or_else(|| {
-            let silent = io::Error::from(io::ErrorKind::TimedOut);
-            RPCError::Unreachable(Unreachable::new(&silent))
+    /// The whole, when its last part has come.
+    fn join(&self, from: &str, letter: Letter) -> Option<Vec<u8>> {
+        let (part, parts) = (usize::from(letter.part), usize::from(letter.parts));
+        if parts == 1 {
+            return Some(letter.bytes);
+        }
+        let key = (from.to_owned(), letter.number, letter.is_answer);
+        self.open(|open| {
+            if open.partial.len() >= MAX_PARTIAL && !open.partial.contains_key(&key) {
+                // They are asked for again.
+                open.partial.clear();
+            }
+            let partial = open.partial.entry(key.clone());
+            let partial = partial.or_insert_with(|| vec![None; parts]);
+            *partial.get_mut(part)? = Some(letter.bytes);
+            if partial.iter().any(Option::is_none) {
+                return None;
+            }
+            let whole = open.partial.remove(&key)?;
+            Some(whole.into_iter().flatten().flatten().collect())
         })
-    }
-}
-
-impl RaftNetwork<Types> for Way {
-    async fn append_entries(
-        &mut self,
-        asked: AppendEntriesRequest<Types>,
-        option: RPCOption,
-    ) -> Answer<AppendEntriesResponse<u64>, RaftError<u64>> {
-        self.ask(Question::Append(asked), &option).await
-    }
-
-    async fn install_snapshot(
-        &mut self,
-        asked: InstallSnapshotRequest<Types>,
-        option: RPCOption,
-    ) -> Answer<InstallSnapshotResponse<u64>, RaftError<u64, InstallSnapshotError>> {
-        self.ask(Question::Snapshot(asked), &option).await
-    }
-
-    async fn vote(
-        &mut self,
-        asked: VoteRequest<u64>,
-        option: RPCOption,
-    ) -> Answer<VoteResponse<u64>, RaftError<u64>> {
-        self.ask(Question::Vote(asked), &option).await
     }
 }

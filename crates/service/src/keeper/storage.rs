@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io::Cursor;
 use std::ops::RangeBounds;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openraft::storage::{LogFlushed, LogState, RaftLogStorage, RaftStateMachine, Snapshot};
@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, watch};
 
-use super::Types;
-use super::decision::{Decided, Decision};
+use super::engine::Types;
+use crate::membership::decision::{Decided, Decision};
 use crate::membership::roster::Roster;
 use crate::store::sealed;
 
@@ -30,7 +30,7 @@ fn failed(verb: ErrorVerb, error: &std::io::Error) -> Failed {
     }
 }
 
-fn read<T: DeserializeOwned>(folder: &std::path::Path, name: &str) -> Result<Option<T>, String> {
+fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Option<T>, String> {
     let bytes = sealed::read(folder, name).map_err(|why| format!("{name}: {why}"))?;
     let value = bytes
         .map(|bytes| serde_json::from_slice(&bytes))
@@ -38,7 +38,7 @@ fn read<T: DeserializeOwned>(folder: &std::path::Path, name: &str) -> Result<Opt
     value.map_err(|error| format!("{name}: {error}"))
 }
 
-fn write<T: Serialize>(folder: &std::path::Path, name: &str, value: &T) -> Result<(), Failed> {
+fn write<T: Serialize>(folder: &Path, name: &str, value: &T) -> Result<(), Failed> {
     let bytes = serde_json::to_vec(value).map_err(std::io::Error::from);
     let written = bytes.and_then(|bytes| sealed::write(folder, name, &bytes));
     written.map_err(|error| failed(ErrorVerb::Write, &error))
@@ -60,15 +60,58 @@ pub(super) struct Log {
     kept: Arc<Mutex<Kept>>,
 }
 
-impl Log {
-    pub(super) fn open(folder: PathBuf) -> Result<Log, String> {
-        let kept = read(&folder, "log")?.unwrap_or_default();
-        Ok(Log {
-            folder,
-            kept: Arc::new(Mutex::new(kept)),
+/// What a keeper has on disk: its number, the log, and what that has led to.
+pub(super) struct Files {
+    pub(super) own: u64,
+    pub(super) log: Log,
+    pub(super) rosters: Rosters,
+}
+
+impl Files {
+    /// Opens a keeper's files, or begins with a roster of its log and a number that is new.
+    ///
+    /// # Errors
+    ///
+    /// Which file is damaged, or cannot be written.
+    pub(super) fn open(
+        folder: &Path,
+        roster: &Roster,
+        number: impl FnOnce() -> u64,
+    ) -> Result<Files, String> {
+        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        let own: Option<u64> = read(folder, "number")?;
+        let (log, applied) = (read(folder, "log")?, read(folder, "rosters")?);
+        let begun = log.as_ref().is_some_and(|log: &Kept| log.vote.is_some());
+        let (own, kept, applied) = match (own, log, applied) {
+            (Some(own), Some(log), Some(applied)) => (own, log, applied),
+            (None, ..) if !begun => {
+                let own = number();
+                let (kept, applied) = (Kept::default(), Applied::new(roster));
+                // The number last: who has one has the others, too.
+                let written = write(folder, "log", &kept)
+                    .and_then(|()| write(folder, "rosters", &applied))
+                    .and_then(|()| write(folder, "number", &own));
+                written.map_err(|error| error.to_string())?;
+                (own, kept, applied)
+            }
+            _ => return Err("a file is missing".into()),
+        };
+        Ok(Files {
+            own,
+            log: Log {
+                folder: folder.to_owned(),
+                kept: Arc::new(Mutex::new(kept)),
+            },
+            rosters: Rosters {
+                folder: folder.to_owned(),
+                news: watch::channel(applied.decided.roster.clone()).0,
+                applied: Arc::new(Mutex::new(applied)),
+            },
         })
     }
+}
 
+impl Log {
     /// On disk first, and only then what is known.
     async fn change(&self, change: impl FnOnce(&mut Kept)) -> Result<(), Failed> {
         let mut kept = self.kept.lock().await;
@@ -168,24 +211,22 @@ pub(super) struct Rosters {
     news: watch::Sender<Roster>,
 }
 
-impl Rosters {
-    pub(super) fn open(
-        folder: PathBuf,
-        first: Roster,
-        news: watch::Sender<Roster>,
-    ) -> Result<Rosters, String> {
-        let kept: Option<Applied> = read(&folder, "rosters")?;
-        let applied = kept.unwrap_or_else(|| Applied {
+impl Applied {
+    fn new(roster: &Roster) -> Applied {
+        Applied {
             last: None,
             keepers: StoredMembership::default(),
-            decided: Decided::new(first),
-        });
-        news.send_replace(applied.decided.roster.clone());
-        Ok(Rosters {
-            folder,
-            applied: Arc::new(Mutex::new(applied)),
-            news,
-        })
+            decided: Decided::new(roster.clone()),
+        }
+    }
+}
+
+impl Rosters {
+    /// Tells of every roster that is decided.
+    pub(super) fn news(&self) -> watch::Receiver<Roster> {
+        let mut news = self.news.subscribe();
+        news.mark_changed();
+        news
     }
 
     fn snapshot(applied: &Applied) -> Result<Snapshot<Types>, Failed> {
