@@ -227,14 +227,16 @@ impl Tending {
         if voters.any(|voter| voter == self.own) {
             self.damaged = None;
         }
+        let roster = self.acts_by.borrow();
+        if !roster.keepers().any(|member| member.name == self.name) {
+            return None;
+        }
         if let Some(why) = &self.damaged {
             return Some(format!(
                 "the log of rosters was damaged ({why}): fetches it from the other keepers"
             ));
         }
-        let roster = self.acts_by.borrow();
-        let named = roster.keepers().any(|member| member.name == self.name);
-        (named && led.elapsed() >= LEADERLESS).then(|| {
+        (led.elapsed() >= LEADERLESS).then(|| {
             "too few keepers of the roster hear each other: members cannot be added, removed or \
              bypassed; the ring goes on with those that it has"
                 .into()
