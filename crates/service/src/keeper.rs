@@ -39,7 +39,16 @@ mod post;
 mod storage;
 
 /// How long a change may take to be decided.
-pub(crate) const PROPOSE_FOR: Duration = Duration::from_secs(15);
+pub(crate) const PROPOSE_FOR: Duration = Duration::from_secs(10);
+
+#[cfg(feature = "keepers")]
+const TOO_FEW: &str = "too few keepers of the roster answer: more than half of its first seven \
+     members are needed. Nothing was changed so far; if most of them are gone for good, \
+     `headway node recover --help`";
+#[cfg(not(feature = "keepers"))]
+const TOO_FEW: &str = "too few keepers of the roster answer: more than half of its first seven \
+     members are needed, and this program is none: `cargo build --release --features keepers`. \
+     Nothing was changed so far";
 
 /// How long one keeper is waited for before the next is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -156,10 +165,7 @@ impl Desk {
             let id = change.id;
             let decision = decide(&post, keeper.as_deref(), me, keepers, change);
             let decision = tokio::time::timeout(PROPOSE_FOR, decision).await;
-            let too_few = "too few keepers of the roster answer (the first seven members keep it, \
-                and more than half of them are needed): nothing was changed so far. If most of them \
-                are gone for good, see `headway node recover`";
-            let decision = decision.map_err(|_| too_few.to_owned());
+            let decision = decision.map_err(|_| TOO_FEW.to_owned());
             let _ = tell.send(Request::Decision { id, decision });
         });
     }

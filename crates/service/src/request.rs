@@ -96,6 +96,8 @@ pub enum Request {
     },
     /// One member less; with `gone` somebody says that its machine is off.
     Remove { name: String, gone: bool },
+    /// Most keepers of the log are gone for good: a new log begins without these members.
+    Recover { gone: Vec<String> },
     /// The log of rosters says that this is the roster.
     Decided(Box<Roster>),
     /// It has decided upon a change, or has not in time.
@@ -195,6 +197,12 @@ pub enum Refusal {
     /// The node to be added does not answer.
     #[error("{0} does not answer at {1}: start it first, with this ring's key and ring.seeds")]
     Unreachable(String, String),
+    /// The log can still decide.
+    #[error(
+        "{0} of {1} keepers of the roster would be left, which is a majority: use `headway node \
+         remove` for each"
+    )]
+    Majority(usize, usize),
     /// The log of rosters did not decide upon it.
     #[error("{0}")]
     Log(String),

@@ -106,6 +106,7 @@ impl Agent {
                 self.membership.handle_remove(id, name, gone);
                 return None;
             }
+            Request::Recover { gone } => self.membership.recover(now, &gone),
             Request::Decided(roster) => {
                 self.membership.handle_decided(now, *roster);
                 return None;

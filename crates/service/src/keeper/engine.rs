@@ -38,7 +38,7 @@ const TEND_EVERY: Duration = Duration::from_secs(1);
 const LEARN_FOR: Duration = Duration::from_secs(10);
 
 /// How long nobody may lead before that is an alarm.
-const LEADERLESS: Duration = Duration::from_secs(8);
+const LEADERLESS: Duration = Duration::from_secs(6);
 
 /// A keeper of the log.
 pub(crate) struct Keeper {

@@ -9,9 +9,14 @@ use super::roster::{Member, Roster, Signed};
 use super::{Effect, Membership};
 use crate::agent::alarm::{Alarm, Reason};
 use crate::config::Settings;
+use crate::request::{Answer, Refusal, Reply};
 
 /// How long a former neighbour is told of a new roster.
 const TELL_FOR: Duration = Duration::from_secs(600);
+
+/// A new log's first version is so much later: the old one may have decided what nobody here
+/// has heard of.
+const RECOVERED: u64 = 1_000;
 
 impl Membership {
     pub(super) fn follow_exchange(&mut self, now: Duration) {
@@ -63,6 +68,31 @@ impl Membership {
         self.current = Some(new);
         // The neighbours hear of it at once.
         self.next_offer = now;
+    }
+
+    /// Begins a new log, on somebody's word that most keepers of the old one are gone for good.
+    pub(crate) fn recover(&mut self, now: Duration, gone: &[String]) -> Reply {
+        if self.settings.is_fixed() {
+            return Err(Refusal::Fixed);
+        }
+        let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
+        let mut next = roster.clone();
+        for name in gone {
+            next = next.without(name)?;
+        }
+        let keepers = roster.keepers();
+        let left = keepers.filter(|member| !gone.contains(&member.name));
+        let (left, all) = (left.count(), roster.keepers().count());
+        if 2 * left > all {
+            return Err(Refusal::Majority(left, all));
+        }
+        self.settings.plan(next.active().count())?;
+        next.version = roster.version.saturating_add(RECOVERED);
+        (next.origin, next.before, next.left) = Default::default();
+        let version = next.version;
+        self.exchange.take(Signed::new(next, &self.key));
+        self.follow_exchange(now);
+        Ok(Answer::Version(version))
     }
 
     /// Tells whoever should know which roster this node has.
