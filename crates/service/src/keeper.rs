@@ -72,6 +72,7 @@ pub(crate) enum Order {
 pub(crate) struct Setup {
     pub(crate) name: String,
     /// For one folder per log.
+    #[cfg_attr(not(feature = "keepers"), expect(dead_code, reason = "it keeps none"))]
     pub(crate) folder: PathBuf,
     pub(crate) random: fn() -> u64,
 }

@@ -352,7 +352,7 @@ fn a_version_is_one_roster_whatever_is_cut_and_whoever_stops() {
                 let kind = kind.unwrap_or(Kind::LeaveOut { name });
                 let id = world.want(0, kind);
                 latest = world.answered(0, id).await;
-                world.run_for(s(5)).await;
+                world.run_for(s(20)).await;
                 if latest.is_some() {
                     break;
                 }
