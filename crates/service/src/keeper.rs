@@ -36,6 +36,7 @@ mod network;
 mod none;
 mod post;
 #[cfg(feature = "keepers")]
+#[expect(clippy::result_large_err, reason = "openraft's own error")]
 mod storage;
 
 /// How long a change may take to be decided.
@@ -129,6 +130,9 @@ impl Desk {
         match Keeper::start(setup, self.roster.subscribe(), &self.post, tell).await {
             Ok(keeper) => self.keeper = keeper.map(Arc::new),
             Err(why) => {
+                let why = format!(
+                    "cannot keep the log of rosters: {why}; restart the node when that is mended"
+                );
                 let _ = tell.send(Request::Keeping(Some(why)));
             }
         }
@@ -187,8 +191,8 @@ async fn decide(
     {
         keepers.swap(0, at);
     }
-    let mut next = None;
-    for turn in 0.. {
+    let (mut turn, mut next) = (0, None);
+    loop {
         let to = next
             .take()
             .or_else(|| keepers.get(turn % keepers.len().max(1)).cloned());
@@ -208,9 +212,9 @@ async fn decide(
             Err(Some(leader)) => next = Some(leader),
             Err(None) => {}
         }
+        turn += 1;
         tokio::time::sleep(AGAIN).await;
     }
-    unreachable!("there is always another turn")
 }
 
 #[cfg(all(test, feature = "keepers"))]

@@ -536,7 +536,9 @@ fn one_at_a_time_through_every_change_of_members() {
                     // Links fail one by one, and others next, so that some reach both sides.
                     for _ in 0..3 {
                         let pairs = (0..NODES).flat_map(|one| (0..one).map(move |two| (one, two)));
-                        world.cut = pairs.filter(|_| world.random.next_u64() % 3 == 0).collect();
+                        world.cut = pairs
+                            .filter(|_| world.random.next_u64().is_multiple_of(3))
+                            .collect();
                         let late = world.below(1500);
                         world.run_for(ms(late));
                     }
@@ -621,8 +623,7 @@ fn a_log_that_says_yes_to_everybody_is_caught() {
         std::panic::catch_unwind(run).is_err()
     });
     let caught = caught.count();
-    assert!(caught > 0, "it was never noticed");
-    println!("{caught} of 20 schedules");
+    assert!(caught > 15, "it was noticed in {caught} of 20 schedules");
 }
 
 /// A node that was paused while it held nothing, and left out meanwhile, begins nothing when

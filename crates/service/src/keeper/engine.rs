@@ -197,7 +197,7 @@ struct Tending {
 
 impl Tending {
     async fn run(mut self, news: watch::Receiver<Roster>) {
-        let mut told = None;
+        let mut told: Option<Option<String>> = None;
         let mut led = Instant::now();
         loop {
             tokio::time::sleep(TEND_EVERY).await;
@@ -210,8 +210,8 @@ impl Tending {
                 led = Instant::now();
             }
             let wrong = self.wrong(&metrics, led);
-            if wrong != told {
-                told.clone_from(&wrong);
+            if told.as_ref() != Some(&wrong) {
+                told = Some(wrong.clone());
                 let _ = self.tell.send(Request::Keeping(wrong));
             }
             if leads {
@@ -234,6 +234,11 @@ impl Tending {
         if let Some(why) = &self.damaged {
             return Some(format!(
                 "the log of rosters was damaged ({why}): fetches it from the other keepers"
+            ));
+        }
+        if let Err(error) = &metrics.running_state {
+            return Some(format!(
+                "the log of rosters is not kept any more: {error}; restart the node when that is mended"
             ));
         }
         (led.elapsed() >= LEADERLESS).then(|| {

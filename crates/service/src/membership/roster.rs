@@ -183,7 +183,7 @@ impl Roster {
             return Err(RosterError::Name(self.ring.clone()));
         }
         let hex = self.origin.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !self.origin.is_empty() && !(hex && self.origin.len() == 16) {
+        if !matches!((self.origin.len(), hex), (0 | 16, true)) {
             return Err(RosterError::Origin(self.origin.clone()));
         }
         let mut names = std::collections::BTreeSet::new();
