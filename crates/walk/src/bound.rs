@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use crate::distance::{Reach, hops_from};
 use crate::formation;
 use crate::network::{Network, Node};
-use crate::stop::{self, NEVER};
+use crate::stop;
 
 /// A distance that m tokens cannot exceed, on any walk of any length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,21 +69,17 @@ const MAX_STEPS: usize = 100_000_000;
 /// Up to this many nodes, the surroundings of each are counted for a bound.
 const MAX_SURROUNDINGS: usize = 20_000;
 
-/// The best bound known for m tokens; `None` when there are no two.
+/// The best bound known for m tokens; `None` when there are no two. Soon after `stop` becomes
+/// true, the best so far.
 ///
 /// ```
-/// use headway_walk::{bound, generators::Generator};
+/// use headway_walk::{NEVER, bound, generators::Generator};
 /// let star = Generator::Star(6).network(0).unwrap();
-/// assert_eq!(bound::upper(&star, 2).unwrap().distance, 1);
+/// assert_eq!(bound::upper(&star, 2, &NEVER).unwrap().distance, 1);
 /// // One of three would have to leave its leaf for the centre with another one.
-/// assert_eq!(bound::upper(&star, 3).unwrap().distance, 0);
+/// assert_eq!(bound::upper(&star, 3, &NEVER).unwrap().distance, 0);
 /// ```
-pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
-    upper_until(network, tokens, &NEVER)
-}
-
-/// The same, but soon after `stop` becomes true the best bound so far is returned.
-pub(crate) fn upper_until(network: &Network, tokens: usize, stop: &AtomicBool) -> Option<Bound> {
+pub fn upper(network: &Network, tokens: usize, stop: &AtomicBool) -> Option<Bound> {
     if tokens < 2 {
         return None;
     }
@@ -111,7 +107,7 @@ pub(crate) fn upper_until(network: &Network, tokens: usize, stop: &AtomicBool) -
     if let Some(looked_at) = looked_at {
         // The largest conceivable distance, by bisection: less is always easier.
         let conceivable = |distance| {
-            formation::conceivable_until(network, looked_at, distance, MAX_FORMATIONS, stop)
+            formation::conceivable(network, looked_at, distance, MAX_FORMATIONS, stop)
                 != Some(false)
         };
         let (mut can, mut beyond) = (0, bound.distance + 1);

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::network::{Network, Node};
-use crate::stop::{self, NEVER};
+use crate::stop;
 
 /// A breadth-first search that can be run again and again without clearing: it
 /// costs what it visits, and V words of memory once.
@@ -128,13 +128,8 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// All pairs by one search per node.
-    pub fn new(network: &Network) -> Apart {
-        Apart::until(network, &NEVER)
-    }
-
-    /// The same; of no use once `stop` is true.
-    pub(crate) fn until(network: &Network, stop: &AtomicBool) -> Apart {
+    /// All pairs by one search per node; of no use once `stop` is true.
+    pub fn new(network: &Network, stop: &AtomicBool) -> Apart {
         let nodes = network.len();
         let mut hops = vec![u16::MAX; nodes * nodes];
         let mut reach = Reach::new(nodes);
@@ -168,13 +163,8 @@ pub struct Near {
 }
 
 impl Near {
-    /// Pairs less than `distance` apart, by bounded searches.
-    pub fn new(network: &Network, distance: u32) -> Near {
-        Near::until(network, distance, &NEVER)
-    }
-
-    /// The same; of no use once `stop` is true.
-    pub(crate) fn until(network: &Network, distance: u32, stop: &AtomicBool) -> Near {
+    /// Pairs less than `distance` apart, by bounded searches; of no use once `stop` is true.
+    pub fn new(network: &Network, distance: u32, stop: &AtomicBool) -> Near {
         let words = network.len().div_ceil(64);
         let mut near = Near {
             words,

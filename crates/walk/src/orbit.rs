@@ -272,7 +272,7 @@ impl Circuit {
     /// all of them are made one after another, which needs no distances.
     fn with_side_trips(&self, network: &Network, distance: u32, stop: &AtomicBool) -> Vec<Node> {
         let tours = self.tours(network, distance);
-        let near = Near::until(network, distance, stop);
+        let near = Near::new(network, distance, stop);
         let hurry = stop::is_set(stop);
         let tokens = self.paths.len();
         let mut walks: Vec<Vec<Node>> = vec![Vec::new(); tokens];

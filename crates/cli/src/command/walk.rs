@@ -11,7 +11,7 @@ use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
 use headway_walk::search::{self, Found, Method, Request};
 use headway_walk::svg::{self, Picture, Theme};
-use headway_walk::{Network, Walk, bound};
+use headway_walk::{NEVER, Network, Walk, bound};
 use serde_json::Value;
 
 use crate::failure::{Answer, Failure, expect_ending, read_text, warn, write_file};
@@ -281,7 +281,7 @@ fn given(network: &Network, path: &Path, request: &Request) -> Result<Found, Fai
     let offsets = Offsets::furthest(walk.len(), request.tokens);
     Ok(Found {
         nearest: kept::nearest(network, &walk, &offsets),
-        bound: bound::upper(network, request.tokens),
+        bound: bound::upper(network, request.tokens, &NEVER),
         walk,
         method: Method::Best,
         proved_up_to: None,

@@ -15,27 +15,17 @@ mod ring;
 mod sensor;
 
 /// A model: a family of experiments, one for every choice of values on its axes.
-pub trait Model: Sync {
+#[derive(Debug)]
+pub struct Model {
     /// The name in a sweep file.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// The axes, in the order in which formulas can refer to earlier ones.
-    fn axes(&self) -> &'static [Axis];
-
+    pub axes: &'static [Axis],
     /// What can be measured.
-    fn measures(&self) -> &'static [Measure];
-
-    /// What makes samples for a cell. `wanted` are indices into the measures.
-    ///
-    /// # Errors
-    ///
-    /// When the cell makes no sense: which axis, and why.
-    fn sampler(
-        &self,
-        cell: &Cell,
-        wanted: &[usize],
-        engine: Engine,
-    ) -> Result<Box<dyn Sampler>, CellError>;
+    pub measures: &'static [Measure],
+    /// What makes samples for a cell, of the measures at the places wanted; or why the cell
+    /// makes no sense.
+    pub(crate) sampler: fn(&Cell, &[usize], Engine) -> Result<Box<dyn Sampler>, CellError>,
 }
 
 /// Makes samples of one cell: sample k of a cell with seed s has seed s + k.
@@ -204,16 +194,16 @@ impl CellError {
 }
 
 /// All models.
-pub const MODELS: [&dyn Model; 6] = [
-    &ring::RingModel,
-    &asynchrony::AsynchronyModel,
-    &moving_block::MovingBlockModel,
-    &definitional::DefinitionalModel,
-    &sensor::SensorModel,
-    &duty::DutyModel,
+pub const MODELS: [&Model; 6] = [
+    &ring::MODEL,
+    &asynchrony::MODEL,
+    &moving_block::MODEL,
+    &definitional::MODEL,
+    &sensor::MODEL,
+    &duty::MODEL,
 ];
 
 /// The model of a name.
-pub fn named(name: &str) -> Option<&'static dyn Model> {
-    MODELS.into_iter().find(|model| model.name() == name)
+pub fn named(name: &str) -> Option<&'static Model> {
+    MODELS.into_iter().find(|model| model.name == name)
 }
