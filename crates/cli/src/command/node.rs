@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure, is_stdin, read_text};
 use crate::flags::{TextOrJson, duration};
-use crate::report::{count, print_json};
+use crate::report::{count, print};
 
 mod status;
 
@@ -230,10 +230,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(Command::CheckConfig(args)) => check(args),
         Some(Command::Status(args)) => {
             let status = ask(&args.socket.socket, "GET", "/v1/status", None)?;
-            match args.format {
-                TextOrJson::Json => print_json(&status)?,
-                TextOrJson::Text => status::write(&mut anstream::stdout().lock(), &status)?,
-            }
+            print(
+                args.format,
+                || status.clone(),
+                |out| status::write(out, &status),
+            )?;
             let nobody = status["unheard"].as_array().is_none_or(Vec::is_empty);
             Ok(Answer::from(status["settled"] == true && nobody))
         }

@@ -1,10 +1,9 @@
 //! `headway run`, which is also what `headway` alone does.
 
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
 use headway_answer::run as answer;
@@ -15,7 +14,7 @@ use headway_sim::{Fault, Film, Outcome, Run, film, run as simulate};
 
 use crate::failure::{Answer, Failure, expect_endings, warn, write_file};
 use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
-use crate::interrupt::{is_stopped, stopped};
+use crate::interrupt::is_stopped;
 use crate::report::diagram::{Diagram, Shown, delays, dots};
 use crate::report::progress::Progress;
 use crate::report::style;
@@ -269,12 +268,8 @@ impl Observed<'_> {
         &mut self,
         mut show: impl FnMut(&Frame<'_>, Option<(&OverNetwork, Option<u32>)>) -> Result<(), Failure>,
     ) -> Result<Outcome, Failure> {
-        let mut progress = Progress::new(self.run.rounds, "rounds");
-        let (mut failed, stopped) = (None, stopped());
+        let mut following = Following::new(self.run.rounds);
         let outcome = simulate(self.run, |frame| {
-            if frame.round % 64 == 0 {
-                progress.at(frame.round);
-            }
             let network = self.network.as_mut().map(|network| {
                 let least = network.observe(frame);
                 (&*network, least)
@@ -289,17 +284,10 @@ impl Observed<'_> {
                 Some(trace) => trace.line(&json::trace_line(frame)),
                 None => Ok(()),
             };
-            match traced.and_then(|()| show(frame, network)) {
-                Ok(()) if stopped.load(Ordering::Relaxed) => ControlFlow::Break(()),
-                Ok(()) => ControlFlow::Continue(()),
-                Err(failure) => {
-                    failed = Some(failure);
-                    ControlFlow::Break(())
-                }
-            }
+            following.shown(frame.round, traced.and_then(|()| show(frame, network)))
         })
         .map_err(Failure::new)?;
-        failed.map_or(Ok(outcome), Err)
+        following.end(outcome)
     }
 
     fn in_text(&mut self, instance: &Instance) -> Result<Outcome, Failure> {
@@ -367,6 +355,37 @@ impl Observed<'_> {
     }
 }
 
+/// A run that is shown state by state, with progress, until that fails or Ctrl-C comes.
+struct Following {
+    progress: Progress,
+    failed: Option<Failure>,
+}
+
+impl Following {
+    fn new(rounds: Option<u64>) -> Following {
+        Following {
+            progress: Progress::new(rounds, "rounds"),
+            failed: None,
+        }
+    }
+
+    /// The state after a round was shown, or could not be.
+    fn shown(&mut self, round: u64, shown: Result<(), Failure>) -> ControlFlow<()> {
+        if round % 64 == 0 {
+            self.progress.at(round);
+        }
+        self.failed = shown.err();
+        match self.failed.is_some() || is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn end(self, outcome: Outcome) -> Result<Outcome, Failure> {
+        self.failed.map_or(Ok(outcome), Err)
+    }
+}
+
 /// The trace file.
 struct Trace {
     path: PathBuf,
@@ -391,9 +410,4 @@ impl Trace {
             .flush()
             .map_err(|error| Failure::writing(&self.path, &error))
     }
-}
-
-/// Standard output and input are both a person's.
-fn on_a_terminal() -> bool {
-    std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use oxidd::bcdd::BCDDFunction as Set;
 use oxidd::BooleanFunction;
+use oxidd::bcdd::BCDDFunction as Set;
 
 use super::super::super::ast::Binary;
 use super::super::super::node::{Many, Node};
