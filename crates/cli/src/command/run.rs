@@ -1,9 +1,7 @@
 //! `headway run`, which is also what `headway` alone does.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use headway_answer::run as answer;
@@ -16,15 +14,16 @@ use crate::failure::{Answer, Failure, expect_endings, warn, write_file};
 use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
 use crate::interrupt::is_stopped;
 use crate::report::diagram::{Diagram, Shown, delays, dots};
-use crate::report::progress::Progress;
 use crate::report::style;
 use crate::report::{count, json, print_json};
 
+mod follow;
 mod moving_block;
 mod over_network;
 pub(super) mod text;
 mod watch;
 
+use follow::{Following, Trace};
 use over_network::OverNetwork;
 
 /// Flags of `headway run`.
@@ -352,62 +351,5 @@ impl Observed<'_> {
         })?;
         out.flush()?;
         Ok(outcome)
-    }
-}
-
-/// A run that is shown state by state, with progress, until that fails or Ctrl-C comes.
-struct Following {
-    progress: Progress,
-    failed: Option<Failure>,
-}
-
-impl Following {
-    fn new(rounds: Option<u64>) -> Following {
-        Following {
-            progress: Progress::new(rounds, "rounds"),
-            failed: None,
-        }
-    }
-
-    /// The state after a round was shown, or could not be.
-    fn shown(&mut self, round: u64, shown: Result<(), Failure>) -> ControlFlow<()> {
-        if round % 64 == 0 {
-            self.progress.at(round);
-        }
-        self.failed = shown.err();
-        match self.failed.is_some() || is_stopped() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    }
-
-    fn end(self, outcome: Outcome) -> Result<Outcome, Failure> {
-        self.failed.map_or(Ok(outcome), Err)
-    }
-}
-
-/// The trace file.
-struct Trace {
-    path: PathBuf,
-    file: BufWriter<File>,
-}
-
-impl Trace {
-    fn create(path: &Path) -> Result<Trace, Failure> {
-        let file = File::create(path).map_err(|error| Failure::writing(path, &error))?;
-        Ok(Trace {
-            path: path.to_owned(),
-            file: BufWriter::new(file),
-        })
-    }
-
-    fn line(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        writeln!(self.file, "{value}").map_err(|error| Failure::writing(&self.path, &error))
-    }
-
-    fn finish(mut self) -> Result<(), Failure> {
-        self.file
-            .flush()
-            .map_err(|error| Failure::writing(&self.path, &error))
     }
 }
