@@ -6,7 +6,7 @@ use headway_core::Separation;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 use strum::VariantNames;
 
-use super::{CellError, Engine, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 measures! {
@@ -33,7 +33,7 @@ pub(super) const MODEL: Model = Model {
     sampler,
 };
 
-fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> Result<Box<dyn Sampler>, CellError> {
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
     let gap = cell.number("gap");
     if gap > cell.number("processes") {
         return Err(CellError::new(

@@ -8,7 +8,7 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 use strum::{EnumString, VariantNames};
 
-use super::{CellError, Engine, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// A run ends after this many turns; the slowest ever seen took fewer than 20.
@@ -36,7 +36,7 @@ pub(super) const MODEL: Model = Model {
     sampler,
 };
 
-fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> Result<Box<dyn Sampler>, CellError> {
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
     let (n, m) = (
         cell.number("processes") as u64,
         cell.number("tokens") as u64,

@@ -7,7 +7,7 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 use strum::{EnumString, VariantNames};
 
-use super::{CellError, Engine, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// How many turns of the ring are watched, after those in which a random start
@@ -45,7 +45,7 @@ pub(super) const MODEL: Model = Model {
     sampler,
 };
 
-fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> Result<Box<dyn Sampler>, CellError> {
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
     let (n, m) = (cell.number("processes"), cell.number("tokens"));
     if m > n {
         return Err(CellError::new(

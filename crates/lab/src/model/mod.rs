@@ -25,11 +25,14 @@ pub struct Model {
     pub measures: &'static [Measure],
     /// What makes samples for a cell, of the measures at the places wanted; or why the cell
     /// makes no sense.
-    pub(crate) sampler: fn(&Cell, &[usize], Engine) -> Result<Box<dyn Sampler>, CellError>,
+    pub(crate) sampler: fn(&Cell, &[usize], Engine) -> NewSampler,
 }
 
+/// A sampler, or which axis is wrong.
+pub(crate) type NewSampler = Result<Box<dyn Sampler>, CellError>;
+
 /// Makes samples of one cell: sample k of a cell with seed s has seed s + k.
-pub trait Sampler: Send {
+pub(crate) trait Sampler: Send {
     /// Makes the sample of a seed, always the same, and fills in the wanted measures,
     /// one place each.
     ///
@@ -177,11 +180,11 @@ pub enum Engine {
 
 /// A cell that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellError {
+pub(crate) struct CellError {
     /// The axis to change.
-    pub axis: &'static str,
+    pub(crate) axis: &'static str,
     /// Why.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl CellError {

@@ -15,7 +15,7 @@ use headway_sim::settings::DelayProgram;
 use headway_sim::{Run, placement::Delays, run, start};
 use strum::{Display, EnumString, VariantNames};
 
-use super::{CellError, Engine, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 measures! {
@@ -62,7 +62,7 @@ pub(super) const MODEL: Model = Model {
     sampler,
 };
 
-fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> Result<Box<dyn Sampler>, CellError> {
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
     let number = |name| cell.number(name) as usize;
     let sampler = MovingBlockSampler {
         processes: number("processes"),

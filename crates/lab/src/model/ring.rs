@@ -3,7 +3,7 @@
 use headway_sim::settings::{DelayProgram, Start};
 use strum::VariantNames;
 
-use super::{CellError, Engine, Model, Sampler, axes, measures};
+use super::{Engine, Model, NewSampler, axes, measures};
 use crate::cell::Cell;
 
 mod sampler;
@@ -60,7 +60,7 @@ pub(super) const MODEL: Model = Model {
     sampler,
 };
 
-fn sampler(cell: &Cell, wanted: &[usize], engine: Engine) -> Result<Box<dyn Sampler>, CellError> {
+fn sampler(cell: &Cell, wanted: &[usize], engine: Engine) -> NewSampler {
     let sampler = RingSampler::new(cell, Measured::at(wanted), engine)?;
     Ok(Box::new(sampler))
 }

@@ -16,7 +16,7 @@ use headway_core::Separation;
 use headway_sim::seed::{Purpose, Random};
 
 use super::definitional::{TokenRings, closest, moved};
-use super::{CellError, Engine, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// A round, by the local clock.
@@ -67,7 +67,7 @@ pub(super) const MODEL: Model = Model {
     sampler,
 };
 
-fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> Result<Box<dyn Sampler>, CellError> {
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
     let (n, m) = (cell.number("processes"), cell.number("tokens"));
     let separation = Separation::new(cell.number("separation") as u32)
         .filter(|separation| separation.fits(n as u64, m as u64))

@@ -27,7 +27,7 @@ impl Following {
 
     /// The state after a round was shown, or could not be.
     pub(super) fn shown(&mut self, round: u64, shown: Result<(), Failure>) -> ControlFlow<()> {
-        if round % 64 == 0 {
+        if round.is_multiple_of(64) {
             self.progress.at(round);
         }
         self.failed = shown.err();
