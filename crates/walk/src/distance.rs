@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use fixedbitset::FixedBitSet;
+
 use crate::network::{Network, Node};
 use crate::stop;
 
@@ -158,18 +160,15 @@ impl Apart {
 /// Which pairs of nodes are less than a set distance apart: V² bits.
 #[derive(Clone, Debug)]
 pub struct Near {
-    words: usize,
-    bits: Vec<u64>,
+    nodes: usize,
+    pairs: FixedBitSet,
 }
 
 impl Near {
     /// Pairs less than `distance` apart, by bounded searches; of no use once `stop` is true.
     pub fn new(network: &Network, distance: u32, stop: &AtomicBool) -> Near {
-        let words = network.len().div_ceil(64);
-        let mut near = Near {
-            words,
-            bits: vec![0; words * network.len()],
-        };
+        let nodes = network.len();
+        let mut pairs = FixedBitSet::with_capacity(nodes * nodes);
         let mut reach = Reach::new(network.len());
         if let Some(limit) = distance.checked_sub(1) {
             for from in network.nodes() {
@@ -177,21 +176,18 @@ impl Near {
                     break;
                 }
                 reach.search(network, from, limit, |to, _| {
-                    near.set(from, to);
-                    near.set(to, from);
+                    let (from, to) = (from as usize, to as usize);
+                    pairs.insert(from * nodes + to);
+                    pairs.insert(to * nodes + from);
                     false
                 });
             }
         }
-        near
-    }
-
-    fn set(&mut self, one: Node, other: Node) {
-        self.bits[one as usize * self.words + other as usize / 64] |= 1 << (other % 64);
+        Near { nodes, pairs }
     }
 
     /// Whether the two are less than the set distance apart.
     pub fn contains(&self, one: Node, other: Node) -> bool {
-        self.bits[one as usize * self.words + other as usize / 64] >> (other % 64) & 1 == 1
+        self.pairs[one as usize * self.nodes + other as usize]
     }
 }
