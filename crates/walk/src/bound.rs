@@ -17,6 +17,17 @@ pub struct Bound {
     pub reason: Reason,
 }
 
+impl Bound {
+    /// There is no room to keep a distance while a token is at a node.
+    fn no_room(network: &Network, node: Node, tokens: usize, distance: u32) -> Bound {
+        let node = network.label(node).into_owned();
+        Bound {
+            distance: distance - 1,
+            reason: Reason::Room { node, tokens },
+        }
+    }
+}
+
 /// Why a distance cannot be exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -110,15 +121,7 @@ pub fn upper(network: &Network, tokens: usize, stop: &AtomicBool) -> Option<Boun
             formation::conceivable(network, looked_at, distance, MAX_FORMATIONS, stop)
                 != Some(false)
         };
-        let (mut can, mut beyond) = (0, bound.distance + 1);
-        while can + 1 < beyond {
-            let middle = can + (beyond - can) / 2;
-            if conceivable(middle) {
-                can = middle;
-            } else {
-                beyond = middle;
-            }
-        }
+        let can = largest(bound.distance, conceivable);
         if can < bound.distance {
             bound = Bound {
                 distance: can,
@@ -206,23 +209,27 @@ fn crowd(network: &Network, tokens: usize, bound: &mut Bound, stop: &AtomicBool)
             Err(most.1)
         }
     };
-    let (mut can, mut beyond) = (0, bound.distance + 1);
+    largest(bound.distance, |distance| {
+        let crowded = fits(distance).err();
+        if let Some(node) = crowded {
+            *bound = Bound::no_room(network, node, tokens, distance);
+        }
+        crowded.is_none()
+    });
+}
+
+/// The largest distance up to `most` that is possible, by bisection; 0 always is.
+fn largest(most: u32, mut is_possible: impl FnMut(u32) -> bool) -> u32 {
+    let (mut can, mut beyond) = (0, most + 1);
     while can + 1 < beyond {
         let middle = can + (beyond - can) / 2;
-        match fits(middle) {
-            Ok(()) => can = middle,
-            Err(node) => {
-                beyond = middle;
-                *bound = Bound {
-                    distance: middle - 1,
-                    reason: Reason::Room {
-                        node: network.label(node).into_owned(),
-                        tokens,
-                    },
-                };
-            }
+        if is_possible(middle) {
+            can = middle;
+        } else {
+            beyond = middle;
         }
     }
+    can
 }
 
 /// Lowers the bound while the nodes far from some node fall into too few clusters,
@@ -269,13 +276,7 @@ fn room(network: &Network, centre: Node, tokens: usize, bound: &mut Bound, stop:
                 }
             }
             if clusters + 1 < tokens {
-                *bound = Bound {
-                    distance: distance - 1,
-                    reason: Reason::Room {
-                        node: network.label(node).into_owned(),
-                        tokens,
-                    },
-                };
+                *bound = Bound::no_room(network, node, tokens, distance);
                 continue 'lower;
             }
         }
