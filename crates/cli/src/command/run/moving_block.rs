@@ -272,6 +272,10 @@ fn verdicts(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io
                     outcome.min_distance_after?
                 )
             }
+            (Desideratum::D4, _) => {
+                let (min, max) = outcome.visits?;
+                format!("{min} to {} each since then", count(max, "visit"))
+            }
             (Desideratum::D3, false) => "given up: it waits for the one ahead".to_owned(),
             (Desideratum::D5, true) => "from this start and any fault".to_owned(),
             (Desideratum::D5, false) => "without slack they stand".to_owned(),
