@@ -11,7 +11,7 @@ import { files } from "./files.js";
 import { keys } from "./keys.js";
 import { Listing } from "./listing.js";
 import { restoreTheme, setTheme, theme } from "./palette.js";
-import { ALONE } from "./place.js";
+import { ALONE, ROOT } from "./place.js";
 import { Player } from "./player.js";
 import { handle } from "./ringinput.js";
 import { RingView } from "./ringview.js";
@@ -207,6 +207,11 @@ byId("together").addEventListener("click", () => {
 });
 
 byId("present").hidden = ALONE;
+if (ALONE) {
+  // Relative to a folder that the address may leave.
+  /** @type {any} */ (document.querySelector("link[rel=icon]")).href = `${ROOT}icon.svg`;
+  /** @type {any} */ (document.querySelector(".brand")).href = ROOT;
+}
 new Classroom({ bar: byId("class-bar"), button: byId("present"), dialog: byId("class-dialog"), picture: byId("class-code"), link: byId("class-link") },
   player, together, () => {
     remember();

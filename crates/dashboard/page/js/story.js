@@ -18,7 +18,7 @@ const wait = (milliseconds) => new Promise((next) => setTimeout(next, millisecon
 /** Whether it should be told: to who comes for the first time, to the page itself. */
 export function isNew(location) {
   try {
-    return location.pathname === ROOT && !location.search && !location.hash && !localStorage.getItem(SEEN);
+    return location.pathname.replace(/index\.html$/, "") === ROOT && !location.search && !location.hash && !localStorage.getItem(SEEN);
   } catch {
     return false;
   }

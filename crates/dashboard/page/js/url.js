@@ -39,7 +39,7 @@ export const FIRST_SPEED = 6;
 /** @param {{pathname: string, search: string, hash: string}} location @returns {View} */
 export function read(location) {
   const query = new URLSearchParams(location.search);
-  const path = location.pathname.slice(ROOT.length).replace(/^\/+|\/+$/g, "");
+  const path = location.pathname.slice(ROOT.length).replace(/^\/+|(\/|^)index\.html$|\/+$/g, "");
   const tab = TABS.includes(path) ? path : "ring";
   const problems = [];
   const number = (short) => {
