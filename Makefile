@@ -1,8 +1,8 @@
 # `make test` is what CI runs; `make bench` renews docs/performance.md; `make soak`
 # takes hours; `make proof` checks the proofs alone; `make firmware` runs rings of boards;
 # `make python` builds the Python package and runs its tests; `make site` makes a website of
-# the documents.
-.PHONY: test bench soak proof firmware python site
+# the documents; `make packages` makes what a release gives to others, .deb and .rpm too.
+.PHONY: test bench soak proof firmware python site packages
 
 test:
 	./scripts/test
@@ -19,6 +19,9 @@ firmware:
 python:
 	./scripts/python install
 	./scripts/python
+
+packages:
+	./scripts/artifacts
 
 site:
 	./scripts/site

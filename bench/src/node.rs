@@ -125,7 +125,10 @@ fn hop_of_the_machine(table: &mut Table) {
 
 fn memory_of_the_machine(table: &mut Table) {
     let key = keyed();
-    for rule in [Rule::LockStep, Rule::MovingBlock] {
+    for (rule, name) in [
+        (Rule::LockStep, "in lock-step"),
+        (Rule::MovingBlock, "moving block"),
+    ] {
         let measured = [1, 2, 4, 16, 64].map(|tokens| {
             let plan = match rule {
                 Rule::LockStep => Plan::new(1000, tokens, 2),
@@ -142,7 +145,7 @@ fn memory_of_the_machine(table: &mut Table) {
             .map(|(tokens, bytes, _)| format!("{tokens}: {bytes}"))
             .collect();
         table.add(Row {
-            work: format!("memory of a node's machine, {rule:?}, bytes by tokens"),
+            work: format!("memory of a node's machine, {name}, bytes by tokens"),
             ours: bytes.join(", "),
             baseline: "1 KiB and 64 bytes per token".to_owned(),
             ratio: worst.fold(0.0, f64::max),

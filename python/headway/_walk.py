@@ -35,7 +35,7 @@ class Walk(Answer):
 
     @property
     def distance_kept(self) -> Optional[int]:
-        """The least distance between two tokens in the network, for ever; None for one token."""
+        """The least distance between two tokens in the network, at all times; None for one token."""
         found: Optional[int] = self.json["distance_kept"]
         return found
 

@@ -38,7 +38,8 @@ Examples:
   headway node --config node.toml          this machine takes its place in a fleet
 
 Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
-2 the command or its input is wrong, 130 stopped by Ctrl-C.";
+2 the command or its input is wrong, 130 stopped by Ctrl-C, 141 nobody read
+the output to its end.";
 
 /// The command line.
 #[derive(Debug, Parser)]

@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 
 use headway_draw::{Path, Point, Svg, Theme};
 
-use crate::net::{Direction, Marking, Net, Position};
+use crate::net::{Arc, Direction, Marking, Net, Position};
 
 /// What to point out.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +83,7 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
         class[place] = "critical";
     }
     arcs(&mut picture, net, &at, &class);
+    let mut labels = Labels::default();
     let labelled = net.places() + net.transitions() <= LABELLED;
     for (transition, inner) in inner_transitions(net, &class).into_iter().enumerate() {
         let Position { x, y } = at.transitions[transition];
@@ -91,11 +92,11 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
         let bar = picture.rect("bar", corner, BAR).number("rx", 1.5);
         bar.set("transform", &turn);
         if labelled && !inner {
-            label(
-                &mut picture,
-                at.transitions[transition],
-                net.transition_id(transition),
-            );
+            let of = |arc: &&Arc| arc.transition as usize == transition;
+            let others = net.arcs().iter().filter(of);
+            let others = others.map(|arc| at.places[arc.place as usize]);
+            let name = net.transition_id(transition);
+            labels.add(&mut picture, at.transitions[transition], others, name);
         }
     }
     for (place, &class) in class.iter().enumerate() {
@@ -108,7 +109,10 @@ pub fn draw(net: &Net, marking: &Marking, highlight: &Highlight) -> String {
                 1 => id.to_owned(),
                 rounds => format!("{id} ({rounds})"),
             };
-            label(&mut picture, at.places[place], &name);
+            let of = |arc: &&Arc| arc.place as usize == place;
+            let others = net.arcs().iter().filter(of);
+            let others = others.map(|arc| at.transitions[arc.transition as usize]);
+            labels.add(&mut picture, at.places[place], others, &name);
         }
     }
     if !highlight.caption.is_empty() {
@@ -273,7 +277,55 @@ fn tokens(picture: &mut Svg, at: Position, count: u64) {
     }
 }
 
-fn label(picture: &mut Svg, at: Position, name: &str) {
-    let below = (at.x, at.y + PLACE_RADIUS + 8.0);
-    picture.text("label middle", below, name);
+/// Names of nodes, each below, beside or above its node: on the side furthest from the
+/// arcs to others that no name has taken, and below if that is nearly as good.
+#[derive(Default)]
+struct Labels(Vec<(Point, Point)>);
+
+impl Labels {
+    fn add(
+        &mut self,
+        picture: &mut Svg,
+        at: Position,
+        others: impl Iterator<Item = Position>,
+        name: &str,
+    ) {
+        let arcs: Vec<f64> = others.map(|to| (to.y - at.y).atan2(to.x - at.x)).collect();
+        // As wide and as high as a name of this font is at most, from its middle.
+        let half = (name.chars().count() as f64 * 2.8, 5.0);
+        let (beside, below) = (PLACE_RADIUS + 4.0, PLACE_RADIUS + 8.0);
+        let sides = [
+            (TAU / 4.0, "middle", (0.0, below), (0.0, below)),
+            (0.0, "", (beside, 0.0), (beside + half.0, 0.0)),
+            (TAU / 2.0, "end", (-beside, 0.0), (-beside - half.0, 0.0)),
+            (-TAU / 4.0, "middle", (0.0, -below), (0.0, -below)),
+        ];
+        let overlaps = |middle: Point| {
+            let near = |a: f64, b: f64, both: f64| (a - b).abs() < both;
+            let hit = |(other, size): &(Point, Point)| {
+                near(other.0, middle.0, size.0 + half.0) && near(other.1, middle.1, size.1 + half.1)
+            };
+            self.0.iter().any(hit)
+        };
+        let room = |turn: f64| {
+            let apart = arcs.iter().map(|arc| {
+                let turn = (arc - turn).rem_euclid(TAU);
+                turn.min(TAU - turn)
+            });
+            apart.fold(TAU, f64::min)
+        };
+        let mut best = (f64::NEG_INFINITY, "", (at.x, at.y), (at.x, at.y));
+        for (which, (turn, anchor, start, middle)) in sides.into_iter().enumerate() {
+            let middle = (at.x + middle.0, at.y + middle.1);
+            let bonus = if which == 0 { 0.2 } else { 0.0 };
+            let malus = if overlaps(middle) { TAU } else { 0.0 };
+            let worth = room(turn) + bonus - malus;
+            if worth > best.0 {
+                best = (worth, anchor, (at.x + start.0, at.y + start.1), middle);
+            }
+        }
+        let (_, anchor, start, middle) = best;
+        picture.text(format!("label {anchor}").trim_end(), start, name);
+        self.0.push((middle, half));
+    }
 }

@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "R", default_value_t = 24, value_parser = whole_number::<u64>)]
     rounds: u64,
 
-    /// Seed of every random choice
+    /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
     #[arg(long, value_name = "S")]
     seed: Option<Seed>,
 

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     together: Option<PathBuf>,
 
-    /// Seed of every random choice
+    /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
     #[arg(long, value_name = "S")]
     seed: Option<Seed>,
 

@@ -86,7 +86,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ROUNDS", default_value_t = 1, value_parser = whole_number_in::<u32>(1..=6))]
     slowest: u32,
 
-    /// Seed of every random choice
+    /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
     #[arg(long, value_name = "S")]
     seed: Option<Seed>,
 

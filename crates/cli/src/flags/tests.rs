@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
-/// Flags of one name that are allowed to differ, and why.
+/// Flags of one name whose values are allowed to differ, and why.
 const DIFFERENT: &[(&str, &str)] = &[
     ("delays", "an axis of a sweep takes several, and formulas"),
     ("engine", "one run, or the samples of a sweep"),
@@ -177,11 +177,15 @@ fn inconsistencies(command: &Command, different: &[(&str, &str)]) -> Vec<String>
     }
     for (name, same) in by_name {
         let allowed = different.iter().any(|(flag, _)| *flag == name);
+        if let Some(other) = same.iter().find(|flag| flag.short != same[0].short) {
+            let (first, other) = (&same[0].command, &other.command);
+            wrong.push(format!(
+                "--{name} has different short letters in {first} and {other}"
+            ));
+        }
         let differing = same.iter().find_map(|other| {
             let first = same[0];
-            let what = if first.short != other.short {
-                "short letters"
-            } else if kind_of_value(&first.value) != kind_of_value(&other.value) {
+            let what = if kind_of_value(&first.value) != kind_of_value(&other.value) {
                 "value names"
             } else if first.answers != other.answers {
                 "parsers"

@@ -9,6 +9,7 @@ mod interrupt;
 mod messages;
 mod mistakes;
 mod node;
+mod packaging;
 mod petri;
 mod plan;
 mod ring;

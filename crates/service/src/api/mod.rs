@@ -17,12 +17,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post};
 use axum::{Json, Router};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -128,6 +130,26 @@ fn problem(status: StatusCode, message: impl Into<String>) -> Response {
     (status, Json(json!({ "error": message.into() }))).into_response()
 }
 
+/// The body of a request as JSON, whatever type it says it has; an empty one is `{}`.
+struct Body<T>(T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: axum::extract::Request, app: &S) -> Result<Self, Response> {
+        let sent = Bytes::from_request(request, app).await;
+        let sent = sent.map_err(|error| problem(error.status(), error.body_text()))?;
+        let text = if sent.is_empty() { b"{}" } else { &sent[..] };
+        serde_json::from_slice(text).map(Body).map_err(|error| {
+            let status = match error.is_data() {
+                true => StatusCode::UNPROCESSABLE_ENTITY,
+                false => StatusCode::BAD_REQUEST,
+            };
+            problem(status, format!("body: {error}"))
+        })
+    }
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
@@ -218,7 +240,7 @@ struct Added {
     force: bool,
 }
 
-async fn add(State(app): Shared, Json(added): Json<Added>) -> Reply {
+async fn add(State(app): Shared, Body(added): Body<Added>) -> Reply {
     let window = app.settings.borrow().membership.window;
     let member = Member {
         name: added.name,

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::{App, Shared, problem};
+use super::{App, Body, Shared, problem};
 use crate::request::{Handle, Refusal, Reply, Request, Ticket};
 
 /// The longest that a request waits.
@@ -23,13 +22,7 @@ pub(super) struct Wanted {
     payload: Option<String>,
 }
 
-type Asked = Option<Json<Wanted>>;
-
 impl Wanted {
-    fn of(asked: Asked) -> Wanted {
-        asked.map(|Json(wanted)| wanted).unwrap_or_default()
-    }
-
     fn lease(&self, app: &App) -> Duration {
         let usual = app.settings.borrow().api.lease;
         self.lease_ms.map_or(usual, Duration::from_millis)
@@ -52,8 +45,10 @@ impl Drop for Waiting {
     }
 }
 
-pub(super) async fn acquire(State(app): Shared, asked: Asked) -> Result<Response, Refusal> {
-    let wanted = Wanted::of(asked);
+pub(super) async fn acquire(
+    State(app): Shared,
+    Body(wanted): Body<Wanted>,
+) -> Result<Response, Refusal> {
     let ticket = app.ticket();
     let lease = wanted.lease(&app);
     let mut waiting = Waiting {
@@ -73,17 +68,21 @@ pub(super) async fn look(State(app): Shared, Path(ticket): Path<Ticket>) -> Repl
     app.ask(Request::Look { ticket }).await
 }
 
-pub(super) async fn extend(State(app): Shared, Path(ticket): Path<Ticket>, asked: Asked) -> Reply {
-    let lease = Wanted::of(asked).lease(&app);
+pub(super) async fn extend(
+    State(app): Shared,
+    Path(ticket): Path<Ticket>,
+    Body(wanted): Body<Wanted>,
+) -> Reply {
+    let lease = wanted.lease(&app);
     app.ask(Request::Extend { ticket, lease }).await
 }
 
 pub(super) async fn release(
     State(app): Shared,
     Path(ticket): Path<Ticket>,
-    asked: Asked,
+    Body(wanted): Body<Wanted>,
 ) -> Response {
-    let Ok(payload) = Wanted::of(asked).payload.map(hex::decode).transpose() else {
+    let Ok(payload) = wanted.payload.map(hex::decode).transpose() else {
         let message = "payload: expected hexadecimal digits";
         return problem(StatusCode::BAD_REQUEST, message);
     };

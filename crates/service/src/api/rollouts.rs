@@ -1,12 +1,11 @@
 //! Roll-outs: anybody may look; who may start and stop them is on the Unix socket.
 
-use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
-use super::{Shared, problem};
+use super::{Body, Shared, problem};
 use crate::request::{Reply, Request};
 use crate::rollouts::{Ask, Wanted};
 
@@ -14,7 +13,7 @@ pub(super) async fn all(State(app): Shared) -> Reply {
     app.ask(Request::Rollouts).await
 }
 
-pub(super) async fn start(State(app): Shared, Json(wanted): Json<Wanted>) -> Reply {
+pub(super) async fn start(State(app): Shared, Body(wanted): Body<Wanted>) -> Reply {
     app.ask(Request::StartRollout(wanted)).await
 }
 

@@ -56,7 +56,7 @@ impl Settings {
         }
     }
 
-    /// Whether the roster is the file's for ever: on serial lines there may be members that
+    /// Whether the roster is the file's forever: on serial lines there may be members that
     /// know of no other.
     pub fn is_fixed(&self) -> bool {
         self.node.transport == Transport::Serial

@@ -40,7 +40,7 @@ pub struct Spec {
     pub at_ms: u64,
 }
 
-/// Whether it is to go on. An end is for ever; otherwise the last word counts.
+/// Whether it is to go on. An end is final; otherwise the last word counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Order {
     /// No step begins any more.

@@ -54,6 +54,23 @@ fn programs_wait_extend_and_release() {
         (status, wrong["error"].as_str()),
         (400, Some("payload: expected hexadecimal digits"))
     );
+    for (body, code, expected) in [
+        (
+            "{\"pay",
+            400,
+            "body: EOF while parsing a string at line 1 column 5",
+        ),
+        (
+            "{\"load\": 1}",
+            422,
+            "body: unknown field `load`, expected one of `wait_ms`, `lease_ms`, `payload` at line 1 column 7",
+        ),
+    ] {
+        let address = fleet.http(0);
+        let (status, text) = http(&address, "POST", &format!("{path}/release"), &[JSON], body);
+        let wrong: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((status, &wrong["error"]), (code, &json!(expected)));
+    }
     let (status, _) = post(
         &fleet,
         0,
@@ -76,7 +93,9 @@ fn programs_wait_extend_and_release() {
     let (status, third) = post(&fleet, 2, "/v1/permits", &json!({ "wait_ms": 5000 }));
     assert_eq!(status, 200);
     let path = format!("/v1/permits/{}", next["permit"].as_str().unwrap());
-    let (status, _) = post(&fleet, 1, &format!("{path}/extend"), &json!({}));
+    // An empty body is no mistake, whatever type it says it has.
+    let (address, extend) = (fleet.http(1), format!("{path}/extend"));
+    let (status, _) = http(&address, "POST", &extend, &[JSON], "");
     assert_eq!(status, 404, "lapsed");
     let path = format!("/v1/permits/{}", third["permit"].as_str().unwrap());
     // Not extended beyond dwell_most either: then it is asked back.

@@ -156,7 +156,7 @@ pub(super) enum Model {
         #[serde(flatten)]
         size: Size<3, 2>,
         /// Hops to keep between successive tokens [default: (N-1)/M]
-        #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+        #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
         separation: Option<u32>,
         /// News is heard as it is told, never late: allows larger rings
         #[arg(long)]
@@ -177,7 +177,7 @@ pub(super) enum Model {
         #[serde(flatten)]
         size: Size<3, 2>,
         /// Hops to keep between successive tokens [default: (N-1)/M]
-        #[arg(long, value_name = "D", value_parser = whole_number::<u32>)]
+        #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
         separation: Option<u32>,
         /// Values of each token ring [default: N-1, at least 2]
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
