@@ -87,6 +87,8 @@ export class Classroom {
     if (what === this.shown) return;
     this.shown = what;
     bar.hidden = !this.seen;
+    // Nobody guesses what the page already says.
+    document.body.classList.toggle("predicting", Boolean(this.seen?.open));
     if (!this.seen) return;
     const { open, guessed, guesses } = this.seen;
     const said = open ? `${plural(guessed, "guess")} so far` : "";

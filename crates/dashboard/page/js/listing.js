@@ -95,7 +95,7 @@ export class Listing {
       if (lit) item.setAttribute("aria-current", "true");
       else item.removeAttribute("aria-current");
     });
-    if (this.line === null) setText(parts.note, `${program.name === "delay" ? `C = d − 1 = ${player.d - 1}; ` : ""}lit: what it does in round ${count(this.at + 1)}`);
+    if (this.line === null) setText(parts.note, `${program.name === "delay" ? `C = d − 1 = ${player.d - 1}; ` : ""}lit: round ${count(this.at + 1)}`);
     else this.remark();
   }
 

@@ -154,6 +154,7 @@ const TESTS: &[Test] = &[
     ("the_page_needs_no_server", shared::the_page_needs_no_server),
     ("light_and_dark", looks::light_and_dark),
     ("a_phone_shows_everything", looks::a_phone_shows_everything),
+    ("axe_has_nothing_to_say", looks::axe_has_nothing_to_say),
     ("less_motion_when_asked", looks::less_motion_when_asked),
     ("a_screen_reader_is_told", looks::a_screen_reader_is_told),
     ("the_page_is_light", looks::the_page_is_light),

@@ -95,7 +95,10 @@ pub(crate) fn a_class_follows_and_guesses(browser: &mut Browser, base: &str) -> 
     page.wait_for("document.getElementById('class-bar').textContent.includes('0 guesses so far')")?;
     page.wait_for("await post('guess', { who: 'a', rounds: 25 }) === 200 && await post('guess', { who: 'b', rounds: 12 }) === 200 && await post('guess', { who: 'b', rounds: 30 }) === 200")?;
     page.wait_for("document.getElementById('class-bar').textContent.includes('2 guesses so far')")?;
+    // Nobody guesses what the page already says.
+    page.check("['verdict', 'timebar', 'spacetime'].every((id) => getComputedStyle(document.getElementById(id)).visibility === 'hidden')")?;
     page.click("#class-bar .primary")?;
+    page.wait_for("getComputedStyle(document.getElementById('timebar')).visibility === 'visible'")?;
     page.wait_for("document.querySelectorAll('#class-bar .guesses .dot').length === 2 && document.getElementById('class-bar').textContent.includes('it is 25 rounds. 1 guess right.')")?;
     page.wait_for("headway.player.playing")?;
     page.screenshot("class-guesses", false)?;
