@@ -1,13 +1,14 @@
-//! The runs that the server holds.
+//! The runs that are held.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use axum::http::StatusCode;
+use http::StatusCode;
 
 mod change;
+mod class;
 mod clock;
 mod frame;
 mod lock_step;
@@ -16,21 +17,26 @@ mod segment;
 mod settings;
 mod story;
 mod view;
+#[cfg(feature = "watch")]
+mod watch;
 mod window;
 
+pub use class::ClassView;
 pub use frame::{Frame, LegitimacyView, MeasuringView};
 pub use settings::RunSettings;
 pub(crate) use settings::names_of;
 pub use view::{DesiderataView, JamView, QueueView, RunView, SegmentView};
 pub use window::{BaseFrom, FaultAt, LegitimacyFrom, Way, Window};
 
-pub(crate) use run::{Run, check_round, event};
+pub(crate) use run::check_round;
+pub use run::{Run, event};
 
 use crate::error::ApiError;
 use crate::limits::Limits;
+use crate::time::now;
 
 /// All runs, by their names.
-pub(crate) struct Runs {
+pub struct Runs {
     limits: Limits,
     /// Makes names that cannot be guessed: its keys come from the operating system.
     names: RandomState,
@@ -81,7 +87,12 @@ impl Runs {
         Ok(run)
     }
 
-    pub(crate) fn get(&self, id: &str) -> Result<Arc<Run>, ApiError> {
+    /// The run of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn get(&self, id: &str) -> Result<Arc<Run>, ApiError> {
         let run = self.lock().runs.get(id).cloned();
         run.ok_or_else(|| unknown(id))
     }
@@ -92,15 +103,27 @@ impl Runs {
     }
 
     /// Drops runs that nobody has looked at for a while.
-    pub(crate) fn drop_idle(&self) {
+    pub fn drop_idle(&self) {
         self.lock().drop_idle(&self.limits);
     }
 
     /// Ends all runs.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         for run in std::mem::take(&mut self.lock().runs).values() {
             run.close();
         }
+    }
+
+    /// What only who gets it knows.
+    pub(crate) fn new_key(&self) -> String {
+        let number = {
+            let mut held = self.lock();
+            held.made += 1;
+            held.made
+        };
+        // Two halves, so that a name that is known does not help.
+        let half = |part: u8| self.names.hash_one((part, number, "key"));
+        format!("{:016x}{:016x}", half(0), half(1))
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -114,9 +137,9 @@ impl Held {
     }
 
     fn drop_idle(&mut self, limits: &Limits) {
-        let (now, idle) = (Instant::now(), Duration::from_secs(limits.idle_run_s));
+        let (now, idle) = (now(), Duration::from_secs(limits.idle_run_s));
         self.runs
-            .retain(|_, run| run.viewers() > 0 || now.saturating_duration_since(run.used()) < idle);
+            .retain(|_, run| run.viewers() > 0 || now.saturating_sub(run.used()) < idle);
     }
 }
 

@@ -2,28 +2,23 @@
 
 use std::path::Path;
 
-use axum::Json;
-use axum::extract::State;
-use axum::http::StatusCode;
 use headway_walk::formats::Format;
 use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
 use headway_walk::search::{self, Method, Request};
 use headway_walk::{Network, Walk, file, layout};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::extract::Body;
-use super::long_work;
 use crate::error::{ApiError, ErrorBody};
 use crate::limits::Limits;
 use crate::runs::RunSettings;
-use crate::server::App;
 
 /// Which network, and for how many tokens.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WalkRequest {
+pub(crate) struct WalkRequest {
     /// `grid:RxC`, `torus:RxC`, `star:N`, `line:N`, `ring:N`, `tree:N`,
     /// `hypercube:D`, `complete:N`, `geometric:N`, `geometric:N:RADIUS` or `figure7`.
     generator: Option<String>,
@@ -41,7 +36,7 @@ pub(super) struct WalkRequest {
 /// How hard to look for a walk.
 #[derive(Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum MethodName {
+pub(crate) enum MethodName {
     /// The best walk over a few nodes, a short one over more.
     #[default]
     Quick,
@@ -61,7 +56,7 @@ fn default_seed() -> u64 {
 /// A network file: GraphML, DOT, an edge list, node-link JSON; or a walk file.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NetworkFile {
+pub(crate) struct NetworkFile {
     /// Its ending tells the format.
     name: String,
     /// Its content.
@@ -70,7 +65,7 @@ pub(super) struct NetworkFile {
 
 /// A network with a walk.
 #[derive(Serialize, Deserialize, ToSchema)]
-pub(super) struct WalkView {
+pub(crate) struct WalkView {
     nodes: Vec<WalkNode>,
     links: Vec<(u32, u32)>,
     /// Whether every link goes both ways.
@@ -95,7 +90,7 @@ pub(super) struct WalkView {
 
 /// A node.
 #[derive(Serialize, Deserialize, ToSchema)]
-pub(super) struct WalkNode {
+pub(crate) struct WalkNode {
     name: String,
     x: f64,
     y: f64,
@@ -107,17 +102,7 @@ pub(super) struct WalkNode {
 #[utoipa::path(post, path = "/api/walks", tag = "networks", request_body = WalkRequest, responses(
     (status = 200, body = WalkView), (status = 422, body = ErrorBody),
 ))]
-pub(super) async fn walk(
-    State(app): State<App>,
-    Body(request): Body<WalkRequest>,
-) -> Result<Json<WalkView>, ApiError> {
-    let limits = app.limits.clone();
-    long_work(&app, move || find(&request, &limits))
-        .await
-        .map(Json)
-}
-
-fn find(request: &WalkRequest, limits: &Limits) -> Result<WalkView, ApiError> {
+pub(crate) fn walk(request: &WalkRequest, limits: &Limits) -> Result<WalkView, ApiError> {
     match (&request.generator, &request.file) {
         (Some(generator), None) => {
             let network = generated(generator, request.seed, limits)?;

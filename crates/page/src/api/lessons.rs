@@ -1,21 +1,20 @@
 //! What the lessons show beside runs: the open chain, and the ring without
 //! lock-step.
 
-use axum::Json;
-use axum::extract::State;
+use std::ops::ControlFlow;
+
 use headway_core::Separation;
 use headway_core::chain::Chain;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
+use headway_sim::moving_block::{MovingBlockRing, MovingBlockRun};
 use headway_sim::open_chain::{Arrivals, ArrivalsSyntax, OpenChain};
 use headway_sim::seed::DEFAULT_SEED;
+use headway_sim::settings::Start;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::Params;
-use super::long_work;
 use crate::error::{ApiError, ErrorBody};
 use crate::runs::names_of;
-use crate::server::App;
 
 /// Process-rounds of one answer.
 const MAX_WORK: u64 = 200_000;
@@ -24,7 +23,7 @@ const MAX_WORK: u64 = 200_000;
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct ChainParams {
+pub(crate) struct ChainParams {
     /// How many processes, at least 2.
     processes: u64,
     /// d.
@@ -54,7 +53,7 @@ impl Default for ChainParams {
 
 /// A run of the open chain.
 #[derive(Serialize, Deserialize, ToSchema)]
-pub(super) struct ChainRun {
+pub(crate) struct ChainRun {
     processes: u64,
     separation: u32,
     rounds: u64,
@@ -64,7 +63,7 @@ pub(super) struct ChainRun {
 
 /// A state of the open chain.
 #[derive(Serialize, Deserialize, ToSchema)]
-pub(super) struct ChainFrame {
+pub(crate) struct ChainFrame {
     round: u64,
     /// Token, process, resting.
     at: Vec<(u64, u32, bool)>,
@@ -80,14 +79,7 @@ pub(super) struct ChainFrame {
 #[utoipa::path(get, path = "/api/chain", tag = "lessons", params(ChainParams), responses(
     (status = 200, body = ChainRun), (status = 422, body = ErrorBody),
 ))]
-pub(super) async fn chain(
-    State(app): State<App>,
-    Params(asked): Params<ChainParams>,
-) -> Result<Json<ChainRun>, ApiError> {
-    long_work(&app, move || run_chain(&asked)).await.map(Json)
-}
-
-fn run_chain(asked: &ChainParams) -> Result<ChainRun, ApiError> {
+pub(crate) fn chain(asked: &ChainParams) -> Result<ChainRun, ApiError> {
     let separation = separation(asked.separation)?;
     if asked.processes < 2 {
         let message = "a chain needs a second process for tokens to be apart at";
@@ -133,7 +125,7 @@ fn run_chain(asked: &ChainParams) -> Result<ChainRun, ApiError> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct AsynchronyParams {
+pub(crate) struct AsynchronyParams {
     /// n.
     processes: u64,
     /// g, as the protocol is set.
@@ -164,7 +156,7 @@ impl Default for AsynchronyParams {
 
 /// A run without lock-step.
 #[derive(Serialize, Deserialize, ToSchema)]
-pub(super) struct AsynchronyRun {
+pub(crate) struct AsynchronyRun {
     processes: u64,
     tokens: u64,
     separation: u32,
@@ -178,7 +170,7 @@ pub(super) struct AsynchronyRun {
 
 /// A moment of a run without lock-step.
 #[derive(Serialize, Deserialize, ToSchema)]
-pub(super) struct AsynchronyFrame {
+pub(crate) struct AsynchronyFrame {
     step: u64,
     /// Of every process.
     ticks: Vec<u64>,
@@ -192,16 +184,7 @@ pub(super) struct AsynchronyFrame {
 #[utoipa::path(get, path = "/api/asynchrony", tag = "lessons", params(AsynchronyParams), responses(
     (status = 200, body = AsynchronyRun), (status = 422, body = ErrorBody),
 ))]
-pub(super) async fn asynchrony(
-    State(app): State<App>,
-    Params(asked): Params<AsynchronyParams>,
-) -> Result<Json<AsynchronyRun>, ApiError> {
-    long_work(&app, move || run_asynchrony(&asked))
-        .await
-        .map(Json)
-}
-
-fn run_asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiError> {
+pub(crate) fn asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiError> {
     let separation = separation(asked.separation)?;
     if asked.processes < 3 || u64::from(asked.separation) > asked.processes {
         let message = format!(
@@ -241,6 +224,107 @@ fn run_asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiError> {
         pace: asked.pace,
         promised: promised(separation, asked.pace),
         closest: ring.closest_ever(),
+        frames,
+    })
+}
+
+/// Which ring.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct MovingBlockParams {
+    /// n.
+    processes: u64,
+    /// m.
+    tokens: u64,
+    /// d.
+    separation: u32,
+    /// The initial state.
+    #[param(schema_with = names_of::<Start>)]
+    start: Start,
+    /// How many rounds: in each, every process does everything once, in an order that is
+    /// drawn anew.
+    rounds: u64,
+    /// The seed of every random choice.
+    seed: u64,
+}
+
+impl Default for MovingBlockParams {
+    fn default() -> MovingBlockParams {
+        MovingBlockParams {
+            processes: 25,
+            tokens: 4,
+            separation: 6,
+            start: Start::Piled,
+            rounds: 200,
+            seed: DEFAULT_SEED,
+        }
+    }
+}
+
+/// A run of the moving block.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct MovingBlockView {
+    processes: u64,
+    tokens: u64,
+    separation: u32,
+    /// The first round with a legitimate state, if there is one.
+    legitimate_at: Option<u64>,
+    /// By when it is proved to be, from any state; none without slack (n ≤ m·d).
+    worst_legitimate_at: Option<u64>,
+    frames: Vec<MovingBlockFrame>,
+}
+
+/// A moment of it.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct MovingBlockFrame {
+    round: u64,
+    /// Who received each token last.
+    at: Vec<u32>,
+    /// The smallest true distance now.
+    closest: i64,
+    legitimate: bool,
+}
+
+/// The ring without rounds: a token goes when the way ahead is told to be free
+#[utoipa::path(get, path = "/api/moving-block", tag = "lessons", params(MovingBlockParams),
+    responses((status = 200, body = MovingBlockView), (status = 422, body = ErrorBody)))]
+pub(crate) fn moving_block(asked: &MovingBlockParams) -> Result<MovingBlockView, ApiError> {
+    separation(asked.separation)?;
+    if asked.processes < 2 || !(1..=asked.processes).contains(&asked.tokens) {
+        let message = "expected at least 2 processes, and 1 to as many tokens";
+        return Err(ApiError::invalid("processes", message));
+    }
+    check_work(asked.processes, asked.rounds, "rounds")?;
+    let (n, m) = (asked.processes as usize, asked.tokens as usize);
+    let run = MovingBlockRun {
+        start: asked.start,
+        seed: asked.seed,
+        rounds: Some(asked.rounds),
+        ..MovingBlockRun::new(n, m, asked.separation)
+    };
+    let mut frames = Vec::new();
+    run.run(|frame| {
+        let at = frame.ring.positions().iter();
+        frames.push(MovingBlockFrame {
+            round: frame.round,
+            at: at.map(|at| (at % n) as u32).collect(),
+            closest: frame.ring.closest(),
+            legitimate: frame.legitimate,
+        });
+        ControlFlow::Continue(())
+    })
+    .map_err(|error| ApiError::invalid("start", error.to_string()))?;
+    let settled = || MovingBlockRing::new(n, m, asked.separation).worst_settled() as u64;
+    Ok(MovingBlockView {
+        processes: asked.processes,
+        tokens: asked.tokens,
+        separation: asked.separation,
+        legitimate_at: frames
+            .iter()
+            .find(|frame| frame.legitimate)
+            .map(|frame| frame.round),
+        worst_legitimate_at: run.feasible().then(settled),
         frames,
     })
 }

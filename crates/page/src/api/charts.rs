@@ -1,15 +1,11 @@
 //! Results of sweeps as columns to draw: CSV, and Parquet where it is built in.
 
-use axum::Json;
-use axum::extract::State;
-use axum::http::StatusCode;
+use bytes::Bytes;
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::extract::Raw;
-use super::long_work;
 use crate::error::{ApiError, ErrorBody};
-use crate::server::App;
 
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -19,7 +15,7 @@ const MAX_CELLS: usize = 2_000_000;
 
 /// A table, by columns.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Chart {
+pub(crate) struct Chart {
     rows: usize,
     columns: Vec<Column>,
     /// What to draw along.
@@ -30,7 +26,7 @@ pub(super) struct Chart {
 
 /// A column.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Column {
+pub(crate) struct Column {
     name: String,
     #[serde(flatten)]
     values: Values,
@@ -39,7 +35,7 @@ pub(super) struct Column {
 /// What is in a column; nothing where a field is empty.
 #[derive(Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", content = "values", rename_all = "lowercase")]
-pub(super) enum Values {
+pub(crate) enum Values {
     /// Numbers.
     Number(Vec<Option<f64>>),
     /// Anything else.
@@ -51,15 +47,11 @@ pub(super) enum Values {
     request_body(content = String, content_type = "text/csv"), responses(
     (status = 200, body = Chart), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
 ))]
-pub(super) async fn chart(State(app): State<App>, raw: Raw) -> Result<Json<Chart>, ApiError> {
-    long_work(&app, move || read(&raw)).await.map(Json)
-}
-
-fn read(raw: &Raw) -> Result<Chart, ApiError> {
-    match raw.kind.as_str() {
-        "text/csv" => read_csv(&raw.bytes),
+pub(crate) fn chart(kind: &str, body: &Bytes) -> Result<Chart, ApiError> {
+    match kind {
+        "text/csv" => read_csv(body),
         #[cfg(feature = "parquet")]
-        "application/vnd.apache.parquet" => parquet_file::read(raw.bytes.clone()),
+        "application/vnd.apache.parquet" => parquet_file::read(body.clone()),
         #[cfg(not(feature = "parquet"))]
         "application/vnd.apache.parquet" => Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

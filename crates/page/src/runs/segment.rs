@@ -97,7 +97,7 @@ impl Segment {
     pub(crate) fn look(&self, rounds: Round) -> Result<Look, ApiError> {
         if rounds > self.facts.last {
             return Err(ApiError::new(
-                axum::http::StatusCode::UNPROCESSABLE_ENTITY,
+                http::StatusCode::UNPROCESSABLE_ENTITY,
                 "too_far",
                 format!(
                     "round {} is too far: this ring has no closed form, and can be looked at up to \

@@ -135,7 +135,7 @@ impl RunSettings {
             return Err(ApiError::invalid(&field.to_string(), message));
         }
         let wrong = |message: String| {
-            let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
+            let status = http::StatusCode::UNPROCESSABLE_ENTITY;
             ApiError::new(status, "state_file", message).at("state")
         };
         let StateFile {
@@ -175,7 +175,7 @@ fn in_words(error: &SettingsError) -> ApiError {
     let field = error.setting().to_string();
     match error {
         SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => {
-            let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
+            let status = http::StatusCode::UNPROCESSABLE_ENTITY;
             ApiError::new(status, "infeasible_start", error.to_string()).at(&field)
         }
         _ => ApiError::invalid(&field, format!("{field}: {error}")),

@@ -1,8 +1,6 @@
 //! Many rings at once, each by forecast: flow against density, and time to settle
 //! against the number of delays.
 
-use axum::Json;
-use axum::extract::State;
 use headway_core::{Configuration, Ring};
 use headway_sim::forecast::Forecast;
 use headway_sim::placement::Delays;
@@ -11,10 +9,7 @@ use headway_sim::settings::Settings;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::Params;
-use super::long_work;
 use crate::error::{ApiError, ErrorBody};
-use crate::server::App;
 
 /// Rings up to this size are explored.
 const MAX_PROCESSES: u64 = 5_000;
@@ -29,7 +24,7 @@ const SAMPLED_PROCESSES: u64 = 20_000_000;
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct FlowParams {
+pub(crate) struct FlowParams {
     /// n.
     processes: u64,
     /// d.
@@ -54,7 +49,7 @@ impl Default for FlowParams {
 
 /// Flow against density.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     processes: u64,
     separation: u64,
     /// The most tokens without a jam: ⌊n/d⌋.
@@ -64,7 +59,7 @@ pub(super) struct Flow {
 
 /// The flow with this many tokens.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct FlowPoint {
+pub(crate) struct FlowPoint {
     tokens: u64,
     /// Tokens per process.
     density: f64,
@@ -78,14 +73,7 @@ pub(super) struct FlowPoint {
 #[utoipa::path(get, path = "/api/explore/flow", tag = "explore", params(FlowParams), responses(
     (status = 200, body = Flow), (status = 422, body = ErrorBody),
 ))]
-pub(super) async fn flow(
-    State(app): State<App>,
-    Params(asked): Params<FlowParams>,
-) -> Result<Json<Flow>, ApiError> {
-    long_work(&app, move || find_flow(&asked)).await.map(Json)
-}
-
-fn find_flow(asked: &FlowParams) -> Result<Flow, ApiError> {
+pub(crate) fn flow(asked: &FlowParams) -> Result<Flow, ApiError> {
     check_processes(asked.processes)?;
     if asked.separation == 0 || asked.separation > asked.processes {
         return Err(ApiError::invalid(
@@ -150,7 +138,7 @@ fn counted_flow(ring: &Ring, start: &Configuration) -> Result<f64, ApiError> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct SettlingParams {
+pub(crate) struct SettlingParams {
     /// n.
     processes: u64,
     /// m.
@@ -177,7 +165,7 @@ impl Default for SettlingParams {
 
 /// Time to settle against the number of delays.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Settling {
+pub(crate) struct Settling {
     samples: u64,
     seed: u64,
     points: Vec<SettlingPoint>,
@@ -185,7 +173,7 @@ pub(super) struct Settling {
 
 /// Rounds until legitimate with this many delays.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct SettlingPoint {
+pub(crate) struct SettlingPoint {
     delays: u64,
     least: u64,
     p5: u64,
@@ -200,16 +188,7 @@ pub(super) struct SettlingPoint {
 /// Rounds until legitimate against the number of delays
 #[utoipa::path(get, path = "/api/explore/stabilization", tag = "explore", params(SettlingParams),
     responses((status = 200, body = Settling), (status = 422, body = ErrorBody)))]
-pub(super) async fn stabilization(
-    State(app): State<App>,
-    Params(asked): Params<SettlingParams>,
-) -> Result<Json<Settling>, ApiError> {
-    long_work(&app, move || find_settling(&asked))
-        .await
-        .map(Json)
-}
-
-fn find_settling(asked: &SettlingParams) -> Result<Settling, ApiError> {
+pub(crate) fn stabilization(asked: &SettlingParams) -> Result<Settling, ApiError> {
     check_processes(asked.processes)?;
     let all = asked.samples.saturating_mul(asked.processes) * SETTLING_POINTS;
     if asked.samples == 0 || all > SAMPLED_PROCESSES {
@@ -298,7 +277,7 @@ mod tests {
     #[test]
     fn the_flow_is_a_tent() {
         for (processes, separation, delays) in [(60, 4, "all"), (60, 7, "1"), (41, 3, "5")] {
-            let flow = find_flow(&FlowParams {
+            let flow = flow(&FlowParams {
                 processes,
                 separation,
                 delays: delays.parse().unwrap(),
@@ -314,7 +293,7 @@ mod tests {
 
     #[test]
     fn settling_stays_below_the_proved_worst_case() {
-        let settling = find_settling(&SettlingParams {
+        let settling = stabilization(&SettlingParams {
             samples: 50,
             ..SettlingParams::default()
         })

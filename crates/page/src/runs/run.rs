@@ -1,14 +1,15 @@
 //! A run that people look at.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+#[cfg(feature = "watch")]
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use axum::body::Bytes;
+use bytes::Bytes;
 use headway_core::Round;
 use tokio::sync::{Notify, watch};
 
 use super::change::Change;
+use super::class::Class;
 use super::clock::{Clock, SPEEDS};
 use super::frame::{Frame, Playing};
 use super::settings::RunSettings;
@@ -16,30 +17,30 @@ use super::story::Story;
 use super::window::Window;
 use crate::error::ApiError;
 use crate::limits::Limits;
-
-/// What the frames of a run that plays come to at most, for each viewer.
-const BYTES_PER_SECOND: f64 = 4e6;
+use crate::time::{Moment, now};
 
 /// A run: its story, which round it is at, and who is watching.
-pub(crate) struct Run {
+pub struct Run {
     pub(crate) id: String,
-    limits: Limits,
-    state: Mutex<RunState>,
+    pub(super) limits: Limits,
+    pub(super) state: Mutex<RunState>,
     /// The latest frame, as it goes over the wire; whoever is slow misses those in
     /// between. `None` when the run is no more.
-    frames: watch::Sender<Option<Bytes>>,
+    pub(super) frames: watch::Sender<Option<Bytes>>,
     /// Somebody drives the frames.
-    driven: AtomicBool,
+    #[cfg(feature = "watch")]
+    pub(super) driven: AtomicBool,
     /// The clock was changed.
-    changed: Notify,
+    pub(super) changed: Notify,
 }
 
 pub(crate) struct RunState {
     pub(crate) settings: RunSettings,
     pub(crate) story: Story,
     pub(crate) version: u64,
-    clock: Clock,
-    used: Instant,
+    class: Class,
+    pub(super) clock: Clock,
+    pub(super) used: Moment,
     /// The round of the frame sent last; everything else in it is sent as soon as it
     /// changes.
     sent: Option<Round>,
@@ -58,21 +59,18 @@ impl Run {
             limits: limits.clone(),
             state: Mutex::new(state),
             frames: watch::Sender::new(None),
+            #[cfg(feature = "watch")]
             driven: AtomicBool::new(false),
             changed: Notify::new(),
         };
-        {
-            let mut state = run.lock();
-            // Whether the round can be looked at shows now; the clock ends before that.
-            run.frame(&state, Some(settings.round))?;
-            run.publish(&mut state)?;
-        }
+        // Whether the round can be looked at shows now; the clock ends before that.
+        run.frame(&run.lock(), Some(settings.round))?;
         Ok(run)
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, RunState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.used = Instant::now();
+        state.used = now();
         state
     }
 
@@ -81,7 +79,7 @@ impl Run {
     }
 
     /// When somebody last did something with it.
-    pub(crate) fn used(&self) -> Instant {
+    pub(crate) fn used(&self) -> Moment {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.used
     }
@@ -96,7 +94,11 @@ impl Run {
             playing: state.clock.playing(),
             speed: state.clock.speed(),
         };
-        Frame::new(&state.story, round, playing, &self.limits)
+        let frame = Frame::new(&state.story, round, playing, &self.limits)?;
+        Ok(Frame {
+            class: state.class.view(),
+            ..frame
+        })
     }
 
     pub(crate) fn window(&self, from: Round, rounds: u64) -> Result<Window, ApiError> {
@@ -107,7 +109,7 @@ impl Run {
     pub(crate) fn seek(&self, round: Round) -> Result<Frame, ApiError> {
         let mut state = self.lock();
         let frame = self.frame(&state, Some(round))?;
-        state.clock.seek(round, Instant::now());
+        state.clock.seek(round, now());
         self.announce(&mut state)?;
         Ok(frame)
     }
@@ -116,8 +118,8 @@ impl Run {
         let mut state = self.lock();
         let round = state.now().saturating_add_signed(rounds);
         let mut clock = state.clock;
-        clock.play(false, clock.speed(), Instant::now(), round);
-        clock.seek(round, Instant::now());
+        clock.play(false, clock.speed(), now(), round);
+        clock.seek(round, now());
         // Looked at first: an error leaves the clock as it was.
         self.frame(&state, Some(round))?;
         state.clock = clock;
@@ -137,7 +139,7 @@ impl Run {
         let playing = playing.unwrap_or(state.clock.playing());
         let speed = speed.unwrap_or(state.clock.speed());
         let last = state.story.seekable();
-        state.clock.play(playing, speed, Instant::now(), last);
+        state.clock.play(playing, speed, now(), last);
         self.announce(&mut state)
     }
 
@@ -149,15 +151,15 @@ impl Run {
         round: Option<Round>,
     ) -> Result<(), ApiError> {
         let mut state = self.lock();
-        let now = round.unwrap_or_else(|| state.now());
-        let mut change = Change::parse(fault, now)
+        let round = round.unwrap_or_else(|| state.now());
+        let mut change = Change::parse(fault, round)
             .map_err(|error| ApiError::invalid("fault", error.to_string()))?;
         change.token = change.token.or(token);
         check_round("round", change.after_round, &self.limits)?;
         let at = change.after_round;
         state.story.strike(change, &self.limits)?;
         state.version += 1;
-        state.clock.seek(at, Instant::now());
+        state.clock.seek(at, now());
         self.announce(&mut state)?;
         Ok(())
     }
@@ -169,11 +171,28 @@ impl Run {
         let mut state = self.lock();
         *state = RunState {
             version: state.version + 1,
+            class: std::mem::take(&mut state.class),
             closed: state.closed,
             ..next
         };
         self.announce(&mut state)?;
         Ok(())
+    }
+
+    /// What is known of its class, changed or not; everyone is told.
+    pub(crate) fn class<T>(
+        &self,
+        change: impl FnOnce(&mut Class) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let mut state = self.lock();
+        let done = change(&mut state.class)?;
+        self.announce(&mut state)?;
+        Ok(done)
+    }
+
+    /// Whether whoever shows this key may steer it.
+    pub(crate) fn admits(&self, key: Option<&str>) -> Result<(), ApiError> {
+        self.lock().class.admits(key)
     }
 
     /// Shows everyone how it is now.
@@ -183,12 +202,12 @@ impl Run {
         Ok(frame)
     }
 
-    fn publish(&self, state: &mut RunState) -> Result<Frame, ApiError> {
+    pub(super) fn publish(&self, state: &mut RunState) -> Result<Frame, ApiError> {
         let frame = self.frame(state, None)?;
-        state.sent = Some(frame.round);
-        let event = event("frame", &frame)?;
-        if !state.closed {
-            self.frames.send_replace(Some(event));
+        let seen = self.viewers() > 0;
+        state.sent = seen.then_some(frame.round);
+        if seen && !state.closed {
+            self.frames.send_replace(Some(event("frame", &frame)?));
         }
         Ok(frame)
     }
@@ -198,40 +217,6 @@ impl Run {
         self.lock().closed = true;
         self.frames.send_replace(None);
         self.changed.notify_one();
-    }
-
-    /// A receiver of the latest frame; it also sees to it that there are new ones.
-    pub(crate) fn watch(self: &Arc<Run>) -> Result<watch::Receiver<Option<Bytes>>, ApiError> {
-        let receiver = self.frames.subscribe();
-        let mut state = self.lock();
-        if state.is_news(Instant::now()) {
-            self.publish(&mut state)?;
-        }
-        drop(state);
-        if !self.driven.swap(true, Ordering::AcqRel) {
-            tokio::spawn(drive(Arc::downgrade(self)));
-        }
-        Ok(receiver)
-    }
-
-    /// How far apart frames are at least; large ones further.
-    fn apart(&self) -> Duration {
-        let shortest = Duration::from_secs(1) / self.limits.frames_per_second.max(1);
-        let bytes = self.frames.borrow().as_ref().map_or(0, Bytes::len);
-        shortest.max(Duration::from_secs_f64(bytes as f64 / BYTES_PER_SECOND))
-    }
-
-    /// Publishes a frame if there is something new; when to look again.
-    fn tick(&self) -> Option<Instant> {
-        let now = Instant::now();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = state.story.seekable();
-        if state.is_news(now) {
-            state.used = now;
-            // A frame that cannot be made is not sent; the clock ends before that.
-            let _ = self.publish(&mut state);
-        }
-        state.clock.next(now, last, self.apart())
     }
 }
 
@@ -260,62 +245,32 @@ impl RunState {
             settings: written,
             story,
             version: 1,
+            class: Class::default(),
             clock: Clock::standing_at(settings.round),
-            used: Instant::now(),
+            used: now(),
             sent: None,
             closed: false,
         })
     }
 
-    fn is_news(&self, now: Instant) -> bool {
+    #[cfg(feature = "watch")]
+    pub(super) fn is_news(&self, now: Moment) -> bool {
         self.sent != Some(self.clock.round(now, self.story.seekable()))
     }
 
     /// The current round.
     pub(crate) fn now(&self) -> Round {
         let last = self.story.seekable();
-        self.clock.round(Instant::now(), last)
-    }
-}
-
-/// Makes frames while a run plays and somebody is watching.
-async fn drive(run: Weak<Run>) {
-    loop {
-        let Some(run) = run.upgrade() else { return };
-        if run.frames.borrow().is_none() {
-            return;
-        }
-        if run.viewers() == 0 {
-            run.driven.store(false, Ordering::Release);
-            // Somebody may have come in between and found it driven.
-            if run.viewers() == 0 || run.driven.swap(true, Ordering::AcqRel) {
-                return;
-            }
-        }
-        let ticked = Arc::clone(&run);
-        let Ok(next) = tokio::task::spawn_blocking(move || ticked.tick()).await else {
-            return;
-        };
-        let nobody = run.frames.closed();
-        let changed = run.changed.notified();
-        // A run must be able to end while its driver sleeps.
-        match next {
-            Some(due) => tokio::select! {
-                () = tokio::time::sleep_until(due.into()) => {}
-                () = changed => {}
-                () = nobody => {}
-            },
-            None => tokio::select! {
-                () = changed => {}
-                () = nobody => {}
-                () = tokio::time::sleep(Duration::from_secs(5)) => {}
-            },
-        }
+        self.clock.round(now(), last)
     }
 }
 
 /// A server-sent event with this as its data.
-pub(crate) fn event(name: &str, data: &impl serde::Serialize) -> Result<Bytes, ApiError> {
+///
+/// # Errors
+///
+/// What cannot be written as JSON.
+pub fn event(name: &str, data: &impl serde::Serialize) -> Result<Bytes, ApiError> {
     let json = serde_json::to_string(data).map_err(|_| ApiError::internal())?;
     Ok(Bytes::from(format!("event: {name}\ndata: {json}\n\n")))
 }

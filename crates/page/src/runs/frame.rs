@@ -4,6 +4,7 @@ use headway_core::{Configuration, Ring, Round};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::class::ClassView;
 use super::segment::{Look, closest};
 use super::story::Story;
 use crate::error::ApiError;
@@ -43,6 +44,9 @@ pub struct Frame {
     pub visits: Option<(u64, u64)>,
     /// The further variables of measuring processes.
     pub measuring: Vec<MeasuringView>,
+    /// The class, while somebody presents the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<ClassView>,
 }
 
 /// Legitimate, or the first clause that fails.
@@ -120,6 +124,7 @@ impl Frame {
             holds: look.holds,
             visits: look.visits,
             measuring: measuring(&look.state),
+            class: None,
         })
     }
 }
