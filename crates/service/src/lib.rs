@@ -8,6 +8,7 @@ pub mod config;
 pub mod discovery;
 mod hearsay;
 mod hook;
+mod keeper;
 mod log;
 mod membership;
 mod metrics;
@@ -30,6 +31,7 @@ pub mod internal {
     pub use crate::agent::{Agent, Destination, Effect, Phase, Setup, Status};
     pub use crate::hook::Run;
     pub use crate::membership::control;
+    pub use crate::membership::decision;
     pub use crate::membership::roster;
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
     pub use crate::request::{Answer, Request};

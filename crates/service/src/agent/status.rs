@@ -200,6 +200,7 @@ impl Agent {
                 .chain(self.alarms.texts())
                 .chain(self.rollouts.alarms().texts())
                 .chain(self.doubts.texts())
+                .chain(self.keeping.texts())
                 .collect(),
             counts: self.counts.clone(),
         }

@@ -10,7 +10,7 @@ use crate::report::count;
 use crate::report::style::{BAD, GOOD, HEADING};
 
 /// What `/v1/status` says, in words.
-pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, status: &Value) -> io::Result<()> {
     let number = |key: &str| status[key].as_u64().unwrap_or_default();
     let list = |key: &str| status[key].as_array().map_or(&[][..], Vec::as_slice);
     let settled = status["settled"] == true;
@@ -109,7 +109,7 @@ pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
 
 /// A row for each, or one that says that there is none.
 fn rows(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     name: &str,
     none: &str,
     values: impl Iterator<Item = String>,
