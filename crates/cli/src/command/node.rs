@@ -59,6 +59,13 @@ enum Command {
     Add(AddArgs),
     /// Remove a member
     Remove(RemoveArgs),
+    /// Begin a new log of rosters when most keepers of the old one are gone for good
+    #[command(
+        long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
+        Say it once, on one node, of machines that are off and stay off: those named are left \
+        out, and the others begin a new log. docs/operators/keepers.md has the whole procedure."
+    )]
+    Recover(RecoverArgs),
     /// Run the node's command at its next permit
     Ask(AskArgs),
     /// Wait for a permit, run a command under it, and end with its exit code
@@ -137,6 +144,15 @@ struct AddArgs {
 }
 
 #[derive(ClapArgs, Debug)]
+struct RecoverArgs {
+    /// Members whose machines are off for good, most keepers among them: a,b,c
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    gone: Vec<String>,
+    #[command(flatten)]
+    socket: SocketArgs,
+}
+
+#[derive(ClapArgs, Debug)]
 struct RemoveArgs {
     /// Which member
     name: String,
@@ -170,6 +186,12 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             let path = format!("/v1/members/{}{gone}", args.name);
             let answer = ask(&args.socket.socket, "DELETE", &path, None)?;
             println!("roster {}: {} is removed", answer["version"], args.name);
+            Ok(Answer::Yes)
+        }
+        Some(Command::Recover(args)) => {
+            let body = json!({ "gone": args.gone });
+            let answer = ask(&args.socket.socket, "POST", "/v1/recover", Some(&body))?;
+            println!("roster {}: a new log begins with it", answer["version"]);
             Ok(Answer::Yes)
         }
         Some(Command::Ask(args)) if args.wait => {
