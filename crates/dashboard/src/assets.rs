@@ -11,8 +11,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use headway_page::ApiError;
 
-use crate::error::ApiError;
+use crate::error::Refused;
 
 /// Every file of the page by its name; build.rs writes the list.
 const EMBEDDED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/page.rs"));
@@ -111,8 +112,10 @@ impl Assets {
         };
         match asset {
             Some(asset) => asset.send(name, headers),
-            None => ApiError::not_found("unknown_path", format!("there is nothing at /{asked}"))
-                .into_response(),
+            None => {
+                let message = format!("there is nothing at /{asked}");
+                Refused::from(ApiError::not_found("unknown_path", message)).into_response()
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 //! 127.0.0.1; then the `Host` gives it away.
 
 use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
 use std::time::Instant;
 
 use axum::extract::{Request, State};
@@ -13,9 +14,10 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use headway_page::ApiError;
 use subtle::ConstantTimeEq;
 
-use crate::error::ApiError;
+use crate::error::Refused;
 use crate::server::App;
 
 /// Where a connection comes from.
@@ -30,6 +32,10 @@ pub(crate) struct Guard {
     /// Names that a `Host` may have beside addresses and `localhost`.
     pub(crate) names: Vec<String>,
     pub(crate) secret: Option<Secret>,
+    /// The content security policy.
+    pub(crate) policy: HeaderValue,
+    /// Whether some sites may show the page in a frame.
+    pub(crate) embedded: bool,
 }
 
 /// What has to be shown to be let in.
@@ -72,21 +78,49 @@ const COOKIE: &str = "headway_secret";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self'; connect-src 'self'; \
     manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
-    frame-ancestors 'none'";
+    frame-ancestors ";
+
+/// A site that may show the page in a frame: `https://school.example`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Embedder(String);
+
+impl FromStr for Embedder {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Embedder, &'static str> {
+        const EXPECTED: &str = "expected a site such as https://school.example";
+        let host = text
+            .strip_prefix("https://")
+            .or(text.strip_prefix("http://"));
+        let host = host.ok_or(EXPECTED)?;
+        // Nothing that could end the directive it is put into, or that is no host.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-.:[]".contains(c);
+        if host.is_empty() || !host.chars().all(plain) {
+            return Err(EXPECTED);
+        }
+        Ok(Embedder(text.to_owned()))
+    }
+}
+
+/// What a browser is told of who may show the page in a frame.
+pub(crate) fn policy(embedders: &[Embedder]) -> HeaderValue {
+    let mut who: Vec<&str> = embedders.iter().map(|site| site.0.as_str()).collect();
+    who.push(if who.is_empty() { "'none'" } else { "'self'" });
+    let policy = HeaderValue::try_from(format!("{POLICY}{}", who.join(" ")));
+    policy.unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
 
 /// Lets a request through, or not, and sets the headers of the answer.
 pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     let mut response = match app.guard.admit(&app, &request) {
         Ok(Admitted::Yes) => next.run(request).await,
         Ok(Admitted::LoggedIn(response)) => response,
-        Err(error) => error.into_response(),
+        Err(error) => Refused::from(error).into_response(),
     };
     let headers = response.headers_mut();
     let fixed = [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_FRAME_OPTIONS, "DENY"),
         (
             HeaderName::from_static("cross-origin-resource-policy"),
             "same-origin",
@@ -98,6 +132,13 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    let policy = app.guard.policy.clone();
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    // It cannot name sites, so it is left out where some may.
+    if !app.guard.embedded {
+        let deny = HeaderValue::from_static("DENY");
+        headers.insert(header::X_FRAME_OPTIONS, deny);
     }
     let no_store = HeaderValue::from_static("no-store");
     headers.entry(header::CACHE_CONTROL).or_insert(no_store);
@@ -212,7 +253,7 @@ fn peer(request: &Request) -> IpAddr {
 fn price(path: &str) -> f64 {
     match path {
         _ if path.starts_with("/api/explore/") => 4.0,
-        "/api/walks" | "/api/charts" | "/api/asynchrony" => 8.0,
+        "/api/walks" | "/api/charts" | "/api/asynchrony" | "/api/moving-block" => 8.0,
         _ => 1.0,
     }
 }
@@ -271,6 +312,8 @@ mod tests {
             loopback,
             names: vec!["ring.example".to_owned()],
             secret: None,
+            policy: policy(&[]),
+            embedded: false,
         }
     }
 
@@ -340,6 +383,27 @@ mod tests {
         assert!(!origin(&Method::GET, api, &[(site.clone(), "same-site")]));
         assert!(origin(&Method::GET, api, &[(site.clone(), "same-origin")]));
         assert!(origin(&Method::GET, "/", &[(site, "cross-site")]));
+    }
+
+    #[test]
+    fn only_sites_that_are_named_may_embed_the_page() {
+        let text = |sites: &[&str]| {
+            let sites: Vec<Embedder> = sites.iter().map(|site| site.parse().unwrap()).collect();
+            policy(&sites).to_str().unwrap().to_owned()
+        };
+        assert!(text(&[]).ends_with("; frame-ancestors 'none'"));
+        let named = text(&["https://a.example", "http://[::1]:80"]);
+        assert!(named.ends_with("; frame-ancestors https://a.example http://[::1]:80 'self'"));
+        for wrong in [
+            "",
+            "a.example",
+            "https://",
+            "https://a/b",
+            "https://a; script-src *",
+            "*",
+        ] {
+            assert!(wrong.parse::<Embedder>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

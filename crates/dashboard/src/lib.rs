@@ -3,17 +3,13 @@
 
 mod api;
 mod assets;
-#[cfg(test)]
-mod damage;
 mod error;
 pub mod fleet;
 mod guard;
-mod limits;
-pub mod runs;
+mod rates;
 mod server;
 
 pub use assets::{PageWeight, page_weight};
-pub use error::{ErrorBody, ErrorDetail};
-pub use guard::Secret;
-pub use limits::Limits;
+pub use guard::{Embedder, Secret};
+pub use headway_page::Limits;
 pub use server::{Options, Server};

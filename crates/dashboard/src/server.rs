@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::Method;
 use axum::response::{IntoResponse, Response};
+use headway_page::{ApiError, Desk, Limits};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -19,11 +20,10 @@ use tokio::task::JoinSet;
 
 use crate::api;
 use crate::assets::Assets;
-use crate::error::ApiError;
+use crate::error::Refused;
 use crate::fleet::{Fleet, NodeUrl};
-use crate::guard::{self, Guard, Peer, Secret};
-use crate::limits::{Limits, Rates};
-use crate::runs::Runs;
+use crate::guard::{self, Embedder, Guard, Peer, Secret};
+use crate::rates::Rates;
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct Options {
     pub secret: Option<Secret>,
     /// Names under which the server may be reached, beside its addresses.
     pub names: Vec<String>,
+    /// Sites that may show the page in a frame.
+    pub embedders: Vec<Embedder>,
     /// Take the page from this folder instead of from the binary.
     pub page: Option<PathBuf>,
     /// Real nodes to watch; none: no fleet.
@@ -48,6 +50,7 @@ impl Default for Options {
             listen: SocketAddr::from(([127, 0, 0, 1], 7007)),
             secret: None,
             names: Vec::new(),
+            embedders: Vec::new(),
             page: None,
             fleet: Vec::new(),
             limits: Limits::default(),
@@ -71,7 +74,7 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
     pub(crate) rates: Mutex<Rates>,
-    pub(crate) runs: Runs,
+    pub(crate) desk: Desk,
     pub(crate) fleet: Option<Arc<Fleet>>,
     pub(crate) viewers: Arc<Semaphore>,
     /// How much is worked out at one time.
@@ -119,10 +122,12 @@ impl Server {
             loopback,
             names: options.names,
             secret: options.secret,
+            policy: guard::policy(&options.embedders),
+            embedded: !options.embedders.is_empty(),
         };
         let app = App(Arc::new(Shared {
             rates: Mutex::new(Rates::new(&options.limits)),
-            runs: Runs::new(&options.limits),
+            desk: Desk::new(&options.limits, !options.fleet.is_empty()),
             fleet: (!options.fleet.is_empty()).then(|| Arc::new(Fleet::new(options.fleet))),
             viewers: Arc::new(Semaphore::new(options.limits.viewers)),
             work: Semaphore::new(parallel_work()),
@@ -163,7 +168,7 @@ impl Server {
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 _ = cleaning.tick() => {
-                    self.app.runs.drop_idle();
+                    self.app.desk.runs().drop_idle();
                     continue;
                 }
                 accepted = self.listener.accept() => accepted,
@@ -207,7 +212,7 @@ impl Server {
 impl App {
     /// Ends what would go on by itself.
     fn stop(&self) {
-        self.runs.clear();
+        self.desk.runs().clear();
     }
 }
 
@@ -249,14 +254,22 @@ fn router(app: App) -> Router {
         .with_state(app)
 }
 
-async fn page(State(app): State<App>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
+async fn page(State(app): State<App>, request: Request) -> Response {
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let headers = request.headers().clone();
+    if uri.path().starts_with("/api/") {
+        match api::ask(&app, request).await {
+            Ok(None) => {}
+            Ok(Some(answer)) => return answer,
+            Err(refused) => return refused.into_response(),
+        }
+    }
     if method != Method::GET && method != Method::HEAD {
         return wrong_method().await.into_response();
     }
     app.assets.answer(uri.path(), &headers)
 }
 
-async fn wrong_method() -> ApiError {
-    let message = "this path does not take this method; /api/docs lists what there is";
-    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+async fn wrong_method() -> Refused {
+    ApiError::wrong_method().into()
 }

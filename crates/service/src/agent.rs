@@ -16,7 +16,7 @@ use crate::config::{Settings, When};
 use crate::membership::roster::Roster;
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
-use crate::permits::{self, Permits, Rules, Runs};
+use crate::permits::{self, Permits, Rules, Runs, Slots};
 use crate::request::Answer;
 use crate::rollouts::Rollouts;
 use crate::seat::{self, Seat};
@@ -183,7 +183,7 @@ impl Agent {
                 self.keep_roster();
             }
         }
-        self.membership.say_silent(now, self.epoch);
+        self.membership.say(now, self.epoch, self.works(now));
         self.time_rollouts(now);
         self.follow_up(now);
     }
@@ -445,5 +445,6 @@ fn rules(settings: &Settings, roster: Option<&Roster>) -> Rules {
         lease: settings.api.lease,
         patience: settings.fleetlock.patience,
         every_permit: settings.hook.command.is_some() && settings.hook.when == When::Every,
+        slots: Slots::new(settings.ring.tokens.get(), &settings.fleetlock.slots),
     }
 }

@@ -24,7 +24,7 @@ use headway_node::{Config, Key, RingId};
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
-use crate::hearsay::{Hearsay, Unheard};
+use crate::hearsay::{Hearsay, Unheard, Working};
 use crate::permits::Grant;
 use crate::request::{Refusal, Reply, RequestId};
 use challenge::Challenge;
@@ -338,15 +338,15 @@ impl Membership {
         Some((address, bytes))
     }
 
-    /// Says who is silent here; the node's time began at `epoch`, since 1970.
-    pub(crate) fn say_silent(&mut self, now: Duration, epoch: Duration) {
+    /// Says who is silent here and what works; the node's time began at `epoch`, since 1970.
+    pub(crate) fn say(&mut self, now: Duration, epoch: Duration, works: Vec<(String, u64)>) {
         let unix_ms = |at: Duration| epoch.saturating_add(at).as_millis() as u64;
         let silent = self.silent_since.iter();
         let silent: Vec<(String, u64)> = silent
             .map(|(name, since)| (name.clone(), unix_ms(*since)))
             .collect();
         let me = &self.settings.node.name;
-        self.hearsay.say(now, unix_ms(now), me, &silent);
+        self.hearsay.say(now, unix_ms(now), me, silent, works);
         self.pass_on();
     }
 
@@ -360,15 +360,15 @@ impl Membership {
         }
     }
 
-    /// Members that somebody does not hear.
-    pub(crate) fn unheard(&self, unix_ms: u64) -> Vec<Unheard> {
-        let listed = |one: &Unheard| {
-            self.current
-                .as_ref()
-                .is_some_and(|roster| roster.index(&one.name).is_some())
-        };
-        let unheard = self.hearsay.unheard(unix_ms).into_iter();
-        unheard.filter(listed).collect()
+    /// Members that somebody does not hear, and those that use a permit.
+    pub(crate) fn hearsay(&self, unix_ms: u64) -> (Vec<Unheard>, Vec<Working>) {
+        let roster = self.current.as_ref();
+        let listed = |name: &str| roster.is_some_and(|roster| roster.index(name).is_some());
+        let mut unheard = self.hearsay.unheard(unix_ms);
+        unheard.retain(|one| listed(&one.name));
+        let mut working = self.hearsay.working(unix_ms);
+        working.retain(|one| listed(&one.name));
+        (unheard, working)
     }
 
     /// Sends something about roll-outs.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use headway_dashboard::fleet::{MAX_NODES, NodeUrl};
-use headway_dashboard::{Options, Secret, Server};
+use headway_dashboard::{Embedder, Options, Secret, Server};
 
 use crate::failure::{Answer, Failure, plain, read_text};
 use crate::flags::whole_number;
@@ -43,6 +43,11 @@ pub(crate) struct Args {
     /// Name under which others reach this server, such as ring.example; may be repeated
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
+
+    /// Site that may show the page in a frame, such as https://school.example; may be
+    /// repeated
+    #[arg(long = "embed", value_name = "SITE")]
+    embedders: Vec<Embedder>,
 
     /// File with the secret that has to be shown; readable by its owner only
     #[arg(long, value_name = "FILE", alias = "token-file")]
@@ -88,6 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         listen,
         secret,
         names: args.hosts.clone(),
+        embedders: args.embedders.clone(),
         page: args.page.clone(),
         fleet: args.fleet.clone(),
         ..Options::default()

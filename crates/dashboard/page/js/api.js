@@ -1,4 +1,7 @@
-// The server's interface (API.md), as functions.
+// What can be asked (API.md), as functions; who answers is headway serve over HTTP, or the
+// same program in a worker.
+
+import { ALONE, ROOT } from "./place.js";
 
 /** An answer that says what was wrong with a request. */
 export class ApiError extends Error {
@@ -11,35 +14,67 @@ export class ApiError extends Error {
   }
 }
 
+/** @type {Worker | null} */
+let worker = null;
+/** @type {Map<number, (answer: any) => void>} */
+const waiting = new Map();
+let asked = 0;
+
+/** Asks the worker. @returns {Promise<{status: number, text: string}>} */
+async function here(method, path, body, type) {
+  if (!worker) {
+    worker = new Worker(new URL("./deskworker.js", import.meta.url), { type: "module" });
+    worker.addEventListener("message", ({ data }) => {
+      waiting.get(data.id)?.(data);
+      waiting.delete(data.id);
+    });
+    worker.addEventListener("error", () => {
+      for (const [id, answer] of waiting) answer({ id, status: 0 });
+      waiting.clear();
+      worker = null;
+    });
+  }
+  const [plain, query = ""] = path.split("?");
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body && new Uint8Array(body);
+  const id = (asked += 1);
+  const answer = await new Promise((done) => {
+    waiting.set(id, done);
+    worker.postMessage({ id, request: { method, path: plain, query, kind: type ?? "" }, body: bytes });
+  });
+  if (answer.status === 0) throw new ApiError(0, { code: "unreachable", message: "the program of this page did not load; reload the page" });
+  return { status: answer.status, text: new TextDecoder().decode(answer.body) };
+}
+
+/** Asks the server. @returns {Promise<{status: number, text: string}>} */
+async function there(method, path, body, type, { signal, keepalive }) {
+  let response;
+  try {
+    response = await fetch(ROOT + path.slice(1), { method, headers: type ? { "Content-Type": type } : {}, body, signal, keepalive });
+  } catch {
+    if (signal?.aborted) throw new ApiError(0, { code: "aborted", message: "no longer wanted" });
+    throw new ApiError(0, { code: "unreachable", message: "headway serve does not answer; is it still running?" });
+  }
+  return { status: response.status, text: await response.text().catch(() => "") };
+}
+
 /**
  * @param {string} method @param {string} path @param {any} [body] sent as JSON, or as it is if it has a type
  * @param {{type?: string, signal?: AbortSignal, keepalive?: boolean}} [options]
  * @returns {Promise<any>}
  */
 async function ask(method, path, body, { type, signal, keepalive } = {}) {
-  let response;
-  try {
-    response = await fetch(path, {
-      method,
-      headers: body === undefined ? {} : { "Content-Type": type ?? "application/json" },
-      body: body === undefined ? undefined : type ? body : JSON.stringify(body),
-      signal,
-      keepalive,
-    });
-  } catch {
-    if (signal?.aborted) throw new ApiError(0, { code: "aborted", message: "no longer wanted" });
-    throw new ApiError(0, { code: "unreachable", message: "headway serve does not answer; is it still running?" });
-  }
-  if (response.status === 204) return null;
-  const text = await response.text().catch(() => "");
+  const sent = body === undefined || type ? body : JSON.stringify(body);
+  const kind = body === undefined ? undefined : type ?? "application/json";
+  const { status, text } = await (ALONE ? here(method, path, sent, kind) : there(method, path, sent, kind, { signal, keepalive }));
+  if (status === 204) return null;
   if (signal?.aborted) throw new ApiError(0, { code: "aborted", message: "no longer wanted" });
   let answer;
   try {
     answer = JSON.parse(text);
   } catch {
-    throw new ApiError(response.status, { code: "internal", message: `the server answered ${response.status} without JSON` });
+    throw new ApiError(status, { code: "internal", message: `the answer was ${status} without JSON` });
   }
-  if (!response.ok) throw new ApiError(response.status, answer.error ?? { code: "internal", message: text });
+  if (status < 200 || status > 299) throw new ApiError(status, answer.error ?? { code: "internal", message: text });
   return answer;
 }
 
@@ -48,22 +83,32 @@ const query = (values) => {
   return new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString();
 };
 
+/** What a presenter shows to steer a run. @type {Map<string, string>} */
+const keys = new Map();
+export const steer = (id, key) => keys.set(id, key);
+const steered = (id) => (keys.has(id) ? `?${query({ key: keys.get(id) })}` : "");
+
 export const about = () => ask("GET", "/api/about");
 export const createRun = (settings) => ask("POST", "/api/runs", settings);
-export const replaceRun = (id, settings) => ask("PUT", `/api/runs/${id}`, settings);
+export const replaceRun = (id, settings) => ask("PUT", `/api/runs/${id}${steered(id)}`, settings);
 export const getRun = (id) => ask("GET", `/api/runs/${id}`);
-export const dropRun = (id, keepalive) => ask("DELETE", `/api/runs/${id}`, undefined, { keepalive });
-export const strike = (id, fault) => ask("POST", `/api/runs/${id}/faults`, fault);
+export const dropRun = (id, keepalive) => ask("DELETE", `/api/runs/${id}${steered(id)}`, undefined, { keepalive });
+export const strike = (id, fault) => ask("POST", `/api/runs/${id}/faults${steered(id)}`, fault);
 export const frameAt = (id, round, signal) => ask("GET", `/api/runs/${id}/frame?${query({ round })}`, undefined, { signal });
 export const stretch = (id, from, rounds, signal) => ask("GET", `/api/runs/${id}/window?${query({ from, rounds })}`, undefined, { signal });
+export const lines = (id, round) => ask("GET", `/api/runs/${id}/lines?${query({ round })}`);
 export const stateAt = (id, round) => ask("GET", `/api/runs/${id}/state?${query({ round })}`);
-export const seek = (id, round) => ask("POST", `/api/runs/${id}/seek`, { round });
-export const play = (id, playing, speed) => ask("POST", `/api/runs/${id}/play`, { playing, speed });
+export const seek = (id, round) => ask("POST", `/api/runs/${id}/seek${steered(id)}`, { round });
+export const play = (id, playing, speed) => ask("POST", `/api/runs/${id}/play${steered(id)}`, { playing, speed });
+export const present = (id) => ask("POST", `/api/runs/${id}/class`, {});
+export const question = (id, open) => ask("POST", `/api/runs/${id}/question${steered(id)}`, { open });
+export const guess = (id, who, rounds) => ask("POST", `/api/runs/${id}/guess`, { who, rounds });
 export const flow = (values) => ask("GET", `/api/explore/flow?${query(values)}`);
 export const stabilization = (values) => ask("GET", `/api/explore/stabilization?${query(values)}`);
 export const chart = (bytes, type) => ask("POST", "/api/charts", bytes, { type });
 export const walk = (values) => ask("POST", "/api/walks", values);
 export const chain = (values) => ask("GET", `/api/chain?${query(values)}`);
 export const asynchrony = (values) => ask("GET", `/api/asynchrony?${query(values)}`);
+export const movingBlock = (values) => ask("GET", `/api/moving-block?${query(values)}`);
 export const fleet = () => ask("GET", "/api/fleet");
-export const events = (path) => new EventSource(path);
+export const events = (path) => new EventSource(ROOT + path.slice(1));

@@ -43,7 +43,7 @@ export function files(to) {
 
   async function open(file) {
     const lower = file.name.toLowerCase();
-    if (file.size > 8e6) toast(`${file.name} is larger than the 8 MB that headway serve takes`, "error");
+    if (file.size > 8e6) toast(`${file.name} is larger than the 8 MB that are taken here`, "error");
     else if (TABLES.some((end) => lower.endsWith(end))) to.table(file.name, await file.arrayBuffer());
     else if (NETWORKS.some((end) => lower.endsWith(end))) to.network(file.name, await file.text());
     else {

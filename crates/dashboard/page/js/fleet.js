@@ -5,6 +5,7 @@ import * as api from "./api.js";
 import { begin, sharp } from "./canvas.js";
 import { h, plural, setText } from "./dom.js";
 import { onPalette, palette } from "./palette.js";
+import { ALONE } from "./place.js";
 
 /** "8 s", "3 min", "2 h". */
 function ago(milliseconds) {
@@ -21,7 +22,7 @@ export function build(panel) {
     h("thead", {}, h("tr", {}, ...["node", "state", "holds", "laps of the patrol", "silent neighbours"].map((title) => h("th", { scope: "col" }, title)))), body);
   const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box" }, table));
   const absent = h("div", { class: "prose" },
-    h("p", {}, "No nodes are watched. Start the page with the addresses of nodes:"),
+    h("p", {}, ALONE ? "This copy of the page has no server behind it, and only a server can ask nodes. Start one with the addresses of nodes:" : "No nodes are watched. Start the page with the addresses of nodes:"),
     h("pre", { tabindex: "0" }, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),
     h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, and what has settled. It only reads."));
   panel.replaceChildren(h("div", { class: "page wide" }, h("h1", {}, "A fleet of nodes"), line, absent, there));
@@ -109,7 +110,7 @@ export function build(panel) {
 
   return {
     async enter() {
-      if (source) return;
+      if (source || ALONE) return;
       try {
         show(await api.fleet());
       } catch (error) {

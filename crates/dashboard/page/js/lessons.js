@@ -1,9 +1,9 @@
-// Lessons: the paper's story in eight steps, each a live state.
+// Lessons: the paper's story and what came of it in ten steps, each a live state.
 
 import * as api from "./api.js";
 import { h, toast } from "./dom.js";
 import { STEPS } from "./lessontext.js";
-import { AsynchronyReel, ChainReel } from "./reel.js";
+import { AsynchronyReel, ChainReel, MovingBlockReel } from "./reel.js";
 import { NetworkScene, aboutWalk } from "./networks.js";
 import { RingScene } from "./scene.js";
 
@@ -28,6 +28,7 @@ export function build(panel, view, to) {
     ring: () => ringStage(),
     chain: () => reelStage(new ChainReel(), api.chain),
     asynchrony: () => reelStage(new AsynchronyReel(), api.asynchrony),
+    "moving-block": () => reelStage(new MovingBlockReel(), api.movingBlock),
     network: () => networkStage(),
   };
 

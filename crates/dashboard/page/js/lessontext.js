@@ -101,15 +101,28 @@ export const STEPS = [
     text: [
       "Can *every* process measure? The paper thinks not: if each adopts every lap, one that meets no rest of its own measures a lap that others have stretched, believes in too much, and so moves the jam on forever.",
       "It fails only for want of care. `shortest-lap` lowers its separation at once when a lap says so, and raises it only when two laps in a row took as long and tokens still came too close together. In a jam laps are long but tokens come evenly, so nobody raises, and one after the other learns better. This is proved for every start.",
-      "If tokens may carry something, it is easy: let each count its hops, and whoever follows one round the ring reads its size.",
+      "There is a price: from a bad start it can take long. Look at the program beside the ring, and see which of its lines each process executes.",
     ],
     tries: [
       { label: "Adopting every lap", settings: { processes: 5, tokens: 1, program: "measure", delays: "all", start: "random", seed: 2 }, speed: 12 },
       { label: "The shortest lap", settings: { processes: 12, tokens: 3, program: "shortest-lap", delays: "all", start: "random", seed: 2 }, speed: 30 },
       { label: "A mix with relays", settings: { processes: 12, tokens: 3, program: "shortest-lap", delays: "at:0,1,6", start: "random", seed: 2 }, speed: 30 },
-      { label: "Counting hops", settings: { processes: 12, tokens: 3, program: "hop-count", delays: "all", start: "random", seed: 2 }, speed: 12 },
     ],
     source: "Section 7's open question; proved in docs/unknown-size.md.",
+  },
+  {
+    title: "Tokens that count their hops",
+    kind: "ring",
+    text: [
+      "If tokens may carry a number, all of this is easy. Let each token count its hops. Whoever releases one remembers its count; when the same token comes back, the difference is the size of the ring, however long it rested on the way.",
+      "So `hop-count` never believes a lap that others have stretched: it does not look at the time at all. Every process can run it, and each knows better after one lap.",
+    ],
+    tries: [
+      { label: "Everybody counts", settings: { processes: 12, tokens: 3, program: "hop-count", delays: "all", start: "random", seed: 2 }, speed: 12 },
+      { label: "Three count", settings: { processes: 12, tokens: 3, program: "hop-count", delays: "at:0,1,6", start: "random", seed: 2 }, speed: 12 },
+      { label: "Strike it now", fault: "scramble" },
+    ],
+    source: "docs/unknown-size.md.",
   },
   {
     title: "Nobody in step",
@@ -124,6 +137,21 @@ export const STEPS = [
       { label: "A round every 6 ticks", settings: { processes: 24, separation: 6, pace: 6, schedule: "random", steps: 400 } },
     ],
     source: "Section 5.2 (iv), the phase clock.",
+  },
+  {
+    title: "A moving block, and no rounds at all",
+    kind: "moving-block",
+    text: [
+      "Railways need no rounds: a train moves on when the block ahead of it is free. Here every process tells the one behind it how far ahead the next token is, and a token goes when it is told *d* or more.",
+      "Nobody counts time, so nobody can count it wrong: the true distance is *d*, and a token that is held up stops only those that come up behind it. What is given up is that all tokens move all the time, and one process of slack is needed: *n* > *m*·*d*.",
+      "In each step on show every process does everything once, in an order that is drawn anew.",
+    ],
+    tries: [
+      { label: "A pile", settings: { processes: 25, tokens: 4, separation: 6, start: "piled", rounds: 200 }, play: true },
+      { label: "Any state, false news included", settings: { processes: 25, tokens: 4, separation: 6, start: "random", rounds: 200, seed: 7 } },
+      { label: "No slack: it stands", settings: { processes: 24, tokens: 4, separation: 6, start: "spaced", rounds: 60 } },
+    ],
+    source: "docs/moving-block.md.",
   },
   {
     title: "Not a ring at all",

@@ -3,12 +3,15 @@
 
 import * as api from "./api.js";
 import { Beat } from "./beat.js";
+import { Classroom } from "./classroom.js";
 import { controls } from "./controls.js";
 import { all, byId, count, setText, settled, toast } from "./dom.js";
 import { makeFile, save } from "./export.js";
 import { files } from "./files.js";
 import { keys } from "./keys.js";
+import { Listing } from "./listing.js";
 import { restoreTheme, setTheme, theme } from "./palette.js";
+import { ALONE, ROOT } from "./place.js";
 import { Player } from "./player.js";
 import { handle } from "./ringinput.js";
 import { RingView } from "./ringview.js";
@@ -50,7 +53,14 @@ handle(ring, {
   hint: (text) => setText(byId("ring-hint"), text || " "),
   say: (text) => setText(byId("ring-now"), text),
   selected,
+  focus: (process) => listing.focus(process),
 });
+
+const listing = new Listing({ title: byId("listing-title"), lines: byId("listing-lines"), note: byId("listing-note") }, player, (marks) => {
+  Object.assign(ring.marks, marks);
+  spacetime.focused = marks.focus;
+});
+spacetime.pointed = (process, round) => listing.focus(process, round);
 
 function selected(range) {
   selection = range;
@@ -187,6 +197,7 @@ const together = new Together(player, (id, why) => {
   if (why) toast(why);
   remember();
 });
+byId("together").hidden = ALONE;
 byId("together").addEventListener("click", () => {
   if (together.id) together.leave("On your own again.");
   else if (player.run) {
@@ -194,6 +205,18 @@ byId("together").addEventListener("click", () => {
     copyLink("Link copied. Whoever opens it sees and steers this run with you.");
   }
 });
+
+byId("present").hidden = ALONE;
+if (ALONE) {
+  // Relative to a folder that the address may leave.
+  /** @type {any} */ (document.querySelector("link[rel=icon]")).href = `${ROOT}icon.svg`;
+  /** @type {any} */ (document.querySelector(".brand")).href = ROOT;
+}
+new Classroom({ bar: byId("class-bar"), button: byId("present"), dialog: byId("class-dialog"), picture: byId("class-code"), link: byId("class-link") },
+  player, together, () => {
+    remember();
+    return location.href;
+  });
 
 byId("share").addEventListener("click", () => copyLink("Link copied. It shows what you see."));
 
@@ -358,9 +381,13 @@ keys({
 });
 
 // For tests and the curious.
-Object.assign(window, { headway: { player, view, ring, spacetime, together, makeFile } });
+Object.assign(window, { headway: { player, view, ring, spacetime, listing, together, makeFile } });
 
 shown.open(view.tab, false);
+if (view.run && ALONE) {
+  view.problems.push("watching together needs headway serve");
+  view.run = null;
+}
 if (view.run) {
   together.follow(view.run).catch(() => {
     view.run = null;

@@ -224,49 +224,81 @@ export class AsynchronyReel extends Reel {
       ctx.lineTo(x + inner * Math.cos(angle), y + inner * Math.sin(angle));
     });
     ctx.stroke();
-    ctx.strokeStyle = colours.line;
-    ctx.lineWidth = 1;
-    ctx.beginPath();
-    ctx.arc(x, y, radius, 0, TURN);
-    ctx.stroke();
-    ctx.fillStyle = colours.delay;
-    for (let process = 0; process < n; process += 1) {
-      const angle = where.angle(process);
-      ctx.beginPath();
-      ctx.arc(x + radius * Math.cos(angle), y + radius * Math.sin(angle), 2, 0, TURN);
-      ctx.fill();
-    }
-    now.at.forEach((process, token) => {
-      let by = next.at[token] - process;
-      if (by < -n / 2) by += n;
-      const hop = process + Math.max(0, by) * phase;
-      const half = this.answer.promised / 2;
-      ctx.globalAlpha = 0.22;
-      ctx.strokeStyle = colours.token[token % colours.token.length];
-      ctx.lineWidth = where.halo;
-      ctx.beginPath();
-      ctx.arc(x, y, radius, where.angle(hop - half), where.angle(hop + half));
-      ctx.stroke();
-      ctx.globalAlpha = 1;
-      const angle = where.angle(hop);
-      ctx.beginPath();
-      ctx.arc(x + radius * Math.cos(angle), y + radius * Math.sin(angle), where.bead, 0, TURN);
-      ctx.fillStyle = colours.token[token % colours.token.length];
-      ctx.fill();
-      ctx.lineWidth = 2;
-      ctx.strokeStyle = colours.ground;
-      ctx.stroke();
-    });
-    ctx.textAlign = "center";
-    ctx.textBaseline = "middle";
-    ctx.fillStyle = now.closest < this.answer.promised ? colours.bad : colours.ink;
-    ctx.font = "300 44px system-ui, sans-serif";
-    ctx.fillText(String(now.closest), x, y - 8);
-    ctx.font = "12.5px system-ui, sans-serif";
-    ctx.fillStyle = colours.muted;
-    ctx.fillText(`promised ${this.answer.promised}`, x, y + 24);
+    drawTokens(ctx, where, now, next, phase, colours, this.answer.promised);
+    drawNumber(ctx, where, now.closest, `promised ${this.answer.promised}`, now.closest < this.answer.promised ? colours.bad : colours.ink, colours);
     const fine = this.answer.closest >= this.answer.promised;
     this.line.className = `verdict-line ${fine ? "good" : "bad"}`;
     setText(this.line, `Set to ${this.answer.separation} apart, one round every ${this.answer.pace === 1 ? "tick" : `${this.answer.pace} ticks`}. Never closer than ${this.answer.closest} in true time; proved: never closer than ${this.answer.promised}.`);
   }
+}
+
+/** The moving block: every token waits until the way ahead is told to be free. */
+export class MovingBlockReel extends Reel {
+  constructor() {
+    super("A ring whose tokens go when the way ahead is free", 5);
+  }
+
+  clock(frame) {
+    return `step ${count(frame.round)}`;
+  }
+
+  picture(ctx, now, next, phase, colours) {
+    const { processes, separation, legitimate_at: at, worst_legitimate_at: worst } = this.answer;
+    const where = layout(this.box.width, this.box.height, processes, now.at.length);
+    drawTokens(ctx, where, now, next, phase, colours, separation);
+    drawNumber(ctx, where, now.closest, `wanted ${separation}`, now.closest < separation ? colours.bad : colours.ink, colours);
+    this.line.className = `verdict-line ${now.legitimate ? "good" : "bad"}`;
+    const proved = worst === null ? "Without slack every token waits for the next one: nothing moves." : `Proved: within ${count(worst)} steps from any state.`;
+    setText(this.line, `${now.legitimate ? `Apart for good, since step ${count(at)}.` : "Not yet apart for good."} ${proved}`);
+  }
+}
+
+/** The ring with its processes, and tokens between two moments, each with the room it wants. */
+function drawTokens(ctx, where, now, next, phase, colours, room) {
+  const { x, y, radius, n } = where;
+  ctx.strokeStyle = colours.line;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, TURN);
+  ctx.stroke();
+  ctx.fillStyle = colours.delay;
+  for (let process = 0; process < n; process += 1) {
+    const angle = where.angle(process);
+    ctx.beginPath();
+    ctx.arc(x + radius * Math.cos(angle), y + radius * Math.sin(angle), 2, 0, TURN);
+    ctx.fill();
+  }
+  now.at.forEach((process, token) => {
+    let by = next.at[token] - process;
+    if (by < -n / 2) by += n;
+    const hop = process + Math.max(0, by) * phase;
+    const half = room / 2;
+    ctx.globalAlpha = 0.22;
+    ctx.strokeStyle = colours.token[token % colours.token.length];
+    ctx.lineWidth = where.halo;
+    ctx.beginPath();
+    ctx.arc(x, y, radius, where.angle(hop - half), where.angle(hop + half));
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+    const angle = where.angle(hop);
+    ctx.beginPath();
+    ctx.arc(x + radius * Math.cos(angle), y + radius * Math.sin(angle), where.bead, 0, TURN);
+    ctx.fillStyle = colours.token[token % colours.token.length];
+    ctx.fill();
+    ctx.lineWidth = 2;
+    ctx.strokeStyle = colours.ground;
+    ctx.stroke();
+  });
+}
+
+/** The smallest distance, in the middle. */
+function drawNumber(ctx, where, number, about, colour, colours) {
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colour;
+  ctx.font = "300 44px system-ui, sans-serif";
+  ctx.fillText(String(number), where.x, where.y - 8);
+  ctx.font = "12.5px system-ui, sans-serif";
+  ctx.fillStyle = colours.muted;
+  ctx.fillText(about, where.x, where.y + 24);
 }

@@ -159,7 +159,7 @@ function drawPrograms(ctx, where, delays, colours) {
 /**
  * What moves.
  * @param {any} ctx @param {Layout} where @param {import("./film.js").Moment} moment @param {any} colours
- * @param {{failing?: number | null, selection?: [number, number] | null, cursor?: number | null, lifted?: {token: number, hop: number} | null}} [marks]
+ * @param {{failing?: number | null, selection?: [number, number] | null, cursor?: number | null, lifted?: {token: number, hop: number} | null, focus?: number | null, lit?: number[]}} [marks]
  */
 export function drawMoving(ctx, where, moment, colours, marks = {}) {
   if (marks.selection) drawSelection(ctx, where, marks.selection, colours);
@@ -167,6 +167,8 @@ export function drawMoving(ctx, where, moment, colours, marks = {}) {
   if (where.single && moment.counter) drawCounters(ctx, where, moment, colours);
   if (where.single) drawBeads(ctx, where, moment, colours, marks.lifted);
   else drawDensity(ctx, where, moment, colours);
+  for (const process of marks.lit ?? []) drawCursor(ctx, where, process, colours);
+  if (marks.focus !== null && marks.focus !== undefined && marks.focus !== marks.cursor) drawCursor(ctx, where, marks.focus, colours);
   if (marks.failing !== null && marks.failing !== undefined) drawFailing(ctx, where, marks.failing, colours);
   if (marks.cursor !== null && marks.cursor !== undefined) drawCursor(ctx, where, marks.cursor, colours);
 }

@@ -6,7 +6,7 @@ import { beadAt, hit } from "./ring.js";
 
 /**
  * @param {import("./ringview.js").RingView} view
- * @param {{fault: (text: string, token?: number) => Promise<boolean>, hint: (text: string) => void, say: (text: string) => void, selected: (range: [number, number] | null) => void}} to
+ * @param {{fault: (text: string, token?: number) => Promise<boolean>, hint: (text: string) => void, say: (text: string) => void, selected: (range: [number, number] | null) => void, focus: (process: number | null) => void}} to
  */
 export function handle(view, to) {
   const { canvas, player } = view;
@@ -73,6 +73,7 @@ export function handle(view, to) {
     const at = hit(view.where, x, y);
     if (!grip) {
       describe(tokenAt(x, y), at);
+      to.focus(at.part === "ground" ? null : at.process);
       return;
     }
     if (grip.kind === "token") {
@@ -118,7 +119,9 @@ export function handle(view, to) {
   });
 
   canvas.addEventListener("pointerleave", () => {
-    if (!grip) to.hint("");
+    if (grip) return;
+    to.hint("");
+    to.focus(null);
   });
 
   /** Which process runs what, from the segment on show. */
@@ -193,6 +196,7 @@ export function handle(view, to) {
       const before = marks.cursor ?? 0;
       const now = marks.cursor === null ? 0 : (before + by + n) % n;
       marks.cursor = now;
+      to.focus(now);
       if (event.shiftKey) {
         const [first, last] = marks.selection ?? [before, before];
         select(by > 0 ? [first, now] : [now, last]);

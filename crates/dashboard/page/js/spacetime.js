@@ -45,6 +45,10 @@ export function drawSpacetime(ctx, box, view, what) {
   ctx.fillStyle = colours.raised;
   ctx.fillRect(LEFT, TOP, width, height);
   drawLegitimate(ctx, films, colours, { y, width, view, last });
+  if (what.focus !== null && what.focus !== undefined) {
+    ctx.fillStyle = colours.line;
+    ctx.fillRect(LEFT + modulo(what.focus - view.process, n) * perProcess, TOP, Math.max(1.5, perProcess), height);
+  }
   const tokens = films[0]?.m ?? 1;
   const crowd = ((width / tokens) * n) / view.across;
   const line = Math.max(0.45, Math.min(2.6, 0.7 + perProcess * 0.2, view.perRound * 0.6 + 0.7, crowd * 0.35));
@@ -199,6 +203,10 @@ export class Spacetime {
     this.player = player;
     this.following = true;
     this.zoom = 1;
+    /** The process that something points at. @type {number | null} */
+    this.focused = null;
+    /** Told which process and round the pointer is at. @type {(process: number | null, round?: number) => void} */
+    this.pointed = () => {};
     /** @type {Window} */ this.view = { first: 0, perRound: 8, process: 0, across: 1 };
     this.box = sharp(canvas, () => this.draw());
     player.on("moment", () => this.draw());
@@ -240,7 +248,7 @@ export class Spacetime {
     const films = player.filmsBetween(view.first, view.first + rounds);
     drawSpacetime(ctx, box, view, {
       n: player.n, films, now: this.now, delays: segment.kinds,
-      faults: player.segments.slice(1).map((later) => later.from), colours: palette(),
+      faults: player.segments.slice(1).map((later) => later.from), colours: palette(), focus: this.focused,
     });
   }
 
@@ -304,7 +312,10 @@ export class Spacetime {
     const up = (event) => held.delete(event.pointerId);
     canvas.addEventListener("pointerup", up);
     canvas.addEventListener("pointercancel", up);
-    canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    canvas.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+      this.pointed(null);
+    });
     canvas.addEventListener("dblclick", () => this.reset());
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
@@ -338,8 +349,10 @@ export class Spacetime {
     const process = modulo(Math.round(view.process + (x - LEFT) / perProcess - 0.5), player.n);
     if (x < LEFT || y < TOP || round < 0 || !film) {
       tip.hidden = true;
+      this.pointed(null);
       return;
     }
+    this.pointed(process, round);
     let nearest = Math.max(8, perProcess * 0.7);
     let text = `process ${process} · round ${count(round)}`;
     for (const way of film.ways) {

@@ -2,6 +2,7 @@
 // is scrambled, it becomes a circle again. A click or a key ends it.
 
 import { h, plural, reducedMotion } from "./dom.js";
+import { ROOT } from "./place.js";
 
 const SEEN = "headway-story";
 
@@ -17,7 +18,7 @@ const wait = (milliseconds) => new Promise((next) => setTimeout(next, millisecon
 /** Whether it should be told: to who comes for the first time, to the page itself. */
 export function isNew(location) {
   try {
-    return location.pathname === "/" && !location.search && !location.hash && !localStorage.getItem(SEEN);
+    return location.pathname.replace(/index\.html$/, "") === ROOT && !location.search && !location.hash && !localStorage.getItem(SEEN);
   } catch {
     return false;
   }

@@ -1,6 +1,7 @@
 // The tabs. All but the ring are loaded when first opened.
 
 import { all, byId, h } from "./dom.js";
+import { ALONE } from "./place.js";
 import { TABS } from "./url.js";
 
 /**
@@ -32,7 +33,7 @@ export function tabs(view, to) {
       delete loaded[name];
       console.warn(error);
       panel.replaceChildren(h("div", { class: "page", role: "alert" },
-        h("p", {}, "This view did not load. Is headway serve still running?"),
+        h("p", {}, ALONE ? "This view did not load." : "This view did not load. Is headway serve still running?"),
         h("p", {}, h("button", { class: "primary", onclick: () => open(name, false) }, "Try again"), " ",
           h("button", { onclick: () => location.reload() }, "Reload the page"))));
       return null;

@@ -15,6 +15,10 @@ export class Together {
     /** @type {EventSource | null} */ this.source = null;
     /** @type {string | null} */ this.id = null;
     this.applying = false;
+    /** Somebody presents, and it is not this page. */
+    this.following = false;
+    /** Told of the class. @type {(seen: any) => void} */
+    this.classes = () => {};
     player.on("clock", () => this.tell());
     player.on("sought", () => this.tell(player.round));
     player.on("run", () => {
@@ -52,11 +56,12 @@ export class Together {
     this.id = null;
     this.player.shared = false;
     this.changed(null, why);
+    this.classes(null);
   }
 
   /** Tells the others what was done here. */
   async tell(round) {
-    if (!this.id || this.applying) return;
+    if (!this.id || this.applying || this.following) return;
     const { id, player } = this;
     this.quietUntil = performance.now() + 400;
     try {
@@ -71,6 +76,7 @@ export class Together {
   async apply(frame) {
     const { player } = this;
     if (frame.run !== this.id) return;
+    this.classes(frame.class);
     // What was done here a moment ago is still on its way there: what comes now may
     // be older, so the latest of it is shown a little later.
     clearTimeout(this.later);

@@ -1,6 +1,8 @@
 // What is on show, as a link. Everything that has the default value is left out;
 // a state file goes into the part after '#', which is never sent anywhere.
 
+import { ALONE, ROOT } from "./place.js";
+
 /** What one sees first: a pile that pulls itself apart into perfect spacing. */
 export const FIRST = Object.freeze({
   processes: 30, tokens: 5, separation: 6, program: "fixed", delays: "all", start: "piled", seed: 2009,
@@ -37,7 +39,7 @@ export const FIRST_SPEED = 6;
 /** @param {{pathname: string, search: string, hash: string}} location @returns {View} */
 export function read(location) {
   const query = new URLSearchParams(location.search);
-  const path = location.pathname.replace(/^\/+|\/+$/g, "");
+  const path = location.pathname.slice(ROOT.length).replace(/^\/+|(\/|^)index\.html$|\/+$/g, "");
   const tab = TABS.includes(path) ? path : "ring";
   const problems = [];
   const number = (short) => {
@@ -87,7 +89,8 @@ export function write(view) {
   // Faults and places read better without escapes, and need none.
   const text = query.toString().replace(/%3A/g, ":").replace(/%40/g, "@").replace(/%2C/g, ",");
   const state = onRing && view.state ? `#state=${view.state}` : "";
-  return (onRing ? "/" : `/${tab}`) + (text ? `?${text}` : "") + state;
+  // Alone, every view is a folder with the page in it.
+  return ROOT + (onRing ? "" : ALONE ? `${tab}/` : tab) + (text ? `?${text}` : "") + state;
 }
 
 /** 12, 1e12, 10^12 and 1 000 000; null for anything that is no whole number. */

@@ -8,10 +8,11 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use headway_page::{ApiError, ErrorBody};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::work;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::Refused;
 use crate::server::App;
 
 /// Watch a run: server-sent events, each a frame
@@ -23,10 +24,10 @@ use crate::server::App;
 pub(super) async fn events(
     State(app): State<App>,
     Path(id): Path<String>,
-) -> Result<Response, ApiError> {
-    let run = app.runs.get(&id)?;
+) -> Result<Response, Refused> {
+    let run = app.desk.runs().get(&id)?;
     let seat = seat(&app)?;
-    let frames = work(&app, move || run.watch()).await?;
+    let frames = work(&app.work, move || run.watch()).await??;
     Ok(stream(frames, seat))
 }
 

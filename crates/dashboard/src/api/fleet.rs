@@ -3,9 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
+use headway_page::{ApiError, ErrorBody};
 
 use super::events::{seat, stream};
-use crate::error::{ApiError, ErrorBody};
+use crate::error::Refused;
 use crate::fleet::{Fleet, FleetView};
 use crate::server::App;
 
@@ -13,7 +14,7 @@ use crate::server::App;
 #[utoipa::path(get, path = "/api/fleet", tag = "fleet", responses(
     (status = 200, body = FleetView), (status = 404, description = "no fleet", body = ErrorBody),
 ))]
-pub(super) async fn fleet(State(app): State<App>) -> Result<Json<FleetView>, ApiError> {
+pub(super) async fn fleet(State(app): State<App>) -> Result<Json<FleetView>, Refused> {
     Ok(Json(watched(&app)?.view().await))
 }
 
@@ -22,7 +23,7 @@ pub(super) async fn fleet(State(app): State<App>) -> Result<Json<FleetView>, Api
     (status = 200, description = "text/event-stream: `fleet` with a FleetView, `gone` at the end"),
     (status = 404, description = "no fleet", body = ErrorBody),
 ))]
-pub(super) async fn events(State(app): State<App>) -> Result<Response, ApiError> {
+pub(super) async fn events(State(app): State<App>) -> Result<Response, Refused> {
     let fleet = watched(&app)?;
     let seat = seat(&app)?;
     Ok(stream(fleet.watch().await?, seat))

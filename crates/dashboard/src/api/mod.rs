@@ -1,35 +1,25 @@
-//! The answers, one file per topic.
+//! The answers: those that need no network come from a [`Desk`], the others are here.
 // The attribute that describes a path writes more of it than is needed.
 #![allow(unused_qualifications)]
 
+use std::time::Duration;
+
 use axum::Router;
+use axum::body::Bytes;
+use axum::extract::FromRequest;
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use headway_page::{ApiError, Desk, Request};
 use tokio::sync::Semaphore;
-use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-mod about;
-mod charts;
 mod docs;
 mod events;
-mod explore;
-mod extract;
 mod fleet;
-mod lessons;
-mod runs;
-mod walks;
 
-use crate::error::ApiError;
+use crate::error::{Refused, sent};
 use crate::server::App;
-
-#[derive(OpenApi)]
-#[openapi(info(
-    title = "Headway",
-    description = "Rings of circulating tokens: make a run, look at any round of it, strike it \
-        with faults, watch it. The page uses nothing else. Rounds go up to 2^53 - 1. A request \
-        that is answered with an error has changed nothing."
-))]
-struct Document;
 
 pub(crate) fn router() -> Router<App> {
     let (router, document) = documented().split_for_parts();
@@ -37,52 +27,66 @@ pub(crate) fn router() -> Router<App> {
 }
 
 fn documented() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Document::openapi())
-        .routes(routes!(about::about))
-        .routes(routes!(runs::create))
-        .routes(routes!(runs::show, runs::replace, runs::remove))
-        .routes(routes!(runs::frame))
-        .routes(routes!(runs::seek))
-        .routes(routes!(runs::step))
-        .routes(routes!(runs::play))
-        .routes(routes!(runs::strike))
-        .routes(routes!(runs::window))
-        .routes(routes!(runs::state))
-        .routes(routes!(runs::diagram))
+    OpenApiRouter::with_openapi(headway_page::document())
         .routes(routes!(events::events))
-        .routes(routes!(explore::flow))
-        .routes(routes!(explore::stabilization))
-        .routes(routes!(charts::chart))
-        .routes(routes!(walks::walk))
-        .routes(routes!(lessons::chain))
-        .routes(routes!(lessons::asynchrony))
         .routes(routes!(fleet::fleet))
         .routes(routes!(fleet::events))
 }
 
+/// How long a body may take, so that nobody holds a connection forever.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the desk answers; `None` if it knows nothing of that path.
+pub(crate) async fn ask(
+    app: &App,
+    request: axum::extract::Request,
+) -> Result<Option<Response>, Refused> {
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
+    let kind = kind.split(';').next().unwrap_or("").trim();
+    let asked = Request {
+        method: method.as_str().to_owned(),
+        path: uri.path().to_owned(),
+        query: uri.query().unwrap_or("").to_owned(),
+        kind: kind.to_ascii_lowercase(),
+        body: body(app, request).await?,
+    };
+    // What can take seconds waits for others of its kind, and does not keep runs waiting.
+    let places = if Desk::takes_long(&asked.path) {
+        &app.long_work
+    } else {
+        &app.work
+    };
+    let desk = app.clone();
+    let answer = work(places, move || desk.desk.answer(&asked)).await?;
+    Ok(answer.map(sent))
+}
+
+async fn body(app: &App, request: axum::extract::Request) -> Result<Bytes, ApiError> {
+    let bytes = tokio::time::timeout(PATIENCE, Bytes::from_request(request, app));
+    let bytes = bytes.await.map_err(|_| {
+        let message = format!("the body did not come within {} s", PATIENCE.as_secs());
+        ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
+    })?;
+    bytes.map_err(|rejection| {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            let most = app.limits.body_bytes;
+            let message = format!("the body is longer than {most} bytes");
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+        } else {
+            ApiError::new(StatusCode::BAD_REQUEST, "invalid", "the body broke off")
+        }
+    })
+}
+
 /// Works something out where it does not keep connections waiting.
 async fn work<T: Send + 'static>(
-    app: &App,
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    work_among(&app.work, work).await
-}
-
-/// The same for what can take seconds: it waits for others of its kind, and does not
-/// keep runs waiting.
-async fn long_work<T: Send + 'static>(
-    app: &App,
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    work_among(&app.long_work, work).await
-}
-
-async fn work_among<T: Send + 'static>(
     places: &Semaphore,
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
     let _place = places.acquire().await.map_err(|_| ApiError::internal())?;
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| ApiError::internal())?
+        .map_err(|_| ApiError::internal())
 }

@@ -16,9 +16,9 @@ mod summary;
 pub use client::{NodeUrl, NodeUrlError};
 pub use summary::{HolderView, SilentView, StandingView, Summary};
 
-use crate::error::ApiError;
-use crate::runs::event;
 use client::ask;
+use headway_page::ApiError;
+use headway_page::runs::event;
 
 /// How often a node is asked.
 pub(crate) const POLL: Duration = Duration::from_millis(1_000);

@@ -199,8 +199,9 @@ fn closest(holders: &[HolderView], members: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::damage;
     use crate::fleet::NodeStatus;
+    use headway_sim::seed::{Purpose, Random};
+    use headway_testkit::damage::damaged;
 
     fn view(status: NodeStatus) -> NodeView {
         NodeView {
@@ -222,7 +223,8 @@ mod tests {
         let honest: NodeStatus = serde_json::from_slice(sample).unwrap();
         let (mut shown, mut refused) = (0, 0);
         for seed in 0..20_000 {
-            let bytes = damage::damaged(sample, &mut damage::below(seed));
+            let mut random = Random::new(seed, Purpose::Other(0));
+            let bytes = damaged(sample, &mut |bound| random.index(bound));
             let Ok(status) = serde_json::from_slice::<NodeStatus>(&bytes) else {
                 refused += 1;
                 continue;

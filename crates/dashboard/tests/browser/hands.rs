@@ -234,9 +234,9 @@ pub(crate) fn space_and_time_zooms_pans_and_names(browser: &mut Browser, base: &
     )?;
     page.wait_for(&format!("headway.spacetime.view.perRound > {before} * 1.2"))?;
     page.drag(&[
-        [left + 200.0, top + 200.0],
-        [left + 150.0, top + 160.0],
-        [left + 120.0, top + 100.0],
+        [left + 200.0, top + 150.0],
+        [left + 150.0, top + 120.0],
+        [left + 120.0, top + 60.0],
     ])?;
     page.wait_for("!headway.spacetime.following && headway.spacetime.view.first > 0 && headway.spacetime.view.process > 0")?;
     page.click("#zoom-reset")?;

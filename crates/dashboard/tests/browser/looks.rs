@@ -1,7 +1,10 @@
 //! What it looks like: light and dark, phones, less motion, screen readers, weight,
 //! large rings. Pictures are kept to be looked at.
 
+use std::path::Path;
+
 use headway_dashboard::page_weight;
+use headway_testkit::tools;
 
 use crate::cdp::Browser;
 use crate::page::{DESKTOP, PHONE, Page, Screen};
@@ -176,4 +179,59 @@ pub(crate) fn large_rings_are_drawn(browser: &mut Browser, base: &str) -> Done {
         page.close()?;
     }
     Ok(())
+}
+
+/// axe-core finds nothing in anybody's way: every view, light and dark, desktop and phone,
+/// and what opens on top of the page.
+pub(crate) fn axe_has_nothing_to_say(browser: &mut Browser, base: &str) -> Done {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let axe = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(target);
+    let Ok(axe) = std::fs::read_to_string(axe.join("tools/node/node_modules/axe-core/axe.min.js"))
+    else {
+        tools::skip(
+            "axe_has_nothing_to_say",
+            "install axe-core (scripts/install-tools does, with npm)",
+        );
+        return Ok(());
+    };
+    let run = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => \
+        violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' ; ')}`).join('\\n'))";
+    let mut found = Vec::new();
+    for screen in [DESKTOP, PHONE] {
+        for (name, path) in VIEWS {
+            let mut page = Page::open(browser, base, path, screen)?;
+            page.expect_problem("404");
+            page.eval(QUIET)?;
+            page.eval(&format!("{axe}; 0"))?;
+            for (dark, theme, colour) in THEMES {
+                page.show_on(Screen { dark, ..screen })?;
+                page.wait_for(&format!(
+                    "getComputedStyle(document.body).backgroundColor === '{colour}'"
+                ))?;
+                page.eval(DRAWN)?;
+                let said = page.eval(run)?;
+                if said != "" {
+                    let said = said.as_str().unwrap_or("no answer").to_owned();
+                    found.push(format!("{name}, {theme}, {} px: {said}", screen.width));
+                }
+            }
+            page.close()?;
+        }
+    }
+    // The check itself is checked: a picture without a name is found.
+    let mut page = Page::open(browser, base, "/explore", DESKTOP)?;
+    page.eval(&format!(
+        "{axe}; document.querySelector('main').append(document.createElement('img')); 0"
+    ))?;
+    let said = page.eval(run)?;
+    if !said.as_str().is_some_and(|said| said.contains("image-alt")) {
+        found.push(format!("an image without a name is not found: {said}"));
+    }
+    page.close()?;
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(found.join("\n")),
+    }
 }

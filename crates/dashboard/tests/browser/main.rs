@@ -22,6 +22,7 @@ mod looks;
 mod mended;
 mod modules;
 mod page;
+mod shared;
 mod tabs;
 mod time;
 
@@ -137,8 +138,23 @@ const TESTS: &[Test] = &[
         "every_strike_is_a_dot_before_the_wall",
         mended::every_strike_is_a_dot_before_the_wall,
     ),
+    (
+        "the_program_is_beside_the_ring",
+        shared::the_program_is_beside_the_ring,
+    ),
+    (
+        "a_class_follows_and_guesses",
+        shared::a_class_follows_and_guesses,
+    ),
+    ("codes_can_be_read", shared::codes_can_be_read),
+    (
+        "exercises_have_the_right_answers",
+        shared::exercises_have_the_right_answers,
+    ),
+    ("the_page_needs_no_server", shared::the_page_needs_no_server),
     ("light_and_dark", looks::light_and_dark),
     ("a_phone_shows_everything", looks::a_phone_shows_everything),
+    ("axe_has_nothing_to_say", looks::axe_has_nothing_to_say),
     ("less_motion_when_asked", looks::less_motion_when_asked),
     ("a_screen_reader_is_told", looks::a_screen_reader_is_told),
     ("the_page_is_light", looks::the_page_is_light),

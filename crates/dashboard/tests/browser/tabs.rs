@@ -23,9 +23,9 @@ fn drawn(panel: &str) -> String {
 
 pub(crate) fn lessons_are_walked_through(browser: &mut Browser, base: &str) -> Done {
     let mut page = Page::open(browser, base, "/lessons", DESKTOP)?;
-    for step in 1..=8 {
+    for step in 1..=10 {
         page.wait_for(&format!(
-            "document.querySelector('.lesson-text .step')?.textContent === 'Step {step} of 8'"
+            "document.querySelector('.lesson-text .step')?.textContent === 'Step {step} of 10'"
         ))?;
         page.wait_for(&drawn("lessons"))
             .map_err(|why| format!("step {step}: {why}"))?;

@@ -173,12 +173,12 @@ impl Agent {
         self.rollouts.set_allowed(&self.settings.rollout.allow);
         let roster = self.membership.roster();
         let rules = rules(&self.settings, roster);
-        self.permits.set_rules(now, rules);
         let timing = Timing {
             dwell_most: rules.dwell_most,
             grace: rules.grace,
             ..self.settings.timing.timing()
         };
+        self.permits.set_rules(now, rules);
         self.seat.set(now, timing, key.clone());
         self.membership.set(Arc::clone(&self.settings), key);
         tracing::info!("the configuration was read again");

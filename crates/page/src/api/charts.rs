@@ -1,0 +1,213 @@
+//! Results of sweeps as columns to draw: CSV, and Parquet where it is built in.
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, ErrorBody};
+
+#[cfg(feature = "parquet")]
+mod parquet_file;
+
+/// Cells of a table that are taken.
+const MAX_CELLS: usize = 2_000_000;
+
+/// A table, by columns.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Chart {
+    rows: usize,
+    columns: Vec<Column>,
+    /// What to draw along.
+    x: Option<String>,
+    /// What to draw.
+    y: Vec<String>,
+}
+
+/// A column.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Column {
+    name: String,
+    #[serde(flatten)]
+    values: Values,
+}
+
+/// What is in a column; nothing where a field is empty.
+#[derive(Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "kind", content = "values", rename_all = "lowercase")]
+pub(crate) enum Values {
+    /// Numbers.
+    Number(Vec<Option<f64>>),
+    /// Anything else.
+    Text(Vec<Option<String>>),
+}
+
+/// Open a table of results as columns to draw
+#[utoipa::path(post, path = "/api/charts", tag = "explore",
+    request_body(content = String, content_type = "text/csv"), responses(
+    (status = 200, body = Chart), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
+))]
+pub(crate) fn chart(kind: &str, body: &Bytes) -> Result<Chart, ApiError> {
+    match kind {
+        "text/csv" => read_csv(body),
+        #[cfg(feature = "parquet")]
+        "application/vnd.apache.parquet" => parquet_file::read(body.clone()),
+        #[cfg(not(feature = "parquet"))]
+        "application/vnd.apache.parquet" => Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "chart_file",
+            "this program was built without Parquet; build it with --features parquet, or send CSV",
+        )),
+        other => Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "chart_file",
+            format!("Content-Type {other:?}: expected text/csv or application/vnd.apache.parquet"),
+        )),
+    }
+}
+
+fn wrong(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "chart_file", message)
+}
+
+fn read_csv(bytes: &[u8]) -> Result<Chart, ApiError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_reader(bytes);
+    let names: Vec<String> = reader
+        .headers()
+        .map_err(|error| wrong(error.to_string()))?
+        .iter()
+        .map(|name| name.trim().to_owned())
+        .collect();
+    if names.iter().all(String::is_empty) {
+        return Err(wrong("the file has no column names in its first line"));
+    }
+    let mut columns: Vec<Vec<Option<String>>> = vec![Vec::new(); names.len()];
+    for record in reader.records() {
+        let record = record.map_err(|error| wrong(error.to_string()))?;
+        if (columns[0].len() + 1) * columns.len() > MAX_CELLS {
+            return Err(ApiError::too_large(
+                "body",
+                format!("the table has more than {MAX_CELLS} fields"),
+            ));
+        }
+        for (column, field) in columns.iter_mut().zip(&record) {
+            let field = field.trim();
+            column.push((!field.is_empty()).then(|| field.to_owned()));
+        }
+    }
+    let columns = names.into_iter().zip(columns).map(|(name, fields)| Column {
+        name,
+        values: typed(fields),
+    });
+    finish(columns.collect())
+}
+
+/// Numbers if every field is one or empty.
+fn typed(fields: Vec<Option<String>>) -> Values {
+    let number = |field: &Option<String>| match field {
+        None => Some(None),
+        Some(text) => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Some),
+    };
+    let numbers: Option<Vec<Option<f64>>> = fields.iter().map(number).collect();
+    match numbers {
+        Some(numbers) if numbers.iter().any(Option::is_some) => Values::Number(numbers),
+        _ => Values::Text(fields),
+    }
+}
+
+fn finish(columns: Vec<Column>) -> Result<Chart, ApiError> {
+    let rows = columns.first().map_or(0, |column| match &column.values {
+        Values::Number(values) => values.len(),
+        Values::Text(values) => values.len(),
+    });
+    if rows == 0 {
+        return Err(wrong("the file has no rows"));
+    }
+    let (x, y) = suggested(&columns);
+    Ok(Chart {
+        rows,
+        columns,
+        x,
+        y,
+    })
+}
+
+/// Along the first column with more than one number, the means, or else whatever
+/// else varies.
+fn suggested(columns: &[Column]) -> (Option<String>, Vec<String>) {
+    let varies = |column: &&Column| match &column.values {
+        Values::Number(values) => values.iter().any(|value| value != &values[0]),
+        Values::Text(_) => false,
+    };
+    let mut numbers = columns.iter().filter(varies).map(|column| &column.name);
+    let x = numbers.next().cloned();
+    let others: Vec<String> = numbers.filter(|name| *name != "seed").cloned().collect();
+    let means = others.iter().filter(|name| name.ends_with("_mean"));
+    let means: Vec<String> = means.cloned().collect();
+    let y = if means.is_empty() {
+        others.into_iter().take(4).collect()
+    } else {
+        means
+    };
+    (x, y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::damage;
+
+    #[test]
+    fn a_table_is_read_by_columns() {
+        let text = "\u{feff}# made by hand\ndelays,start,rounds_mean,low\n1,piled,30.5,\n2,\"a, b\",20,7\n";
+        let chart = read_csv(text.as_bytes()).unwrap();
+        assert_eq!((chart.rows, chart.x.as_deref()), (2, Some("delays")));
+        assert_eq!(chart.y, ["rounds_mean"]);
+        assert_eq!(
+            chart.columns[3].values,
+            Values::Number(vec![None, Some(7.0)])
+        );
+        let texts = ["piled", "a, b"].map(|text| Some(text.to_owned()));
+        assert_eq!(chart.columns[1].values, Values::Text(texts.to_vec()));
+    }
+
+    #[test]
+    fn a_broken_table_says_where() {
+        let error = read_csv(b"a,b\n1,2\n3\n").unwrap_err();
+        assert!(format!("{error:?}").contains("line: 3"), "{error:?}");
+        assert!(read_csv(b"").is_err());
+        assert!(read_csv(b"a,b\n").is_err());
+        assert!(read_csv(b"a\n\xff\xfe\n").is_err());
+    }
+
+    #[test]
+    fn a_damaged_table_is_refused_or_whole() {
+        let sample = "# made by hand\ndelays,start,rounds_mean,seed\n1,piled,30.5,7\n\
+                      2,\"a, b\",20,8\n3,,1e3,9\n";
+        let (mut read, mut refused) = (0, 0);
+        for seed in 0..60_000 {
+            let bytes = damage::damaged(sample.as_bytes(), &mut damage::below(seed));
+            let Ok(chart) = read_csv(&bytes) else {
+                refused += 1;
+                continue;
+            };
+            read += 1;
+            for column in &chart.columns {
+                let rows = match &column.values {
+                    Values::Number(values) => values.len(),
+                    Values::Text(values) => values.len(),
+                };
+                assert_eq!(rows, chart.rows, "seed {seed}");
+            }
+            let named = |name: &String| chart.columns.iter().any(|column| column.name == *name);
+            assert!(chart.x.iter().chain(&chart.y).all(named), "seed {seed}");
+            let sent = serde_json::to_vec(&chart).unwrap();
+            let again: Chart = serde_json::from_slice(&sent).unwrap();
+            assert_eq!(again.rows, chart.rows);
+        }
+        assert!(read > 600 && refused > 600, "{read} {refused}");
+    }
+}

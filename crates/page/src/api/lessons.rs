@@ -1,0 +1,345 @@
+//! What the lessons show beside runs: the open chain, and the ring without
+//! lock-step.
+
+use std::ops::ControlFlow;
+
+use headway_core::Separation;
+use headway_core::chain::Chain;
+use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
+use headway_sim::moving_block::{MovingBlockRing, MovingBlockRun};
+use headway_sim::open_chain::{Arrivals, ArrivalsSyntax, OpenChain};
+use headway_sim::seed::DEFAULT_SEED;
+use headway_sim::settings::Start;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::error::{ApiError, ErrorBody};
+use crate::runs::names_of;
+
+/// Process-rounds of one answer.
+const MAX_WORK: u64 = 200_000;
+
+/// Which chain.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ChainParams {
+    /// How many processes, at least 2.
+    processes: u64,
+    /// d.
+    separation: u32,
+    /// How many rounds.
+    rounds: u64,
+    /// `burst:K`, `every:K` or `random:P%`.
+    arrivals: String,
+    /// Tokens that are scattered over it at the start.
+    scrambled: u32,
+    /// The seed of every random choice.
+    seed: u64,
+}
+
+impl Default for ChainParams {
+    fn default() -> ChainParams {
+        ChainParams {
+            processes: 12,
+            separation: 3,
+            rounds: 60,
+            arrivals: "burst:4".to_owned(),
+            scrambled: 0,
+            seed: DEFAULT_SEED,
+        }
+    }
+}
+
+/// A run of the open chain.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct ChainRun {
+    processes: u64,
+    separation: u32,
+    rounds: u64,
+    /// The states 0 to `rounds`.
+    frames: Vec<ChainFrame>,
+}
+
+/// A state of the open chain.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct ChainFrame {
+    round: u64,
+    /// Token, process, resting.
+    at: Vec<(u64, u32, bool)>,
+    /// Of the first process, the only one that delays.
+    counter: i32,
+    /// The smallest distance from the second process on.
+    closest: Option<u64>,
+    arrived: u64,
+    left: u64,
+}
+
+/// The open chain of the paper's motivating example
+#[utoipa::path(get, path = "/api/chain", tag = "lessons", params(ChainParams), responses(
+    (status = 200, body = ChainRun), (status = 422, body = ErrorBody),
+))]
+pub(crate) fn chain(asked: &ChainParams) -> Result<ChainRun, ApiError> {
+    let separation = separation(asked.separation)?;
+    if asked.processes < 2 {
+        let message = "a chain needs a second process for tokens to be apart at";
+        return Err(ApiError::invalid("processes", message));
+    }
+    let arrivals: Arrivals = asked
+        .arrivals
+        .parse()
+        .map_err(|error: ArrivalsSyntax| ApiError::invalid("arrivals", error.to_string()))?;
+    let burst = match arrivals {
+        Arrivals::Burst(tokens) => u64::from(tokens),
+        Arrivals::Every(_) | Arrivals::Percent(_) => asked.rounds,
+    };
+    let tokens = burst.saturating_add(u64::from(asked.scrambled));
+    check_work(asked.processes.max(tokens), asked.rounds, "rounds")?;
+    let chain = Chain::new(separation, asked.processes as usize).ok_or_else(ApiError::internal)?;
+    let mut open = OpenChain::new(chain, arrivals, asked.scrambled, asked.seed);
+    let frames = (0..=asked.rounds).map(|round| {
+        if round > 0 {
+            open.round();
+        }
+        let tokens = open.tokens().into_iter();
+        ChainFrame {
+            round,
+            at: tokens
+                .map(|token| (token.number, token.process as u32, token.resting))
+                .collect(),
+            counter: open.chain().processes()[0].counter,
+            closest: open.chain().min_distance(),
+            arrived: open.arrived(),
+            left: open.left(),
+        }
+    });
+    Ok(ChainRun {
+        processes: asked.processes,
+        separation: asked.separation,
+        rounds: asked.rounds,
+        frames: frames.collect(),
+    })
+}
+
+/// Which ring.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AsynchronyParams {
+    /// n.
+    processes: u64,
+    /// g, as the protocol is set.
+    separation: u32,
+    /// Ticks for a round.
+    pace: u64,
+    /// Who is activated.
+    #[param(schema_with = names_of::<Schedule>)]
+    schedule: Schedule,
+    /// How many frames; n activations between two.
+    steps: u64,
+    /// The seed of every random choice.
+    seed: u64,
+}
+
+impl Default for AsynchronyParams {
+    fn default() -> AsynchronyParams {
+        AsynchronyParams {
+            processes: 24,
+            separation: 6,
+            pace: 1,
+            schedule: Schedule::Random,
+            steps: 400,
+            seed: DEFAULT_SEED,
+        }
+    }
+}
+
+/// A run without lock-step.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct AsynchronyRun {
+    processes: u64,
+    tokens: u64,
+    separation: u32,
+    pace: u64,
+    /// What the true distance never falls below.
+    promised: u64,
+    /// The smallest true distance at any time.
+    closest: u64,
+    frames: Vec<AsynchronyFrame>,
+}
+
+/// A moment of a run without lock-step.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct AsynchronyFrame {
+    step: u64,
+    /// Of every process.
+    ticks: Vec<u64>,
+    /// The last holder of every token.
+    at: Vec<u32>,
+    /// The smallest true distance now.
+    closest: u64,
+}
+
+/// The ring on phase clocks, under a schedule
+#[utoipa::path(get, path = "/api/asynchrony", tag = "lessons", params(AsynchronyParams), responses(
+    (status = 200, body = AsynchronyRun), (status = 422, body = ErrorBody),
+))]
+pub(crate) fn asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiError> {
+    let separation = separation(asked.separation)?;
+    if asked.processes < 3 || u64::from(asked.separation) > asked.processes {
+        let message = format!(
+            "processes {}: expected at least 3, and at least the separation",
+            asked.processes
+        );
+        return Err(ApiError::invalid("processes", message));
+    }
+    if !(1..=1_000).contains(&asked.pace) {
+        let message = format!("pace {}: expected 1 to 1000", asked.pace);
+        return Err(ApiError::invalid("pace", message));
+    }
+    check_work(asked.processes, asked.steps, "steps")?;
+    let n = asked.processes;
+    let mut ring = AsynchronousRing::new(n as usize, separation, asked.pace)
+        .map_err(|error| ApiError::invalid("processes", error.to_string()))?;
+    let mut scheduler = Scheduler::new(asked.schedule, asked.seed);
+    let frames: Vec<AsynchronyFrame> = (0..=asked.steps)
+        .map(|step| {
+            if step > 0 {
+                for _ in 0..n {
+                    scheduler.activate(&mut ring);
+                }
+            }
+            AsynchronyFrame {
+                step,
+                ticks: ring.ticks().to_vec(),
+                at: ring.tokens().iter().map(|&at| (at % n) as u32).collect(),
+                closest: ring.closest(),
+            }
+        })
+        .collect();
+    Ok(AsynchronyRun {
+        processes: n,
+        tokens: ring.tokens().len() as u64,
+        separation: asked.separation,
+        pace: asked.pace,
+        promised: promised(separation, asked.pace),
+        closest: ring.closest_ever(),
+        frames,
+    })
+}
+
+/// Which ring.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct MovingBlockParams {
+    /// n.
+    processes: u64,
+    /// m.
+    tokens: u64,
+    /// d.
+    separation: u32,
+    /// The initial state.
+    #[param(schema_with = names_of::<Start>)]
+    start: Start,
+    /// How many rounds: in each, every process does everything once, in an order that is
+    /// drawn anew.
+    rounds: u64,
+    /// The seed of every random choice.
+    seed: u64,
+}
+
+impl Default for MovingBlockParams {
+    fn default() -> MovingBlockParams {
+        MovingBlockParams {
+            processes: 25,
+            tokens: 4,
+            separation: 6,
+            start: Start::Piled,
+            rounds: 200,
+            seed: DEFAULT_SEED,
+        }
+    }
+}
+
+/// A run of the moving block.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct MovingBlockView {
+    processes: u64,
+    tokens: u64,
+    separation: u32,
+    /// The first round with a legitimate state, if there is one.
+    legitimate_at: Option<u64>,
+    /// By when it is proved to be, from any state; none without slack (n ≤ m·d).
+    worst_legitimate_at: Option<u64>,
+    frames: Vec<MovingBlockFrame>,
+}
+
+/// A moment of it.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub(crate) struct MovingBlockFrame {
+    round: u64,
+    /// Who received each token last.
+    at: Vec<u32>,
+    /// The smallest true distance now.
+    closest: i64,
+    legitimate: bool,
+}
+
+/// The ring without rounds: a token goes when the way ahead is told to be free
+#[utoipa::path(get, path = "/api/moving-block", tag = "lessons", params(MovingBlockParams),
+    responses((status = 200, body = MovingBlockView), (status = 422, body = ErrorBody)))]
+pub(crate) fn moving_block(asked: &MovingBlockParams) -> Result<MovingBlockView, ApiError> {
+    separation(asked.separation)?;
+    if asked.processes < 2 || !(1..=asked.processes).contains(&asked.tokens) {
+        let message = "expected at least 2 processes, and 1 to as many tokens";
+        return Err(ApiError::invalid("processes", message));
+    }
+    check_work(asked.processes, asked.rounds, "rounds")?;
+    let (n, m) = (asked.processes as usize, asked.tokens as usize);
+    let run = MovingBlockRun {
+        start: asked.start,
+        seed: asked.seed,
+        rounds: Some(asked.rounds),
+        ..MovingBlockRun::new(n, m, asked.separation)
+    };
+    let mut frames = Vec::new();
+    run.run(|frame| {
+        let at = frame.ring.positions().iter();
+        frames.push(MovingBlockFrame {
+            round: frame.round,
+            at: at.map(|at| (at % n) as u32).collect(),
+            closest: frame.ring.closest(),
+            legitimate: frame.legitimate,
+        });
+        ControlFlow::Continue(())
+    })
+    .map_err(|error| ApiError::invalid("start", error.to_string()))?;
+    let settled = || MovingBlockRing::new(n, m, asked.separation).worst_settled() as u64;
+    Ok(MovingBlockView {
+        processes: asked.processes,
+        tokens: asked.tokens,
+        separation: asked.separation,
+        legitimate_at: frames
+            .iter()
+            .find(|frame| frame.legitimate)
+            .map(|frame| frame.round),
+        worst_legitimate_at: run.feasible().then(settled),
+        frames,
+    })
+}
+
+fn separation(hops: u32) -> Result<Separation, ApiError> {
+    Separation::new(hops).ok_or_else(|| {
+        let message = format!("separation {hops}: expected 1 to {}", Separation::MAX);
+        ApiError::invalid("separation", message)
+    })
+}
+
+fn check_work(processes: u64, rounds: u64, field: &str) -> Result<(), ApiError> {
+    if processes.saturating_mul(rounds.max(1)) <= MAX_WORK {
+        return Ok(());
+    }
+    let message = format!("processes (or tokens) times {field}: at most {MAX_WORK}");
+    Err(ApiError::too_large(field, message))
+}

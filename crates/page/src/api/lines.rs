@@ -1,0 +1,361 @@
+//! The programs as they are read, and which of their lines every process executes in a
+//! round.
+
+use headway_core::{Measuring, Process, Program};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::runs::AtRound;
+use crate::error::{ApiError, ErrorBody};
+use crate::limits::Limits;
+use crate::runs::{Run, check_round};
+
+/// Which lines are executed in the round that follows a state.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Lines {
+    /// The state that the round begins with.
+    round: u64,
+    /// The programs of this ring.
+    programs: Vec<Listing>,
+    /// The number of each process's program in `programs`.
+    program_of: Vec<u8>,
+    /// For every process, the lines that it executes: bit k stands for line k.
+    executed: Vec<u32>,
+}
+
+/// A program.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Listing {
+    /// As in state files.
+    name: String,
+    /// Indented by two spaces for every level.
+    lines: Vec<String>,
+}
+
+/// Which lines of its program every process executes in the round after a state
+#[utoipa::path(get, path = "/api/runs/{id}/lines", tag = "runs", params(AtRound), responses(
+    (status = 200, body = Lines), (status = 404, body = ErrorBody),
+    (status = 422, description = "too far, or a large ring", body = ErrorBody),
+))]
+pub(crate) fn lines(run: &Run, at: &AtRound, limits: &Limits) -> Result<Lines, ApiError> {
+    let state = run.lock();
+    let round = at.round.unwrap_or_else(|| state.now());
+    check_round("round", round, limits)?;
+    let (segment, look) = state.story.look(round)?;
+    let ring = &state.story.segments()[segment].ring;
+    if ring.len() as u64 > limits.counters_up_to {
+        let message = format!(
+            "at most {} processes have their lines shown",
+            limits.counters_up_to
+        );
+        return Err(ApiError::too_large("id", message));
+    }
+    let next = ring.after_round(&look.state);
+    let mut known: Vec<Program> = ring.programs().to_vec();
+    known.sort_unstable();
+    known.dedup();
+    let number = |program: &Program| known.iter().position(|one| one == program).unwrap_or(0) as u8;
+    Ok(Lines {
+        round,
+        program_of: ring.programs().iter().map(number).collect(),
+        executed: (0..ring.len())
+            .map(|at| {
+                let state = &look.state;
+                let before = (state.processes[at], state.measuring.get(&at));
+                let from = state.processes[(at + ring.len() - 1) % ring.len()];
+                executed(ring.programs()[at], before, from.queued, next.processes[at])
+            })
+            .collect(),
+        programs: known
+            .iter()
+            .map(|program| Listing {
+                name: program.name().to_owned(),
+                lines: listing(*program)
+                    .iter()
+                    .map(|line| line.1.to_owned())
+                    .collect(),
+            })
+            .collect(),
+    })
+}
+
+/// When a line is executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum When {
+    Always,
+    Arrives,
+    /// Tokens arrive and one is being timed.
+    TimedArrives,
+    /// The same, and others come first.
+    NotIt,
+    /// The same, and it is the timed one.
+    LapEnds,
+    /// The same, and what it says is believed.
+    Believed,
+    Releases,
+    Waits,
+    /// A token that leaves is timed.
+    LapStarts,
+}
+
+use When::*;
+
+type Line = (When, &'static str);
+
+const RELAY: [Line; 5] = [
+    (Always, "r ← r + tokens that arrive"),
+    (Always, "if r > 0:"),
+    (Releases, "  r ← r − 1, q ← 1"),
+    (Waits, "else:"),
+    (Waits, "  q ← 0"),
+];
+const DELAY: [Line; 5] = [
+    (Always, "r ← r + tokens that arrive"),
+    (Always, "if r > 0 and c = 0:"),
+    (Releases, "  r ← r − 1, q ← 1, c ← C"),
+    (Waits, "else:"),
+    (Waits, "  q ← 0, and c ← c − 1 if c > 0"),
+];
+const TICK: Line = (Always, "t ← min(t + 1, limit)");
+const TIMED: Line = (Always, "if timing and a token arrives:");
+const IS_IT: [Line; 4] = [
+    (TimedArrives, "  if ignore > 0:"),
+    (NotIt, "    ignore ← ignore − 1"),
+    (TimedArrives, "  else:"),
+    (LapEnds, "    timing ← false"),
+];
+const IS_TIMED: Line = (Always, "if q > 0 and not timing:");
+const START: Line = (
+    LapStarts,
+    "  timing ← true, t ← 0, ignore ← max(m − r − 1, 0)",
+);
+
+fn listing(program: Program) -> Vec<Line> {
+    let before: &[Line] = match program {
+        Program::Delay => return DELAY.to_vec(),
+        Program::Relay => return RELAY.to_vec(),
+        Program::Measure | Program::MeasureAsPrinted => &[TICK, TIMED],
+        Program::HopCount => &[TIMED],
+        Program::ShortestLap => &[
+            TICK,
+            (Always, "if tokens arrive:"),
+            (Arrives, "  gap ← min(gap, t − last), last ← t"),
+            TIMED,
+        ],
+        Program::ShortestLapEpochs => &[TICK, (Always, "seen ← seen + tokens that arrive"), TIMED],
+    };
+    let timed: &[Line] = match program {
+        Program::MeasureAsPrinted => &[
+            (TimedArrives, "  ignore ← ignore − 1"),
+            (TimedArrives, "  if ignore < 1:"),
+            (LapEnds, "    timing ← false"),
+        ],
+        _ => &IS_IT,
+    };
+    let lap_ends: &[Line] = match program {
+        Program::Delay | Program::Relay => &[],
+        Program::Measure => &[(LapEnds, "    C ← max(⌊t/m⌋ − 1, 0)")],
+        Program::MeasureAsPrinted => &[(LapEnds, "    C ← ⌊t/m⌋ − 1")],
+        Program::HopCount => &[
+            (LapEnds, "    C ← max(⌊(hops on it − mark)/m⌋ − 1, 0)"),
+            (LapEnds, "    c ← min(c, C)"),
+        ],
+        Program::ShortestLap => &[
+            (LapEnds, "    new ← max(⌊t/m⌋ − 1, 0)"),
+            (LapEnds, "    if new < C, or t = lap and gap ≤ new:"),
+            (Believed, "      C ← new"),
+            (LapEnds, "    c ← min(c, C), lap ← t"),
+        ],
+        Program::ShortestLapEpochs => &[
+            (LapEnds, "    remember t; begin a new epoch if it is time"),
+            (LapEnds, "    C ← max(⌊shortest/m⌋ − 1, 0), c ← min(c, C)"),
+        ],
+    };
+    let lap_starts: &[Line] = match program {
+        Program::MeasureAsPrinted => &[
+            IS_TIMED,
+            (LapStarts, "  timing ← true, t ← 0, ignore ← m − r − 1"),
+        ],
+        Program::HopCount => &[
+            IS_TIMED,
+            START,
+            (LapStarts, "  mark ← hops on the one that leaves"),
+        ],
+        Program::ShortestLap => &[IS_TIMED, START, (LapStarts, "  last ← 0, gap ← limit")],
+        _ => &[IS_TIMED, START],
+    };
+    [before, timed, lap_ends, &DELAY, lap_starts].concat()
+}
+
+/// The lines that a process executes between two states, as bits.
+fn executed(
+    program: Program,
+    before: (Process, Option<&Measuring>),
+    arriving: u32,
+    after: Process,
+) -> u32 {
+    let (arrives, releases) = (arriving > 0, after.queued > 0);
+    let variables = before.1;
+    let timing = variables.is_some_and(|variables| variables.timing);
+    let last_ignored = i32::from(program == Program::MeasureAsPrinted);
+    let is_it = variables.is_some_and(|variables| variables.ignore <= last_ignored);
+    let lap_ends = timing && arrives && is_it;
+    let happens = |when: When| match when {
+        Always => true,
+        Arrives => arrives,
+        TimedArrives => timing && arrives,
+        NotIt => timing && arrives && !is_it,
+        LapEnds => lap_ends,
+        Believed => lap_ends && variables.is_some_and(believed),
+        Releases => releases,
+        Waits => !releases,
+        LapStarts => releases && (!timing || lap_ends),
+    };
+    let lines = listing(program);
+    let bits = lines.iter().enumerate().filter(|(_, line)| happens(line.0));
+    bits.map(|(bit, _)| 1 << bit).sum()
+}
+
+/// Whether a lap that ends now is believed by `shortest-lap`.
+fn believed(variables: &Measuring) -> bool {
+    let lap = variables.elapsed.saturating_add(1).min(variables.limit);
+    let new = variables.base_in(1);
+    let gap = lap.saturating_sub(variables.gaps.arrived);
+    let gap = gap.min(variables.gaps.shortest);
+    new < variables.base || lap == variables.gaps.previous && i64::from(gap) <= i64::from(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use headway_core::{Configuration, Ring};
+    use headway_sim::settings::{DelayProgram, Settings, Start};
+    use strum::VariantNames;
+
+    use super::*;
+
+    /// Does what a line says.
+    fn obey(text: &str, p: &mut Process, v: &mut Measuring, arriving: u32, top: i32) {
+        let per_token = |rounds: u32| (rounds / v.tokens) as i32 - 1;
+        match text.trim() {
+            "r ← r + tokens that arrive" => p.resting += arriving,
+            "r ← r − 1, q ← 1" => (p.resting, p.queued) = (p.resting - 1, 1),
+            "r ← r − 1, q ← 1, c ← C" => {
+                (p.resting, p.queued, p.counter) = (p.resting - 1, 1, top);
+            }
+            "q ← 0" => p.queued = 0,
+            "q ← 0, and c ← c − 1 if c > 0" => {
+                (p.queued, p.counter) = (0, p.counter - i32::from(p.counter > 0));
+            }
+            "t ← min(t + 1, limit)" => v.elapsed = (v.elapsed + 1).min(v.limit),
+            "ignore ← ignore − 1" => v.ignore -= 1,
+            "timing ← false" => v.timing = false,
+            "C ← max(⌊t/m⌋ − 1, 0)" => v.base = per_token(v.elapsed).max(0),
+            "new ← max(⌊t/m⌋ − 1, 0)" => {}
+            "C ← new" => v.base = per_token(v.elapsed).max(0),
+            "C ← ⌊t/m⌋ − 1" => v.base = per_token(v.elapsed),
+            "c ← min(c, C)" => p.counter = p.counter.min(v.base),
+            "c ← min(c, C), lap ← t" => {
+                p.counter = p.counter.min(v.base);
+                v.gaps.previous = v.elapsed;
+            }
+            "gap ← min(gap, t − last), last ← t" => {
+                v.gaps.shortest = v
+                    .gaps
+                    .shortest
+                    .min(v.elapsed.saturating_sub(v.gaps.arrived));
+                v.gaps.arrived = v.elapsed;
+            }
+            "timing ← true, t ← 0, ignore ← max(m − r − 1, 0)" => {
+                (v.timing, v.elapsed) = (true, 0);
+                v.ignore = (v.tokens as i32 - p.resting as i32 - 1).max(0);
+            }
+            "timing ← true, t ← 0, ignore ← m − r − 1" => {
+                (v.timing, v.elapsed) = (true, 0);
+                v.ignore = v.tokens as i32 - p.resting as i32 - 1;
+            }
+            "last ← 0, gap ← limit" => (v.gaps.arrived, v.gaps.shortest) = (0, v.limit),
+            other => {
+                // Those that only ask.
+                assert!(other.ends_with(':'), "{other}: not known to the test");
+            }
+        }
+    }
+
+    fn rings() -> impl Iterator<Item = (DelayProgram, Ring, Configuration)> {
+        let programs = DelayProgram::VARIANTS
+            .iter()
+            .map(|name| name.parse().unwrap());
+        programs
+            .flat_map(|program| (0..60).map(move |seed| (program, seed)))
+            .map(|(program, seed)| {
+                let settings = Settings {
+                    processes: Some(5 + seed % 7),
+                    tokens: Some(1 + seed % 4),
+                    program: Some(program),
+                    delays: (program == DelayProgram::Fixed).then(|| "3".parse().unwrap()),
+                    start: Some(Start::Random),
+                    seed: Some(seed),
+                    ..Settings::default()
+                };
+                let (ring, state) = settings.build().unwrap();
+                (program, ring, state)
+            })
+    }
+
+    /// Whoever obeys the lines that are lit, and no others, gets where the program gets.
+    #[test]
+    fn the_lines_that_are_lit_are_those_that_are_executed() {
+        let mut seen = std::collections::BTreeSet::new();
+        for (program, ring, mut state) in rings() {
+            // What tokens carry and how epochs end is not in the listing's variables.
+            let whole = !matches!(
+                program,
+                DelayProgram::HopCount | DelayProgram::ShortestLapEpochs
+            );
+            for _ in 0..80 {
+                let next = ring.after_round(&state);
+                for index in 0..ring.len() {
+                    let arriving = state.processes[(index + ring.len() - 1) % ring.len()].queued;
+                    let kind = ring.programs()[index];
+                    let variables = state.measuring.get(&index);
+                    let before = state.processes[index];
+                    let after = next.processes[index];
+                    let lit = executed(kind, (before, variables), arriving, after);
+                    let mut p = Process {
+                        queued: 0,
+                        ..before
+                    };
+                    let mut v = variables.copied().unwrap_or(Measuring::new(1, 1));
+                    for (bit, (_, text)) in listing(kind).iter().enumerate() {
+                        if lit >> bit & 1 == 0 {
+                            continue;
+                        }
+                        seen.insert((kind, *text));
+                        if whole || !kind.measures() {
+                            let top = if kind.measures() {
+                                v.base
+                            } else {
+                                ring.separation().top()
+                            };
+                            obey(text, &mut p, &mut v, arriving, top);
+                        }
+                    }
+                    if whole || !kind.measures() {
+                        assert_eq!(p, after, "{kind} at {index}");
+                        let measured = next.measuring.get(&index);
+                        assert_eq!(variables.map(|_| v), measured.copied(), "{kind} at {index}");
+                    }
+                }
+                state = next;
+            }
+        }
+        for program in Program::ALL {
+            for (_, text) in listing(program) {
+                assert!(
+                    seen.contains(&(program, text)),
+                    "{program}: {text} is never executed"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod api;
+#[cfg(test)]
+mod damage;
+mod desk;
+mod error;
+mod limits;
+pub mod runs;
+mod time;
+
+pub use api::document;
+pub use desk::{Answer, Desk, Request};
+pub use error::{ApiError, ErrorBody, ErrorDetail};
+pub use limits::Limits;
+#[cfg(target_family = "wasm")]
+pub use time::set_now_ms;
