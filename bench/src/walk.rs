@@ -6,14 +6,14 @@ use headway_walk::formation::Formations;
 use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
 use headway_walk::search::{self, Request};
-use headway_walk::{Network, Walk, order, tour};
+use headway_walk::{NEVER, Network, Walk, order, tour};
 
 use crate::table::{Goal, Row, Table, best_of, peak_bytes, ratio, time};
 
 pub(crate) fn measure(table: &mut Table) {
     let torus = Generator::Torus(100, 100).network(0).expect("a torus");
     let short = (0..8)
-        .find_map(|stream| Formations::new(&torus, 2, 90).walk(1, stream, 20_000_000))
+        .find_map(|stream| Formations::new(&torus, 2, 90, &NEVER).walk(1, stream, 20_000_000))
         .expect("formations 90 apart");
     let long = lingering(&torus, &short);
     distance_kept(table, &torus, &long);

@@ -6,7 +6,7 @@ use headway_walk::file::{self, Tables};
 use headway_walk::formats::ReadError;
 use headway_walk::network::{Network, NetworkError};
 use headway_walk::search::{Found, Method, Request};
-use headway_walk::{bound, hamiltonian};
+use headway_walk::{NEVER, bound, hamiltonian};
 use serde_json::Value;
 
 use crate::Failure;
@@ -79,7 +79,7 @@ pub fn is_enough(request: &Request, found: &Found) -> bool {
 /// Why a method has no walk to offer.
 pub fn nothing_found(network: &Network, tokens: usize, method: Method, seed: u64) -> String {
     match method {
-        Method::Hamiltonian => match hamiltonian::cycle(network, seed, 20_000) {
+        Method::Hamiltonian => match hamiltonian::cycle(network, seed, 20_000, &NEVER) {
             hamiltonian::Cycle::Impossible(reason) => {
                 format!("no walk visits every node exactly once: {reason}")
             }
@@ -92,7 +92,7 @@ pub fn nothing_found(network: &Network, tokens: usize, method: Method, seed: u64
                                          node (links have to go both ways)"
             .to_owned(),
         Method::Formation => {
-            let bound = bound::upper(network, tokens);
+            let bound = bound::upper(network, tokens, &NEVER);
             match bound {
                 Some(bound) if bound.distance == 0 => {
                     format!("tokens must meet: {}", bound.reason)

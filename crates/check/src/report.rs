@@ -205,9 +205,8 @@ impl Lasso {
     pub(crate) fn trace<M: Model>(&self, model: &M) -> Trace {
         let (states, repeats_from) = model.unfold(&self.stem, &self.cycle);
         Trace {
-            states: states.iter().map(|state| model.show(state)).collect(),
             repeats_from,
-            start: None,
+            ..Trace::new(states.iter().map(|state| model.show(state)))
         }
     }
 }
@@ -223,6 +222,17 @@ pub struct Trace {
     /// The first state as a ring and its configuration, where the model is of
     /// that kind: it can be replayed.
     pub start: Option<(Ring, Configuration)>,
+}
+
+impl Trace {
+    /// A run that ends, of a model that cannot be replayed.
+    pub(crate) fn new(states: impl IntoIterator<Item = String>) -> Trace {
+        Trace {
+            states: states.into_iter().collect(),
+            repeats_from: None,
+            start: None,
+        }
+    }
 }
 
 #[cfg(test)]

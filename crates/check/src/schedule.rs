@@ -1,11 +1,14 @@
 //! Who is selected in a step.
 
-use std::fmt;
-use std::str::FromStr;
+use strum::{Display, EnumString, IntoStaticStr};
 
 /// Which sets of enabled processes may make their assignment in one step. All are
 /// unfair: a process may never be selected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumString, IntoStaticStr,
+)]
+#[strum(serialize_all = "kebab-case")]
+#[strum(parse_err_ty = UnknownScheduler, parse_err_fn = unknown)]
 pub enum Scheduler {
     /// All enabled processes.
     Synchronous,
@@ -27,13 +30,8 @@ impl Scheduler {
     ];
 
     /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scheduler::Synchronous => "synchronous",
-            Scheduler::Central => "central",
-            Scheduler::LocallyCentral => "locally-central",
-            Scheduler::Distributed => "distributed",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Every set that may be selected from the enabled ones, in a fixed order.
@@ -80,24 +78,11 @@ pub(crate) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-impl fmt::Display for Scheduler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// The text names no scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected synchronous, central, locally-central or distributed")]
 pub struct UnknownScheduler;
 
-impl FromStr for Scheduler {
-    type Err = UnknownScheduler;
-
-    fn from_str(text: &str) -> Result<Scheduler, UnknownScheduler> {
-        Scheduler::ALL
-            .into_iter()
-            .find(|scheduler| scheduler.name() == text)
-            .ok_or(UnknownScheduler)
-    }
+fn unknown(_: &str) -> UnknownScheduler {
+    UnknownScheduler
 }

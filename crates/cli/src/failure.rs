@@ -2,7 +2,8 @@
 //! wrong and what to do.
 
 use std::fmt::Display;
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -117,6 +118,27 @@ pub(crate) fn expect_endings(svg: Option<&Path>, tikz: Option<&Path>) -> Result<
 /// Writes a whole file.
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     std::fs::write(path, contents).map_err(|error| Failure::writing(path, &error))
+}
+
+/// Writes to a file, or to standard output without one or for `-`.
+pub(crate) fn write_to(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    match path.filter(|path| !is_stdin(path)) {
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            write(&mut out)?;
+            out.flush()?;
+        }
+        Some(path) => {
+            let failed = |error: io::Error| Failure::writing(path, &error);
+            let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+            write(&mut out).map_err(failed)?;
+            out.flush().map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 /// At most 100 characters of a line around a column.

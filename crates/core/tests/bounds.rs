@@ -70,7 +70,7 @@ fn searched(ring: &Ring, m: u32) -> (Option<u64>, Option<u64>) {
 
 #[test]
 fn the_worst_case_is_met_and_never_exceeded() {
-    let rings: [(usize, u32, u32, &[usize]); 12] = [
+    let rings: [(usize, u32, u32, &[usize]); 14] = [
         (4, 2, 2, &[0]),
         (4, 2, 2, &[0, 1]),
         (5, 2, 2, &[1, 3]),
@@ -83,6 +83,9 @@ fn the_worst_case_is_met_and_never_exceeded() {
         (4, 3, 1, &[0, 2]),
         (3, 3, 1, &[0]),
         (8, 2, 4, &[0, 1, 5]),
+        // A gap wider than d and a lone token; gaps that are all narrower than d.
+        (6, 1, 2, &[0]),
+        (6, 2, 3, &[0, 2, 4]),
     ];
     for (n, m, d, delays) in rings {
         let separation = Separation::new(d).unwrap();

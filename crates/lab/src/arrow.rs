@@ -45,7 +45,7 @@ enum Values {
 impl<'a> SampleColumns<'a> {
     /// Without rows.
     pub fn new(sweep: &'a Sweep) -> SampleColumns<'a> {
-        let values = |&measure: &usize| match sweep.model.measures()[measure] {
+        let values = |&measure: &usize| match sweep.model.measures[measure] {
             Measure { scale: 1, .. } => Values::Whole(Int64Builder::new()),
             Measure { scale, .. } => Values::Share(scale, Float64Builder::new()),
         };

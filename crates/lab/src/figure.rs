@@ -305,7 +305,7 @@ fn x_of(sweep: &Sweep, figure: &Figure, cell: &Cell, result: &CellResult) -> Opt
 /// The place of a measure among those of the sweep, and its scale.
 fn measured(sweep: &Sweep, name: &str) -> Option<(usize, f64)> {
     let place = sweep.measure_names().position(|measure| measure == name)?;
-    let scale = sweep.model.measures()[sweep.measures[place]].scale;
+    let scale = sweep.model.measures[sweep.measures[place]].scale;
     Some((place, scale as f64))
 }
 

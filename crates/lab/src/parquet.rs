@@ -115,7 +115,7 @@ fn metadata(sweep: &Sweep) -> Vec<KeyValue> {
         ("sweep", sweep.text.clone().unwrap_or_default()),
     ];
     let measures = sweep.measures.iter().map(|&measure| {
-        let measure = sweep.model.measures()[measure];
+        let measure = sweep.model.measures[measure];
         KeyValue::new(
             format!("measure {}", measure.name),
             measure.about.to_owned(),

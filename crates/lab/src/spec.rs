@@ -25,7 +25,7 @@ pub struct Sweep {
     /// What it is about, in a paragraph.
     pub about: String,
     /// What is swept.
-    pub model: &'static dyn Model,
+    pub model: &'static Model,
     /// The seed of every random choice.
     pub seed: u64,
     /// Samples per cell.
@@ -184,14 +184,14 @@ impl Sweep {
     pub(crate) fn add_grid(&mut self, grid: &Grid) -> Result<(), SpecError> {
         for (index, (name, entries)) in grid.axes.iter().enumerate() {
             let at = entries.first().map_or(grid.at, |entry| entry.at);
-            if !self.model.axes().iter().any(|axis| axis.name == name) {
+            if !self.model.axes.iter().any(|axis| axis.name == name) {
                 return Err(SpecError::new(
                     format!("grid.{name}"),
                     at,
                     format!(
                         "the model '{}' has no such axis; expected {}",
-                        self.model.name(),
-                        list(self.model.axes().iter().map(|axis| axis.name))
+                        self.model.name,
+                        list(self.model.axes.iter().map(|axis| axis.name))
                     ),
                 ));
             }
@@ -217,7 +217,7 @@ impl Sweep {
         fixed: &mut Vec<(&'static str, Value)>,
         seen: &mut BTreeSet<Vec<Value>>,
     ) -> Result<(), SpecError> {
-        let Some(axis) = self.model.axes().get(fixed.len()) else {
+        let Some(axis) = self.model.axes.get(fixed.len()) else {
             let values: Vec<Value> = fixed.iter().map(|(_, value)| value.clone()).collect();
             if !seen.insert(values) {
                 return Ok(());
@@ -231,7 +231,7 @@ impl Sweep {
         }];
         let entries = given.map_or(&default[..], |(_, entries)| entries);
         for entry in entries {
-            for value in values_of(axis, entry, fixed, self.model.axes())? {
+            for value in values_of(axis, entry, fixed, self.model.axes)? {
                 fixed.push((axis.name, value));
                 self.expand(grid, fixed, seen)?;
                 fixed.pop();
@@ -257,9 +257,8 @@ impl Sweep {
             grid: grid.name.clone(),
             values,
         };
-        self.model
-            .sampler(&cell, &self.measures, Engine::Auto)
-            .map_err(|CellError { axis, message }| {
+        (self.model.sampler)(&cell, &self.measures, Engine::Auto).map_err(
+            |CellError { axis, message }| {
                 let given = grid.axes.iter().find(|(name, _)| name == axis);
                 let at = given.and_then(|(_, entries)| entries.first());
                 SpecError::new(
@@ -267,7 +266,8 @@ impl Sweep {
                     at.map_or(grid.at, |entry| entry.at),
                     message,
                 )
-            })?;
+            },
+        )?;
         self.cells.push(cell);
         Ok(())
     }
@@ -276,12 +276,12 @@ impl Sweep {
     pub fn measure_names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.measures
             .iter()
-            .map(|&index| self.model.measures()[index].name)
+            .map(|&index| self.model.measures[index].name)
     }
 
     /// Chooses the measures.
     pub(crate) fn set_measures(&mut self, names: &[Entry]) -> Result<(), SpecError> {
-        let known = self.model.measures();
+        let known = self.model.measures;
         self.measures.clear();
         for name in names {
             let index = known
@@ -315,7 +315,7 @@ impl Sweep {
         let mut text = format!(
             "{}|{}|{}|{}|{:?}|{:?}|{}",
             self.name,
-            self.model.name(),
+            self.model.name,
             self.seed,
             self.samples,
             self.measures,

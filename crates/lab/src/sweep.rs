@@ -220,7 +220,7 @@ pub fn state(sweep: &Sweep, cell: u32, sample: u64) -> Option<(Ring, Configurati
     if sample >= sweep.samples {
         return None;
     }
-    let sampler = sweep.model.sampler(cell, &sweep.measures, Engine::Auto);
+    let sampler = (sweep.model.sampler)(cell, &sweep.measures, Engine::Auto);
     let seed = sweep.cell_seed(cell).wrapping_add(sample);
     sampler.ok()?.state(seed)
 }
@@ -245,9 +245,7 @@ impl Worker<'_> {
         let sampler = match &mut self.sampler {
             Some((index, sampler)) if *index == of.cell => sampler,
             other => {
-                let sampler = sweep
-                    .model
-                    .sampler(cell, &sweep.measures, self.engine)
+                let sampler = (sweep.model.sampler)(cell, &sweep.measures, self.engine)
                     .map_err(|error| failed(of.first, error.message))?;
                 &mut other.insert((of.cell, sampler)).1
             }

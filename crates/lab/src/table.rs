@@ -70,7 +70,7 @@ pub fn cell_row(sweep: &Sweep, result: &CellResult) -> Vec<Datum> {
     row.push(Datum::Text(sweep.seed.to_string()));
     row.push(Datum::Whole(sweep.samples as i64));
     for (&measure, summary) in sweep.measures.iter().zip(&result.summaries) {
-        let measure = sweep.model.measures()[measure];
+        let measure = sweep.model.measures[measure];
         let scale = measure.scale as f64;
         let decimal =
             |value: Option<f64>| value.map_or(Datum::Empty, |v| Datum::Decimal(v / scale));
@@ -96,7 +96,7 @@ pub(crate) fn sample_columns(sweep: &Sweep) -> Columns {
     columns.push(("seed".to_owned(), ColumnKind::Text));
     columns.push(("sample".to_owned(), ColumnKind::Whole));
     for &measure in &sweep.measures {
-        let Measure { name, scale, .. } = sweep.model.measures()[measure];
+        let Measure { name, scale, .. } = sweep.model.measures[measure];
         let kind = if scale == 1 {
             ColumnKind::Whole
         } else {
@@ -119,7 +119,7 @@ pub fn sample_rows<'a>(
             let mut row = head.clone();
             row.push(Datum::Whole(number as i64));
             for (&measure, value) in sweep.measures.iter().zip(values) {
-                let scale = sweep.model.measures()[measure].scale;
+                let scale = sweep.model.measures[measure].scale;
                 row.push(match value {
                     None => Datum::Empty,
                     Some(value) if scale == 1 => Datum::Whole(*value),
@@ -144,7 +144,7 @@ fn leading_columns(sweep: &Sweep) -> Columns {
         ("cell".to_owned(), ColumnKind::Whole),
         ("grid".to_owned(), ColumnKind::Text),
     ];
-    for axis in sweep.model.axes() {
+    for axis in sweep.model.axes {
         let numbers = sweep
             .cells
             .iter()

@@ -116,7 +116,7 @@ fn every_shipped_experiment_runs_and_is_drawn() {
         assert!(!sweep.about.is_empty() && !sweep.figures.is_empty());
         sweep.samples = 2;
         // The cells of the costly models are all alike; some of them will do.
-        let keep = if sweep.model.name() == "ring" {
+        let keep = if sweep.model.name == "ring" {
             usize::MAX
         } else {
             40
@@ -152,18 +152,18 @@ fn every_shipped_experiment_runs_and_is_drawn() {
 #[test]
 fn models_are_well_formed() {
     for model in MODELS {
-        for (index, axis) in model.axes().iter().enumerate() {
-            let before = &model.axes()[..index];
+        for (index, axis) in model.axes.iter().enumerate() {
+            let before = &model.axes[..index];
             assert!(before.iter().all(|other| other.name != axis.name));
             assert!(!axis.about.is_empty());
         }
-        for measure in model.measures() {
+        for measure in model.measures {
             assert!(measure.scale > 0 && !measure.about.is_empty());
         }
-        let first = model.measures()[0].name;
+        let first = model.measures[0].name;
         let text = format!(
             "name = \"x\"\nmodel = \"{}\"\nmeasure = [\"{first}\"]\n[[grid]]\n",
-            model.name()
+            model.name
         );
         assert_eq!(
             Sweep::parse(&text).unwrap().cells.len(),

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use crate::graph::{ArcsByNode, EventGraph};
-use crate::net::{Marking, Net, PlaceIndex};
+use crate::net::PlaceIndex;
 
 /// A weighted sum of tokens that no firing changes, here with all weights 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,25 +69,6 @@ pub fn generators(graph: &EventGraph) -> Vec<Invariant> {
             places,
         })
         .collect()
-}
-
-/// Whether a weighted sum of tokens is a P-invariant of a net: no transition
-/// changes it. For any net, not only event graphs.
-pub fn holds(net: &Net, weights: &[i128]) -> bool {
-    let mut change = vec![0_i128; net.transitions()];
-    for arc in net.arcs() {
-        let weight = weights[arc.place as usize] * i128::from(arc.weight);
-        change[arc.transition as usize] += match arc.direction {
-            crate::net::Direction::TransitionToPlace => weight,
-            crate::net::Direction::PlaceToTransition => -weight,
-        };
-    }
-    change.iter().all(|&change| change == 0)
-}
-
-/// The sum over the places of an invariant in some marking.
-pub fn value(invariant: &Invariant, marking: &Marking) -> u64 {
-    invariant.places.iter().map(|&place| marking.0[place]).sum()
 }
 
 struct Ears<'a> {

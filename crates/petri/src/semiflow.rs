@@ -8,6 +8,7 @@
 //! fast algorithm to obtain all invariants of a generalised Petri net*, 1982). There
 //! can be exponentially many, so that the search has a limit.
 
+use fixedbitset::FixedBitSet;
 use num_integer::gcd;
 use thiserror::Error;
 
@@ -117,8 +118,8 @@ struct Row {
     rest: Sparse,
     /// Of what it is the combination.
     weights: Sparse,
-    /// Which those are, as bits.
-    support: Vec<u64>,
+    /// Which those are.
+    support: FixedBitSet,
 }
 
 /// The minimal non-negative combinations of rows of a matrix that are 0.
@@ -140,8 +141,8 @@ fn minimal(
                 same
             });
             rest.retain(|&(_, value)| value != 0);
-            let mut support = vec![0; rows.div_ceil(64)];
-            support[row as usize / 64] |= 1 << (row % 64);
+            let mut support = FixedBitSet::with_capacity(rows);
+            support.insert(row as usize);
             Row {
                 rest,
                 weights: vec![(row, 1)],
@@ -162,18 +163,13 @@ fn minimal(
                 if pairs > MAX_PAIRS || kept.len() + made.len() > MAX_ROWS {
                     return Err(TooManySemiflows::Rows);
                 }
-                let support: Vec<u64> = one
-                    .support
-                    .iter()
-                    .zip(&other.support)
-                    .map(|(a, b)| a | b)
-                    .collect();
+                let support = &one.support | &other.support;
                 // A combination that contains another one is a sum of smaller ones.
-                let contains = |row: &&Row| is_subset(&row.support, &support);
+                let contains = |row: &&Row| row.support.is_subset(&support);
                 if kept.iter().chain(&made).find(contains).is_some() {
                     continue;
                 }
-                made.retain(|row| !is_subset(&support, &row.support));
+                made.retain(|row| !support.is_subset(&row.support));
                 let (a, b) = (entry(&one.rest, column), -entry(&other.rest, column));
                 let common = gcd(a, b);
                 made.push(combined((b / common, one), (a / common, other), support)?);
@@ -181,7 +177,7 @@ fn minimal(
         }
         kept.retain(|row| {
             let smaller =
-                |new: &Row| new.support != row.support && is_subset(&new.support, &row.support);
+                |new: &Row| new.support != row.support && new.support.is_subset(&row.support);
             !made.iter().any(smaller)
         });
         kept.append(&mut made);
@@ -219,18 +215,11 @@ fn entry(row: &Sparse, column: u32) -> i128 {
     found.map_or(0, |index| row[index].1)
 }
 
-fn is_subset(small: &[u64], large: &[u64]) -> bool {
-    small
-        .iter()
-        .zip(large)
-        .all(|(small, large)| small & !large == 0)
-}
-
 /// A sum of multiples of two rows, without common factor.
 fn combined(
     one: (i128, &Row),
     other: (i128, &Row),
-    support: Vec<u64>,
+    support: FixedBitSet,
 ) -> Result<Row, TooManySemiflows> {
     let mut rest = sum((one.0, &one.1.rest), (other.0, &other.1.rest))?;
     let mut weights = sum((one.0, &one.1.weights), (other.0, &other.1.weights))?;

@@ -7,6 +7,7 @@
 //! trap (M. Hack after F. Commoner, 1972), which is a second way to an answer that
 //! markings give, and works for nets with too many of them.
 
+use fixedbitset::FixedBitSet;
 use thiserror::Error;
 
 use crate::net::{Adjacency, Marking, Net, PlaceIndex};
@@ -49,12 +50,11 @@ pub fn traps(net: &Net) -> Result<Vec<Vec<PlaceIndex>>, TooManySets> {
 }
 
 /// The largest trap within a set of places; it may be empty.
-pub fn trap_within(net: &Net, places: &[PlaceIndex]) -> Vec<PlaceIndex> {
-    let search = Search::new(net, Kind::Trap);
-    let mut inside = vec![false; net.places()];
-    places.iter().for_each(|&place| inside[place] = true);
-    search.shrink(&mut inside);
-    (0..net.places()).filter(|&place| inside[place]).collect()
+fn trap_within(net: &Net, places: &[PlaceIndex]) -> FixedBitSet {
+    let mut inside = FixedBitSet::with_capacity(net.places());
+    inside.extend(places.iter().copied());
+    Search::new(net, Kind::Trap).shrink(&mut inside);
+    inside
 }
 
 /// Whether a free-choice net is live; `None` for a net that is not free-choice.
@@ -71,7 +71,7 @@ pub fn free_choice_live(net: &Net, marking: &Marking) -> Option<Result<bool, Too
             // A place without any arc is a siphon, too, and empties nothing.
             let mut places = siphon.iter();
             places.all(|&place| adjacency.consumers(place).is_empty())
-                || trap.iter().any(|&place| marking.0[place] > 0)
+                || trap.ones().any(|place| marking.0[place] > 0)
         }))
     })
 }
@@ -108,14 +108,14 @@ struct Search {
     adjacency: Adjacency,
     kind: Kind,
     steps: usize,
-    found: Vec<Vec<bool>>,
+    found: Vec<FixedBitSet>,
 }
 
 /// What a search is at: places that are in the set, and that are not.
 #[derive(Clone)]
 struct Partial {
-    inside: Vec<bool>,
-    outside: Vec<bool>,
+    inside: FixedBitSet,
+    outside: FixedBitSet,
 }
 
 impl Search {
@@ -151,11 +151,11 @@ impl Search {
         let mut open: Vec<Partial> = Vec::new();
         for first in 0..places {
             let mut partial = Partial {
-                inside: vec![false; places],
-                outside: vec![false; places],
+                inside: FixedBitSet::with_capacity(places),
+                outside: FixedBitSet::with_capacity(places),
             };
-            partial.inside[first] = true;
-            partial.outside[..first].fill(true);
+            partial.inside.insert(first);
+            partial.outside.insert_range(..first);
             open.push(partial);
             while let Some(partial) = open.pop() {
                 self.steps += 1;
@@ -166,12 +166,10 @@ impl Search {
             }
         }
         let minimal = self.found.iter().filter(|set| {
-            let smaller = |other: &&Vec<bool>| *other != *set && is_subset(other, set);
-            !self.found.iter().any(|other| smaller(&other))
+            let smaller = |other: &FixedBitSet| other != *set && other.is_subset(set);
+            !self.found.iter().any(smaller)
         });
-        let mut sets: Vec<Vec<PlaceIndex>> = minimal
-            .map(|set| (0..places).filter(|&place| set[place]).collect())
-            .collect();
+        let mut sets: Vec<Vec<PlaceIndex>> = minimal.map(|set| set.ones().collect()).collect();
         sets.sort_unstable();
         sets.dedup();
         Ok(sets)
@@ -179,16 +177,17 @@ impl Search {
 
     /// Keeps a finished set, or chooses in all ways what an unfinished one needs.
     fn extend(&mut self, partial: Partial, open: &mut Vec<Partial>) {
-        if self.found.iter().any(|set| is_subset(set, &partial.inside)) {
+        if (self.found.iter()).any(|set| set.is_subset(&partial.inside)) {
             return;
         }
         // What is left must still have room for such a set.
-        let mut possible: Vec<bool> = partial.outside.iter().map(|outside| !outside).collect();
+        let mut possible = partial.outside.clone();
+        possible.toggle_range(..);
         self.shrink(&mut possible);
-        if !is_subset(&partial.inside, &possible) {
+        if !partial.inside.is_subset(&possible) {
             return;
         }
-        let members = (0..partial.inside.len()).filter(|&place| partial.inside[place]);
+        let members = partial.inside.ones();
         let unmet = members
             .flat_map(|place| self.asking(place))
             .map(|&(transition, _)| self.needs(transition as usize))
@@ -207,15 +206,15 @@ impl Search {
             let place = place as usize;
             if possible[place] {
                 let mut next = rest.clone();
-                next.inside[place] = true;
+                next.inside.insert(place);
                 open.push(next);
-                rest.outside[place] = true;
+                rest.outside.insert(place);
             }
         }
     }
 
     /// Drops places until the rest is a siphon (a trap): the largest one within.
-    fn shrink(&self, set: &mut [bool]) {
+    fn shrink(&self, set: &mut FixedBitSet) {
         let mut open: Vec<usize> = (0..self.adjacency.transitions()).collect();
         let asked: fn(&Adjacency, usize) -> &[(u32, u64)] = match self.kind {
             Kind::Siphon => Adjacency::outputs,
@@ -234,18 +233,12 @@ impl Search {
                 continue;
             }
             for &(place, _) in asked(&self.adjacency, transition) {
-                if std::mem::replace(&mut set[place as usize], false) {
+                if set.contains(place as usize) {
+                    set.remove(place as usize);
                     let others = needed_by(&self.adjacency, place as usize);
                     open.extend(others.iter().map(|&(transition, _)| transition as usize));
                 }
             }
         }
     }
-}
-
-fn is_subset(small: &[bool], large: &[bool]) -> bool {
-    small
-        .iter()
-        .zip(large)
-        .all(|(&small, &large)| !small || large)
 }

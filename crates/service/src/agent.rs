@@ -16,7 +16,7 @@ use crate::config::{Settings, When};
 use crate::membership::roster::Roster;
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
-use crate::permits::{self, Permits, Rules, Runs};
+use crate::permits::{self, Permits, Rules, Runs, Slots};
 use crate::request::Answer;
 use crate::rollouts::Rollouts;
 use crate::seat::{self, Seat};
@@ -70,6 +70,8 @@ pub struct Agent {
     alarms: Alarms,
     /// Alarms about what was kept before.
     doubts: Alarms,
+    /// Alarms about the log of rosters.
+    keeping: Alarms,
     /// What could not be kept.
     unkept: BTreeMap<Stored, String>,
     /// What the notes were made from: changes of permits, and how many nodes leave.
@@ -132,6 +134,7 @@ impl Agent {
             rejections: Rejections::default(),
             alarms: Alarms::default(),
             doubts: Alarms::default(),
+            keeping: Alarms::default(),
             unkept: BTreeMap::new(),
             noted: None,
             neighbours_due: true,
@@ -180,7 +183,7 @@ impl Agent {
                 self.keep_roster();
             }
         }
-        self.membership.say_silent(now, self.epoch);
+        self.membership.say(now, self.epoch, self.works(now));
         self.time_rollouts(now);
         self.follow_up(now);
     }
@@ -374,6 +377,10 @@ impl Agent {
             membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
             membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
             membership::Effect::NoMajority => self.counts.bypass_refused += 1,
+            membership::Effect::Propose(change) => self.effects.push_back(Effect::Propose(change)),
+            membership::Effect::Letter(from, letter) => {
+                self.effects.push_back(Effect::Letter(from, letter));
+            }
             membership::Effect::Rollouts(address, bytes) => {
                 self.rollouts.handle_news(&address, &bytes);
             }
@@ -400,6 +407,11 @@ impl Agent {
             run: self.permits.run(),
             fence: self.fence.max(self.seat.fence()),
         }));
+    }
+
+    /// The roster that this node acts by.
+    pub(crate) const fn roster(&self) -> Option<&Roster> {
+        self.membership.roster()
     }
 
     fn keep_roster(&mut self) {
@@ -433,5 +445,6 @@ fn rules(settings: &Settings, roster: Option<&Roster>) -> Rules {
         lease: settings.api.lease,
         patience: settings.fleetlock.patience,
         every_permit: settings.hook.command.is_some() && settings.hook.when == When::Every,
+        slots: Slots::new(settings.ring.tokens.get(), &settings.fleetlock.slots),
     }
 }

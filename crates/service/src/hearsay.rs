@@ -1,8 +1,9 @@
-//! Who is silent, as every member of a fleet says it: only two members hear that a third is dead,
-//! and all should know why the ring stands still.
+//! Who is silent and who works, as every member of a fleet says it: only two members hear that a
+//! third is dead, and all should know why the ring stands still.
 //!
-//! Without clock or socket. A member that hears nothing of a neighbour says so, again and again;
-//! whoever hears that tells its own neighbours, and forgets it when it is not said any more.
+//! Without clock or socket. A member that hears nothing of a neighbour says so, again and again,
+//! and so does one that uses a permit for a while; whoever hears that tells its own neighbours,
+//! and forgets it when it is not said any more.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +17,11 @@ const AGAIN: Duration = Duration::from_secs(5);
 const FORGET: Duration = Duration::from_secs(20);
 
 /// Members in one message at most, so that it fits into a datagram.
-const MAX_REPORTS: usize = 4;
+const MAX_REPORTS: usize = 2;
+
+/// What a member says of its work at most, for the same reason.
+const MAX_WORKS: usize = 2;
+const MAX_CHARACTERS: usize = 40;
 
 /// What a member says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +31,20 @@ pub(crate) struct Report {
     version: u64,
     /// Its silent neighbours, and since when, in milliseconds since 1970.
     silent: Vec<(String, u64)>,
+    /// Who uses its permits, and since when.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    works: Vec<(String, u64)>,
+}
+
+/// A member that uses a permit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Working {
+    /// Its name.
+    pub name: String,
+    /// What for.
+    pub used_by: String,
+    /// For how long.
+    pub since_ms: u64,
 }
 
 /// A member that others do not hear.
@@ -49,21 +68,34 @@ pub(crate) struct Hearsay {
 }
 
 impl Hearsay {
-    /// These neighbours of this node are silent, since those times of day. It is said if that
-    /// has changed, or was not said for a while.
-    pub(crate) fn say(&mut self, now: Duration, unix_ms: u64, me: &str, silent: &[(String, u64)]) {
+    /// These neighbours of this node are silent, and this work is done here, since those times
+    /// of day. It is said if that has changed, or was not said for a while.
+    pub(crate) fn say(
+        &mut self,
+        now: Duration,
+        unix_ms: u64,
+        me: &str,
+        silent: Vec<(String, u64)>,
+        mut works: Vec<(String, u64)>,
+    ) {
+        works.truncate(MAX_WORKS);
+        for (work, _) in &mut works {
+            *work = work.chars().take(MAX_CHARACTERS).collect();
+        }
         self.reports
             .retain(|_, (_, heard)| now.saturating_sub(*heard) < FORGET);
         let last = self.reports.get(me).map(|(report, _)| report);
-        let same = last.map_or(silent.is_empty(), |last| last.silent == silent);
-        let late = !silent.is_empty() && now.saturating_sub(self.said) >= AGAIN;
+        let nothing = silent.is_empty() && works.is_empty();
+        let same = last.map_or(nothing, |last| last.silent == silent && last.works == works);
+        let late = !nothing && now.saturating_sub(self.said) >= AGAIN;
         if same && !late {
             return;
         }
         let report = Report {
             by: me.to_owned(),
             version: last.map_or(0, |last| last.version + 1).max(unix_ms),
-            silent: silent.to_vec(),
+            silent,
+            works,
         };
         self.said = now;
         self.learn(now, report);
@@ -106,6 +138,19 @@ impl Hearsay {
         }
         unheard.into_values().collect()
     }
+
+    /// Who uses a permit, by name.
+    pub(crate) fn working(&self, unix_ms: u64) -> Vec<Working> {
+        let reports = self.reports.values();
+        let works = reports.flat_map(|(report, _)| {
+            report.works.iter().map(|(used_by, since)| Working {
+                name: report.by.clone(),
+                used_by: used_by.clone(),
+                since_ms: unix_ms.saturating_sub(*since),
+            })
+        });
+        works.collect()
+    }
 }
 
 #[cfg(test)]
@@ -116,10 +161,10 @@ mod tests {
     fn what_is_said_is_passed_on_and_forgotten() {
         let s = Duration::from_secs;
         let [mut a, mut b] = [Hearsay::default(), Hearsay::default()];
-        a.say(s(1), 1_000, "a", &[]);
+        a.say(s(1), 1_000, "a", vec![], vec![]);
         assert_eq!(a.poll_news(), None, "nothing to say");
-        let silent = [("c".to_owned(), 500)];
-        a.say(s(1), 1_000, "a", &silent);
+        let silent = || vec![("c".to_owned(), 500)];
+        a.say(s(1), 1_000, "a", silent(), vec![]);
         let told = a.poll_news().expect("news");
         b.handle(s(2), "b", told.clone());
         assert_eq!(b.poll_news(), Some(told.clone()), "passed on");
@@ -134,11 +179,11 @@ mod tests {
         };
         assert_eq!(unheard(&b), [("c".into(), vec!["a".into()], 2_000)]);
         // Said again and again; then it is over, and that is said, too.
-        a.say(s(2), 2_000, "a", &silent);
+        a.say(s(2), 2_000, "a", silent(), vec![]);
         assert_eq!(a.poll_news(), None, "not yet");
-        a.say(s(6), 6_000, "a", &silent);
+        a.say(s(6), 6_000, "a", silent(), vec![]);
         b.handle(s(7), "b", a.poll_news().expect("said again"));
-        a.say(s(8), 8_000, "a", &[]);
+        a.say(s(8), 8_000, "a", vec![], vec![]);
         b.handle(s(8), "b", a.poll_news().expect("over"));
         assert!(unheard(&b).is_empty());
         // A member that says nothing any more has not said that it is over.
@@ -148,12 +193,46 @@ mod tests {
             vec![Report {
                 by: "d".into(),
                 version: 1,
-                silent: silent.to_vec(),
+                silent: silent(),
+                works: vec![],
             }],
         );
-        b.say(s(28), 28_000, "b", &[]);
+        b.say(s(28), 28_000, "b", vec![], vec![]);
         assert_eq!(unheard(&b).len(), 1);
-        b.say(s(29), 29_000, "b", &[]);
+        b.say(s(29), 29_000, "b", vec![], vec![]);
         assert!(unheard(&b).is_empty());
+    }
+
+    #[test]
+    fn work_is_known_everywhere_until_it_ends() {
+        let s = Duration::from_secs;
+        let [mut a, mut b] = [Hearsay::default(), Hearsay::default()];
+        let works = |text: &str| vec![(text.to_owned(), 1_000)];
+        a.say(s(3), 3_000, "a", vec![], works(&"ä".repeat(200)));
+        b.handle(s(3), "b", a.poll_news().expect("said"));
+        let [work] = &b.working(4_500)[..] else {
+            panic!("one works: {b:?}");
+        };
+        assert_eq!((&*work.name, work.since_ms), ("a", 3_500));
+        assert_eq!(work.used_by.chars().count(), MAX_CHARACTERS);
+        assert!(b.unheard(4_500).is_empty());
+        a.say(s(5), 5_000, "a", vec![], vec![]);
+        b.handle(s(5), "b", a.poll_news().expect("over"));
+        assert!(b.working(5_000).is_empty());
+        // A message of the last version, which knew of no work.
+        let old = br#"[{"by":"c","version":1,"silent":[]}]"#;
+        let old: Vec<Report> = serde_json::from_slice(old).expect("read");
+        b.handle(s(6), "b", old);
+        assert!(b.working(6_000).is_empty());
+        // As many as fit, as long as they can be, are one datagram.
+        let name = "n".repeat(64);
+        let report = Report {
+            by: name.clone(),
+            version: u64::MAX,
+            silent: vec![(name.clone(), u64::MAX), (name, u64::MAX)],
+            works: vec![("ä".repeat(MAX_CHARACTERS), u64::MAX); MAX_WORKS],
+        };
+        let bytes = serde_json::to_vec(&vec![report; MAX_REPORTS]).expect("written");
+        assert!(bytes.len() < 1_100, "{}", bytes.len());
     }
 }

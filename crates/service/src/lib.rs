@@ -7,6 +7,7 @@ pub mod client;
 pub mod config;
 mod hearsay;
 mod hook;
+mod keeper;
 mod log;
 mod membership;
 mod metrics;
@@ -29,6 +30,7 @@ pub mod internal {
     pub use crate::agent::{Agent, Destination, Effect, Phase, Setup, Status};
     pub use crate::hook::Run;
     pub use crate::membership::control;
+    pub use crate::membership::decision;
     pub use crate::membership::roster;
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
     pub use crate::request::{Answer, Request};

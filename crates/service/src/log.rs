@@ -18,17 +18,18 @@ impl Level {
     }
 }
 
-/// What is logged. Zenoh tells of every session that it opens or closes, which is for
-/// those who ask for details.
+/// What is logged. Zenoh tells of every session that it opens or closes, and openraft of every
+/// letter, which is for those who ask for details.
 fn targets(level: tracing::Level) -> Targets {
-    let zenoh = if level >= tracing::Level::DEBUG {
+    let others = if level >= tracing::Level::DEBUG {
         LevelFilter::from_level(level)
     } else {
         LevelFilter::ERROR
     };
     Targets::new()
         .with_default(level)
-        .with_target("zenoh", zenoh)
+        .with_target("zenoh", others)
+        .with_target("openraft", others)
 }
 
 /// Begins to log. The second time in a program changes nothing.

@@ -24,19 +24,21 @@ use headway_node::{Config, Key, RingId};
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
-use crate::hearsay::{Hearsay, Unheard};
+use crate::hearsay::{Hearsay, Unheard, Working};
 use crate::permits::Grant;
 use crate::request::{Refusal, Reply, RequestId};
 use challenge::Challenge;
 use change::known_roster;
-use control::{Message, Sender};
+use control::{Letter, Message, Sender};
+use decision::{Change, Kind};
 use exchange::Exchange;
-use poll::Poll;
+use poll::{Poll, Proposal, Wanted};
 use roster::{Member, Roster, Signed};
 
 mod challenge;
 mod change;
 pub mod control;
+pub mod decision;
 pub(crate) mod exchange;
 mod poll;
 pub mod roster;
@@ -57,8 +59,13 @@ pub(crate) enum Effect {
     Reply(RequestId, Reply),
     /// Something was not listened to.
     Rejected(Reason),
-    /// Too few members answered for a bypass.
+    /// Too few keepers answered for a bypass.
     NoMajority,
+    /// Somebody wants another roster, which only the log of rosters can decide:
+    /// [`Membership::handle_decision`] is to follow.
+    Propose(Change),
+    /// Somebody at this address writes to the keeper of that log here.
+    Letter(String, Letter),
     /// Somebody at this address says something about roll-outs.
     Rollouts(String, Vec<u8>),
 }
@@ -87,8 +94,8 @@ pub(crate) struct Membership {
     exchange: Exchange,
     /// The roster that this node acts by.
     current: Option<Roster>,
-    /// The last one whose ring has settled.
-    settled: Option<Roster>,
+    /// The version of the last one whose ring has settled.
+    settled: u64,
     /// Instead of a roster: where to ask for it.
     seeds: Vec<String>,
     challenges: Vec<Challenge>,
@@ -100,6 +107,8 @@ pub(crate) struct Membership {
     previous: BTreeMap<String, String>,
     previous_until: Duration,
     poll: Option<Poll>,
+    /// Changes that are not decided yet, by their numbers.
+    proposals: BTreeMap<u64, Proposal>,
     poll_again: Duration,
     silent_since: BTreeMap<String, Duration>,
     hearsay: Hearsay,
@@ -141,11 +150,12 @@ impl Membership {
             leaving: leaving.into_iter().collect(),
             leaving_until: now + longest.unwrap_or_default(),
             seeds,
-            settled: None,
+            settled: 0,
             challenges: Vec::new(),
             previous: BTreeMap::new(),
             previous_until: now,
             poll: None,
+            proposals: BTreeMap::new(),
             poll_again: now,
             silent_since: BTreeMap::new(),
             hearsay: Hearsay::default(),
@@ -182,12 +192,8 @@ impl Membership {
     /// How the node stands to the ring from now on.
     pub(crate) fn set_standing(&mut self, standing: Standing) {
         self.standing = standing;
-        let known = self.settled.as_ref().map(|roster| roster.version);
-        if standing.on_ring
-            && standing.settled
-            && known != self.current.as_ref().map(|roster| roster.version)
-        {
-            self.settled.clone_from(&self.current);
+        if standing.on_ring && standing.settled {
+            self.settled = self.current.as_ref().map_or(0, |roster| roster.version);
         }
     }
 
@@ -234,6 +240,10 @@ impl Membership {
                 let reports = serde_json::from_slice(bytes).unwrap_or_default();
                 self.hearsay.handle(now, &self.settings.node.name, reports);
             }
+            Message::Letter(letter) => {
+                let letter = Effect::Letter(sender.address.clone(), letter.clone());
+                self.effects.push_back(letter);
+            }
             Message::Offer | Message::Want { .. } | Message::Chunk { .. } => {}
         }
         self.pass_on();
@@ -249,33 +259,28 @@ impl Membership {
         after: Option<String>,
         force: bool,
     ) {
-        let next = self.next(|roster| roster.with(member.clone(), after.as_deref()));
-        let reply = match next {
-            Ok(next) if force => self.propose(now, next),
-            Ok(_) if self.poll.is_none() => {
-                return self.ask_new_member(now, request, member, after);
+        let roster = self.current.as_ref().filter(|_| !force);
+        let next = roster.map(|roster| roster.with(member.clone(), after.as_deref()));
+        match next {
+            Some(Ok(_)) if self.poll.is_none() => {
+                self.ask_new_member(now, request, member, after);
             }
-            Ok(_) => Err(Refusal::Busy),
-            Err(refusal) => Err(refusal),
-        };
-        self.effects.push_back(Effect::Reply(request, reply));
+            Some(Ok(_)) => {
+                let reply = Err(Refusal::Busy);
+                self.effects.push_back(Effect::Reply(request, reply));
+            }
+            _ => self.propose(Wanted::By(request), Kind::Add { member, after }),
+        }
     }
 
     /// Somebody wants one member less, and may know that its machine is off.
-    pub(crate) fn handle_remove(
-        &mut self,
-        now: Duration,
-        request: RequestId,
-        name: &str,
-        gone: bool,
-    ) {
-        let next = self.next(|roster| roster.without(name));
-        let next = match gone {
-            true => next,
-            false => next.and_then(|next| self.keeps_neighbours(next)),
-        };
-        let reply = next.and_then(|next| self.propose(now, next));
-        self.effects.push_back(Effect::Reply(request, reply));
+    pub(crate) fn handle_remove(&mut self, request: RequestId, name: String, gone: bool) {
+        self.propose(Wanted::By(request), Kind::Remove { name, gone });
+    }
+
+    /// The keeper here writes to another.
+    pub(crate) fn send_letter(&mut self, address: String, letter: Letter) {
+        self.outbox.push_back((address, Message::Letter(letter)));
     }
 
     /// A neighbour on the ring is silent, or is heard again.
@@ -333,15 +338,15 @@ impl Membership {
         Some((address, bytes))
     }
 
-    /// Says who is silent here; the node's time began at `epoch`, since 1970.
-    pub(crate) fn say_silent(&mut self, now: Duration, epoch: Duration) {
+    /// Says who is silent here and what works; the node's time began at `epoch`, since 1970.
+    pub(crate) fn say(&mut self, now: Duration, epoch: Duration, works: Vec<(String, u64)>) {
         let unix_ms = |at: Duration| epoch.saturating_add(at).as_millis() as u64;
         let silent = self.silent_since.iter();
         let silent: Vec<(String, u64)> = silent
             .map(|(name, since)| (name.clone(), unix_ms(*since)))
             .collect();
         let me = &self.settings.node.name;
-        self.hearsay.say(now, unix_ms(now), me, &silent);
+        self.hearsay.say(now, unix_ms(now), me, silent, works);
         self.pass_on();
     }
 
@@ -355,15 +360,15 @@ impl Membership {
         }
     }
 
-    /// Members that somebody does not hear.
-    pub(crate) fn unheard(&self, unix_ms: u64) -> Vec<Unheard> {
-        let listed = |one: &Unheard| {
-            self.current
-                .as_ref()
-                .is_some_and(|roster| roster.index(&one.name).is_some())
-        };
-        let unheard = self.hearsay.unheard(unix_ms).into_iter();
-        unheard.filter(listed).collect()
+    /// Members that somebody does not hear, and those that use a permit.
+    pub(crate) fn hearsay(&self, unix_ms: u64) -> (Vec<Unheard>, Vec<Working>) {
+        let roster = self.current.as_ref();
+        let listed = |name: &str| roster.is_some_and(|roster| roster.index(name).is_some());
+        let mut unheard = self.hearsay.unheard(unix_ms);
+        unheard.retain(|one| listed(&one.name));
+        let mut working = self.hearsay.working(unix_ms);
+        working.retain(|one| listed(&one.name));
+        (unheard, working)
     }
 
     /// Sends something about roll-outs.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs};
+pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs, Slots};
 pub use permit::{Entry, Grant, Holder, Ledger};
 
 use crate::hook::Run;
@@ -94,7 +94,7 @@ impl Permits {
     pub(crate) fn set_rules(&mut self, now: Duration, rules: Rules) {
         // What was asked for once is still wanted.
         let every = std::mem::replace(&mut self.rules, rules).every_permit;
-        if every && !rules.every_permit {
+        if every && !self.rules.every_permit {
             self.forget(&Holder::Command);
         }
         self.ask_for_command(now);
@@ -230,7 +230,9 @@ impl Permits {
 
     fn next_at(&self, token: u32) -> Option<usize> {
         let ready = |waiting: &Waiting| {
-            waiting.takes(token) && (!waiting.holder.is_command() || self.run.is_none())
+            waiting.takes(token)
+                && self.rules.slots.allow(&waiting.holder, token)
+                && (!waiting.holder.is_command() || self.run.is_none())
         };
         let next = || self.waiting.iter().position(ready);
         (!self.closed).then(next).flatten()
@@ -280,7 +282,7 @@ impl Permits {
     pub(crate) fn handle_stop(&mut self, now: Duration, hand_on: bool) {
         self.closed = true;
         self.hand_on = hand_on;
-        let rules = self.rules;
+        let rules = self.rules.clone();
         self.keep_waiting(|waiting| rules.outlives(&waiting.holder));
         if hand_on {
             return self.recall(now);

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::{Agent, Beside, Destination, Effect};
 use crate::hook::Order;
+use crate::keeper;
 use crate::membership::roster::MAX_MEMBERS;
 use crate::permits::CommandPermit;
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
@@ -40,6 +41,8 @@ pub(crate) struct Shell {
     pub(crate) store: Store,
     /// For the task that runs the command.
     pub(crate) commands: mpsc::UnboundedSender<Order>,
+    /// For the task that keeps the log of rosters.
+    pub(crate) keeper: mpsc::UnboundedSender<keeper::Order>,
     /// For the thread that sends spans.
     pub(crate) episodes: Option<EpisodeSender>,
     pub(crate) began: Instant,
@@ -130,6 +133,8 @@ impl Shell {
                 Effect::KeepRoster(roster) => {
                     let result = self.store.save_roster(&roster);
                     self.stored(Stored::Roster, result);
+                    let roster = self.agent.roster().cloned();
+                    self.order(roster.map(keeper::Order::Roster));
                 }
                 Effect::KeepNotes(notes) => {
                     let result = self.store.save_notes(&notes);
@@ -148,6 +153,10 @@ impl Shell {
                     self.reach(beside);
                 }
                 Effect::Send(to, datagram) => self.send(to, &datagram),
+                Effect::Propose(change) => self.order(Some(keeper::Order::Propose(change))),
+                Effect::Letter(from, letter) => {
+                    self.order(Some(keeper::Order::Letter(from, letter)));
+                }
                 Effect::Reply(id, reply) => self.reply(id, reply),
                 Effect::StartCommand(permit) => self.start_command(permit),
                 Effect::StopCommand(grant) => {
@@ -160,6 +169,13 @@ impl Shell {
                     }
                 }
             }
+        }
+    }
+
+    /// A node that stops decides nothing any more.
+    fn order(&self, order: Option<keeper::Order>) {
+        if let Some(order) = order {
+            let _ = self.keeper.send(order);
         }
     }
 

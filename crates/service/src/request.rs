@@ -13,6 +13,8 @@ use tokio::sync::oneshot;
 
 use crate::agent::Status;
 use crate::config::Settings;
+use crate::membership::control::Letter;
+use crate::membership::decision::Decision;
 use crate::membership::roster::{Member, Roster, RosterError};
 use crate::permits::Grant;
 use crate::rollouts::view::RolloutView;
@@ -94,6 +96,19 @@ pub enum Request {
     },
     /// One member less; with `gone` somebody says that its machine is off.
     Remove { name: String, gone: bool },
+    /// Most keepers of the log are gone for good: a new log begins without these members.
+    Recover { gone: Vec<String> },
+    /// The log of rosters says that this is the roster.
+    Decided(Box<Roster>),
+    /// It has decided upon a change, or has not in time.
+    Decision {
+        id: u64,
+        decision: Result<Decision, String>,
+    },
+    /// The keeper here writes to somebody.
+    Letter { address: String, letter: Letter },
+    /// What is wrong with the keeper here, if anything.
+    Keeping(Option<String>),
     /// Somebody starts a roll-out.
     StartRollout(Wanted),
     /// Somebody says whether it goes on.
@@ -182,6 +197,15 @@ pub enum Refusal {
     /// The node to be added does not answer.
     #[error("{0} does not answer at {1}: start it first, with this ring's key and ring.seeds")]
     Unreachable(String, String),
+    /// The log can still decide.
+    #[error(
+        "{0} of {1} keepers of the roster would be left, which is a majority: use `headway node \
+         remove` for each"
+    )]
+    Majority(usize, usize),
+    /// The log of rosters did not decide upon it.
+    #[error("{0}")]
+    Log(String),
     /// A roll-out that cannot be, or is not there.
     #[error("{0}")]
     Rollout(String),

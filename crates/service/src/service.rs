@@ -23,7 +23,7 @@ use crate::secret::{self, SecretError};
 use crate::store::{Notes, Store, Sync};
 use crate::telemetry::Exporter;
 use crate::transport::{self, ServiceTransport};
-use crate::{hook, log};
+use crate::{hook, keeper, log};
 
 /// Why a node did not start, or ended.
 #[derive(Debug, Error)]
@@ -134,11 +134,21 @@ async fn run_on(
             .saturating_sub(began.elapsed()),
         random,
     };
+    let (to_keeper, orders_to_keeper) = mpsc::unbounded_channel();
+    let (from_keeper, requests_of_keeper) = mpsc::unbounded_channel();
+    let keeping = keeper::Setup {
+        name: settings.node.name.clone(),
+        folder: settings.node.state_dir.clone(),
+        random,
+    };
+    let keeper = tokio::spawn(keeper::run(keeping, orders_to_keeper, from_keeper));
+    tokio::spawn(carry(requests_of_keeper, handle.clone()));
     let shell = Shell {
         agent: Agent::new(began.elapsed(), setup),
         transport,
         store,
         commands: orders,
+        keeper: to_keeper,
         episodes: telemetry.as_ref().and_then(Exporter::sender),
         began,
         world: World::default(),
@@ -182,6 +192,7 @@ async fn run_on(
     let _ = std::fs::remove_file(&settings.api.socket);
     // Dropping what the protocol held has ended the orders.
     let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
+    let _ = tokio::time::timeout(PATIENCE, keeper).await;
     if let Some(telemetry) = telemetry {
         telemetry.finish().await;
     }
@@ -193,6 +204,16 @@ async fn run_on(
         }
         Ok(Err(error)) => Err(ServiceError::Protocol(error.to_string())),
         Err(_) => Err(ServiceError::Protocol("its thread has panicked".into())),
+    }
+}
+
+/// Hands over what the keeper asks. Letters may be lost.
+async fn carry(mut requests: mpsc::UnboundedReceiver<Request>, handle: Handle) {
+    while let Some(request) = requests.recv().await {
+        match request {
+            Request::Letter { .. } => handle.tell(request),
+            _ => handle.insist(request).await,
+        }
     }
 }
 

@@ -140,6 +140,18 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "22:10: fleetlock.groups: `a b` is no group: expected letters, digits, `.` or `-`",
         ),
         (
+            add("[fleetlock]\nslots = { default = 9 }\n"),
+            "22:9: fleetlock.slots: 9 slots for `default`, and ring.tokens is 1: expected at most that",
+        ),
+        (
+            add("[fleetlock]\nslots = { workers = 1 }\n"),
+            "22:9: fleetlock.slots: `workers` is not among fleetlock.groups",
+        ),
+        (
+            add("[fleetlock]\nslots = { default = 0 }\n"),
+            "22:9: fleetlock.slots: expected names with whole numbers from 1 on: { NAME = 2 }, not { default = 0 }",
+        ),
+        (
             add("[log]\nlevel = \"loud\"\n"),
             "22:9: log.level: expected \"error\", \"warn\", \"info\", \"debug\" or \"trace\", not \"loud\"",
         ),
@@ -326,9 +338,9 @@ fn the_example_is_correct_with_and_without_its_comments() {
     .unwrap();
     assert_eq!(settings.ring.members.len(), 3);
     // Every commented key as well, but seeds, which exclude members, certificates and
-    // serial lines, which are not for UDP, and a collector where it cannot be told
-    // anything.
-    let mut excluded = vec!["seeds", "ca_file", "certificate_file", "key_file"];
+    // serial lines, which are not for UDP, slots, which have no default to compare, and a
+    // collector where it cannot be told anything.
+    let mut excluded = vec!["seeds", "ca_file", "certificate_file", "key_file", "slots"];
     excluded.extend(["predecessor", "successor"]);
     if !cfg!(feature = "otel") {
         excluded.extend(["endpoint", "headers_file"]);

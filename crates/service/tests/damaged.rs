@@ -79,6 +79,7 @@ fn roster() -> Roster {
         bypassed: vec!["c".into()],
         dwell_most_ms: 1_800_000,
         grace_ms: 10_000,
+        ..Roster::default()
     }
 }
 

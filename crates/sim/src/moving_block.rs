@@ -7,7 +7,6 @@ use headway_core::moving_block::Ahead;
 
 use crate::seed::{Purpose, Random};
 
-pub mod patrolled;
 mod run;
 
 pub use run::{Frame, MovingBlockError, MovingBlockRun};

@@ -7,14 +7,17 @@
 
 use std::num::NonZeroU32;
 
-use headway_core::{Configuration, MAX_COUNTED_TOKENS, Misfit, Program, Ring, Separation};
+use headway_core::{Configuration, MAX_COUNTED_TOKENS, Program, Ring, Separation};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
-use thiserror::Error;
 
-use crate::placement::{Delays, DelaysError};
+use crate::placement::Delays;
 use crate::seed::DEFAULT_SEED;
 use crate::start::{self, Clocks};
+
+mod error;
+
+pub use error::SettingsError;
 
 /// Which ring, in which state. Everything left out has a default.
 ///
@@ -124,85 +127,6 @@ pub enum Setting {
     Limit,
     Horizon,
     Seed,
-}
-
-/// Why there is no such ring or state.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum SettingsError {
-    /// n = 0.
-    #[error("a ring needs at least one process")]
-    NoProcesses,
-    /// n > 2^32.
-    #[error("a ring has at most 4294967296 processes")]
-    TooManyProcesses,
-    /// m = 0.
-    #[error("there are no tokens, so nothing would ever move")]
-    NoTokens,
-    /// m ≥ 2^32.
-    #[error("at most 4294967295 tokens can be represented")]
-    TooManyTokens,
-    /// More tokens than can carry counts.
-    #[error("at most {MAX_COUNTED_TOKENS} tokens can carry counts")]
-    TooManyCounts,
-    /// d is 0 or too large.
-    #[error("expected 1 to {}", Separation::MAX)]
-    Separation,
-    /// A separation was given to a program that measures it.
-    #[error("contradicts a program that measures the separation by itself")]
-    SeparationIsMeasured,
-    /// A limit was given to a program that measures nothing.
-    #[error("only has a meaning for a program that measures")]
-    NothingMeasured,
-    /// A horizon was given to a program that has none.
-    #[error("only has a meaning for {}", DelayProgram::ShortestLapEpochs)]
-    NoEpochs,
-    /// A horizon of 0.
-    #[error("an epoch of 0 turns would forget every lap at once; expected 1 or more")]
-    NoHorizon,
-    /// A clock that cannot count a lap of the ring.
-    #[error("expected at least {0}, the ring's size: a smaller clock cannot measure it")]
-    ShortClock(u64),
-    /// No such choice of delays.
-    #[error("{0}")]
-    Delays(#[from] DelaysError),
-    /// m·d > n has no worst start.
-    #[error(
-        "with {tokens} tokens {separation} apart on {processes} processes there is no worst start, \
-         because none of them settles"
-    )]
-    NoWorst {
-        /// m.
-        tokens: u32,
-        /// d.
-        separation: Separation,
-        /// n.
-        processes: usize,
-    },
-    /// No closed form.
-    #[error("the worst start of a measuring ring is not known in closed form")]
-    WorstUnknown,
-    /// A limit that the ring cannot have.
-    #[error("{0}")]
-    Misfit(Misfit),
-}
-
-impl SettingsError {
-    /// The setting to blame.
-    pub fn setting(&self) -> Setting {
-        match self {
-            SettingsError::NoProcesses | SettingsError::TooManyProcesses => Setting::Processes,
-            SettingsError::NoTokens
-            | SettingsError::TooManyTokens
-            | SettingsError::TooManyCounts => Setting::Tokens,
-            SettingsError::Separation | SettingsError::SeparationIsMeasured => Setting::Separation,
-            SettingsError::NothingMeasured
-            | SettingsError::ShortClock(_)
-            | SettingsError::Misfit(_) => Setting::Limit,
-            SettingsError::NoEpochs | SettingsError::NoHorizon => Setting::Horizon,
-            SettingsError::Delays(_) => Setting::Delays,
-            SettingsError::NoWorst { .. } | SettingsError::WorstUnknown => Setting::Start,
-        }
-    }
 }
 
 impl DelayProgram {

@@ -18,7 +18,7 @@ const MAX_COMMANDS: usize = 64;
 const MAX_DATAGRAMS: usize = 16;
 
 /// A node has a turn at least this often.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(500);
+pub(crate) const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// What a node is for.
 pub trait Application {
@@ -135,7 +135,7 @@ impl<T: Transport, A: Application> Driver<T, A> {
     /// Runs until it is told to stop.
     pub fn run(&mut self) {
         while self.running {
-            self.turn(LONGEST_WAIT);
+            self.turn(MAX_WAIT);
         }
     }
 

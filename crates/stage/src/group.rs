@@ -6,7 +6,7 @@ use std::time::Duration;
 use headway_node::transport::Transport;
 use headway_node::transport::udp::UdpPoller;
 
-use crate::driver::{Application, Driver, LONGEST_WAIT};
+use crate::driver::{Application, Driver, MAX_WAIT};
 
 /// Waits for several transports at once, each of which is asked with a `wait` of zero.
 pub trait Poller: Send {
@@ -67,7 +67,7 @@ impl<T: Transport, A: Application, P: Poller> NodeGroup<T, A, P> {
     fn wait(&mut self) {
         let running = self.nodes.iter().filter(|node| node.running());
         let waits = running.map(|node| node.deadline().saturating_sub(node.now()));
-        let wait = waits.min().unwrap_or_default().min(LONGEST_WAIT);
+        let wait = waits.min().unwrap_or_default().min(MAX_WAIT);
         if !wait.is_zero() && self.poller.wait(wait).is_err() {
             std::thread::sleep(wait.min(Duration::from_millis(10)));
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use headway_node::transport::udp::LARGEST_DATAGRAM;
+use headway_node::transport::udp::MAX_DATAGRAM_BYTES;
 use headway_node::transport::{Transport, Waker, no_way_to, too_long};
 
 use crate::group::Poller;
@@ -135,7 +135,7 @@ impl Signal {
     fn wait(&self, limit: Duration) {
         let sleeping = lock(&self.sleeping);
         let down = |(): &mut ()| !self.raised.load(Ordering::SeqCst);
-        let limit = limit.min(LONGEST);
+        let limit = limit.min(MAX_WAIT);
         drop(self.changed.wait_timeout_while(sleeping, limit, down));
         self.raised.store(false, Ordering::SeqCst);
     }
@@ -149,12 +149,12 @@ impl Poller for MemoryPoller {
 }
 
 /// So that no clock overflows.
-const LONGEST: Duration = Duration::from_secs(86_400);
+const MAX_WAIT: Duration = Duration::from_secs(86_400);
 
 impl Transport for MemoryEndpoint {
     fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
-        if datagram.len() > LARGEST_DATAGRAM {
-            return Err(too_long(datagram.len(), LARGEST_DATAGRAM));
+        if datagram.len() > MAX_DATAGRAM_BYTES {
+            return Err(too_long(datagram.len(), MAX_DATAGRAM_BYTES));
         }
         let inbox = self.network.inboxes.get(to as usize);
         inbox
@@ -172,7 +172,7 @@ impl Transport for MemoryEndpoint {
                 return Ok(length);
             }
             let now = Instant::now();
-            let until = *until.get_or_insert_with(|| now + wait.min(LONGEST));
+            let until = *until.get_or_insert_with(|| now + wait.min(MAX_WAIT));
             let left = until.saturating_duration_since(now);
             if left.is_zero() {
                 return Ok(None);
@@ -184,7 +184,7 @@ impl Transport for MemoryEndpoint {
     }
 
     fn largest_datagram(&self) -> usize {
-        LARGEST_DATAGRAM
+        MAX_DATAGRAM_BYTES
     }
 
     fn waker(&self) -> Waker {

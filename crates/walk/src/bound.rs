@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use crate::distance::{Reach, hops_from};
 use crate::formation;
 use crate::network::{Network, Node};
-use crate::stop::{self, NEVER};
+use crate::stop;
 
 /// A distance that m tokens cannot exceed, on any walk of any length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,17 @@ pub struct Bound {
     pub distance: u32,
     /// Why.
     pub reason: Reason,
+}
+
+impl Bound {
+    /// There is no room to keep a distance while a token is at a node.
+    fn no_room(network: &Network, node: Node, tokens: usize, distance: u32) -> Bound {
+        let node = network.label(node).into_owned();
+        Bound {
+            distance: distance - 1,
+            reason: Reason::Room { node, tokens },
+        }
+    }
 }
 
 /// Why a distance cannot be exceeded.
@@ -69,21 +80,17 @@ const MAX_STEPS: usize = 100_000_000;
 /// Up to this many nodes, the surroundings of each are counted for a bound.
 const MAX_SURROUNDINGS: usize = 20_000;
 
-/// The best bound known for m tokens; `None` when there are no two.
+/// The best bound known for m tokens; `None` when there are no two. Soon after `stop` becomes
+/// true, the best so far.
 ///
 /// ```
-/// use headway_walk::{bound, generators::Generator};
+/// use headway_walk::{NEVER, bound, generators::Generator};
 /// let star = Generator::Star(6).network(0).unwrap();
-/// assert_eq!(bound::upper(&star, 2).unwrap().distance, 1);
+/// assert_eq!(bound::upper(&star, 2, &NEVER).unwrap().distance, 1);
 /// // One of three would have to leave its leaf for the centre with another one.
-/// assert_eq!(bound::upper(&star, 3).unwrap().distance, 0);
+/// assert_eq!(bound::upper(&star, 3, &NEVER).unwrap().distance, 0);
 /// ```
-pub fn upper(network: &Network, tokens: usize) -> Option<Bound> {
-    upper_until(network, tokens, &NEVER)
-}
-
-/// The same, but soon after `stop` becomes true the best bound so far is returned.
-pub(crate) fn upper_until(network: &Network, tokens: usize, stop: &AtomicBool) -> Option<Bound> {
+pub fn upper(network: &Network, tokens: usize, stop: &AtomicBool) -> Option<Bound> {
     if tokens < 2 {
         return None;
     }
@@ -111,18 +118,10 @@ pub(crate) fn upper_until(network: &Network, tokens: usize, stop: &AtomicBool) -
     if let Some(looked_at) = looked_at {
         // The largest conceivable distance, by bisection: less is always easier.
         let conceivable = |distance| {
-            formation::conceivable_until(network, looked_at, distance, MAX_FORMATIONS, stop)
+            formation::conceivable(network, looked_at, distance, MAX_FORMATIONS, stop)
                 != Some(false)
         };
-        let (mut can, mut beyond) = (0, bound.distance + 1);
-        while can + 1 < beyond {
-            let middle = can + (beyond - can) / 2;
-            if conceivable(middle) {
-                can = middle;
-            } else {
-                beyond = middle;
-            }
-        }
+        let can = largest(bound.distance, conceivable);
         if can < bound.distance {
             bound = Bound {
                 distance: can,
@@ -210,23 +209,27 @@ fn crowd(network: &Network, tokens: usize, bound: &mut Bound, stop: &AtomicBool)
             Err(most.1)
         }
     };
-    let (mut can, mut beyond) = (0, bound.distance + 1);
+    largest(bound.distance, |distance| {
+        let crowded = fits(distance).err();
+        if let Some(node) = crowded {
+            *bound = Bound::no_room(network, node, tokens, distance);
+        }
+        crowded.is_none()
+    });
+}
+
+/// The largest distance up to `most` that is possible, by bisection; 0 always is.
+fn largest(most: u32, mut is_possible: impl FnMut(u32) -> bool) -> u32 {
+    let (mut can, mut beyond) = (0, most + 1);
     while can + 1 < beyond {
         let middle = can + (beyond - can) / 2;
-        match fits(middle) {
-            Ok(()) => can = middle,
-            Err(node) => {
-                beyond = middle;
-                *bound = Bound {
-                    distance: middle - 1,
-                    reason: Reason::Room {
-                        node: network.label(node).into_owned(),
-                        tokens,
-                    },
-                };
-            }
+        if is_possible(middle) {
+            can = middle;
+        } else {
+            beyond = middle;
         }
     }
+    can
 }
 
 /// Lowers the bound while the nodes far from some node fall into too few clusters,
@@ -273,13 +276,7 @@ fn room(network: &Network, centre: Node, tokens: usize, bound: &mut Bound, stop:
                 }
             }
             if clusters + 1 < tokens {
-                *bound = Bound {
-                    distance: distance - 1,
-                    reason: Reason::Room {
-                        node: network.label(node).into_owned(),
-                        tokens,
-                    },
-                };
+                *bound = Bound::no_room(network, node, tokens, distance);
                 continue 'lower;
             }
         }

@@ -8,7 +8,8 @@ use crate::network::{Node, listed};
 
 mod formats;
 
-pub use formats::{Input, ReadError};
+pub use crate::formats::ReadError;
+pub use formats::Input;
 
 /// Members, in the order in which they were first named, and groups of which no two members
 /// may hold permits together.

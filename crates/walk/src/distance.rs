@@ -2,8 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
+use fixedbitset::FixedBitSet;
+
 use crate::network::{Network, Node};
-use crate::stop::{self, NEVER};
+use crate::stop;
 
 /// A breadth-first search that can be run again and again without clearing: it
 /// costs what it visits, and V words of memory once.
@@ -128,13 +130,8 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// All pairs by one search per node.
-    pub fn new(network: &Network) -> Apart {
-        Apart::until(network, &NEVER)
-    }
-
-    /// The same; of no use once `stop` is true.
-    pub(crate) fn until(network: &Network, stop: &AtomicBool) -> Apart {
+    /// All pairs by one search per node; of no use once `stop` is true.
+    pub fn new(network: &Network, stop: &AtomicBool) -> Apart {
         let nodes = network.len();
         let mut hops = vec![u16::MAX; nodes * nodes];
         let mut reach = Reach::new(nodes);
@@ -163,23 +160,15 @@ impl Apart {
 /// Which pairs of nodes are less than a set distance apart: V² bits.
 #[derive(Clone, Debug)]
 pub struct Near {
-    words: usize,
-    bits: Vec<u64>,
+    nodes: usize,
+    pairs: FixedBitSet,
 }
 
 impl Near {
-    /// Pairs less than `distance` apart, by bounded searches.
-    pub fn new(network: &Network, distance: u32) -> Near {
-        Near::until(network, distance, &NEVER)
-    }
-
-    /// The same; of no use once `stop` is true.
-    pub(crate) fn until(network: &Network, distance: u32, stop: &AtomicBool) -> Near {
-        let words = network.len().div_ceil(64);
-        let mut near = Near {
-            words,
-            bits: vec![0; words * network.len()],
-        };
+    /// Pairs less than `distance` apart, by bounded searches; of no use once `stop` is true.
+    pub fn new(network: &Network, distance: u32, stop: &AtomicBool) -> Near {
+        let nodes = network.len();
+        let mut pairs = FixedBitSet::with_capacity(nodes * nodes);
         let mut reach = Reach::new(network.len());
         if let Some(limit) = distance.checked_sub(1) {
             for from in network.nodes() {
@@ -187,21 +176,18 @@ impl Near {
                     break;
                 }
                 reach.search(network, from, limit, |to, _| {
-                    near.set(from, to);
-                    near.set(to, from);
+                    let (from, to) = (from as usize, to as usize);
+                    pairs.insert(from * nodes + to);
+                    pairs.insert(to * nodes + from);
                     false
                 });
             }
         }
-        near
-    }
-
-    fn set(&mut self, one: Node, other: Node) {
-        self.bits[one as usize * self.words + other as usize / 64] |= 1 << (other % 64);
+        Near { nodes, pairs }
     }
 
     /// Whether the two are less than the set distance apart.
     pub fn contains(&self, one: Node, other: Node) -> bool {
-        self.bits[one as usize * self.words + other as usize / 64] >> (other % 64) & 1 == 1
+        self.pairs[one as usize * self.nodes + other as usize]
     }
 }

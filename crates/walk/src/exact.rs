@@ -48,26 +48,16 @@ pub enum ExactSearch {
 
 /// Finds the best closed walk of up to `longest` positions for m tokens, taking at
 /// most `steps` steps. A distance of `enough` need not be exceeded: then the
-/// shortest walk that keeps it is the best.
+/// shortest walk that keeps it is the best. It gives up soon after `stop` becomes true.
 ///
 /// ```
-/// use headway_walk::{exact::{self, ExactSearch}, generators::Generator};
+/// use headway_walk::{NEVER, exact::{self, ExactSearch}, generators::Generator};
 /// let network = Generator::Figure7.network(0).unwrap();
-/// let ExactSearch::Best(best) = exact::best(&network, 3, None, 16, 1_000_000) else { panic!() };
+/// let search = exact::best(&network, 3, None, 16, 1_000_000, &NEVER);
+/// let ExactSearch::Best(best) = search else { panic!() };
 /// assert_eq!((best.distance, best.walk.len()), (2, 12));
 /// ```
 pub fn best(
-    network: &Network,
-    tokens: usize,
-    enough: Option<u32>,
-    longest: usize,
-    steps: usize,
-) -> ExactSearch {
-    best_until(network, tokens, enough, longest, steps, &NEVER)
-}
-
-/// The same, but it gives up soon after `stop` becomes true.
-pub(crate) fn best_until(
     network: &Network,
     tokens: usize,
     enough: Option<u32>,
@@ -78,8 +68,8 @@ pub(crate) fn best_until(
     if network.len() > MAX_NODES || longest > 250 {
         return ExactSearch::GaveUp;
     }
-    let bound = bound::upper_until(network, tokens, stop).map_or(0, |bound| bound.distance);
-    let apart = Apart::new(network);
+    let bound = bound::upper(network, tokens, stop).map_or(0, |bound| bound.distance);
+    let apart = Apart::new(network, &NEVER);
     let walks = ways(network, longest);
     let mut left = Left { steps, stop };
     let most = bound.min(enough.unwrap_or(bound));

@@ -128,14 +128,9 @@ pub fn write(network: &Network, request: &Request, found: &Found, tables: Tables
 ///
 /// The field that is wrong.
 pub fn read(text: &str) -> Result<WalkFile, FileError> {
-    let file: Value = serde_json::from_str(text).map_err(|error| FileError::Json {
-        line: error.line(),
-        message: error.to_string(),
-    })?;
-    let field = |field: &str, message: String| FileError::Field {
-        field: field.to_owned(),
-        message,
-    };
+    let file: Value = serde_json::from_str(text)
+        .map_err(|error| ReadError::at(error.line(), format!("not JSON: {error}")))?;
+    let field = |field: &str, message| FileError::from(ReadError::field(field, message));
     match file.get("format").and_then(Value::as_str) {
         Some(FORMAT) => {}
         Some(other) => {
@@ -190,22 +185,9 @@ pub fn read(text: &str) -> Result<WalkFile, FileError> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// Not JSON.
-    #[error("line {line}: not JSON: {message}")]
-    Json {
-        /// From 1.
-        line: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// A field is wrong.
-    #[error("{field}: {message}")]
-    Field {
-        /// Which.
-        field: String,
-        /// What is wrong.
-        message: String,
-    },
+    /// Not JSON, or a field is wrong.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The network is wrong.
     #[error("network: {0}")]
     Network(ReadError),

@@ -15,22 +15,21 @@ use crate::distance::Near;
 use crate::hamiltonian::two_colours;
 use crate::network::{Network, Node};
 use crate::random::Choices;
-use crate::stop::{self, NEVER};
+use crate::stop;
 use crate::walk::Walk;
 
 mod conceivable;
 mod plan;
 
 pub use conceivable::conceivable;
-pub(crate) use conceivable::conceivable_until;
 use plan::Plan;
 
 /// The formations of a number of tokens at a distance.
 ///
 /// ```
-/// use headway_walk::{formation::Formations, generators::Generator, kept::{self, Offsets}};
+/// use headway_walk::{NEVER, formation::Formations, generators::Generator, kept::{self, Offsets}};
 /// let grid = Generator::Grid(10, 10).network(0).unwrap();
-/// let walk = Formations::new(&grid, 2, 9).walk(1, 0, 1_000_000).unwrap();
+/// let walk = Formations::new(&grid, 2, 9, &NEVER).walk(1, 0, 1_000_000).unwrap();
 /// let kept = kept::nearest(&grid, &walk, &Offsets::furthest(walk.len(), 2)).unwrap();
 /// assert!(kept.distance >= 9);
 /// ```
@@ -50,13 +49,9 @@ type Formation = Box<[Node]>;
 const MAX_STEPS: usize = 512;
 
 impl<'a> Formations<'a> {
-    /// For `tokens` tokens that are to keep `distance`; V² bits.
-    pub fn new(network: &'a Network, tokens: usize, distance: u32) -> Formations<'a> {
-        Formations::until(network, tokens, distance, &NEVER)
-    }
-
-    /// The same; once `stop` is true, searches find nothing more.
-    pub(crate) fn until(
+    /// For `tokens` tokens that are to keep `distance`; V² bits. Once `stop` is true, searches
+    /// find nothing more.
+    pub fn new(
         network: &'a Network,
         tokens: usize,
         distance: u32,
@@ -65,7 +60,7 @@ impl<'a> Formations<'a> {
         Formations {
             network,
             tokens,
-            near: Near::until(network, distance, stop),
+            near: Near::new(network, distance, stop),
             colours: two_colours(network),
             stop,
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use petgraph::graph::UnGraph;
 
 use crate::network::{Network, Node, listed};
-use crate::stop::{self, NEVER};
+use crate::stop;
 use crate::tour;
 use crate::walk::Walk;
 
@@ -22,20 +22,17 @@ pub enum Cycle {
 }
 
 /// Looks for a cycle: reasons against one first, then backtracking for up to
-/// `steps` steps on networks of up to 64 nodes, then a tour by 2-opt.
+/// `steps` steps on networks of up to 64 nodes, then a tour by 2-opt. Soon after `stop` becomes
+/// true nothing was found.
 ///
 /// ```
-/// use headway_walk::{generators::Generator, hamiltonian::{self, Cycle}};
-/// let cycle = |generator: Generator| hamiltonian::cycle(&generator.network(0).unwrap(), 0, 100_000);
-/// assert!(matches!(cycle(Generator::Grid(4, 5)), Cycle::Found(_)));
-/// assert!(matches!(cycle(Generator::Grid(3, 5)), Cycle::Impossible(_)));
+/// use headway_walk::{NEVER, generators::Generator, hamiltonian::{self, Cycle}};
+/// let grid = |rows, columns| Generator::Grid(rows, columns).network(0).unwrap();
+/// let cycle = |network| hamiltonian::cycle(&network, 0, 100_000, &NEVER);
+/// assert!(matches!(cycle(grid(4, 5)), Cycle::Found(_)));
+/// assert!(matches!(cycle(grid(3, 5)), Cycle::Impossible(_)));
 /// ```
-pub fn cycle(network: &Network, seed: u64, steps: usize) -> Cycle {
-    cycle_until(network, seed, steps, &NEVER)
-}
-
-/// The same, but soon after `stop` becomes true nothing was found.
-pub(crate) fn cycle_until(network: &Network, seed: u64, steps: usize, stop: &AtomicBool) -> Cycle {
+pub fn cycle(network: &Network, seed: u64, steps: usize, stop: &AtomicBool) -> Cycle {
     if let Some(reason) = obstacle(network) {
         return Cycle::Impossible(reason);
     }
@@ -61,7 +58,7 @@ pub(crate) fn cycle_until(network: &Network, seed: u64, steps: usize, stop: &Ato
             None => {}
         }
     }
-    let walk = tour::short_until(network, seed, steps, stop);
+    let walk = tour::short(network, seed, steps, stop);
     if walk.len() == network.len() {
         Cycle::Found(walk)
     } else {

@@ -26,4 +26,5 @@ pub mod tour;
 pub mod walk;
 
 pub use network::{Network, Node};
+pub use stop::NEVER;
 pub use walk::Walk;

@@ -24,7 +24,7 @@ pub(crate) fn walk(
     effort: u32,
     stop: &AtomicBool,
 ) -> Walk {
-    let apart = Apart::until(network, stop);
+    let apart = Apart::new(network, stop);
     if stop::is_set(stop) {
         return walk.clone();
     }

@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::distance::Apart;
 use crate::network::{Network, Node, listed};
+use crate::stop::NEVER;
 
 mod cover;
 mod tables;
@@ -187,7 +188,7 @@ impl Rings {
                 tokens,
             });
         }
-        let apart = Apart::new(network);
+        let apart = Apart::new(network, &NEVER);
         Ok(self.timed_by(&apart, tokens, slowest))
     }
 

@@ -153,7 +153,7 @@ pub fn walk_until(
         proved_up_to: None,
     };
     progress("bounding what any walk can keep");
-    search.bound = bound::upper_until(network, request.tokens, stop);
+    search.bound = bound::upper(network, request.tokens, stop);
     let all = request.method == Method::Best;
     // Once it has to stop, nothing further is tried where there is a walk already.
     let wants = |method| all || request.method == method;
@@ -168,13 +168,13 @@ pub fn walk_until(
         for seed in 0..3 {
             if goes_on(&search) {
                 let seed = request.seed.wrapping_add(seed);
-                search.offer(tour::short_until(network, seed, moves, stop), Method::Short);
+                search.offer(tour::short(network, seed, moves, stop), Method::Short);
             }
         }
     }
     if wants(Method::Hamiltonian) && goes_on(&search) {
         progress("looking for a Hamiltonian cycle");
-        let cycle = hamiltonian::cycle_until(network, request.seed, moves, stop);
+        let cycle = hamiltonian::cycle(network, request.seed, moves, stop);
         if let Cycle::Found(walk) = &cycle {
             search.offer(walk.clone(), Method::Hamiltonian);
         }
@@ -305,7 +305,7 @@ impl Search<'_> {
         loop {
             progress(&format!("looking for formations {distance} apart"));
             let formations =
-                Formations::until(self.network, self.request.tokens, distance, self.stop);
+                Formations::new(self.network, self.request.tokens, distance, self.stop);
             let mut found = false;
             // Fewer starts where each takes seconds.
             let starts = match self.network.len() {
@@ -359,7 +359,7 @@ impl Search<'_> {
         });
         let steps = 20_000_000 * self.request.effort.max(1) as usize;
         let Request { tokens, wanted, .. } = *self.request;
-        let best = exact::best_until(self.network, tokens, wanted, longest, steps, self.stop);
+        let best = exact::best(self.network, tokens, wanted, longest, steps, self.stop);
         if let ExactSearch::Best(best) = best {
             self.proved_up_to = best.proved_up_to;
             self.offer(best.walk, Method::Exact);

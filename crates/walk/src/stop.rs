@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
+/// For searches that end by themselves.
+pub static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Whether to end now with the best so far.
 pub(crate) fn is_set(stop: &AtomicBool) -> bool {

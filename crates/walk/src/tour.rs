@@ -118,13 +118,9 @@ pub(crate) fn trim(network: &Network, mut positions: Vec<Node>, stop: &AtomicBoo
 }
 
 /// A short tour: nearest unvisited node first, then `moves` attempts at 2-opt
-/// (two-way networks) or Or-opt moves that do not lengthen the tour.
-pub fn short(network: &Network, seed: u64, moves: usize) -> Walk {
-    short_until(network, seed, moves, &NEVER)
-}
-
-/// The same, but no more moves are tried once `stop` is true.
-pub(crate) fn short_until(network: &Network, seed: u64, moves: usize, stop: &AtomicBool) -> Walk {
+/// (two-way networks) or Or-opt moves that do not lengthen the tour, as long as `stop` is not
+/// true.
+pub fn short(network: &Network, seed: u64, moves: usize, stop: &AtomicBool) -> Walk {
     let mut choices = Choices::new(seed, 1);
     let start = choices.below(network.len()) as Node;
     let order = nearest_first(network, start);

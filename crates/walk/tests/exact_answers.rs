@@ -4,7 +4,7 @@
 mod support;
 
 use headway_walk::exact::{self, ExactSearch};
-use headway_walk::{Network, Node, Walk, bound};
+use headway_walk::{NEVER, Network, Node, Walk, bound};
 use support::{all_distances, connected_networks, simulate_all};
 
 /// All closed walks from node 0 of a length, whatever they visit.
@@ -83,7 +83,8 @@ fn confirm(nodes: usize, tokens: usize) -> usize {
             .last()
             .unwrap_or(nodes);
         let links: Vec<_> = network.links().collect();
-        let ExactSearch::Best(found) = exact::best(network, tokens, None, longest, 50_000_000)
+        let ExactSearch::Best(found) =
+            exact::best(network, tokens, None, longest, 50_000_000, &NEVER)
         else {
             assert_eq!(best_of_all(network, tokens, longest), None, "{links:?}");
             continue;
@@ -98,7 +99,7 @@ fn confirm(nodes: usize, tokens: usize) -> usize {
             best_of_all(network, tokens, longest),
             "{tokens} tokens up to length {longest} on {links:?}"
         );
-        let bound = bound::upper(network, tokens).unwrap();
+        let bound = bound::upper(network, tokens, &NEVER).unwrap();
         assert!(found.distance <= bound.distance, "{links:?}");
     }
     networks.len()
@@ -127,10 +128,13 @@ fn six_nodes_three_tokens() {
 fn a_length_that_is_too_short_is_said_to_be() {
     let star = support::network(5, &[(0, 1), (0, 2), (0, 3), (0, 4)]).unwrap();
     assert_eq!(
-        exact::best(&star, 2, None, 7, 1_000_000),
+        exact::best(&star, 2, None, 7, 1_000_000, &NEVER),
         ExactSearch::TooShort { longest: 7 }
     );
-    assert_eq!(exact::best(&star, 2, None, 8, 10), ExactSearch::GaveUp);
+    assert_eq!(
+        exact::best(&star, 2, None, 8, 10, &NEVER),
+        ExactSearch::GaveUp
+    );
 }
 
 /// When less is enough, nothing is claimed about more.
@@ -138,7 +142,7 @@ fn a_length_that_is_too_short_is_said_to_be() {
 fn enough_is_enough() {
     let ring =
         support::network(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)]).unwrap();
-    let best = |enough| match exact::best(&ring, 2, enough, 12, 10_000_000) {
+    let best = |enough| match exact::best(&ring, 2, enough, 12, 10_000_000, &NEVER) {
         ExactSearch::Best(best) => best,
         other => panic!("{other:?}"),
     };

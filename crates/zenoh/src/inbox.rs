@@ -12,7 +12,7 @@ use zenoh::{Session, Wait as _};
 
 use crate::options::Options;
 use crate::setup::{Keys, chunk, failed, listening};
-use crate::transport::LARGEST_DATAGRAM;
+use crate::transport::MAX_DATAGRAM_BYTES;
 
 /// Kept of each neighbour: its latest state, and on a ring of two, where one node is
 /// both neighbours, both of them, told twice.
@@ -126,7 +126,7 @@ impl Mailbox {
         let key = sample.key_expr().as_str();
         let sender = key.rsplit('/').next().unwrap_or_default();
         let (source, limit) = match (kind, mail.neighbours.get_mut(sender)) {
-            _ if payload.len() > LARGEST_DATAGRAM => {
+            _ if payload.len() > MAX_DATAGRAM_BYTES => {
                 mail.refused = mail.refused.saturating_add(1);
                 return;
             }

@@ -25,7 +25,7 @@ const KEPT: Duration = Duration::from_secs(8);
 const MAX_OTHERS: usize = 64;
 
 /// If reopening does not help, the pause between two attempts doubles up to this.
-const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
+const MAX_PATIENCE: Duration = Duration::from_secs(60);
 
 /// After a session could not be opened.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -278,7 +278,7 @@ impl Keeper {
 }
 
 fn patience(first: Duration, attempts: u32) -> Duration {
-    (first * 2u32.saturating_pow(attempts.min(16))).min(LONGEST_PATIENCE.max(first))
+    (first * 2u32.saturating_pow(attempts.min(16))).min(MAX_PATIENCE.max(first))
 }
 
 /// In a thread of its own: closing waits for the other side, which may be gone.

@@ -21,4 +21,4 @@ mod setup;
 mod transport;
 
 #[cfg(feature = "zenoh")]
-pub use transport::{LARGEST_DATAGRAM, LinkStatus, ZenohTransport};
+pub use transport::{LinkStatus, MAX_DATAGRAM_BYTES, ZenohTransport};

@@ -16,7 +16,7 @@ use crate::outbox::{Channel, Outbox};
 use crate::setup::Keys;
 
 /// As with UDP, so that nothing depends on which of them carries a ring.
-pub const LARGEST_DATAGRAM: usize = 65_507;
+pub use headway_node::transport::udp::MAX_DATAGRAM_BYTES;
 
 /// One node's sessions.
 ///
@@ -186,8 +186,8 @@ impl ZenohTransport {
 
 impl Transport for ZenohTransport {
     fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
-        if datagram.len() > LARGEST_DATAGRAM {
-            return Err(too_long(datagram.len(), LARGEST_DATAGRAM));
+        if datagram.len() > MAX_DATAGRAM_BYTES {
+            return Err(too_long(datagram.len(), MAX_DATAGRAM_BYTES));
         }
         let peer = self.peers.get(&to).ok_or_else(|| no_way_to(to))?;
         let channel = match peer.name {
@@ -205,7 +205,7 @@ impl Transport for ZenohTransport {
     }
 
     fn largest_datagram(&self) -> usize {
-        LARGEST_DATAGRAM
+        MAX_DATAGRAM_BYTES
     }
 
     fn waker(&self) -> Waker {

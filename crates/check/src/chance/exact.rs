@@ -5,7 +5,8 @@
 //! by the extended Euclidean algorithm. That they solve the system is then checked, so no
 //! bound on their size is needed.
 
-use num_bigint::{BigInt, BigUint, Sign};
+use num_bigint::{BigInt, BigUint};
+use num_integer::Integer;
 
 use super::{Game, LEGITIMATE};
 
@@ -85,7 +86,7 @@ fn equation(game: &Game, state: usize, choice: usize) -> Option<(Row, i64)> {
     let outcomes = game.choices(state).nth(choice)?;
     let scale = game.fractions[outcomes.clone()]
         .iter()
-        .try_fold(1_u64, |scale, &(_, q)| scale.checked_mul(q / gcd(scale, q)))?;
+        .try_fold(1_u64, |scale, &(_, q)| scale.checked_mul(q / scale.gcd(&q)))?;
     let scale = i64::try_from(scale).ok().filter(|scale| *scale < 1 << 40)?;
     let mut row: Row = vec![(state, scale)];
     for index in outcomes {
@@ -105,9 +106,7 @@ fn equation(game: &Game, state: usize, choice: usize) -> Option<(Row, i64)> {
 /// scale - row·V.
 fn excess(row: &Row, solution: &[Fraction], scale: i64) -> BigInt {
     let common = row.iter().fold(BigInt::from(1), |common, (place, _)| {
-        &common
-            * (&solution[*place].denominator
-                / common_factor(&common, &solution[*place].denominator))
+        common.lcm(&solution[*place].denominator)
     });
     let sum: BigInt = row
         .iter()
@@ -199,7 +198,8 @@ fn invert(rows: &[Row]) -> Option<Vec<u32>> {
             left.swap(pivot * n + cell, column * n + cell);
             right.swap(pivot * n + cell, column * n + cell);
         }
-        let scale = power(left[column * n + column], PRIME - 2);
+        let inverse = BigUint::from(left[column * n + column]).modinv(&PRIME.into())?;
+        let scale = u64::try_from(inverse).ok()?;
         for cell in 0..n {
             left[column * n + cell] = left[column * n + cell] * scale % PRIME;
             right[column * n + cell] = right[column * n + cell] * scale % PRIME;
@@ -222,23 +222,10 @@ fn invert(rows: &[Row]) -> Option<Vec<u32>> {
     Some(right.into_iter().map(|cell| cell as u32).collect())
 }
 
-fn power(mut base: u64, mut exponent: u64) -> u64 {
-    let mut result = 1;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result = result * base % PRIME;
-        }
-        base = base * base % PRIME;
-        exponent >>= 1;
-    }
-    result
-}
-
 /// The fraction with small terms that is equal to a value modulo the modulus, if any.
 fn reconstruct(value: &BigUint, modulus: &BigUint) -> Option<Fraction> {
     let bound = BigInt::from((modulus >> 1_u32).sqrt());
-    let signed = |value: &BigUint| BigInt::from_biguint(Sign::Plus, value.clone());
-    let (mut r0, mut r1) = (signed(modulus), signed(value));
+    let (mut r0, mut r1) = (BigInt::from(modulus.clone()), BigInt::from(value.clone()));
     let (mut t0, mut t1) = (BigInt::ZERO, BigInt::from(1));
     while r1 > bound {
         let quotient = &r0 / &r1;
@@ -251,24 +238,9 @@ fn reconstruct(value: &BigUint, modulus: &BigUint) -> Option<Fraction> {
     if t1 < BigInt::ZERO {
         (r1, t1) = (-r1, -t1);
     }
-    let common = common_factor(&r1, &t1);
+    let common = r1.gcd(&t1);
     Some(Fraction {
         numerator: r1 / &common,
         denominator: t1 / common,
     })
-}
-
-fn common_factor(a: &BigInt, b: &BigInt) -> BigInt {
-    let (mut a, mut b) = (a.magnitude().clone(), b.magnitude().clone());
-    while b != BigUint::ZERO {
-        (a, b) = (b.clone(), a % b);
-    }
-    BigInt::from_biguint(Sign::Plus, a)
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

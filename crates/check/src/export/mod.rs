@@ -12,13 +12,14 @@ mod tla;
 
 pub(crate) use prism::QUESTIONS;
 
-use std::fmt;
-use std::str::FromStr;
+use strum::{Display, EnumString};
 
 use crate::model::delay_relay::Instance;
 
 /// What to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
+#[strum(serialize_all = "lowercase")]
+#[strum(parse_err_ty = UnknownLanguage, parse_err_fn = unknown)]
 pub enum Language {
     /// For SPIN.
     Promela,
@@ -65,30 +66,13 @@ pub fn export(source: &Source, language: Language) -> String {
     }
 }
 
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Language::Promela => "promela",
-            Language::Prism => "prism",
-            Language::Tla => "tla",
-        })
-    }
-}
-
 /// The text names no language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected promela, prism or tla")]
 pub struct UnknownLanguage;
 
-impl FromStr for Language {
-    type Err = UnknownLanguage;
-
-    fn from_str(text: &str) -> Result<Language, UnknownLanguage> {
-        [Language::Promela, Language::Prism, Language::Tla]
-            .into_iter()
-            .find(|language| language.to_string() == text)
-            .ok_or(UnknownLanguage)
-    }
+fn unknown(_: &str) -> UnknownLanguage {
+    UnknownLanguage
 }
 
 /// `each(0)`, `each(1)`, … with something between.

@@ -131,11 +131,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
     settings.validate()?;
     let model = Asynchronous::new(settings)?;
     let answer = reach::explore(&model, limits, control)?;
-    let run = |states: &Vec<State>| Trace {
-        states: states.iter().map(|state| model.show(state)).collect(),
-        repeats_from: None,
-        start: None,
-    };
+    let run = |states: &Vec<State>| Trace::new(states.iter().map(|state| model.show(state)));
     let broken = |name| {
         let found = answer.violation.as_ref();
         let found = found.filter(|(property, _)| *property == name);

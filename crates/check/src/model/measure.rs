@@ -102,7 +102,8 @@ fn in_its_words(mut report: Report) -> Report {
     report
 }
 
-const PROPERTIES: [(&str, &str); 3] = [
+/// What programs that measure are for.
+pub(super) const PROPERTIES: [(&str, &str); 3] = [
     ("no-deadlock", "tokens are released again and again"),
     (
         "full-separation",
@@ -113,6 +114,29 @@ const PROPERTIES: [(&str, &str); 3] = [
         "tokens are apart because the right separation was found, not by luck",
     ),
 ];
+
+/// Which of them is violated by a cycle without a legitimate state: of `states` states, by
+/// number of processes and separation, with the queue and the tokens of each process.
+pub(super) fn blame(
+    (n, d): (usize, usize),
+    states: usize,
+    queued: impl Fn(usize, usize) -> u64,
+    tokens: impl Fn(usize, usize) -> u64,
+) -> &'static str {
+    let moves = |state| (0..n).any(|process| queued(state, process) > 0);
+    let close = |state| {
+        (0..n).any(|process| {
+            let ahead = |hops: usize| tokens(state, (process + hops) % n);
+            ahead(0) > 1 || ahead(0) == 1 && (1..d.min(n)).any(|hops| ahead(hops) > 0)
+        })
+    };
+    let place = match (0..states).any(moves) {
+        false => 0,
+        true if (0..states).any(close) => 1,
+        true => 2,
+    };
+    PROPERTIES[place].0
+}
 
 /// The local states and the variables of process 0, which measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,17 +213,6 @@ impl MeasureRing {
 
     fn processes<'a>(&self, state: &'a State) -> &'a [Process] {
         &state.processes[..self.ring.len()]
-    }
-
-    /// Whether two tokens are closer than the separation wanted.
-    fn too_close(&self, state: &State) -> bool {
-        let processes = self.processes(state);
-        let (n, d) = (processes.len(), self.ring.separation().hops() as usize);
-        (0..n).any(|i| {
-            processes[i].tokens() > 1
-                || processes[i].tokens() == 1
-                    && (1..d.min(n)).any(|hops| processes[(i + hops) % n].tokens() > 0)
-        })
     }
 
     fn configuration(&self, rank: u64) -> (Ring, Configuration) {
@@ -307,13 +320,11 @@ impl Deterministic for MeasureRing {
     }
 
     fn blame(&self, cycle: &[State]) -> &'static str {
-        let moves = |state: &State| self.processes(state).iter().any(|p| p.queued > 0);
-        if !cycle.iter().any(moves) {
-            "no-deadlock"
-        } else if cycle.iter().any(|state| self.too_close(state)) {
-            "full-separation"
-        } else {
-            "measures-the-ring"
-        }
+        let size = (self.ring.len(), self.ring.separation().hops() as usize);
+        let process = |state: usize, process: usize| &cycle[state].processes[process];
+        let queued = |state, at| process(state, at).queued.into();
+        blame(size, cycle.len(), queued, |state, at| {
+            process(state, at).tokens()
+        })
     }
 }

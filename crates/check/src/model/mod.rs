@@ -7,7 +7,6 @@ pub mod delay_relay;
 pub mod handover;
 pub mod k_state;
 pub mod measure;
-pub mod membership;
 pub mod monitor;
 pub mod moving_block;
 pub mod patrol;

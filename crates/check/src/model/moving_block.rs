@@ -187,11 +187,8 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
     report.properties.push(Property::unless(
         "safe",
         "from a clean start tokens never come closer than the separation",
-        safe.violation.map(|(_, run)| Trace {
-            states: run.iter().map(|state| settings.show(state)).collect(),
-            repeats_from: None,
-            start: None,
-        }),
+        safe.violation
+            .map(|(_, run)| Trace::new(run.iter().map(|state| settings.show(state)))),
     ));
     Ok(report)
 }

@@ -117,9 +117,8 @@ fn by_diagrams(
     use crate::report::Worst;
     let found = super::symbolic::explore(protocol, scheduler, limits, control)?;
     let trace = |states: &[Vec<i32>], repeats_from| Trace {
-        states: states.iter().map(|state| protocol.show(state)).collect(),
         repeats_from,
-        start: None,
+        ..Trace::new(states.iter().map(|state| protocol.show(state)))
     };
     let step = |step: &Option<[Vec<i32>; 2]>| step.as_ref().map(|step| trace(step, None));
     let mut properties = vec![
@@ -236,40 +235,30 @@ fn by_chance(model: &Compiled<'_>, found: &ChanceAnswer, report: &mut Report) {
         "every run reaches a legitimate state with probability 1, whatever the scheduler does",
         found.avoided.as_ref().map(|lasso| lasso.trace(model)),
     );
-    let old = report
-        .properties
-        .iter_mut()
-        .find(|property| property.name == "convergence");
-    if let Some(old) = old {
+    let mut properties = report.properties.iter_mut();
+    if let Some(old) = properties.find(|property| property.name == "convergence") {
         *old = convergence;
     }
     report.witness = None;
+    let mut figure = |name, figure| report.figures.push((name, figure));
     if found.avoiding > 0 {
-        report
-            .figures
-            .push(("diverging", Figure::Number(found.avoiding)));
+        figure("diverging", Figure::Number(found.avoiding));
     }
     if let Some(slowest) = found.slowest() {
         let (rank, interval) = found.expected[slowest];
         report.witness = Some(Lasso::path(vec![rank]).trace(model));
         if let Some(exact) = &found.exact {
-            let exact = exact[slowest].to_string();
-            report
-                .figures
-                .push(("expected_steps_exact", Figure::Text(exact)));
+            figure(
+                "expected_steps_exact",
+                Figure::Text(exact[slowest].to_string()),
+            );
         }
-        report
-            .figures
-            .push(("expected_steps_low", Figure::Real(interval.low)));
-        report
-            .figures
-            .push(("expected_steps_high", Figure::Real(interval.high)));
+        figure("expected_steps_low", Figure::Real(interval.low));
+        figure("expected_steps_high", Figure::Real(interval.high));
     }
     if let Some(worst) = certain {
         // Without luck it converges too: then there is a bound on the steps.
-        report
-            .figures
-            .push(("certain_steps", Figure::Number(worst.steps)));
+        figure("certain_steps", Figure::Number(worst.steps));
     }
 }
 

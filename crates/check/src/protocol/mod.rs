@@ -162,6 +162,52 @@ impl Protocol {
         }
         text
     }
+
+    /// The variables that a process's actions depend on, its own included; ascending.
+    fn support(&self, process: usize) -> Vec<usize> {
+        let mut support = Vec::new();
+        for action in &self.processes[process] {
+            action.guard.support(&mut support);
+            for (variable, value) in action
+                .outcomes
+                .iter()
+                .flat_map(|outcome| &outcome.assignments)
+            {
+                support.push(*variable);
+                value.support(&mut support);
+            }
+        }
+        support.sort_unstable();
+        support.dedup();
+        support
+    }
+
+    /// The least and the greatest value of every variable.
+    fn bounds(&self) -> Vec<(i32, i32)> {
+        let ends = |domain: &Vec<i32>| (domain[0], domain[domain.len() - 1]);
+        self.variables
+            .iter()
+            .map(|variable| ends(&variable.domain))
+            .collect()
+    }
+
+    /// The values by variable: "x 0 1 2".
+    fn show(&self, values: &[i32]) -> String {
+        let each = self.variables.len() / self.graph.len();
+        let rows = (0..each).map(|row| {
+            let mut text = self.variables[row].name.clone();
+            for index in (row..self.variables.len()).step_by(each) {
+                let cell = match (self.variables[index].truth, values[index]) {
+                    (true, value) => if value == 1 { "T" } else { "F" }.to_owned(),
+                    (false, value) => value.to_string(),
+                };
+                text.push(' ');
+                text.push_str(&cell);
+            }
+            text
+        });
+        rows.collect::<Vec<_>>().join("  ")
+    }
 }
 
 /// What is wrong with a protocol file.

@@ -38,6 +38,18 @@ pub(crate) struct Table {
 const MAX_TABLE: u64 = 1 << 12;
 
 impl Node {
+    pub(super) fn binary(operator: Binary, a: Node, b: Node) -> Node {
+        Node::Binary(operator, Box::new(a), Box::new(b)).folded()
+    }
+
+    pub(super) fn choice(condition: Node, yes: Node, no: Node) -> Node {
+        Node::If(Box::new([condition, yes, no])).folded()
+    }
+
+    pub(super) fn many(many: Many, nodes: Vec<Node>) -> Node {
+        Node::Many(many, nodes).folded()
+    }
+
     pub(crate) fn value(&self, values: &[i32]) -> i32 {
         match self {
             Node::Number(number) => *number,

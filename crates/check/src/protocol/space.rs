@@ -1,8 +1,8 @@
 //! The state space for other programs: DOT, Aldebaran, CSV.
 
-use std::fmt;
 use std::io::{self, Write};
-use std::str::FromStr;
+
+use strum::{Display, EnumString};
 
 use super::Compiled;
 use crate::Scheduler;
@@ -10,7 +10,9 @@ use crate::schedule::bits;
 use crate::traits::Model;
 
 /// In which form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
+#[strum(serialize_all = "lowercase")]
+#[strum(parse_err_ty = UnknownFormat, parse_err_fn = unknown)]
 pub enum Format {
     /// For Graphviz: legitimate states have two borders.
     Dot,
@@ -20,30 +22,13 @@ pub enum Format {
     Csv,
 }
 
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Dot => "dot",
-            Format::Aut => "aut",
-            Format::Csv => "csv",
-        })
-    }
-}
-
 /// The text names no format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected dot, aut or csv")]
 pub struct UnknownFormat;
 
-impl FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(text: &str) -> Result<Format, UnknownFormat> {
-        [Format::Dot, Format::Aut, Format::Csv]
-            .into_iter()
-            .find(|format| format.to_string() == text)
-            .ok_or(UnknownFormat)
-    }
+fn unknown(_: &str) -> UnknownFormat {
+    UnknownFormat
 }
 
 struct Edge {

@@ -1,8 +1,11 @@
 //! Changes of members together with permits: all schedules of small rings, and every rule
 //! left out once.
 
-use headway_check::Control;
-use headway_check::model::membership::{Settings, Variant, explore};
+use headway_check::{Control, reach};
+
+mod model;
+
+use model::{Membership, Settings, Variant};
 
 fn found(members: usize, changes: usize, variant: Variant) -> (u64, Option<usize>) {
     let settings = Settings {
@@ -10,7 +13,8 @@ fn found(members: usize, changes: usize, variant: Variant) -> (u64, Option<usize
         changes,
         variant,
     };
-    let answer = explore(&settings, super::limits(), &Control::default()).unwrap();
+    let model = Membership(settings);
+    let answer = reach::explore(&model, super::limits(), &Control::default()).unwrap();
     (answer.states, answer.violation.map(|(_, run)| run.len()))
 }
 

@@ -11,7 +11,7 @@ use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_file};
 use crate::flags::{TextOrJson, threads, whole_number};
-use crate::report::print_json;
+use crate::report::print;
 
 mod file;
 mod models;
@@ -119,15 +119,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         })?;
         write_witness(path, witness, &report)?;
     }
-    match args.format {
-        TextOrJson::Text => text::write(
-            &mut anstream::stdout().lock(),
-            &report,
-            elapsed,
-            args.witness.as_deref(),
-        )?,
-        TextOrJson::Json => print_json(&answer::value(&report))?,
-    }
+    print(
+        args.format,
+        || answer::value(&report),
+        |out| text::write(out, &report, elapsed, args.witness.as_deref()),
+    )?;
     Ok(report.all_hold().into())
 }
 

@@ -1,6 +1,5 @@
 //! `headway export`: the same instance for SPIN, PRISM, Storm and TLC.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -8,7 +7,7 @@ use headway_check::export::{Language, Source, export};
 use headway_check::{Scheduler, protocol};
 
 use super::check::{FileFlags, RingFlags};
-use crate::failure::{Answer, Failure, write_file};
+use crate::failure::{Answer, Failure, write_to};
 use crate::flags::whole_number;
 
 /// Flags of `headway export`.
@@ -70,12 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         None => export(&args.source()?, args.language),
     };
-    match &args.output {
-        Some(path) => {
-            write_file(path, text)?;
-        }
-        None => std::io::stdout().lock().write_all(text.as_bytes())?,
-    }
+    write_to(args.output.as_deref(), |out| out.write_all(text.as_bytes()))?;
     Ok(Answer::Yes)
 }
 

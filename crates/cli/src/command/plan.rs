@@ -15,7 +15,7 @@ use crate::flags::{Seed, TextOrJson, one_of, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
-use crate::report::{count, names, print_json, try_next};
+use crate::report::{count, names, print, try_next};
 
 /// Flags of `headway plan`.
 #[derive(ClapArgs, Debug)]
@@ -100,10 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if let Some(path) = &args.svg {
         write_file(path, plan.svg(args.theme))?;
     }
-    match args.format {
-        TextOrJson::Json => print_json(&json)?,
-        TextOrJson::Text => write(&mut anstream::stdout().lock(), args, &plan)?,
-    }
+    print(args.format, || json, |out| write(out, args, &plan))?;
     match interrupted {
         true => Err(Failure::interrupted(
             "stopped: this is the best order so far",
@@ -119,7 +116,7 @@ pub(crate) fn read(path: &Path, input: Option<Input>) -> Result<Conflicts, Failu
     (input.read(&text)).map_err(|error| read_failure(path, &text, input, &error))
 }
 
-fn write(out: &mut impl Write, args: &Args, plan: &Plan) -> io::Result<()> {
+fn write(out: &mut dyn Write, args: &Args, plan: &Plan) -> io::Result<()> {
     let (found, tokens) = (&plan.found, plan.tokens());
     let noun = if plan.places.is_some() {
         "place"

@@ -1,6 +1,6 @@
 //! `headway ring`: a whole real ring of nodes on one machine.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use headway_stage::live_ring::{Carrier, LiveError, LiveRing, LiveSettings};
 use crate::failure::{Answer, Failure};
 use crate::flags::{Seed, TextOrJson, decimal, duration, threads, whole_number};
 use crate::interrupt::is_stopped;
-use crate::report::{print_json, style};
+use crate::report::{print, style};
 
 mod live;
 mod order;
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         ))
         .help("larger rings need many machines; headway forecast predicts them"));
     }
-    let person = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let person = style::is_watched();
     let duration = match args.duration {
         None if !person => Some(UNATTENDED),
         given => given,
@@ -179,10 +179,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         in_lines(&mut session, args.format == TextOrJson::Text)?;
     }
     let summary = session.finish();
-    match args.format {
-        TextOrJson::Text => summary.write(&mut anstream::stdout().lock())?,
-        TextOrJson::Json => print_json(&summary.json())?,
-    }
+    print(args.format, || summary.json(), |out| summary.write(out))?;
     if is_stopped() {
         return Ok(Answer::Interrupted);
     }

@@ -1,10 +1,7 @@
 //! `headway run`, which is also what `headway` alone does.
 
-use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write};
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use headway_answer::run as answer;
@@ -15,17 +12,18 @@ use headway_sim::{Fault, Film, Outcome, Run, film, run as simulate};
 
 use crate::failure::{Answer, Failure, expect_endings, warn, write_file};
 use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
-use crate::interrupt::{is_stopped, stopped};
+use crate::interrupt::is_stopped;
 use crate::report::diagram::{Diagram, Shown, delays, dots};
-use crate::report::progress::Progress;
 use crate::report::style;
 use crate::report::{count, json, print_json};
 
+mod follow;
 mod moving_block;
 mod over_network;
 pub(super) mod text;
 mod watch;
 
+use follow::{Following, Trace};
 use over_network::OverNetwork;
 
 /// Flags of `headway run`.
@@ -269,12 +267,8 @@ impl Observed<'_> {
         &mut self,
         mut show: impl FnMut(&Frame<'_>, Option<(&OverNetwork, Option<u32>)>) -> Result<(), Failure>,
     ) -> Result<Outcome, Failure> {
-        let mut progress = Progress::new(self.run.rounds, "rounds");
-        let (mut failed, stopped) = (None, stopped());
+        let mut following = Following::new(self.run.rounds);
         let outcome = simulate(self.run, |frame| {
-            if frame.round % 64 == 0 {
-                progress.at(frame.round);
-            }
             let network = self.network.as_mut().map(|network| {
                 let least = network.observe(frame);
                 (&*network, least)
@@ -289,17 +283,10 @@ impl Observed<'_> {
                 Some(trace) => trace.line(&json::trace_line(frame)),
                 None => Ok(()),
             };
-            match traced.and_then(|()| show(frame, network)) {
-                Ok(()) if stopped.load(Ordering::Relaxed) => ControlFlow::Break(()),
-                Ok(()) => ControlFlow::Continue(()),
-                Err(failure) => {
-                    failed = Some(failure);
-                    ControlFlow::Break(())
-                }
-            }
+            following.shown(frame.round, traced.and_then(|()| show(frame, network)))
         })
         .map_err(Failure::new)?;
-        failed.map_or(Ok(outcome), Err)
+        following.end(outcome)
     }
 
     fn in_text(&mut self, instance: &Instance) -> Result<Outcome, Failure> {
@@ -365,35 +352,4 @@ impl Observed<'_> {
         out.flush()?;
         Ok(outcome)
     }
-}
-
-/// The trace file.
-struct Trace {
-    path: PathBuf,
-    file: BufWriter<File>,
-}
-
-impl Trace {
-    fn create(path: &Path) -> Result<Trace, Failure> {
-        let file = File::create(path).map_err(|error| Failure::writing(path, &error))?;
-        Ok(Trace {
-            path: path.to_owned(),
-            file: BufWriter::new(file),
-        })
-    }
-
-    fn line(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        writeln!(self.file, "{value}").map_err(|error| Failure::writing(&self.path, &error))
-    }
-
-    fn finish(mut self) -> Result<(), Failure> {
-        self.file
-            .flush()
-            .map_err(|error| Failure::writing(&self.path, &error))
-    }
-}
-
-/// Standard output and input are both a person's.
-fn on_a_terminal() -> bool {
-    std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
 }

@@ -11,13 +11,13 @@ use headway_walk::generators::Generator;
 use headway_walk::kept::{self, Offsets};
 use headway_walk::search::{self, Found, Method, Request};
 use headway_walk::svg::{self, Picture, Theme};
-use headway_walk::{Network, Walk, bound};
+use headway_walk::{NEVER, Network, Walk, bound};
 use serde_json::Value;
 
 use crate::failure::{Answer, Failure, expect_ending, read_text, warn, write_file};
 use crate::flags::{Seed, TextOrJson, one_of, possible_values, whole_number, whole_number_in};
 use crate::interrupt::stopped;
-use crate::report::print_json;
+use crate::report::print;
 use crate::report::progress::Progress;
 
 mod rings;
@@ -208,9 +208,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         };
         write_file(path, svg::draw(&picture))?;
     }
-    print(args.format, &json, |out| {
-        text::write(out, args, &network, &request, &found, &json)
-    })?;
+    print(
+        args.format,
+        || json.clone(),
+        |out| text::write(out, args, &network, &request, &found, &json),
+    )?;
     if interrupted {
         return Err(Failure::interrupted(
             "stopped: this is the best walk so far",
@@ -281,7 +283,7 @@ fn given(network: &Network, path: &Path, request: &Request) -> Result<Found, Fai
     let offsets = Offsets::furthest(walk.len(), request.tokens);
     Ok(Found {
         nearest: kept::nearest(network, &walk, &offsets),
-        bound: bound::upper(network, request.tokens),
+        bound: bound::upper(network, request.tokens, &NEVER),
         walk,
         method: Method::Best,
         proved_up_to: None,
@@ -313,20 +315,8 @@ fn nothing_found(
 ) -> Result<Answer, Failure> {
     let reason = answer::nothing_found(network, args.tokens, method, seed);
     let json = serde_json::json!({ "walk": null, "because": reason, "seed": seed });
-    print(args.format, &json, |out| writeln!(out, "{reason}"))?;
+    print(args.format, || json, |out| writeln!(out, "{reason}"))?;
     Ok(Answer::No)
-}
-
-fn print(
-    format: TextOrJson,
-    json: &Value,
-    text: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
-) -> Result<(), Failure> {
-    match format {
-        TextOrJson::Text => text(&mut anstream::stdout().lock())?,
-        TextOrJson::Json => print_json(json)?,
-    }
-    Ok(())
 }
 
 fn read_json(path: &Path) -> Result<Value, Failure> {

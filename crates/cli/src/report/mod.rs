@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::flags::TextOrJson;
 use style::DIM;
 
 pub(crate) mod diagram;
@@ -14,6 +15,18 @@ pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
     writeln!(out)
+}
+
+/// An answer on standard output, for people or for programs.
+pub(crate) fn print(
+    format: TextOrJson,
+    json: impl FnOnce() -> serde_json::Value,
+    text: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    match format {
+        TextOrJson::Text => text(&mut anstream::stdout().lock()),
+        TextOrJson::Json => print_json(&json()),
+    }
 }
 
 /// Names on a few lines.
@@ -47,7 +60,7 @@ pub(crate) fn names(out: &mut dyn Write, names: &[impl AsRef<str>]) -> std::io::
 
 /// Commands to try next, each with what it shows.
 pub(crate) fn try_next(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     commands: &[(impl AsRef<str>, &str)],
 ) -> std::io::Result<()> {
     writeln!(out, "\nTry next:")?;

@@ -53,6 +53,11 @@ pub(crate) fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
+/// Standard output and input are both a person's.
+pub(crate) fn is_watched() -> bool {
+    std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
+}
+
 /// Columns and rows of the terminal, or what suits a file.
 pub(crate) fn screen() -> (usize, usize) {
     let piped = (100, 48);

@@ -161,6 +161,16 @@ fn three_processes_form_a_ring_and_change_it() {
         "\"members\": 3",
     );
     let add = format!("node add n3 {} --socket 1.sock", address(3));
+    if !cfg!(feature = "keepers") {
+        // Nothing is decided, and that is what is said.
+        let ran = headway_in(folder.path(), &add);
+        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert!(ran.err.contains("too few keepers"), "{}", ran.err);
+        assert!(ran.err.contains("--features keepers"), "{}", ran.err);
+        let ran = headway_in(folder.path(), "node list --socket 2.sock");
+        assert!(ran.out.starts_with("roster 1 of ring flags"), "{}", ran.out);
+        return;
+    }
     until("added", &add, "roster 2: n3 is added");
     until(
         "four",

@@ -6,11 +6,8 @@ use headway_core::Separation;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 use strum::VariantNames;
 
-use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
-
-/// The ring under an asynchronous scheduler.
-pub(crate) struct AsynchronyModel;
 
 measures! {
     enum Measured {
@@ -21,49 +18,38 @@ measures! {
     }
 }
 
-impl Model for AsynchronyModel {
-    fn name(&self) -> &'static str {
-        "asynchrony"
-    }
+/// The ring under an asynchronous scheduler.
+pub(super) const MODEL: Model = Model {
+    name: "asynchrony",
+    axes: axes! {
+        "gap", "g", "4", Number(1, 1 << 16),
+            "the separation set in the protocol; there are n/g tokens";
+        "pace", "p", "1", Number(1, 1 << 16), "ticks of the phase clock for a round";
+        "processes", "n", "10*g", Number(3, 1 << 16), "processes on the ring";
+        "schedule", "schedule", "random", Word(Schedule::VARIANTS),
+            "who is activated: anyone; an arc at a time; anyone, one process rarely";
+    },
+    measures: Measured::TABLE,
+    sampler,
+};
 
-    fn axes(&self) -> &'static [Axis] {
-        axes! {
-            "gap", "g", "4", Number(1, 1 << 16),
-                "the separation set in the protocol; there are n/g tokens";
-            "pace", "p", "1", Number(1, 1 << 16), "ticks of the phase clock for a round";
-            "processes", "n", "10*g", Number(3, 1 << 16), "processes on the ring";
-            "schedule", "schedule", "random", Word(Schedule::VARIANTS),
-                "who is activated: anyone; an arc at a time; anyone, one process rarely";
-        }
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
+    let gap = cell.number("gap");
+    if gap > cell.number("processes") {
+        return Err(CellError::new(
+            "gap",
+            "no token fits: the gap is larger than the ring",
+        ));
     }
-
-    fn measures(&self) -> &'static [Measure] {
-        Measured::TABLE
-    }
-
-    fn sampler(
-        &self,
-        cell: &Cell,
-        wanted: &[usize],
-        _: Engine,
-    ) -> Result<Box<dyn Sampler>, CellError> {
-        let gap = cell.number("gap");
-        if gap > cell.number("processes") {
-            return Err(CellError::new(
-                "gap",
-                "no token fits: the gap is larger than the ring",
-            ));
-        }
-        let separation = Separation::new(gap as u32)
-            .ok_or_else(|| CellError::new("gap", "expected 1 or more"))?;
-        Ok(Box::new(AsynchronySampler {
-            processes: cell.number("processes") as usize,
-            separation,
-            pace: cell.number("pace") as u64,
-            schedule: cell.parsed("schedule")?,
-            wanted: Measured::at(wanted),
-        }))
-    }
+    let separation =
+        Separation::new(gap as u32).ok_or_else(|| CellError::new("gap", "expected 1 or more"))?;
+    Ok(Box::new(AsynchronySampler {
+        processes: cell.number("processes") as usize,
+        separation,
+        pace: cell.number("pace") as u64,
+        schedule: cell.parsed("schedule")?,
+        wanted: Measured::at(wanted),
+    }))
 }
 
 struct AsynchronySampler {

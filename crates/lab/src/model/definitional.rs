@@ -8,11 +8,8 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 use strum::{EnumString, VariantNames};
 
-use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
-
-/// Rounds to m tokens at least d apart, by what tokens are made of.
-pub(crate) struct DefinitionalModel;
 
 /// A run ends after this many turns; the slowest ever seen took fewer than 20.
 const GIVE_UP_TURNS: u64 = 100;
@@ -25,46 +22,35 @@ measures! {
     }
 }
 
-impl Model for DefinitionalModel {
-    fn name(&self) -> &'static str {
-        "definitional"
-    }
+/// Rounds to m tokens at least d apart, by what tokens are made of.
+pub(super) const MODEL: Model = Model {
+    name: "definitional",
+    axes: axes! {
+        "processes", "n", "24", Number(2, 1 << 16), "processes on the ring";
+        "tokens", "m", "2", Number(1, 1 << 12), "tokens, and so token rings";
+        "separation", "d", "n/m", Number(1, 1 << 16), "hops to keep between successive tokens";
+        "approach", "approach", "definitional", Word(Approach::VARIANTS),
+            "what tokens are made of";
+    },
+    measures: Measured::TABLE,
+    sampler,
+};
 
-    fn axes(&self) -> &'static [Axis] {
-        axes! {
-            "processes", "n", "24", Number(2, 1 << 16), "processes on the ring";
-            "tokens", "m", "2", Number(1, 1 << 12), "tokens, and so token rings";
-            "separation", "d", "n/m", Number(1, 1 << 16), "hops to keep between successive tokens";
-            "approach", "approach", "definitional", Word(Approach::VARIANTS),
-                "what tokens are made of";
-        }
-    }
-
-    fn measures(&self) -> &'static [Measure] {
-        Measured::TABLE
-    }
-
-    fn sampler(
-        &self,
-        cell: &Cell,
-        wanted: &[usize],
-        _: Engine,
-    ) -> Result<Box<dyn Sampler>, CellError> {
-        let (n, m) = (
-            cell.number("processes") as u64,
-            cell.number("tokens") as u64,
-        );
-        let separation = Separation::new(cell.number("separation") as u32)
-            .filter(|separation| separation.fits(n, m))
-            .ok_or_else(|| CellError::new("separation", "the tokens do not fit: m·d > n"))?;
-        Ok(Box::new(DefinitionalSampler {
-            processes: n as usize,
-            tokens: m as usize,
-            separation,
-            approach: cell.parsed("approach")?,
-            wanted: Measured::at(wanted),
-        }))
-    }
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
+    let (n, m) = (
+        cell.number("processes") as u64,
+        cell.number("tokens") as u64,
+    );
+    let separation = Separation::new(cell.number("separation") as u32)
+        .filter(|separation| separation.fits(n, m))
+        .ok_or_else(|| CellError::new("separation", "the tokens do not fit: m·d > n"))?;
+    Ok(Box::new(DefinitionalSampler {
+        processes: n as usize,
+        tokens: m as usize,
+        separation,
+        approach: cell.parsed("approach")?,
+        wanted: Measured::at(wanted),
+    }))
 }
 
 /// What tokens are made of.

@@ -7,11 +7,8 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 use strum::{EnumString, VariantNames};
 
-use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
-
-/// A field watched by sensors, a few of which are on at a time.
-pub(crate) struct DutyModel;
 
 /// How many turns of the ring are watched, after those in which a random start
 /// settles.
@@ -28,59 +25,48 @@ measures! {
     }
 }
 
-impl Model for DutyModel {
-    fn name(&self) -> &'static str {
-        "duty-cycle"
-    }
+/// A field watched by sensors, a few of which are on at a time.
+pub(super) const MODEL: Model = Model {
+    name: "duty-cycle",
+    axes: axes! {
+        "processes", "n", "64", Number(2, 1 << 14),
+            "sensors; a grid field is as square as their number allows";
+        "tokens", "m", "4", Number(1, 1 << 14), "sensors that are on at a time";
+        "separation", "d", "n/m", Number(1, 1 << 14), "hops to keep between tokens";
+        "radius", "radius", "4", Number(0, 1 << 14),
+            "how far a sensor sees, in steps of the field";
+        "battery_rounds", "battery_rounds", "1000", Number(1, 1 << 40),
+            "rounds that a sensor can be on";
+        "field", "field", "line", Word(Field::VARIANTS), "sensors in a line, or in rows";
+        "schedule", "schedule", "tokens", Word(Schedule::VARIANTS),
+            "on while holding a token; any m in every round; always the same m";
+    },
+    measures: Measured::TABLE,
+    sampler,
+};
 
-    fn axes(&self) -> &'static [Axis] {
-        axes! {
-            "processes", "n", "64", Number(2, 1 << 14),
-                "sensors; a grid field is as square as their number allows";
-            "tokens", "m", "4", Number(1, 1 << 14), "sensors that are on at a time";
-            "separation", "d", "n/m", Number(1, 1 << 14), "hops to keep between tokens";
-            "radius", "radius", "4", Number(0, 1 << 14),
-                "how far a sensor sees, in steps of the field";
-            "battery_rounds", "battery_rounds", "1000", Number(1, 1 << 40),
-                "rounds that a sensor can be on";
-            "field", "field", "line", Word(Field::VARIANTS), "sensors in a line, or in rows";
-            "schedule", "schedule", "tokens", Word(Schedule::VARIANTS),
-                "on while holding a token; any m in every round; always the same m";
-        }
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
+    let (n, m) = (cell.number("processes"), cell.number("tokens"));
+    if m > n {
+        return Err(CellError::new(
+            "tokens",
+            "there are more tokens than sensors",
+        ));
     }
-
-    fn measures(&self) -> &'static [Measure] {
-        Measured::TABLE
-    }
-
-    fn sampler(
-        &self,
-        cell: &Cell,
-        wanted: &[usize],
-        _: Engine,
-    ) -> Result<Box<dyn Sampler>, CellError> {
-        let (n, m) = (cell.number("processes"), cell.number("tokens"));
-        if m > n {
-            return Err(CellError::new(
-                "tokens",
-                "there are more tokens than sensors",
-            ));
-        }
-        let separation = Separation::new(cell.number("separation") as u32)
-            .ok_or_else(|| CellError::new("separation", "expected 1 or more"))?;
-        let places = match cell.parsed("field")? {
-            Field::Line => line(n as usize),
-            Field::Grid => grid(n as usize),
-        };
-        Ok(Box::new(DutySampler {
-            tokens: m as u32,
-            separation,
-            battery_rounds: cell.number("battery_rounds") as u64,
-            schedule: cell.parsed("schedule")?,
-            seen_by: seen_by(&places, cell.number("radius")),
-            wanted: Measured::at(wanted),
-        }))
-    }
+    let separation = Separation::new(cell.number("separation") as u32)
+        .ok_or_else(|| CellError::new("separation", "expected 1 or more"))?;
+    let places = match cell.parsed("field")? {
+        Field::Line => line(n as usize),
+        Field::Grid => grid(n as usize),
+    };
+    Ok(Box::new(DutySampler {
+        tokens: m as u32,
+        separation,
+        battery_rounds: cell.number("battery_rounds") as u64,
+        schedule: cell.parsed("schedule")?,
+        seen_by: seen_by(&places, cell.number("radius")),
+        wanted: Measured::at(wanted),
+    }))
 }
 
 struct DutySampler {

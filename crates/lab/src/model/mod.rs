@@ -15,31 +15,24 @@ mod ring;
 mod sensor;
 
 /// A model: a family of experiments, one for every choice of values on its axes.
-pub trait Model: Sync {
+#[derive(Debug)]
+pub struct Model {
     /// The name in a sweep file.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// The axes, in the order in which formulas can refer to earlier ones.
-    fn axes(&self) -> &'static [Axis];
-
+    pub axes: &'static [Axis],
     /// What can be measured.
-    fn measures(&self) -> &'static [Measure];
-
-    /// What makes samples for a cell. `wanted` are indices into the measures.
-    ///
-    /// # Errors
-    ///
-    /// When the cell makes no sense: which axis, and why.
-    fn sampler(
-        &self,
-        cell: &Cell,
-        wanted: &[usize],
-        engine: Engine,
-    ) -> Result<Box<dyn Sampler>, CellError>;
+    pub measures: &'static [Measure],
+    /// What makes samples for a cell, of the measures at the places wanted; or why the cell
+    /// makes no sense.
+    pub(crate) sampler: fn(&Cell, &[usize], Engine) -> NewSampler,
 }
 
+/// A sampler, or which axis is wrong.
+pub(crate) type NewSampler = Result<Box<dyn Sampler>, CellError>;
+
 /// Makes samples of one cell: sample k of a cell with seed s has seed s + k.
-pub trait Sampler: Send {
+pub(crate) trait Sampler: Send {
     /// Makes the sample of a seed, always the same, and fills in the wanted measures,
     /// one place each.
     ///
@@ -187,11 +180,11 @@ pub enum Engine {
 
 /// A cell that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellError {
+pub(crate) struct CellError {
     /// The axis to change.
-    pub axis: &'static str,
+    pub(crate) axis: &'static str,
     /// Why.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl CellError {
@@ -204,16 +197,16 @@ impl CellError {
 }
 
 /// All models.
-pub const MODELS: [&dyn Model; 6] = [
-    &ring::RingModel,
-    &asynchrony::AsynchronyModel,
-    &moving_block::MovingBlockModel,
-    &definitional::DefinitionalModel,
-    &sensor::SensorModel,
-    &duty::DutyModel,
+pub const MODELS: [&Model; 6] = [
+    &ring::MODEL,
+    &asynchrony::MODEL,
+    &moving_block::MODEL,
+    &definitional::MODEL,
+    &sensor::MODEL,
+    &duty::MODEL,
 ];
 
 /// The model of a name.
-pub fn named(name: &str) -> Option<&'static dyn Model> {
-    MODELS.into_iter().find(|model| model.name() == name)
+pub fn named(name: &str) -> Option<&'static Model> {
+    MODELS.into_iter().find(|model| model.name == name)
 }

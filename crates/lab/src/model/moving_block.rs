@@ -15,11 +15,8 @@ use headway_sim::settings::DelayProgram;
 use headway_sim::{Run, placement::Delays, run, start};
 use strum::{Display, EnumString, VariantNames};
 
-use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
-
-/// The moving block and lock-step.
-pub(crate) struct MovingBlockModel;
 
 measures! {
     enum Measured {
@@ -47,60 +44,49 @@ enum Lengths {
     Unequal,
 }
 
-impl Model for MovingBlockModel {
-    fn name(&self) -> &'static str {
-        "moving-block"
-    }
+/// The moving block and lock-step.
+pub(super) const MODEL: Model = Model {
+    name: "moving-block",
+    axes: axes! {
+        "processes", "n", "60", Number(3, 1 << 12), "processes on the ring";
+        "separation", "d", "5", Number(1, 1 << 12), "the true distance wanted, in hops";
+        "tokens", "m", "n/(2*d)", Number(2, 1 << 12), "tokens";
+        "rule", "rule", "moving-block", Word(Rule::VARIANTS), "what keeps tokens apart";
+        "work", "w", "10", Number(0, 1 << 16), "how long a process works on average";
+        "lengths", "lengths", "equal", Word(Lengths::VARIANTS),
+            "all works alike; or one in ten takes ten times as long and the others nothing";
+        "idle", "idle", "0", Number(0, 1 << 20),
+            "time on average from the end of a work to the next request; 0 is full demand";
+    },
+    measures: Measured::TABLE,
+    sampler,
+};
 
-    fn axes(&self) -> &'static [Axis] {
-        axes! {
-            "processes", "n", "60", Number(3, 1 << 12), "processes on the ring";
-            "separation", "d", "5", Number(1, 1 << 12), "the true distance wanted, in hops";
-            "tokens", "m", "n/(2*d)", Number(2, 1 << 12), "tokens";
-            "rule", "rule", "moving-block", Word(Rule::VARIANTS), "what keeps tokens apart";
-            "work", "w", "10", Number(0, 1 << 16), "how long a process works on average";
-            "lengths", "lengths", "equal", Word(Lengths::VARIANTS),
-                "all works alike; or one in ten takes ten times as long and the others nothing";
-            "idle", "idle", "0", Number(0, 1 << 20),
-                "time on average from the end of a work to the next request; 0 is full demand";
-        }
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
+    let number = |name| cell.number(name) as usize;
+    let sampler = MovingBlockSampler {
+        processes: number("processes"),
+        tokens: number("tokens"),
+        distance: number("separation") as u32,
+        rule: cell.parsed("rule")?,
+        work: number("work") as u64,
+        lengths: cell.parsed("lengths")?,
+        idle: number("idle") as u64,
+        wanted: Measured::at(wanted),
+    };
+    let (n, m, d) = (sampler.processes, sampler.tokens, sampler.distance as usize);
+    let least = match sampler.rule {
+        Rule::LockStep => m * (d + 1),
+        Rule::MovingBlock => m * d + 1,
+    };
+    if n < least {
+        let rule = sampler.rule;
+        return Err(CellError::new(
+            "tokens",
+            format!("{m} tokens {d} apart need {least} processes under {rule}"),
+        ));
     }
-
-    fn measures(&self) -> &'static [Measure] {
-        Measured::TABLE
-    }
-
-    fn sampler(
-        &self,
-        cell: &Cell,
-        wanted: &[usize],
-        _: Engine,
-    ) -> Result<Box<dyn Sampler>, CellError> {
-        let number = |name| cell.number(name) as usize;
-        let sampler = MovingBlockSampler {
-            processes: number("processes"),
-            tokens: number("tokens"),
-            distance: number("separation") as u32,
-            rule: cell.parsed("rule")?,
-            work: number("work") as u64,
-            lengths: cell.parsed("lengths")?,
-            idle: number("idle") as u64,
-            wanted: Measured::at(wanted),
-        };
-        let (n, m, d) = (sampler.processes, sampler.tokens, sampler.distance as usize);
-        let least = match sampler.rule {
-            Rule::LockStep => m * (d + 1),
-            Rule::MovingBlock => m * d + 1,
-        };
-        if n < least {
-            let rule = sampler.rule;
-            return Err(CellError::new(
-                "tokens",
-                format!("{m} tokens {d} apart need {least} processes under {rule}"),
-            ));
-        }
-        Ok(Box::new(sampler))
-    }
+    Ok(Box::new(sampler))
 }
 
 struct MovingBlockSampler {

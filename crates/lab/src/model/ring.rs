@@ -3,15 +3,12 @@
 use headway_sim::settings::{DelayProgram, Start};
 use strum::VariantNames;
 
-use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures};
+use super::{Engine, Model, NewSampler, axes, measures};
 use crate::cell::Cell;
 
 mod sampler;
 
 use sampler::RingSampler;
-
-/// Rings of delays and relays, or with a measuring process.
-pub(crate) struct RingModel;
 
 measures! {
     enum Measured {
@@ -40,41 +37,30 @@ measures! {
     }
 }
 
-impl Model for RingModel {
-    fn name(&self) -> &'static str {
-        "ring"
-    }
+/// Rings of delays and relays, or with a measuring process.
+pub(super) const MODEL: Model = Model {
+    name: "ring",
+    axes: axes! {
+        "processes", "n", "24", Number(1, 1 << 24), "processes on the ring";
+        "tokens", "m", "2", Number(1, 1 << 24), "tokens";
+        "separation", "d", "n/m", Number(1, 1 << 31), "hops to keep between successive tokens";
+        "delays", "k", "all", Mixed,
+            "which processes delay: all, a number (at random), even:K, every:K, at:0,5,9";
+        "start", "start", "random", Word(Start::VARIANTS), "the initial state";
+        "program", "program", "fixed", Word(DelayProgram::VARIANTS),
+            "what the delaying processes run";
+        "limit", "limit", "2*n", Number(1, 1 << 31), "where measuring clocks saturate, in rounds";
+        "horizon", "horizon", "proved", Mixed,
+            "turns in an epoch of shortest-lap-epochs: a number, or as many as are proved to be enough";
+        "look", "look", "0", Number(0, 1 << 40), "the round after which beliefs are looked at";
+        "fault", "fault", "none", Mixed,
+            "none, or faults joined by ' + ' such as scramble:25%@0";
+    },
+    measures: Measured::TABLE,
+    sampler,
+};
 
-    fn axes(&self) -> &'static [Axis] {
-        axes! {
-            "processes", "n", "24", Number(1, 1 << 24), "processes on the ring";
-            "tokens", "m", "2", Number(1, 1 << 24), "tokens";
-            "separation", "d", "n/m", Number(1, 1 << 31), "hops to keep between successive tokens";
-            "delays", "k", "all", Mixed,
-                "which processes delay: all, a number (at random), even:K, every:K, at:0,5,9";
-            "start", "start", "random", Word(Start::VARIANTS), "the initial state";
-            "program", "program", "fixed", Word(DelayProgram::VARIANTS),
-                "what the delaying processes run";
-            "limit", "limit", "2*n", Number(1, 1 << 31), "where measuring clocks saturate, in rounds";
-            "horizon", "horizon", "proved", Mixed,
-                "turns in an epoch of shortest-lap-epochs: a number, or as many as are proved to be enough";
-            "look", "look", "0", Number(0, 1 << 40), "the round after which beliefs are looked at";
-            "fault", "fault", "none", Mixed,
-                "none, or faults joined by ' + ' such as scramble:25%@0";
-        }
-    }
-
-    fn measures(&self) -> &'static [Measure] {
-        Measured::TABLE
-    }
-
-    fn sampler(
-        &self,
-        cell: &Cell,
-        wanted: &[usize],
-        engine: Engine,
-    ) -> Result<Box<dyn Sampler>, CellError> {
-        let sampler = RingSampler::new(cell, Measured::at(wanted), engine)?;
-        Ok(Box::new(sampler))
-    }
+fn sampler(cell: &Cell, wanted: &[usize], engine: Engine) -> NewSampler {
+    let sampler = RingSampler::new(cell, Measured::at(wanted), engine)?;
+    Ok(Box::new(sampler))
 }

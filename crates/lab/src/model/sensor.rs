@@ -16,11 +16,8 @@ use headway_core::Separation;
 use headway_sim::seed::{Purpose, Random};
 
 use super::definitional::{TokenRings, closest, moved};
-use super::{Axis, CellError, Engine, Measure, Model, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
 use crate::cell::Cell;
-
-/// The sensor network.
-pub(crate) struct SensorModel;
 
 /// A round, by the local clock.
 const ROUND_US: i64 = 60_000_000;
@@ -52,49 +49,38 @@ measures! {
     }
 }
 
-impl Model for SensorModel {
-    fn name(&self) -> &'static str {
-        "sensor-network"
-    }
+/// The sensor network.
+pub(super) const MODEL: Model = Model {
+    name: "sensor-network",
+    axes: axes! {
+        "processes", "n", "16", Number(2, 1 << 10), "sensors on the ring";
+        "tokens", "m", "2", Number(1, 1 << 8), "tokens";
+        "separation", "d", "n/m-2", Number(1, 1 << 10),
+            "hops to keep between successive tokens";
+        "loss_percent", "loss", "0", Number(0, 100), "messages lost, of a hundred";
+        "retransmissions", "retransmissions", "0", Number(0, 100),
+            "how often an unacknowledged message is sent again at most";
+        "drift_ppm", "drift", "20", Number(0, 100_000),
+            "clocks are off by up to this many millionths, either way";
+    },
+    measures: Measured::TABLE,
+    sampler,
+};
 
-    fn axes(&self) -> &'static [Axis] {
-        axes! {
-            "processes", "n", "16", Number(2, 1 << 10), "sensors on the ring";
-            "tokens", "m", "2", Number(1, 1 << 8), "tokens";
-            "separation", "d", "n/m-2", Number(1, 1 << 10),
-                "hops to keep between successive tokens";
-            "loss_percent", "loss", "0", Number(0, 100), "messages lost, of a hundred";
-            "retransmissions", "retransmissions", "0", Number(0, 100),
-                "how often an unacknowledged message is sent again at most";
-            "drift_ppm", "drift", "20", Number(0, 100_000),
-                "clocks are off by up to this many millionths, either way";
-        }
-    }
-
-    fn measures(&self) -> &'static [Measure] {
-        Measured::TABLE
-    }
-
-    fn sampler(
-        &self,
-        cell: &Cell,
-        wanted: &[usize],
-        _: Engine,
-    ) -> Result<Box<dyn Sampler>, CellError> {
-        let (n, m) = (cell.number("processes"), cell.number("tokens"));
-        let separation = Separation::new(cell.number("separation") as u32)
-            .filter(|separation| separation.fits(n as u64, m as u64))
-            .ok_or_else(|| CellError::new("separation", "the tokens do not fit: m·d > n"))?;
-        Ok(Box::new(SensorSampler {
-            processes: n as usize,
-            tokens: m as usize,
-            separation,
-            loss_percent: cell.number("loss_percent") as u64,
-            attempts: cell.number("retransmissions") + 1,
-            drift_ppm: cell.number("drift_ppm"),
-            wanted: Measured::at(wanted),
-        }))
-    }
+fn sampler(cell: &Cell, wanted: &[usize], _: Engine) -> NewSampler {
+    let (n, m) = (cell.number("processes"), cell.number("tokens"));
+    let separation = Separation::new(cell.number("separation") as u32)
+        .filter(|separation| separation.fits(n as u64, m as u64))
+        .ok_or_else(|| CellError::new("separation", "the tokens do not fit: m·d > n"))?;
+    Ok(Box::new(SensorSampler {
+        processes: n as usize,
+        tokens: m as usize,
+        separation,
+        loss_percent: cell.number("loss_percent") as u64,
+        attempts: cell.number("retransmissions") + 1,
+        drift_ppm: cell.number("drift_ppm"),
+        wanted: Measured::at(wanted),
+    }))
 }
 
 struct SensorSampler {

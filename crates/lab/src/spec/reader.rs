@@ -29,7 +29,7 @@ pub(super) fn read(text: &str) -> Result<Sweep, SpecError> {
     ])?;
     let model_name = top.text("model")?.unwrap_or_else(|| "ring".to_owned());
     let model = model::named(&model_name).ok_or_else(|| {
-        let known = list(model::MODELS.iter().map(|model| model.name()));
+        let known = list(model::MODELS.iter().map(|model| model.name));
         top.wrong(
             "model",
             format!("there is no '{model_name}'; expected {known}"),
@@ -68,7 +68,7 @@ pub(super) fn read(text: &str) -> Result<Sweep, SpecError> {
             "measure",
             format!(
                 "is missing; expected a list of {}",
-                list(model.measures().iter().map(|measure| measure.name))
+                list(model.measures.iter().map(|measure| measure.name))
             ),
         ));
     }
@@ -126,7 +126,7 @@ fn read_figure(section: &Section<'_>, sweep: &Sweep) -> Result<Figure, SpecError
         "log_x",
         "log_y",
     ])?;
-    let axes = || sweep.model.axes().iter().map(|axis| axis.name);
+    let axes = || sweep.model.axes.iter().map(|axis| axis.name);
     let is_axis = |name: &str| axes().any(|axis| axis == name);
     let is_measure = |name: &str| sweep.measure_names().any(|measure| measure == name);
     let required = |key: &str| {

@@ -12,7 +12,7 @@ use mio::{Events, Interest, Poll, Token};
 use super::{Transport, Waker, no_way_to, too_long};
 
 /// The most that one datagram can carry over IPv4, and nearly so over IPv6.
-pub const LARGEST_DATAGRAM: usize = 65_507;
+pub const MAX_DATAGRAM_BYTES: usize = 65_507;
 
 const WAKER: Token = Token(usize::MAX);
 
@@ -62,7 +62,7 @@ impl Udp {
             peers: BTreeMap::new(),
             poller: None,
             waker: Arc::clone(&poller.waker),
-            arrived: vec![0; LARGEST_DATAGRAM + 1],
+            arrived: vec![0; MAX_DATAGRAM_BYTES + 1],
             empty: false,
         })
     }
@@ -90,7 +90,7 @@ impl Udp {
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match self.socket.recv(&mut self.arrived) {
-                Ok(length) if length > LARGEST_DATAGRAM.min(buffer.len()) => {}
+                Ok(length) if length > MAX_DATAGRAM_BYTES.min(buffer.len()) => {}
                 Ok(length) => {
                     buffer[..length].copy_from_slice(&self.arrived[..length]);
                     return Ok(Some(length));
@@ -155,8 +155,8 @@ impl UdpPoller {
 
 impl Transport for Udp {
     fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
-        if datagram.len() > LARGEST_DATAGRAM {
-            return Err(too_long(datagram.len(), LARGEST_DATAGRAM));
+        if datagram.len() > MAX_DATAGRAM_BYTES {
+            return Err(too_long(datagram.len(), MAX_DATAGRAM_BYTES));
         }
         let address = *self.peers.get(&to).ok_or_else(|| no_way_to(to))?;
         match self.socket.send_to(datagram, address) {
@@ -194,7 +194,7 @@ impl Transport for Udp {
     }
 
     fn largest_datagram(&self) -> usize {
-        LARGEST_DATAGRAM
+        MAX_DATAGRAM_BYTES
     }
 
     fn waker(&self) -> Waker {

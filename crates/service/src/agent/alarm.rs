@@ -13,19 +13,8 @@ use crate::store::Doubt;
 /// Something that somebody should look at.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum Alarm {
-    /// A silent member was not bypassed, because too few answered.
-    #[error(
-        "{name} is silent and not bypassed: {reached} of {all} members are reached, and {needed} \
-         are needed"
-    )]
-    NoMajority {
-        name: String,
-        reached: usize,
-        all: usize,
-        needed: usize,
-    },
     /// The ring would not work without a member, or with it.
-    #[error("{name} cannot be bypassed: {why}")]
+    #[error("{name} cannot be bypassed, or come back: {why}")]
     NoBypass { name: String, why: Refusal },
     /// A node was configured with another first roster.
     #[error(
@@ -66,6 +55,9 @@ pub(crate) enum Alarm {
          `headway rollout abort {0}`"
     )]
     RolloutFailed(String, String),
+    /// The keeper of the log of rosters here does not work as it should.
+    #[error("{0}")]
+    Keeping(String),
     /// Something could not be kept on disk.
     #[error("{0}")]
     NotKept(String),

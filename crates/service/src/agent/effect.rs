@@ -1,5 +1,7 @@
 //! What comes out of a node.
 
+use crate::membership::control::Letter;
+use crate::membership::decision::Change;
 use crate::permits::{CommandPermit, Grant};
 use crate::request::{Reply, RequestId};
 use crate::store::Notes;
@@ -20,6 +22,10 @@ pub enum Effect {
     Neighbours(Vec<Beside>),
     /// Send a datagram.
     Send(Destination, Vec<u8>),
+    /// Ask the log of rosters for a change; [`crate::request::Request::Decision`] is to follow.
+    Propose(Change),
+    /// Give a letter to the keeper here; it came from this address.
+    Letter(String, Letter),
     /// Answer a request.
     Reply(RequestId, Reply),
     /// Run the command.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use headway_node::{Key, Timing};
 
+use super::alarm::Alarm;
 use super::{Agent, Effect, rules};
 use crate::config::Settings;
 use crate::permits::Holder;
@@ -102,7 +103,28 @@ impl Agent {
                 return None;
             }
             Request::Remove { name, gone } => {
-                self.membership.handle_remove(now, id, &name, gone);
+                self.membership.handle_remove(id, name, gone);
+                return None;
+            }
+            Request::Recover { gone } => self.membership.recover(now, &gone),
+            Request::Decided(roster) => {
+                self.membership.handle_decided(now, *roster);
+                return None;
+            }
+            Request::Decision { id, decision } => {
+                self.membership.handle_decision(now, id, decision);
+                return None;
+            }
+            Request::Letter { address, letter } => {
+                self.membership.send_letter(address, letter);
+                return None;
+            }
+            Request::Keeping(wrong) => {
+                self.keeping.clear(|_| true);
+                let wrong = wrong.map(Alarm::Keeping);
+                wrong
+                    .into_iter()
+                    .for_each(|wrong| self.keeping.raise(wrong));
                 return None;
             }
             Request::StepEnded {
@@ -151,12 +173,12 @@ impl Agent {
         self.rollouts.set_allowed(&self.settings.rollout.allow);
         let roster = self.membership.roster();
         let rules = rules(&self.settings, roster);
-        self.permits.set_rules(now, rules);
         let timing = Timing {
             dwell_most: rules.dwell_most,
             grace: rules.grace,
             ..self.settings.timing.timing()
         };
+        self.permits.set_rules(now, rules);
         self.seat.set(now, timing, key.clone());
         self.membership.set(Arc::clone(&self.settings), key);
         tracing::info!("the configuration was read again");

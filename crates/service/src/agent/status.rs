@@ -8,8 +8,9 @@ use headway_node::Neighbour;
 use serde::Serialize;
 
 use super::Agent;
-use crate::hearsay::Unheard;
+use crate::hearsay::{Unheard, Working};
 use crate::metrics::Counts;
+use crate::permits::Holder;
 use crate::transport::Session;
 
 /// A node at one moment, as `/v1/status` gives it.
@@ -35,6 +36,8 @@ pub struct Status {
     pub silent: Vec<String>,
     /// Members that somebody does not hear: tokens stop there.
     pub unheard: Vec<Unheard>,
+    /// Members that use a permit, if they have for a while.
+    pub working: Vec<Working>,
     /// What datagrams go by: `udp` or `zenoh`.
     pub transport: &'static str,
     /// The members beside it, while it is on the ring.
@@ -43,6 +46,10 @@ pub struct Status {
     pub separation: u32,
     /// Tokens of the ring.
     pub tokens: u32,
+    /// How many would fit.
+    pub max_tokens: u32,
+    /// How many members can be removed before its tokens do not fit any more.
+    pub spare_members: u32,
     /// Tokens that it has passed on.
     pub hops: u64,
     /// Permits that it was granted.
@@ -114,7 +121,28 @@ pub struct Holding {
     pub since_ms: u64,
 }
 
+/// Work that is over sooner is not worth telling everybody.
+const WORTH_TELLING: Duration = Duration::from_secs(2);
+
 impl Agent {
+    /// Who uses permits here, since which times of day.
+    pub(super) fn works(&self, now: Duration) -> Vec<(String, u64)> {
+        let long = |since| now.saturating_sub(since) >= WORTH_TELLING;
+        let permits = self.permits.permits().filter(|permit| long(permit.since));
+        let text = |holder: &Holder| match holder {
+            Holder::Command => "its command".to_owned(),
+            Holder::Step => "a roll-out".to_owned(),
+            Holder::Program { .. } => "a program".to_owned(),
+            // A name from outside.
+            Holder::FleetLock { group, id } => {
+                format!("FleetLock client {} of {group}", id.escape_debug())
+            }
+        };
+        permits
+            .map(|permit| (text(&permit.holder), self.unix_ms(permit.since)))
+            .collect()
+    }
+
     /// What there is to tell, but for what only the transport knows.
     pub fn status(&self, now: Duration) -> Status {
         let machine = self.seat.machine();
@@ -124,10 +152,13 @@ impl Agent {
         let held = self.seat.held().filter(|held| held.permit);
         let neighbours = || self.seat.neighbours();
         let phase = self.phase();
+        let (unheard, working) = self.membership.hearsay(self.unix_ms(now));
+        let members = roster.map_or(0, |roster| roster.active().count());
+        let plan = |members| settings.plan(members).ok();
         Status {
             name: settings.node.name.clone(),
             index: machine.map(|machine| machine.config().index),
-            members: roster.map_or(0, |roster| roster.active().count()),
+            members,
             ring: settings.ring.name.clone(),
             settled: phase == Phase::Settled,
             phase,
@@ -143,13 +174,19 @@ impl Agent {
                 .filter(|neighbour| neighbour.silent)
                 .map(|neighbour| self.membership.name_of(neighbour.node))
                 .collect(),
-            unheard: self.membership.unheard(self.unix_ms(now)),
+            unheard,
+            working,
             transport: "",
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
                 .collect(),
             separation: settings.ring.separation.get(),
             tokens: settings.ring.tokens.get(),
+            max_tokens: plan(members).map_or(0, |plan| plan.capacity()),
+            spare_members: (0..members)
+                .rev()
+                .take_while(|&left| plan(left).is_some())
+                .count() as u32,
             hops: totals.hops,
             permits: self.counts.permits,
             rejected: self.rejections.counts.clone(),
@@ -163,6 +200,7 @@ impl Agent {
                 .chain(self.alarms.texts())
                 .chain(self.rollouts.alarms().texts())
                 .chain(self.doubts.texts())
+                .chain(self.keeping.texts())
                 .collect(),
             counts: self.counts.clone(),
         }

@@ -12,7 +12,7 @@
 //! | `POST /v1/hook` | the command runs at the next permit |
 //! | `POST /v1/pre-reboot`, `POST /v1/steady-state` | FleetLock |
 //! | `GET /healthz`, `GET /readyz`, `GET /metrics` | for machines that watch |
-//! | `GET /v1/roster`, `POST /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`) | the ring; changes on the socket only |
+//! | `GET /v1/roster`, `POST /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `POST /v1/recover` | the ring; changes on the socket only |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,7 @@ use tokio::sync::watch;
 
 use crate::agent::Status;
 use crate::config::Settings;
+use crate::keeper::PROPOSE_FOR;
 use crate::membership::roster::Member;
 use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
 use crate::telemetry::Outcome;
@@ -99,6 +100,7 @@ fn local_routes(app: Arc<App>) -> Router {
     let more = Router::new()
         .route("/v1/members", post(add))
         .route("/v1/members/{name}", delete(remove))
+        .route("/v1/recover", post(recover))
         .route("/v1/hook", post(ask_command))
         .route("/v1/rollouts", post(rollouts::start))
         .route("/v1/rollouts/{name}/{what}", post(rollouts::order))
@@ -252,7 +254,7 @@ async fn add(State(app): Shared, Body(added): Body<Added>) -> Reply {
         after: added.after,
         force: added.force,
     };
-    app.ask_for(request, PATIENCE + window).await
+    app.ask_for(request, PATIENCE + window + PROPOSE_FOR).await
 }
 
 /// How a member is removed.
@@ -268,7 +270,19 @@ async fn remove(
     Path(name): Path<String>,
     Query(Removed { gone }): Query<Removed>,
 ) -> Reply {
-    app.ask(Request::Remove { name, gone }).await
+    let request = Request::Remove { name, gone };
+    app.ask_for(request, PATIENCE + PROPOSE_FOR).await
+}
+
+/// Members that are gone for good, most keepers among them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Gone {
+    gone: Vec<String>,
+}
+
+async fn recover(State(app): Shared, Json(Gone { gone }): Json<Gone>) -> Reply {
+    app.ask(Request::Recover { gone }).await
 }
 
 /// The protocol's thread answers.

@@ -22,6 +22,16 @@ impl Settings {
             let message = format!("`{group}` is no group: expected letters, digits, `.` or `-`");
             reader.wrong("fleetlock.groups", message);
         }
+        let tokens = self.ring.tokens;
+        for (group, slots) in &self.fleetlock.slots {
+            let message = format!("`{group}` is not among fleetlock.groups");
+            let known = self.fleetlock.groups.contains(group);
+            reader.expect("fleetlock.slots", known, message);
+            let message = format!(
+                "{slots} slots for `{group}`, and ring.tokens is {tokens}: expected at most that"
+            );
+            reader.expect("fleetlock.slots", *slots <= tokens, message);
+        }
         reader.expect(
             "fleetlock.enabled",
             !self.fleetlock.enabled || self.api.http.is_some(),

@@ -125,6 +125,8 @@ settings! {
         enabled: bool, Default false, Reload;
         /// Groups whose clients may ask
         groups: Vec<String>, Default ["default"], Reload;
+        /// How many machines of a group at a time, if fewer than ring.tokens; same on every node
+        slots: BTreeMap<String, NonZeroU32>, Optional { default = 1 }, Reload;
         /// Ids that may ask here, with * for any end of one; all if left out
         ids: Vec<String>, Default [], Reload;
         /// How long a request waits for its turn before the answer is no

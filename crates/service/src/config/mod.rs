@@ -68,9 +68,9 @@ impl Settings {
             version: 1,
             ring: self.ring.name.clone(),
             members: self.ring.members.clone(),
-            bypassed: Vec::new(),
             dwell_most_ms: self.timing.dwell_most.as_millis() as u64,
             grace_ms: self.timing.grace.as_millis() as u64,
+            ..Roster::default()
         })
     }
 }

@@ -115,6 +115,27 @@ impl Setting for Duration {
     }
 }
 
+impl Setting for BTreeMap<String, NonZeroU32> {
+    const PLACEHOLDER: &'static str = "NAME=NUMBER,…";
+    const EXPECTED: &'static str = "names with whole numbers from 1 on: { NAME = 2 }";
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        // In a variable or a flag, numbers are texts.
+        let number = |(name, number): (String, toml::Value)| {
+            let plain = number.as_integer().map(|number| number.to_string());
+            let text = plain.or_else(|| number.as_str().map(str::to_owned));
+            let number = text.unwrap_or_default().parse().map_err(D::Error::custom)?;
+            Ok((name, number))
+        };
+        let numbers = BTreeMap::<String, toml::Value>::deserialize(from)?;
+        numbers.into_iter().map(number).collect()
+    }
+
+    fn absent() -> Option<Self> {
+        Some(BTreeMap::new())
+    }
+}
+
 impl Setting for tracing::Level {
     const PLACEHOLDER: &'static str = "TEXT";
     const EXPECTED: &'static str = "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"";

@@ -1,11 +1,11 @@
-//! Changing rosters: from hearing of a new one, or making it, to having left the old.
+//! Changing rosters: from hearing of a new one to having left the old.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use headway_node::Key;
 
-use super::roster::{Member, Roster, RosterError, Signed};
+use super::roster::{Member, Roster, Signed};
 use super::{Effect, Membership};
 use crate::agent::alarm::{Alarm, Reason};
 use crate::config::Settings;
@@ -13,6 +13,10 @@ use crate::request::{Answer, Refusal, Reply};
 
 /// How long a former neighbour is told of a new roster.
 const TELL_FOR: Duration = Duration::from_secs(600);
+
+/// A new log's first version is so much later: the old one may have decided what nobody here
+/// has heard of.
+const RECOVERED: u64 = 1_000;
 
 impl Membership {
     pub(super) fn follow_exchange(&mut self, now: Duration) {
@@ -55,7 +59,8 @@ impl Membership {
         }
         // Whoever is on the new ring says for itself when it is ready.
         self.leaving.retain(|name, _| new.index(name).is_none());
-        self.drop_poll();
+        // What was asked about the last roster does not matter any more.
+        self.poll = self.poll.take().filter(|poll| !poll.is_about_roster());
         self.challenges.clear();
         self.silent_since.clear();
         self.alarms
@@ -63,6 +68,31 @@ impl Membership {
         self.current = Some(new);
         // The neighbours hear of it at once.
         self.next_offer = now;
+    }
+
+    /// Begins a new log, on somebody's word that most keepers of the old one are gone for good.
+    pub(crate) fn recover(&mut self, now: Duration, gone: &[String]) -> Reply {
+        if self.settings.is_fixed() {
+            return Err(Refusal::Fixed);
+        }
+        let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
+        let mut next = roster.clone();
+        for name in gone {
+            next = next.without(name)?;
+        }
+        let keepers = roster.keepers();
+        let left = keepers.filter(|member| !gone.contains(&member.name));
+        let (left, all) = (left.count(), roster.keepers().count());
+        if 2 * left > all {
+            return Err(Refusal::Majority(left, all));
+        }
+        self.settings.plan(next.active().count())?;
+        next.version = roster.version.saturating_add(RECOVERED);
+        (next.origin, next.before, next.left) = Default::default();
+        let version = next.version;
+        self.exchange.take(Signed::new(next, &self.key));
+        self.follow_exchange(now);
+        Ok(Answer::Version(version))
     }
 
     /// Tells whoever should know which roster this node has.
@@ -90,51 +120,6 @@ impl Membership {
                 self.exchange.offer(address);
             }
         }
-    }
-
-    pub(super) fn next(
-        &self,
-        change: impl FnOnce(&Roster) -> Result<Roster, RosterError>,
-    ) -> Result<Roster, Refusal> {
-        if self.settings.is_fixed() {
-            return Err(Refusal::Fixed);
-        }
-        let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
-        Ok(change(roster)?)
-    }
-
-    /// A roster, unless it leaves out somebody who was beside nobody who stays: a member that
-    /// has not heard of it asks its neighbours before it works, and one of them has to know.
-    pub(super) fn keeps_neighbours(&self, next: Roster) -> Result<Roster, Refusal> {
-        let (Some(current), Some(base)) = (
-            &self.current,
-            self.settled.as_ref().or(self.current.as_ref()),
-        ) else {
-            return Ok(next);
-        };
-        let stays = |name: &str| {
-            [&next, current]
-                .iter()
-                .all(|roster| roster.index(name).is_some())
-        };
-        let alone = |member: &&Member| {
-            let mut beside = base.around(&member.name).into_iter().flatten();
-            !stays(&member.name) && !beside.any(|beside| stays(&beside.name))
-        };
-        let alone = base.active().find(alone).map(|member| member.name.clone());
-        alone.map_or(Ok(next), |name| Err(Refusal::Segment(name)))
-    }
-
-    /// Makes a roster the ring's, from here.
-    pub(super) fn propose(&mut self, now: Duration, roster: Roster) -> Reply {
-        roster.check()?;
-        self.settings.plan(roster.active().count())?;
-        let version = roster.version;
-        if !self.exchange.propose(Signed::new(roster, &self.key)) {
-            return Err(Refusal::Superseded);
-        }
-        self.follow_exchange(now);
-        Ok(Answer::Version(version))
     }
 }
 

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version, 1 |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -13,7 +13,7 @@
 //! | 64..73 | tokens (4), separation (4), payload (1) that the sender was told |
 //! | 73 | length of the sender's name, then the name |
 //! | then | length of the sender's address, then the address |
-//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON |
+//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes |
 //! | last 32 | HMAC-SHA-256 of everything before, with the ring's key |
 //!
 //! An answer goes to the address that the datagram names, which is authentic, and
@@ -89,6 +89,25 @@ pub enum Message {
         /// Reports, as JSON.
         bytes: Vec<u8>,
     },
+    /// Something between keepers, or to them.
+    Letter(Letter),
+}
+
+/// A part of what one keeper tells another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Letter {
+    /// Of which log: keepers of another one do not listen.
+    pub log: u64,
+    /// An answer has the number of its question.
+    pub number: u64,
+    /// Which of the two it is.
+    pub is_answer: bool,
+    /// Which part of it this is, from 0.
+    pub part: u8,
+    /// How many there are.
+    pub parts: u8,
+    /// The part.
+    pub bytes: Vec<u8>,
 }
 
 /// Why a control datagram was not listened to.
@@ -136,6 +155,11 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
         Message::Pong { nonce } => (4, nonce.to_be_bytes().to_vec()),
         Message::Rollouts { bytes } => (5, bytes.clone()),
         Message::Hearsay { bytes } => (6, bytes.clone()),
+        Message::Letter(letter) => {
+            let small = [u8::from(letter.is_answer), letter.part, letter.parts];
+            let numbers = [letter.log, letter.number].map(u64::to_be_bytes);
+            (7, [numbers.as_flattened(), &small, &letter.bytes].concat())
+        }
     };
     bytes.extend_from_slice(b"HC");
     let drained = if sender.drained { DRAINED } else { 0 };
@@ -220,6 +244,14 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         6 => Message::Hearsay {
             bytes: std::mem::take(&mut rest).to_vec(),
         },
+        7 => Message::Letter(Letter {
+            log: u64::from_be_bytes(take(&mut rest)?),
+            number: u64::from_be_bytes(take(&mut rest)?),
+            is_answer: take(&mut rest)? == [1],
+            part: u8::from_be_bytes(take(&mut rest)?),
+            parts: u8::from_be_bytes(take(&mut rest)?),
+            bytes: std::mem::take(&mut rest).to_vec(),
+        }),
         _ => return None,
     };
     let sender = Sender {
@@ -279,6 +311,14 @@ mod tests {
             Message::Rollouts {
                 bytes: vec![4; CHUNK_BYTES],
             },
+            Message::Letter(Letter {
+                log: 1,
+                number: 2,
+                is_answer: true,
+                part: 3,
+                parts: 4,
+                bytes: vec![5; CHUNK_BYTES],
+            }),
         ] {
             let bytes = write(ring, &sender(), &message, &key());
             assert!(is_control(&bytes) && bytes.len() <= 1452);

@@ -86,15 +86,6 @@ impl Exchange {
         changed
     }
 
-    /// This node makes a roster itself. Whether it replaces the one that it has.
-    pub(crate) fn propose(&mut self, signed: Signed) -> bool {
-        let replaces = signed.mark().replaces(&self.mark());
-        if replaces {
-            self.take(signed);
-        }
-        replaces
-    }
-
     /// Tells somebody which roster there is.
     pub(crate) fn offer(&mut self, address: &str) {
         self.send(address, Message::Offer);
@@ -125,7 +116,8 @@ impl Exchange {
             | Message::Ping { .. }
             | Message::Pong { .. }
             | Message::Rollouts { .. }
-            | Message::Hearsay { .. } => {}
+            | Message::Hearsay { .. }
+            | Message::Letter(_) => {}
         }
     }
 
@@ -247,7 +239,8 @@ impl Exchange {
         }
     }
 
-    fn take(&mut self, signed: Signed) {
+    /// This is the roster from now on.
+    pub(crate) fn take(&mut self, signed: Signed) {
         self.own = Some(signed);
         self.fetch = None;
         self.adopted = true;

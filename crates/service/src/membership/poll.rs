@@ -1,18 +1,19 @@
-//! Asking around: who is there, before a silent member is bypassed, before a
-//! bypassed one returns, before a new one is added.
+//! Asking whether somebody is there, before a silent member is bypassed, before a bypassed one
+//! returns, before a new one is added; and what is wanted then.
 //!
-//! A bypass needs more than half of all members, bypassed ones included, to answer,
-//! with the same roster. Of two parts of a ring that cannot reach each other at most
-//! one has that many, so that at most one ever closes without the other.
+//! An answer is a sign of life and no more. What becomes of the roster is decided by the log
+//! ([`Effect::Propose`]), and of two parts of a ring that cannot reach each other at most one
+//! has a majority of its keepers.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::control::{Message, Sender};
-use super::roster::{Bypass, Member, Roster};
-use super::{Effect, Membership};
+use super::decision::{Change, Decision, Kind};
+use super::roster::{Member, Roster};
+use super::{Effect, Membership, Signed};
 use crate::agent::alarm::Alarm;
-use crate::request::{Refusal, RequestId};
+use crate::request::{Answer, Refusal, RequestId};
 
 /// A question that is out.
 #[derive(Debug)]
@@ -21,7 +22,8 @@ pub(super) struct Poll {
     purpose: Purpose,
     ends: Duration,
     again: Duration,
-    answered: BTreeSet<String>,
+    /// Who has not answered, by name, and where they are.
+    missing: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
@@ -38,9 +40,30 @@ enum Purpose {
     },
 }
 
+/// Who wants a change.
+#[derive(Debug)]
+pub(super) enum Wanted {
+    /// Somebody who waits for an answer.
+    By(RequestId),
+    /// This node itself: the one that it is about comes or goes.
+    For(String),
+}
+
+/// A change that is not decided yet, and the roster that it would make.
+#[derive(Debug)]
+pub(super) struct Proposal {
+    wanted: Wanted,
+    next: Roster,
+}
+
 impl Poll {
     pub(super) fn timeout(&self) -> Duration {
         self.ends.min(self.again)
+    }
+
+    /// Whether it says nothing any more when there is another roster.
+    pub(super) const fn is_about_roster(&self) -> bool {
+        !matches!(self.purpose, Purpose::Add { .. })
     }
 }
 
@@ -58,11 +81,15 @@ impl Membership {
 
     fn consider(&mut self, now: Duration) {
         let Some(roster) = &self.current else { return };
-        if self.standing.stopping {
+        let for_itself = |proposal: &Proposal| matches!(proposal.wanted, Wanted::For(_));
+        if self.standing.stopping || self.proposals.values().any(for_itself) {
             return;
         }
-        if roster.is_bypassed(&self.settings.node.name) {
-            return self.ask(now, Purpose::Return);
+        let me = &self.settings.node.name;
+        if roster.is_bypassed(me) {
+            let beside = roster.around(me).into_iter().flatten();
+            let beside = beside.map(Member::entry).collect();
+            return self.ask(now, Purpose::Return, beside);
         }
         let membership = &self.settings.membership;
         if !membership.bypass || !self.standing.taking_part {
@@ -72,8 +99,10 @@ impl Membership {
         let after = membership.bypass_after.max(roster.longest_permit());
         let long = |since: Duration| now.saturating_sub(since) >= after;
         let mut silent = self.silent_since.iter();
-        if let Some((name, _)) = silent.find(|(_, since)| long(**since)) {
-            self.ask(now, Purpose::Bypass(name.clone()));
+        let silent = silent.find(|(_, since)| long(**since));
+        if let Some(member) = silent.and_then(|(name, _)| roster.member(name)) {
+            let member = member.entry();
+            self.ask(now, Purpose::Bypass(member.0.clone()), [member].into());
         }
     }
 
@@ -85,81 +114,57 @@ impl Membership {
         member: Member,
         after: Option<String>,
     ) {
+        let entry = member.entry();
         let purpose = Purpose::Add {
             request,
             member,
             after,
         };
-        self.ask(now, purpose);
+        self.ask(now, purpose, [entry].into());
     }
 
-    fn ask(&mut self, now: Duration, purpose: Purpose) {
+    fn ask(&mut self, now: Duration, purpose: Purpose, missing: BTreeMap<String, String>) {
         self.poll = Some(Poll {
             nonce: (self.random)(),
             purpose,
             ends: now + self.settings.membership.window,
             again: now,
-            answered: BTreeSet::new(),
+            missing,
         });
         self.ping(now);
     }
 
     fn ping(&mut self, now: Duration) {
-        let (Some(poll), Some(roster)) = (&mut self.poll, &self.current) else {
-            return;
-        };
+        let Some(poll) = &mut self.poll else { return };
         poll.again = now + self.settings.membership.window / 4;
-        let message = Message::Ping { nonce: poll.nonce };
-        if let Purpose::Add { member, .. } = &poll.purpose {
-            self.outbox.push_back((member.address.clone(), message));
-            return;
-        }
-        for member in &roster.members {
-            if member.name != self.settings.node.name && !poll.answered.contains(&member.name) {
-                self.outbox
-                    .push_back((member.address.clone(), message.clone()));
-            }
-        }
+        let nonce = poll.nonce;
+        let pings = poll.missing.values().cloned();
+        let pings = pings.map(|address| (address, Message::Ping { nonce }));
+        self.outbox.extend(pings);
     }
 
     /// Somebody has answered.
     pub(super) fn handle_pong(&mut self, now: Duration, nonce: u64, sender: &Sender) {
-        let own = self.exchange.mark();
         let Some(poll) = self.poll.as_mut().filter(|poll| poll.nonce == nonce) else {
             return;
         };
-        match &poll.purpose {
-            Purpose::Add { member, .. } => {
-                if member.name == sender.name {
-                    poll.answered.insert(sender.name.clone());
-                    self.conclude(now);
-                }
-            }
-            Purpose::Bypass(_) | Purpose::Return => {
-                // Somebody with another roster will be told, or will tell.
-                if sender.mark == own {
-                    poll.answered.insert(sender.name.clone());
-                }
-            }
+        poll.missing.remove(&sender.name);
+        if poll.missing.is_empty() {
+            self.conclude(now);
         }
     }
 
     fn conclude(&mut self, now: Duration) {
-        let (Some(poll), Some(roster)) = (self.poll.take(), &self.current) else {
-            return;
-        };
+        let Some(poll) = self.poll.take() else { return };
         self.poll_again = now + 2 * self.settings.membership.window;
-        let answered = |name: &String| poll.answered.contains(name);
-        let members = poll.answered.iter();
-        let members = members.filter(|name| roster.member(name).is_some());
-        let reached = members.count() + 1;
-        let (needed, all) = (roster.majority(), roster.members.len());
+        let answered = poll.missing.is_empty();
+        let me = self.settings.node.name.clone();
         match poll.purpose {
             Purpose::Add {
                 request,
                 member: Member { name, address, .. },
                 ..
-            } if !answered(&name) => {
+            } if !answered => {
                 let refusal = Refusal::Unreachable(name, address);
                 self.effects.push_back(Effect::Reply(request, Err(refusal)));
             }
@@ -167,61 +172,110 @@ impl Membership {
                 request,
                 member,
                 after,
-            } => {
-                let next = self.next(|roster| roster.with(member, after.as_deref()));
-                let reply = next.and_then(|next| self.propose(now, next));
-                self.effects.push_back(Effect::Reply(request, reply));
-            }
-            Purpose::Bypass(name) if answered(&name) => {
+            } => self.propose(Wanted::By(request), Kind::Add { member, after }),
+            Purpose::Bypass(name) if answered => {
                 tracing::warn!(%name, "is silent on the ring but answers: not bypassed");
             }
-            Purpose::Bypass(name) if reached < needed => {
-                self.effects.push_back(Effect::NoMajority);
-                self.no_bypass(Alarm::NoMajority {
-                    name,
-                    reached,
-                    all,
-                    needed,
-                });
-            }
             Purpose::Bypass(name) => {
-                tracing::warn!(%name, reached, all, "bypassed after long silence");
-                self.bypass(now, &name, Bypass::LeaveOut);
+                self.propose(Wanted::For(name.clone()), Kind::LeaveOut { name });
             }
-            Purpose::Return => {
-                let me = self.settings.node.name.clone();
-                let beside = roster.around(&me);
-                let heard = |beside: [&Member; 2]| beside.iter().all(|m| answered(&m.name));
-                if reached >= needed && beside.is_some_and(heard) {
-                    tracing::info!("comes back to the ring");
-                    self.bypass(now, &me, Bypass::TakeBack);
+            Purpose::Return if answered => {
+                self.propose(Wanted::For(me.clone()), Kind::TakeBack { name: me });
+            }
+            Purpose::Return => {}
+        }
+    }
+
+    /// Wants a change of the roster, unless it makes no sense.
+    pub(super) fn propose(&mut self, wanted: Wanted, kind: Kind) {
+        let change = self.current.as_ref().map(|roster| Change {
+            id: (self.random)(),
+            version: roster.version,
+            settled: self.settled == roster.version,
+            kind,
+        });
+        match change.ok_or(Refusal::NoRoster).and_then(|change| {
+            let next = self.next(&change)?;
+            Ok((change, next))
+        }) {
+            Ok((change, next)) => {
+                self.proposals.insert(change.id, Proposal { wanted, next });
+                self.effects.push_back(Effect::Propose(change));
+            }
+            Err(why) => self.refuse(wanted, why),
+        }
+    }
+
+    /// The roster after a change, unless the ring could not run by it.
+    fn next(&self, change: &Change) -> Result<Roster, Refusal> {
+        if self.settings.is_fixed() {
+            return Err(Refusal::Fixed);
+        }
+        let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
+        let next = roster.decide(change)?;
+        next.check()?;
+        self.settings.plan(next.active().count())?;
+        Ok(next)
+    }
+
+    /// A change was decided upon, or nobody knows whether it will be.
+    pub(crate) fn handle_decision(
+        &mut self,
+        now: Duration,
+        id: u64,
+        decision: Result<Decision, String>,
+    ) {
+        let Some(Proposal { wanted, next }) = self.proposals.remove(&id) else {
+            return;
+        };
+        self.poll_again = now + 2 * self.settings.membership.window;
+        match decision {
+            Ok(Decision {
+                version,
+                refused: None,
+            }) => {
+                // The log says the same to its keepers; this node need not wait for them.
+                if version == next.version {
+                    self.handle_decided(now, next);
+                }
+                if let Wanted::By(request) = wanted {
+                    let reply = Ok(Answer::Version(version));
+                    self.effects.push_back(Effect::Reply(request, reply));
                 }
             }
+            // Somebody else came first: what this node wanted for itself it wants again if need be.
+            Ok(Decision { version, .. })
+                if version >= next.version && matches!(wanted, Wanted::For(_)) => {}
+            Ok(Decision { refused, .. }) => {
+                self.refuse(wanted, Refusal::Log(refused.unwrap_or_default()));
+            }
+            Err(why) => {
+                if let Wanted::For(_) = wanted {
+                    self.effects.push_back(Effect::NoMajority);
+                }
+                self.refuse(wanted, Refusal::Log(why));
+            }
         }
     }
 
-    /// There is another roster: what was asked about the last one does not matter any more.
-    pub(super) fn drop_poll(&mut self) {
-        let poll = self.poll.take();
-        if let Some(Purpose::Add { request, .. }) = poll.map(|poll| poll.purpose) {
-            let reply = Err(Refusal::Superseded);
-            self.effects.push_back(Effect::Reply(request, reply));
+    /// The log says that this is the roster.
+    pub(crate) fn handle_decided(&mut self, now: Duration, roster: Roster) {
+        let known = self.exchange.mark().version;
+        if roster.version > known && roster.ring == self.settings.ring.name {
+            self.exchange.take(Signed::new(roster, &self.key));
+            self.follow_exchange(now);
         }
     }
 
-    fn bypass(&mut self, now: Duration, name: &str, bypass: Bypass) {
-        let next = self.next(|roster: &Roster| roster.bypassing(name, bypass));
-        let next = next.and_then(|next| self.keeps_neighbours(next));
-        if let Err(why) = next.and_then(|next| self.propose(now, next)) {
-            let name = name.to_owned();
-            self.no_bypass(Alarm::NoBypass { name, why });
+    fn refuse(&mut self, wanted: Wanted, why: Refusal) {
+        match wanted {
+            Wanted::By(request) => self.effects.push_back(Effect::Reply(request, Err(why))),
+            Wanted::For(name) => {
+                // Logged every time.
+                self.alarms
+                    .clear(|old| matches!(old, Alarm::NoBypass { .. }));
+                self.alarms.raise(Alarm::NoBypass { name, why });
+            }
         }
-    }
-
-    /// Logged every time.
-    fn no_bypass(&mut self, alarm: Alarm) {
-        self.alarms
-            .clear(|old| matches!(old, Alarm::NoMajority { .. } | Alarm::NoBypass { .. }));
-        self.alarms.raise(alarm);
     }
 }

@@ -19,6 +19,9 @@ mod signed;
 /// The most members: what a node is willing to keep and pass on.
 pub const MAX_MEMBERS: usize = 4096;
 
+/// The most keepers of its log: any majority of seven outlives three.
+const MAX_KEEPERS: usize = 7;
+
 /// One node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,6 +53,15 @@ pub struct Roster {
     pub dwell_most_ms: u64,
     /// Everybody's `timing.grace`, in milliseconds.
     pub grace_ms: u64,
+    /// Which log it is of, in hexadecimal digits; nothing if a log begins with it.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub origin: String,
+    /// The ring that was the last to have settled when this roster was made, in its order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub before: Vec<String>,
+    /// Who of it has been left out since, for a while at least.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub left: Vec<String>,
 }
 
 /// What becomes of a member that is bypassed or was.
@@ -93,6 +105,9 @@ pub enum RosterError {
     /// Not a roster as this program writes it.
     #[error("not a roster")]
     Malformed,
+    /// No log has such a name.
+    #[error("`{0}` is no log: expected 16 hexadecimal digits")]
+    Origin(String),
     /// Another ring's.
     #[error("a roster of another ring, `{0}`")]
     OtherRing(String),
@@ -132,7 +147,7 @@ fn read_address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> 
 
 impl Member {
     /// Its name and address.
-    pub(super) fn entry(&self) -> (String, String) {
+    pub(crate) fn entry(&self) -> (String, String) {
         (self.name.clone(), self.address.clone())
     }
 
@@ -166,6 +181,10 @@ impl Roster {
         }
         if !valid_name(&self.ring) {
             return Err(RosterError::Name(self.ring.clone()));
+        }
+        let hex = self.origin.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !matches!((self.origin.len(), hex), (0 | 16, true)) {
+            return Err(RosterError::Origin(self.origin.clone()));
         }
         let mut names = std::collections::BTreeSet::new();
         let mut addresses = std::collections::BTreeSet::new();
@@ -211,6 +230,20 @@ impl Roster {
             .filter(|member| !self.is_bypassed(&member.name))
     }
 
+    /// The members that keep the log of rosters: the first seven, left out or not.
+    pub fn keepers(&self) -> impl Iterator<Item = &Member> + Clone {
+        self.members.iter().take(MAX_KEEPERS)
+    }
+
+    /// The log that it is of: the digest of the roster that the log began with.
+    pub(crate) fn log(&self) -> u64 {
+        let first = || {
+            let digest = Sha256::digest(self.bytes());
+            digest.first_chunk().copied().map_or(0, u64::from_be_bytes)
+        };
+        u64::from_str_radix(&self.origin, 16).unwrap_or_else(|_| first())
+    }
+
     /// Whether a member is left out.
     pub fn is_bypassed(&self, name: &str) -> bool {
         self.bypassed.iter().any(|bypassed| bypassed == name)
@@ -250,11 +283,6 @@ impl Roster {
     /// No permit is in use for longer.
     pub fn longest_permit(&self) -> Duration {
         self.dwell_most().saturating_add(self.grace())
-    }
-
-    /// How many are more than half of all members, bypassed or not.
-    pub fn majority(&self) -> usize {
-        self.members.len() / 2 + 1
     }
 
     /// The next version with one more member, after `after` or at the end.
@@ -312,6 +340,7 @@ impl Roster {
     fn next(&self) -> Roster {
         Roster {
             version: self.version.saturating_add(1),
+            origin: format!("{:016x}", self.log()),
             ..self.clone()
         }
     }

@@ -1,5 +1,7 @@
 //! Permits, who holds them, and what is done about them.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -112,8 +114,8 @@ pub struct CommandPermit {
     pub payload: Vec<u8>,
 }
 
-/// Times that permits go by.
-#[derive(Clone, Copy, Debug)]
+/// What permits go by.
+#[derive(Clone, Debug)]
 pub(crate) struct Rules {
     /// A permit is withdrawn after this long.
     pub(crate) dwell_most: Duration,
@@ -125,6 +127,48 @@ pub(crate) struct Rules {
     pub(crate) patience: Duration,
     /// The command wants every permit.
     pub(crate) every_permit: bool,
+    /// How many FleetLock clients of a group may have one at a time.
+    pub(crate) slots: Slots,
+}
+
+/// A group of FleetLock clients uses as many of the ring's tokens as it has slots, and no other:
+/// so no more of them have a permit at a time, on all nodes together, without asking anybody.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots {
+    tokens: u32,
+    /// For each group, its first token and how many follow, on a ring of tokens.
+    groups: BTreeMap<String, (u32, u32)>,
+}
+
+impl Slots {
+    /// Every group uses all tokens.
+    #[cfg(test)]
+    pub(super) const NONE: Slots = Slots {
+        tokens: 1,
+        groups: BTreeMap::new(),
+    };
+
+    /// In the order of their names groups get different tokens for as long as there are any.
+    pub(crate) fn new(tokens: u32, slots: &BTreeMap<String, NonZeroU32>) -> Slots {
+        let mut first = 0;
+        let group = |(group, slots): (&String, &NonZeroU32)| {
+            let range = (first, slots.get());
+            first = (first + slots.get()) % tokens.max(1);
+            (group.clone(), range)
+        };
+        let groups = slots.iter().map(group).collect();
+        Slots { tokens, groups }
+    }
+
+    /// Whether a token serves somebody who waits. Groups without slots of their own use all.
+    pub(super) fn allow(&self, holder: &Holder, token: u32) -> bool {
+        let Holder::FleetLock { group, .. } = holder else {
+            return true;
+        };
+        self.groups.get(group).is_none_or(|&(first, slots)| {
+            (token + self.tokens - first) % self.tokens.max(1) < slots
+        })
+    }
 }
 
 impl Rules {

@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use super::*;
 use crate::request::Ticket;
 
@@ -7,6 +9,7 @@ const RULES: Rules = Rules {
     lease: Duration::from_secs(10),
     patience: Duration::from_secs(60),
     every_permit: false,
+    slots: Slots::NONE,
 };
 
 fn s(seconds: u64) -> Duration {
@@ -20,10 +23,12 @@ fn fleet(id: &str) -> Holder {
     }
 }
 
-const EVERY_PERMIT: Rules = Rules {
-    every_permit: true,
-    ..RULES
-};
+fn every_permit() -> Rules {
+    Rules {
+        every_permit: true,
+        ..RULES
+    }
+}
 
 fn start(rules: Rules, ledger: Ledger) -> Permits {
     let runs = Runs {
@@ -123,7 +128,7 @@ fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
 
 #[test]
 fn what_is_asked_back_and_kept_is_an_overrun() {
-    let mut permits = start(EVERY_PERMIT, Ledger::default());
+    let mut permits = start(every_permit(), Ledger::default());
     permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     assert!(matches!(
         effects(&mut permits)[..],
@@ -199,7 +204,7 @@ fn requests_that_are_not_repeated_are_forgotten() {
 
 #[test]
 fn a_node_that_stops_and_hands_on_recalls_and_gives_nothing_more() {
-    let mut permits = start(EVERY_PERMIT, Ledger::default());
+    let mut permits = start(every_permit(), Ledger::default());
     permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     permits.ask(s(0), fleet("a"));
     permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
@@ -253,7 +258,7 @@ fn steady_state_gives_back_everything_that_a_client_has() {
 /// A command may reboot the machine: its permit stays, and is over when the node is back.
 #[test]
 fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
-    let mut permits = start(EVERY_PERMIT, Ledger::default());
+    let mut permits = start(every_permit(), Ledger::default());
     permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
     permits.ask_for_program(s(0), 1, Ticket(5), s(10));
     permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
@@ -279,7 +284,7 @@ fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
 /// Somebody else was added: nobody is stopped for that, and nobody stays longer for it.
 #[test]
 fn permits_of_a_ring_that_was_left_last_as_long_as_they_would_have() {
-    let mut permits = start(EVERY_PERMIT, Ledger::default());
+    let mut permits = start(every_permit(), Ledger::default());
     permits.handle_granted(s(3), grant(0, 7), s(2), &[]);
     effects(&mut permits);
     permits.handle_left(s(4));
@@ -302,7 +307,7 @@ fn a_command_that_was_asked_for_is_wanted_under_new_rules_too() {
     permits.ask(s(0), Holder::Command);
     permits.set_rules(s(1), RULES);
     assert!(permits.wants(grant(0, 7)));
-    permits.set_rules(s(2), EVERY_PERMIT);
+    permits.set_rules(s(2), every_permit());
     permits.set_rules(s(3), RULES);
     assert!(!permits.wants(grant(0, 7)), "only because every permit was");
 }
@@ -322,4 +327,49 @@ fn a_step_takes_its_own_token_or_one_that_comes_by_again() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask_for_step(s(0), None);
     assert!(permits.wants(grant(0, 7)), "any, in lock-step");
+}
+
+#[test]
+fn a_group_has_as_many_tokens_as_slots_and_its_own_while_there_are_any() {
+    let member = |group: &str| Holder::FleetLock {
+        group: group.into(),
+        id: "x".into(),
+    };
+    let number = |number| NonZeroU32::new(number).expect("from 1 on");
+    for tokens in 1..6 {
+        for (a, b) in (1..=tokens).flat_map(|a| (1..=tokens).map(move |b| (a, b))) {
+            let slots = BTreeMap::from([("a".into(), number(a)), ("b".into(), number(b))]);
+            let slots = Slots::new(tokens, &slots);
+            let of = |group| -> BTreeSet<u32> {
+                let holder = member(group);
+                (0..tokens)
+                    .filter(|token| slots.allow(&holder, *token))
+                    .collect()
+            };
+            assert_eq!(of("a").len() as u32, a);
+            assert_eq!(of("b").len() as u32, b);
+            assert_eq!(of("c").len() as u32, tokens, "no limit");
+            let apart = of("a").is_disjoint(&of("b"));
+            assert_eq!(apart, a + b <= tokens, "{a} and {b} of {tokens}");
+            assert!((0..tokens).all(|token| slots.allow(&Holder::Command, token)));
+        }
+    }
+}
+
+#[test]
+fn a_client_lets_tokens_pass_that_are_not_of_its_group() {
+    let rules = || Rules {
+        slots: Slots::new(
+            2,
+            &BTreeMap::from([("default".into(), NonZeroU32::new(1).expect("one"))]),
+        ),
+        ..RULES
+    };
+    let mut permits = start(rules(), Ledger::default());
+    permits.ask(s(0), fleet("x"));
+    assert!(!permits.wants(grant(1, 7)) && permits.wants(grant(0, 7)));
+    permits.handle_granted(s(1), grant(1, 7), s(1), &[]);
+    assert_eq!(effects(&mut permits), [done(1, 7)]);
+    permits.handle_granted(s(2), grant(0, 7), s(2), &[]);
+    assert!(effects(&mut permits).is_empty() && permits.of(&fleet("x")).is_some());
 }

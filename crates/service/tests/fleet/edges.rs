@@ -172,7 +172,7 @@ fn a_state_that_was_put_back_is_noticed() {
 /// Three neighbours that are gone could ask each other, and nobody who knows better.
 #[test]
 fn three_neighbours_are_removed_only_on_somebodys_word() {
-    let mut fleet = Fleet::new(97, &["a", "b", "c", "d", "e"], 1, 1);
+    let mut fleet = Fleet::new(97, &["a", "b", "c", "d", "e", "f", "g"], 1, 1);
     fleet.start_all();
     fleet.settle();
     for at in [1, 2, 3] {
@@ -186,10 +186,10 @@ fn three_neighbours_are_removed_only_on_somebodys_word() {
         "{refused}"
     );
     remove(&fleet, 0, "c?gone=true");
-    fleet.until("two are left", || {
-        [0, 4]
+    fleet.until("four are left", || {
+        [0, 4, 5, 6]
             .iter()
-            .all(|&at| fleet.status(at)["settled"] == true && fleet.status(at)["members"] == 2)
+            .all(|&at| fleet.status(at)["settled"] == true && fleet.status(at)["members"] == 4)
     });
 }
 

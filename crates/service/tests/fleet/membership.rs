@@ -134,7 +134,7 @@ fn a_minority_never_bypasses() {
     }
     let refused = |at: usize| {
         let alarms = fleet.status(at)["alarms"].to_string();
-        alarms.contains("2 of 5 members are reached, and 3 are needed")
+        alarms.contains("too few keepers of the roster answer")
     };
     fleet.until("a and b say that they are too few", || {
         refused(0) && refused(1)
@@ -142,6 +142,41 @@ fn a_minority_never_bypasses() {
     assert_eq!(fleet.status(0)["bypassed"], json!([]));
     assert_eq!(fleet.status(0)["roster"], 1);
     assert!(fleet.metric(0, "headway_bypass_refused_total") >= 1.0);
+}
+
+/// Three of five keepers are gone for good: nothing is decided, a command says so, the ring waits,
+/// and somebody's word begins a new log. One that was not gone after all stays outside.
+#[test]
+fn a_lost_majority_of_keepers_is_recovered_on_somebodys_word() {
+    let names = ["a", "b", "c", "d", "e"];
+    let mut fleet = Fleet::new(15, &names, 1, 1).with_observer(0.02);
+    fleet.timing = SHORT.into();
+    fleet.start_all();
+    fleet.settle();
+    let gone = |names: &[&str]| json!({ "gone": names });
+    let recover = |fleet: &Fleet, names| fleet.ask(0, "POST", "/v1/recover", Some(&gone(names)));
+    let early = recover(&fleet, &["c", "d"]).unwrap_err();
+    assert!(early.contains("3 of 5 keepers"), "{early}");
+    for at in [2, 3, 4] {
+        fleet.kill(at);
+    }
+    let refused = fleet.ask(0, "DELETE", "/v1/members/c", None).unwrap_err();
+    assert!(refused.contains("too few keepers"), "{refused}");
+    assert_eq!(fleet.status(0)["roster"], 1);
+    let version = &recover(&fleet, &["c", "d", "e"]).unwrap()["version"];
+    assert_eq!(*version, 1001);
+    fleet.until("two are left", || {
+        let left = |at| fleet.status(at)["settled"] == true && fleet.status(at)["members"] == 2;
+        left(0) && left(1)
+    });
+    // The new log decides: a third member comes, and it is one that was not gone after all.
+    fleet.start(2);
+    fleet.until("c is outside", || fleet.status(2)["phase"] == "outside");
+    fleet.until("added again", || add(&fleet, 1, 2, false).is_ok());
+    fleet.until("three", || {
+        (0..3).all(|at| fleet.status(at)["settled"] == true && fleet.status(at)["roster"] == 1002)
+    });
+    assert_eq!(closest(&fleet.observed(), &fleet.names), None);
 }
 
 #[test]

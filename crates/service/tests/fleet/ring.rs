@@ -193,6 +193,36 @@ fn a_paused_node_only_delays() {
     assert_eq!(closest(&fleet.observed(), &fleet.names), None);
 }
 
+/// Any node says who uses a permit, what for and since when; and how much room there is.
+#[test]
+fn every_node_says_who_works() {
+    let mut fleet = Fleet::new(119, &["a", "b", "c", "d", "e"], 1, 2).with_asked("sleep 30");
+    fleet.start_all();
+    fleet.settle();
+    for at in 0..5 {
+        // One token goes round two nodes.
+        let status = fleet.status(at);
+        assert_eq!(
+            (&status["max_tokens"], &status["spare_members"]),
+            (&2.into(), &3.into())
+        );
+        assert_eq!(status["working"], serde_json::json!([]));
+    }
+    fleet.ask(3, "POST", "/v1/hook", None).unwrap();
+    fleet.until("all know", || {
+        (0..5).all(|at| {
+            let working = fleet.status(at)["working"].clone();
+            working[0]["name"] == "d" && working[0]["used_by"] == "its command"
+        })
+    });
+    fleet.kill(3);
+    fleet.until("and forget it with its node", || {
+        [0, 1, 2, 4]
+            .iter()
+            .all(|&at| fleet.status(at)["working"] == serde_json::json!([]))
+    });
+}
+
 /// Only two members hear that a third is dead; all of them say so, and when it is back.
 #[test]
 fn every_node_says_who_is_silent() {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use strum::{Display, EnumMessage, EnumString, VariantArray};
-use thiserror::Error;
 
-use super::{Conflicts, ConflictsError};
+use super::Conflicts;
+use crate::formats::ReadError;
 
 /// What a file is.
 #[derive(
@@ -26,34 +26,6 @@ pub enum Input {
     Cassandra,
     /// What `ceph pg dump --format json` prints
     Ceph,
-}
-
-/// What is wrong with a file.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// At a line.
-    #[error("line {line}: {message}")]
-    At {
-        /// From 1.
-        line: usize,
-        /// What was found and what was expected.
-        message: String,
-    },
-    /// In JSON that is well-formed.
-    #[error("{field}: {message}")]
-    Field {
-        /// As in `partitions[3].replicas`.
-        field: String,
-        /// What was found and what was expected.
-        message: String,
-    },
-    /// The file is of another kind.
-    #[error("{0}")]
-    Other(String),
-    /// Read, but nothing to plan with.
-    #[error(transparent)]
-    Conflicts(#[from] ConflictsError),
 }
 
 type Groups = Vec<(String, Vec<String>)>;
@@ -175,10 +147,7 @@ fn fields(line: usize, row: &str) -> Result<Vec<String>, ReadError> {
                 _ if name.contains('"') => "a quote within a name, or a comma within quotes",
                 _ => return Ok(name.to_owned()),
             };
-            Err(ReadError::At {
-                line,
-                message: message.to_owned(),
-            })
+            Err(ReadError::at(line, message))
         })
         .collect()
 }
@@ -187,9 +156,8 @@ fn fields(line: usize, row: &str) -> Result<Vec<String>, ReadError> {
 fn table(text: &str) -> Result<Vec<(usize, [String; 2])>, ReadError> {
     let table = rows(text).skip(1).map(|(line, row)| {
         let fields = <[String; 2]>::try_from(fields(line, row)?);
-        let fields = fields.map_err(|fields| ReadError::At {
-            line,
-            message: format!("expected 2 columns, found {}", fields.len()),
+        let fields = fields.map_err(|fields| {
+            ReadError::at(line, format!("expected 2 columns, found {}", fields.len()))
         })?;
         Ok((line, fields))
     });
@@ -253,10 +221,7 @@ fn cassandra(text: &str) -> Result<Groups, ReadError> {
         let Some((_, range)) = line.split_once("TokenRange(") else {
             continue;
         };
-        let wrong = |message: &str| ReadError::At {
-            line: index + 1,
-            message: message.to_owned(),
-        };
+        let wrong = |message| ReadError::at(index + 1, message);
         let (start, rest) = range
             .split_once(", endpoints:[")
             .ok_or_else(|| wrong("expected endpoints:[…] in this range"))?;
@@ -283,34 +248,31 @@ fn json(text: &str, from: usize) -> Result<Value, ReadError> {
     let before = text[..from].matches('\n').count();
     let text = text[from..].trim_start_matches('\u{feff}');
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
-    let wrong = |line: usize, message: String| ReadError::At {
-        line: before + line,
-        message,
-    };
+    let wrong = |line: usize, message: &str| ReadError::at(before + line, message);
     match values.next() {
         Some(Ok(value)) if from > 0 => Ok(value),
         Some(Ok(value)) => match values.next() {
             None => Ok(value),
             Some(_) => Err(wrong(
                 text[..values.byte_offset()].matches('\n').count() + 1,
-                "expected nothing after the JSON".to_owned(),
+                "expected nothing after the JSON",
             )),
         },
-        Some(Err(error)) => Err(wrong(error.line(), format!("not JSON: {error}"))),
-        None => Err(wrong(1, "expected JSON, found nothing".to_owned())),
+        Some(Err(error)) => Err(wrong(error.line(), &format!("not JSON: {error}"))),
+        None => Err(wrong(1, "expected JSON, found nothing")),
     }
 }
 
 fn list<'a>(value: &'a Value, key: &str, field: &str) -> Result<&'a [Value], ReadError> {
     match value.get(key).and_then(Value::as_array) {
         Some(list) => Ok(list),
-        None => Err(ReadError::Field {
-            field: field.to_owned(),
-            message: match value.get(key) {
+        None => {
+            let message = match value.get(key) {
                 None => "missing: expected a list".to_owned(),
                 Some(other) => format!("expected a list, found {}", brief(other)),
-            },
-        }),
+            };
+            Err(ReadError::field(field, message))
+        }
     }
 }
 
@@ -321,10 +283,10 @@ fn ids<'a>(
 ) -> Result<Vec<String>, ReadError> {
     let id = |(index, value): (usize, &Value)| match value.as_u64() {
         Some(id) => Ok(format!("{prefix}{id}")),
-        None => Err(ReadError::Field {
-            field: format!("{field}[{index}]"),
-            message: format!("expected a number, found {}", brief(value)),
-        }),
+        None => Err(ReadError::field(
+            format!("{field}[{index}]"),
+            format!("expected a number, found {}", brief(value)),
+        )),
     };
     values.into_iter().enumerate().map(id).collect()
 }

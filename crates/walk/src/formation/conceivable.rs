@@ -6,21 +6,16 @@ use std::sync::atomic::AtomicBool;
 use super::Formations;
 use crate::distance::Near;
 use crate::network::{Network, Node};
-use crate::stop::{self, NEVER};
+use crate::stop;
 
 /// Whether some walk of any length at all could let `tokens` tokens keep
 /// `distance`: all formations, and which lead to which. `None` when there are more
-/// than `most` formations to look at.
+/// than `most` formations to look at, and soon after `stop` becomes true.
 ///
 /// Tokens that keep a distance forever walk round one component of formations, in
 /// which each of them visits every node. Without such a component there is no such
 /// walk. Further tokens only make it harder.
-pub fn conceivable(network: &Network, tokens: usize, distance: u32, most: usize) -> Option<bool> {
-    conceivable_until(network, tokens, distance, most, &NEVER)
-}
-
-/// The same; `None` soon after `stop` becomes true.
-pub(crate) fn conceivable_until(
+pub fn conceivable(
     network: &Network,
     tokens: usize,
     distance: u32,
@@ -35,7 +30,7 @@ pub(crate) fn conceivable_until(
     let formations = Formations {
         network,
         tokens,
-        near: Near::until(network, distance, stop),
+        near: Near::new(network, distance, stop),
         colours: None,
         stop,
     };

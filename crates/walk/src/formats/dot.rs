@@ -237,10 +237,7 @@ impl Parser {
             Some(Token::Edge(true)) => "found ->".to_owned(),
             Some(Token::Edge(false)) => "found --".to_owned(),
         };
-        ReadError::At {
-            line,
-            message: format!("{message} ({found})"),
-        }
+        ReadError::at(line, format!("{message} ({found})"))
     }
 }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::conflicts::ConflictsError;
 use crate::network::{Builder, Network, NetworkError, Node};
 
 mod dot;
@@ -170,7 +171,7 @@ impl FromStr for Format {
     }
 }
 
-/// Why a text is not a network.
+/// Why a text is not what it should be: a network, or conflicts.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -190,15 +191,26 @@ pub enum ReadError {
         /// What is wrong, and what was expected.
         message: String,
     },
+    /// The text is of another kind.
+    #[error("{0}")]
+    Other(String),
     /// Well-formed, but no network for tokens.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// Well-formed, but nothing to plan with.
+    #[error(transparent)]
+    Conflicts(#[from] ConflictsError),
 }
 
 impl ReadError {
-    fn at(line: usize, message: impl Into<String>) -> ReadError {
+    pub(crate) fn at(line: usize, message: impl Into<String>) -> ReadError {
         let message = message.into();
         ReadError::At { line, message }
+    }
+
+    pub(crate) fn field(field: impl Into<String>, message: impl Into<String>) -> ReadError {
+        let (field, message) = (field.into(), message.into());
+        ReadError::Field { field, message }
     }
 }
 

@@ -11,10 +11,7 @@ use crate::network::{Builder, Network, Node};
 
 pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
     if text.trim().is_empty() {
-        return Err(ReadError::at(
-            1,
-            "it is empty; expected a network in JSON".to_owned(),
-        ));
+        return Err(ReadError::at(1, "it is empty; expected a network in JSON"));
     }
     let document: Value = serde_json::from_str(text)
         .map_err(|error| ReadError::at(error.line(), format!("not JSON: {error}")))?;
@@ -30,7 +27,7 @@ pub(crate) fn read_value(document: &Value) -> Result<Builder, ReadError> {
     let flag = |name: &str| match document.get(name) {
         None => Ok(false),
         Some(Value::Bool(flag)) => Ok(*flag),
-        Some(_) => Err(wrong(name.to_owned(), "expected true or false")),
+        Some(_) => Err(ReadError::field(name, "expected true or false")),
     };
     let directed = flag("directed")?;
     let (nodes, links) = match document.get("elements") {
@@ -47,12 +44,15 @@ pub(crate) fn read_value(document: &Value) -> Result<Builder, ReadError> {
     let mut builder = Builder::default();
     for (field, entry) in &nodes {
         let Some(id) = entry.get("id") else {
-            return Err(wrong(format!("{field}.id"), "every node needs an id"));
+            return Err(ReadError::field(
+                format!("{field}.id"),
+                "every node needs an id",
+            ));
         };
         let name = name_of(id);
         if builder.find(&name).is_some() {
             let message = format!("the node {name:?} is there twice");
-            return Err(wrong(format!("{field}.id"), &message));
+            return Err(ReadError::field(format!("{field}.id"), message));
         }
         let node = builder.node(&name);
         if let Some((x, y)) = coordinates(entry) {
@@ -65,16 +65,19 @@ pub(crate) fn read_value(document: &Value) -> Result<Builder, ReadError> {
     let end = |builder: &Builder, field: &str, entry: &Value, end: &str| {
         let field = format!("{field}.{end}");
         let Some(id) = entry.get(end) else {
-            return Err(wrong(field, "expected the id of a node"));
+            return Err(ReadError::field(field, "expected the id of a node"));
         };
         let name = name_of(id);
         let known = builder.find(&name);
-        known.ok_or_else(|| wrong(field, &format!("{name} is not the id of a node")))
+        known.ok_or_else(|| ReadError::field(field, format!("{name} is not the id of a node")))
     };
     for (from, (field, link)) in links.iter().enumerate() {
         if let Some(neighbours) = link.as_array() {
             if from >= builder.len() {
-                return Err(wrong(field.clone(), "there are more lists than nodes"));
+                return Err(ReadError::field(
+                    field.clone(),
+                    "there are more lists than nodes",
+                ));
             }
             for (index, neighbour) in neighbours.iter().enumerate() {
                 let to = end(&builder, &format!("{field}[{index}]"), neighbour, "id")?;
@@ -94,7 +97,7 @@ type Entries<'a> = Vec<(String, &'a Value)>;
 
 fn listed<'a>(parent: &'a Value, key: &str, expected: &str) -> Result<Entries<'a>, ReadError> {
     let list = parent.get(key).and_then(Value::as_array);
-    let list = list.ok_or_else(|| wrong(key.to_owned(), expected))?;
+    let list = list.ok_or_else(|| ReadError::field(key, expected))?;
     let field = |index| format!("{key}[{index}]");
     Ok((0..).map(field).zip(list).collect())
 }
@@ -116,7 +119,7 @@ fn cytoscape(elements: &Value) -> Result<(Entries<'_>, Entries<'_>), ReadError> 
     for (field, element) in all {
         let data = element
             .get("data")
-            .ok_or_else(|| wrong(field.clone(), "expected data in every element"))?;
+            .ok_or_else(|| ReadError::field(field.clone(), "expected data in every element"))?;
         let list = if data.get("source").is_some() {
             &mut found.1
         } else {
@@ -125,13 +128,6 @@ fn cytoscape(elements: &Value) -> Result<(Entries<'_>, Entries<'_>), ReadError> 
         list.push((format!("{field}.data"), data));
     }
     Ok(found)
-}
-
-fn wrong(field: String, message: &str) -> ReadError {
-    ReadError::Field {
-        field,
-        message: message.to_owned(),
-    }
 }
 
 fn name_of(id: &Value) -> String {

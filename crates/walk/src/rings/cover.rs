@@ -4,6 +4,7 @@ use super::{MAX_NODES, Rings, Timing};
 use crate::distance::Apart;
 use crate::network::{Network, Node};
 use crate::random::Choices;
+use crate::stop::NEVER;
 
 /// Looks for rings that cover the network, at most one per token, and their best
 /// timing: the most distance, then the fewest rounds at rest, then the fewest
@@ -18,7 +19,7 @@ pub fn best(
     if network.len() > MAX_NODES || tokens == 0 {
         return None;
     }
-    let apart = Apart::new(network);
+    let apart = Apart::new(network, &NEVER);
     let mut best: Option<((u32, u32, usize), Rings, Timing)> = None;
     for stream in 0..200 * u64::from(effort.max(1)) {
         let mut choices = Choices::new(seed, 1 << 33 | stream);

@@ -83,9 +83,8 @@ impl UnknownSize {
                     format!("{processes}  base {base} at {measurer}")
                 };
                 *violation = Some(Trace {
-                    states: vec![show(&state), show(&next)],
-                    repeats_from: None,
                     start: Some((ring.clone(), state.clone())),
+                    ..Trace::new([show(&state), show(&next)])
                 });
             }
         });

@@ -26,6 +26,7 @@ use num_bigint::BigUint;
 
 use crate::control::{Control, Limits};
 use crate::error::{CheckError, Result};
+use crate::model::measure;
 use crate::placements::Placements;
 use crate::report::{Figure, Property, Report, Trace, Worst};
 
@@ -109,7 +110,7 @@ pub fn check_with(
         ),
         Property::unless("convergence", "every run reaches a legitimate state", lasso),
     ];
-    for (name, says) in PROPERTIES {
+    for (name, says) in measure::PROPERTIES {
         properties.push(Property::new(name, says, blamed != Some(name)));
     }
     let worst = found.worst.as_ref();
@@ -126,18 +127,6 @@ pub fn check_with(
         ..Report::default()
     })
 }
-
-const PROPERTIES: [(&str, &str); 3] = [
-    ("no-deadlock", "tokens are released again and again"),
-    (
-        "full-separation",
-        "tokens that circulate end up as far apart as they can be",
-    ),
-    (
-        "measures-the-ring",
-        "tokens are apart because nobody believes in more, not by luck",
-    ),
-];
 
 struct UnknownSize {
     ring: Ring,
@@ -270,26 +259,12 @@ impl UnknownSize {
 
     /// The property that a cycle without a legitimate state violates.
     fn blame(&self, cycle: &[Case]) -> &'static str {
-        let n = self.ring.len();
-        let d = self.ring.separation().hops() as usize;
-        let moves = |case: &Case| case.locals[..n].iter().any(|local| local.queued > 0);
-        let tokens = |case: &Case, at: usize| {
-            let local = &case.locals[at % n];
-            local.queued + local.resting
-        };
-        let close = |case: &Case| {
-            (0..n).any(|i| {
-                tokens(case, i) > 1
-                    || tokens(case, i) == 1 && (1..d.min(n)).any(|hops| tokens(case, i + hops) > 0)
-            })
-        };
-        if !cycle.iter().any(moves) {
-            "no-deadlock"
-        } else if cycle.iter().any(close) {
-            "full-separation"
-        } else {
-            "measures-the-ring"
-        }
+        let size = (self.ring.len(), self.ring.separation().hops() as usize);
+        let local = |case: usize, process: usize| &cycle[case].locals[process];
+        let queued = |case, at| local(case, at).queued.into();
+        measure::blame(size, cycle.len(), queued, |case, at| {
+            u64::from(local(case, at).queued) + u64::from(local(case, at).resting)
+        })
     }
 
     fn trace(

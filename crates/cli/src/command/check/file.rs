@@ -1,6 +1,5 @@
 //! A protocol file on the command line.
 
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -8,7 +7,7 @@ use headway_answer::check::protocol_failure;
 use headway_check::Scheduler;
 use headway_check::protocol::{Compiled, Engine, Format, Protocol, write_space};
 
-use crate::failure::{Failure, read_text};
+use crate::failure::{Failure, read_text, write_to};
 
 /// A protocol file and its settings.
 #[derive(ClapArgs, Clone, Debug)]
@@ -81,10 +80,9 @@ impl FileFlags {
                 .help("name the file FILE.dot, FILE.aut or FILE.csv")
         })?;
         let model = Compiled::new(protocol).map_err(protocol_failure)?;
-        let wrong = |error| Failure::writing(path, &error);
-        let mut out = BufWriter::new(create(path)?);
-        write_space(&model, self.scheduler, format, &mut out).map_err(wrong)?;
-        out.flush().map_err(wrong)
+        write_to(Some(path), |mut out| {
+            write_space(&model, self.scheduler, format, &mut out)
+        })
     }
 }
 
@@ -96,8 +94,4 @@ impl From<EngineFlag> for Engine {
             EngineFlag::Symbolic => Engine::Symbolic,
         }
     }
-}
-
-fn create(path: &Path) -> Result<std::fs::File, Failure> {
-    std::fs::File::create(path).map_err(|error| Failure::writing(path, &error))
 }

@@ -12,7 +12,7 @@ use crate::report::style::{BAD, DIM, GOOD, HEADING, tick};
 const SHOWN: usize = 40;
 
 pub(super) fn write(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     report: &Report,
     elapsed: Duration,
     saved: Option<&Path>,
@@ -67,7 +67,7 @@ pub(super) fn write(
     writeln!(out, "\n{style}{verdict}{style:#}")
 }
 
-fn worst(out: &mut impl Write, report: &Report) -> io::Result<()> {
+fn worst(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let Some(worst) = report.worst else {
         return expected(out, report);
     };
@@ -104,7 +104,7 @@ fn worst(out: &mut impl Write, report: &Report) -> io::Result<()> {
 }
 
 /// How long it takes on average, where chance decides.
-fn expected(out: &mut impl Write, report: &Report) -> io::Result<()> {
+fn expected(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let (Some(Figure::Real(low)), Some(Figure::Real(high))) = (
         report.figure("expected_steps_low"),
         report.figure("expected_steps_high"),
@@ -125,7 +125,7 @@ fn expected(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
 }
 
-fn witness(out: &mut impl Write, report: &Report, saved: Option<&Path>) -> io::Result<()> {
+fn witness(out: &mut dyn Write, report: &Report, saved: Option<&Path>) -> io::Result<()> {
     let Some(run) = headway_answer::check::witness_of(report) else {
         return Ok(());
     };
@@ -168,7 +168,7 @@ fn argument(path: &Path) -> String {
     }
 }
 
-fn run(out: &mut impl Write, run: &Trace) -> io::Result<()> {
+fn run(out: &mut dyn Write, run: &Trace) -> io::Result<()> {
     for (index, state) in run.states.iter().take(SHOWN).enumerate() {
         let again = if run.repeats_from == Some(index) {
             "↻"

@@ -10,7 +10,7 @@ use crate::report::count;
 use crate::report::style::{BAD, GOOD, HEADING};
 
 /// What `/v1/status` says, in words.
-pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, status: &Value) -> io::Result<()> {
     let number = |key: &str| status[key].as_u64().unwrap_or_default();
     let list = |key: &str| status[key].as_array().map_or(&[][..], Vec::as_slice);
     let settled = status["settled"] == true;
@@ -51,6 +51,22 @@ pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
         out,
         "asked for   {tokens}, at least {apart} apart in real time"
     )?;
+    let (capacity, spare) = (number("max_tokens"), number("spare_members"));
+    writeln!(
+        out,
+        "room for    {}; {}",
+        count(capacity, "token"),
+        match spare {
+            0 => "no member can be removed: add one first, or take fewer tokens".to_owned(),
+            spare => format!("{} can be removed", count(spare, "member")),
+        }
+    )?;
+    let working = list("working").iter().map(|work| {
+        let (name, used_by) = (text(&work["name"]), text(&work["used_by"]));
+        let since = age(work["since_ms"].as_u64().unwrap_or_default());
+        format!("{name}: {used_by}, for {since}")
+    });
+    rows(out, "at work", "nobody for long", working)?;
     let held = list("holding").iter().map(|held| {
         let since = held["since_ms"].as_u64().unwrap_or_default();
         let used = match since {
@@ -93,7 +109,7 @@ pub(super) fn write(out: &mut impl Write, status: &Value) -> io::Result<()> {
 
 /// A row for each, or one that says that there is none.
 fn rows(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     name: &str,
     none: &str,
     values: impl Iterator<Item = String>,
@@ -131,6 +147,8 @@ mod tests {
                 { "name": "c", "address": "192.0.2.3:7400", "heard_ms": null, "is_silent": true },
             ],
             "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
+            "max_tokens": 2, "spare_members": 1,
+            "working": [{ "name": "a", "used_by": "its command", "since_ms": 3_200 }],
             "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });
         let mut told = Vec::new();
@@ -144,6 +162,8 @@ mod tests {
              `headway node remove c`\n\
              ring        web, roster 1, place 1 of 3\n\
              asked for   1 token, at least 1 hop apart in real time\n\
+             room for    2 tokens; 1 member can be removed\n\
+             at work     a: its command, for 3.2s\n\
              holds       token 0, in use for 1.5s, fencing number 7\n\
              neighbours  a at 192.0.2.1:7400, heard 20ms ago\n            \
              c at 192.0.2.3:7400, not heard yet, silent\n\

@@ -12,9 +12,9 @@ use super::input::{NetFlags, Plant, Purpose, place_ids, shortened, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::interrupt::is_stopped;
-use crate::report::count;
 use crate::report::progress::Progress;
 use crate::report::style::{DIM, HEADING, tick};
+use crate::report::{count, print};
 
 mod behaviour;
 
@@ -63,12 +63,11 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     let analysis = Analysis::of(&plant, args.max_rounds, args.max_markings, &mut go_on);
     drop(progress);
-    let mut out = anstream::stdout().lock();
-    match args.format {
-        TextOrJson::Text => write_text(&mut out, &analysis, &plant)?,
-        TextOrJson::Json => writeln!(out, "{:#}", analysis.json(&plant))?,
-    }
-    drop(out);
+    print(
+        args.format,
+        || analysis.json(&plant),
+        |out| write_text(out, &analysis, &plant),
+    )?;
     if let Some(path) = &args.svg {
         let spectrum = analysis.spectrum.as_ref().ok();
         let highlight = svg::Highlight {
@@ -89,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-fn write_text(out: &mut impl Write, found: &Analysis, plant: &Plant) -> std::io::Result<()> {
+fn write_text(out: &mut dyn Write, found: &Analysis, plant: &Plant) -> std::io::Result<()> {
     let net = &plant.net;
     writeln!(
         out,
@@ -171,7 +170,7 @@ fn write_text(out: &mut impl Write, found: &Analysis, plant: &Plant) -> std::io:
     write_transient(out, found)
 }
 
-fn write_transient(out: &mut impl Write, found: &Analysis) -> std::io::Result<()> {
+fn write_transient(out: &mut dyn Write, found: &Analysis) -> std::io::Result<()> {
     if let Some(rounds) = found.transient() {
         match &found.transient {
             Ok(played) => {
@@ -215,7 +214,7 @@ fn write_transient(out: &mut impl Write, found: &Analysis) -> std::io::Result<()
     Ok(())
 }
 
-fn row(out: &mut impl Write, holds: Option<bool>, what: &str, why: &str) -> std::io::Result<()> {
+fn row(out: &mut dyn Write, holds: Option<bool>, what: &str, why: &str) -> std::io::Result<()> {
     let mark = holds.map_or_else(|| format!("{DIM}?{DIM:#}"), tick);
     let why = match (holds, why) {
         (None, "") => "not decided".to_owned(),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::{dot, svg, tina};
 
-use super::input::{Plant, Purpose, is_json, of_flags, read_net, write_pnml, write_svg, write_to};
-use crate::failure::{Answer, Failure, read_bytes};
+use super::input::{Plant, Purpose, is_json, of_flags, read_net, write_pnml, write_svg};
+use crate::failure::{Answer, Failure, read_bytes, write_to};
 use crate::flags::RingFlags;
 
 /// Flags of `headway petri export`.

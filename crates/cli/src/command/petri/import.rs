@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use headway_sim::state_file;
 
-use super::input::{NetFlags, Purpose, write_to};
-use crate::failure::{Answer, Failure};
+use super::input::{NetFlags, Purpose};
+use crate::failure::{Answer, Failure, write_to};
 
 /// Flags of `headway petri import`.
 #[derive(ClapArgs, Debug)]

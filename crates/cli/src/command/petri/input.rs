@@ -1,14 +1,12 @@
 //! Reading nets and writing results, for all subcommands.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 pub(super) use headway_answer::petri::{Mark, Plant, is_json, place_ids, shortened};
 use headway_petri::{Marking, Net, pnml, svg};
 
-use crate::failure::{Failure, expect_ending, read_bytes, warn};
+use crate::failure::{Failure, expect_ending, read_bytes, warn, write_to};
 use crate::flags::RingFlags;
 
 /// Which net, and its marking.
@@ -66,27 +64,6 @@ pub(super) fn read_net(path: &Path, id: Option<&str>, purpose: Purpose) -> Resul
 pub(super) fn of_flags(flags: &RingFlags) -> Result<Plant, Failure> {
     let instance = flags.instance()?;
     Plant::of_ring(&instance.ring, &instance.start)
-}
-
-/// Writes to a file, or to standard output without one or for `-`.
-pub(super) fn write_to(
-    path: Option<&Path>,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), Failure> {
-    match path.filter(|path| path.as_os_str() != "-") {
-        None => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            write(&mut out)?;
-            out.flush()?;
-        }
-        Some(path) => {
-            let failed = |error: std::io::Error| Failure::writing(path, &error);
-            let mut out = BufWriter::new(File::create(path).map_err(failed)?);
-            write(&mut out).map_err(failed)?;
-            out.flush().map_err(failed)?;
-        }
-    }
-    Ok(())
 }
 
 /// Writes a net as PNML.

@@ -1,6 +1,5 @@
 //! `headway petri separate`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
@@ -11,6 +10,7 @@ use headway_petri::svg;
 use super::input::{NetFlags, Plant, Purpose, place_ids, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, one_of, whole_number};
+use crate::report::print;
 use crate::report::style::{DIM, HEADING};
 
 mod report;
@@ -97,12 +97,11 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     let found = question.separate(&args.net.file, &plant, circuit)?;
     let done = &found.done;
-    let mut out = anstream::stdout().lock();
-    match args.format {
-        TextOrJson::Text => write_text(&mut out, &plant, &found, args.output.is_some())?,
-        TextOrJson::Json => writeln!(out, "{:#}", found.json(&plant))?,
-    }
-    drop(out);
+    print(
+        args.format,
+        || found.json(&plant),
+        |out| write_text(out, &plant, &found, args.output.is_some()),
+    )?;
     if let Some(path) = &args.output {
         write_pnml(Some(path), &done.net, &done.marking)?;
     }
@@ -120,10 +119,10 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
 
 /// Lists circuits.
 fn show(args: &Args, plant: &Plant, circuits: &Circuits) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    match args.format {
-        TextOrJson::Json => writeln!(out, "{:#}", circuits.json(plant))?,
-        TextOrJson::Text => {
+    Ok(print(
+        args.format,
+        || circuits.json(plant),
+        |out| {
             writeln!(
                 out,
                 "{HEADING}tokens  rounds  places of the circuit{HEADING:#}"
@@ -136,7 +135,7 @@ fn show(args: &Args, plant: &Plant, circuits: &Circuits) -> Result<(), Failure> 
             if !circuits.all {
                 writeln!(out, "{DIM}and more: --list K lists K of them{DIM:#}")?;
             }
-        }
-    }
-    Ok(())
+            Ok(())
+        },
+    )?)
 }

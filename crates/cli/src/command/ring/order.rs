@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use headway_stage::faulty::Faults;
 use headway_stage::live_ring::{LiveRing, Memory, Range};
+use strum::{Display, EnumString, VariantArray};
 
 use crate::flags::duration;
 
@@ -41,7 +42,8 @@ pub(super) enum Order {
 }
 
 /// What may happen to a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Chance {
     Loss,
     Duplicate,
@@ -50,22 +52,6 @@ pub(super) enum Chance {
 }
 
 impl Chance {
-    pub(super) const ALL: [Chance; 4] = [
-        Chance::Loss,
-        Chance::Duplicate,
-        Chance::Reorder,
-        Chance::Corrupt,
-    ];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Chance::Loss => "loss",
-            Chance::Duplicate => "duplicate",
-            Chance::Reorder => "reorder",
-            Chance::Corrupt => "corrupt",
-        }
-    }
-
     /// Its probability.
     pub(super) const fn of(self, faults: &mut Faults) -> &mut f64 {
         match self {
@@ -167,7 +153,7 @@ impl FromStr for Order {
                 _ => Err(format!("'{rest}': expected two nodes")),
             }
         };
-        if let Some(chance) = Chance::ALL.into_iter().find(|chance| chance.name() == word) {
+        if let Ok(chance) = word.parse() {
             return Ok(Order::Chance(chance, probability(rest)?));
         }
         match word {
@@ -202,7 +188,7 @@ impl fmt::Display for Order {
             Order::Mend(one, other) => write!(f, "mend:{one},{other}"),
             Order::Partition(first, last) => write!(f, "partition:{first}-{last}"),
             Order::Heal => f.write_str("heal"),
-            Order::Chance(chance, probability) => write!(f, "{}:{probability}", chance.name()),
+            Order::Chance(chance, probability) => write!(f, "{chance}:{probability}"),
             Order::Delay(delay) => write!(f, "delay:{}", span(*delay)),
             Order::Help => f.write_str("help"),
             Order::Quit => f.write_str("quit"),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use headway_stage::live_ring::{Carrier, LiveRing, NodeSample};
 use headway_stage::observer::Permit;
+use strum::VariantArray as _;
 
 use super::order::{Chance, Fault, HELP, Order, span};
 use super::summary::Summary;
@@ -209,10 +210,10 @@ impl Session {
     pub(super) fn weather(&self) -> String {
         let mut faults = self.ring.faults().faults();
         let mut words = Vec::new();
-        for chance in Chance::ALL {
+        for chance in Chance::VARIANTS {
             let probability = *chance.of(&mut faults);
             if probability > 0.0 {
-                words.push(format!("{} {probability}", chance.name()));
+                words.push(format!("{chance} {probability}"));
             }
         }
         if !faults.delay.is_zero() {

@@ -153,7 +153,7 @@ impl Summary {
         })
     }
 
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", self.title)?;
         let first = match self.settled_first {
             Some(at) => format!("first after {:.3} s", at.as_secs_f64()),

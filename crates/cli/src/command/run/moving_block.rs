@@ -2,8 +2,6 @@
 //! schedule that is drawn.
 
 use std::io::{self, BufWriter, Write};
-use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 
 use headway_core::desiderata::Desideratum;
 use headway_sim::Outcome;
@@ -12,12 +10,11 @@ use headway_sim::settings::{Settings, Start};
 use serde_json::json;
 
 use super::watch::{self, Film, Scene};
-use super::{Args, text};
+use super::{Args, Following, text};
 use crate::failure::{Answer, Failure, warn};
 use crate::flags::{Format, StartOrFile};
-use crate::interrupt::{is_stopped, stopped};
+use crate::interrupt::is_stopped;
 use crate::report::diagram::{Diagram, Dot, Shown};
-use crate::report::progress::Progress;
 use crate::report::style::{self, DIM, HEADING};
 use crate::report::{count, json, print_json, try_next};
 
@@ -189,27 +186,14 @@ fn follow(
     run: &MovingBlockRun,
     mut show: impl FnMut(&Frame<'_>) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
-    let mut progress = Progress::new(run.rounds, "rounds");
-    let (mut failed, stopped) = (None, stopped());
-    let outcome = run.run(|frame| {
-        if frame.round % 64 == 0 {
-            progress.at(frame.round);
-        }
-        match show(frame) {
-            Ok(()) if stopped.load(Ordering::Relaxed) => ControlFlow::Break(()),
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                failed = Some(failure);
-                ControlFlow::Break(())
-            }
-        }
-    });
+    let mut following = Following::new(run.rounds);
+    let outcome = run.run(|frame| following.shown(frame.round, show(frame)));
     let outcome = outcome.map_err(|error| match error {
         MovingBlockError::WorstUnknown => Failure::new(format!("--start worst: {error}"))
             .help("give --start random, piled or spaced"),
         _ => Failure::new(error),
     })?;
-    failed.map_or(Ok(outcome), Err)
+    following.end(outcome)
 }
 
 fn dots(frame: &Frame<'_>) -> Vec<Dot> {
@@ -280,28 +264,24 @@ fn summary(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io:
 }
 
 fn verdicts(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io::Result<()> {
-    writeln!(out)?;
-    for verdict in &outcome.desiderata {
-        let detail = match (verdict.of, verdict.holds) {
-            (Desideratum::D1, _) => format!("{} throughout", run.tokens),
-            (Desideratum::D5, None) => "not judged: it may yet recover".to_owned(),
-            (_, None) => text::NOT_JUDGED.to_owned(),
-            (Desideratum::D2, _) => match outcome.min_distance_after {
-                Some(hops) => format!("at least {hops} at every step since then"),
-                None => "there is only one".to_owned(),
-            },
-            (Desideratum::D3, Some(true)) => "no rest since then".to_owned(),
-            (Desideratum::D3, Some(false)) => "given up: it waits for the one ahead".to_owned(),
-            (Desideratum::D4, _) => match outcome.visits {
-                Some((min, max)) => format!("{min} to {} each since then", count(max, "visit")),
-                None => text::NOT_JUDGED.to_owned(),
-            },
-            (Desideratum::D5, Some(true)) => "from this start and any fault".to_owned(),
-            (Desideratum::D5, Some(false)) => "without slack they stand".to_owned(),
-        };
-        text::verdict(out, verdict, &detail)?;
-    }
-    Ok(())
+    text::verdicts(out, run.tokens as u64, outcome, |verdict| {
+        Some(match (verdict.of, verdict.holds?) {
+            (Desideratum::D2, _) => {
+                format!(
+                    "at least {} at every step since then",
+                    outcome.min_distance_after?
+                )
+            }
+            (Desideratum::D4, _) => {
+                let (min, max) = outcome.visits?;
+                format!("{min} to {} each since then", count(max, "visit"))
+            }
+            (Desideratum::D3, false) => "given up: it waits for the one ahead".to_owned(),
+            (Desideratum::D5, true) => "from this start and any fault".to_owned(),
+            (Desideratum::D5, false) => "without slack they stand".to_owned(),
+            _ => return None,
+        })
+    })
 }
 
 fn suggest(out: &mut impl Write, run: &MovingBlockRun) -> io::Result<()> {

@@ -15,7 +15,7 @@ use crate::report::{count, try_next};
 /// Lines around the diagram.
 pub(super) const LINES: usize = 23;
 
-pub(super) const NOT_JUDGED: &str = "not judged: not legitimate yet";
+const NOT_JUDGED: &str = "not judged: not legitimate yet";
 
 /// Below this many rows, only one thing is suggested to try next.
 const TALL_SCREEN_ROWS: usize = 30;
@@ -51,7 +51,9 @@ pub(super) fn write(
         believed(out, instance, beliefs)?;
     }
     recoveries(out, &run.faults, outcome)?;
-    verdicts(out, instance, outcome)?;
+    verdicts(out, instance.tokens(), outcome, |verdict| {
+        recovers(instance, outcome, verdict)
+    })?;
     if let Some(network) = seen.network {
         network.write(out)?;
     }
@@ -181,48 +183,53 @@ pub(super) fn recoveries(
     Ok(())
 }
 
-fn verdicts(out: &mut impl Write, instance: &Instance, outcome: &Outcome) -> io::Result<()> {
+/// A line for each property; `special` says what only this kind of run says of it.
+pub(super) fn verdicts(
+    out: &mut impl Write,
+    tokens: u64,
+    outcome: &Outcome,
+    special: impl Fn(&Verdict) -> Option<String>,
+) -> io::Result<()> {
     writeln!(out)?;
     for verdict in &outcome.desiderata {
-        let detail = match verdict.of {
-            Desideratum::D1 => format!("{} throughout", instance.tokens()),
-            Desideratum::D4 => match outcome.visits {
+        let usual = || match (verdict.of, verdict.holds) {
+            (Desideratum::D1, _) => format!("{tokens} throughout"),
+            (Desideratum::D4, _) => match outcome.visits {
                 Some((min, max)) if min == max => {
                     format!("{} each since then", count(min, "visit"))
                 }
                 Some((min, max)) => format!("{min} to {} each since then", count(max, "visit")),
                 None => NOT_JUDGED.to_owned(),
             },
-            Desideratum::D2 | Desideratum::D3 if verdict.holds.is_none() => NOT_JUDGED.to_owned(),
-            Desideratum::D2 => match outcome.min_distance_after {
+            (Desideratum::D5, _) => "not judged: it may yet recover".to_owned(),
+            (_, None) => NOT_JUDGED.to_owned(),
+            (Desideratum::D2, _) => match outcome.min_distance_after {
                 Some(hops) => format!("at least {hops} since then"),
                 None => "there is only one".to_owned(),
             },
-            Desideratum::D3 => "no rest since then".to_owned(),
-            Desideratum::D5 => match (verdict.holds, outcome.recoveries.len()) {
-                (None, _) => "not judged: it may yet recover".to_owned(),
-                (Some(false), _) if !instance.feasible() => "a jam never ends".to_owned(),
-                (Some(false), _) => format!("not in {}", count(outcome.rounds, "round")),
-                (Some(true), 1) => "from this start".to_owned(),
-                (Some(true), more) => {
-                    format!("from this start and {}", count(more as u64 - 1, "fault"))
-                }
-            },
+            (Desideratum::D3, _) => "no rest since then".to_owned(),
         };
-        self::verdict(out, verdict, &detail)?;
+        writeln!(
+            out,
+            "  {} {} {:<42} {DIM}{}{DIM:#}",
+            mark(verdict.holds),
+            verdict.of.name(),
+            verdict.of.asks(),
+            special(verdict).unwrap_or_else(usual)
+        )?;
     }
     Ok(())
 }
 
-/// The line of one property.
-pub(super) fn verdict(out: &mut impl Write, verdict: &Verdict, detail: &str) -> io::Result<()> {
-    writeln!(
-        out,
-        "  {} {} {:<42} {DIM}{detail}{DIM:#}",
-        mark(verdict.holds),
-        verdict.of.name(),
-        verdict.of.asks()
-    )
+/// How a ring in lock-step recovers.
+fn recovers(instance: &Instance, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
+    let holds = verdict.holds.filter(|_| verdict.of == Desideratum::D5)?;
+    Some(match (holds, outcome.recoveries.len()) {
+        (false, _) if !instance.feasible() => "a jam never ends".to_owned(),
+        (false, _) => format!("not in {}", count(outcome.rounds, "round")),
+        (true, 1) => "from this start".to_owned(),
+        (true, more) => format!("from this start and {}", count(more as u64 - 1, "fault")),
+    })
 }
 
 fn suggest(out: &mut impl Write, instance: &Instance, run: &Run, rows: usize) -> io::Result<()> {

@@ -45,7 +45,7 @@ pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
 
 /// Refuses what cannot show a film.
 pub(super) fn check_terminal() -> Result<(), Failure> {
-    if !super::on_a_terminal() {
+    if !style::is_watched() {
         return Err(Failure::new("--watch needs a terminal")
             .help("drop --watch when the output goes to a file or another program"));
     }

@@ -73,7 +73,7 @@ fn on_screen(out: &mut impl Write, sweep: &Sweep, results: &[CellResult]) -> std
             .iter()
             .any(|cell| Some(cell.text(axis)) != first)
     };
-    let axes = sweep.model.axes().iter().map(|axis| axis.name);
+    let axes = sweep.model.axes.iter().map(|axis| axis.name);
     let axes: Vec<&str> = axes.filter(varies).collect();
     let mut rows: Vec<Vec<String>> = vec![axes.iter().map(|&axis| axis.to_owned()).collect()];
     rows[0].extend(sweep.measure_names().map(str::to_owned));
@@ -81,7 +81,7 @@ fn on_screen(out: &mut impl Write, sweep: &Sweep, results: &[CellResult]) -> std
         let cell = &sweep.cells[result.index as usize];
         let mut row: Vec<String> = axes.iter().map(|axis| cell.text(axis)).collect();
         for (&measure, summary) in sweep.measures.iter().zip(&result.summaries) {
-            let scale = sweep.model.measures()[measure].scale as f64;
+            let scale = sweep.model.measures[measure].scale as f64;
             row.push(match (summary.mean(), summary.confidence()) {
                 (None, _) => "-".to_owned(),
                 (Some(mean), Some((low, high))) if low < high => {

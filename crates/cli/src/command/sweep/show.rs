@@ -49,7 +49,7 @@ impl Show {
         let Some((ring, state)) = lab_sweep::state(sweep, cell, sample) else {
             return Err(Failure::new(format!(
                 "--show: samples of the model {} have no ring file",
-                sweep.model.name()
+                sweep.model.name
             )));
         };
         let values = values.iter().map(|(axis, value)| format!("{axis} {value}"));

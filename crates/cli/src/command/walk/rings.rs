@@ -59,47 +59,51 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
     let enough = args
         .separation
         .is_none_or(|wanted| timing.distance >= wanted);
-    print(args.format, &json, |out| {
-        writeln!(
-            out,
-            "{HEADING}{} on {} over {}{HEADING:#}{DIM}; seed {seed}{DIM:#}\n",
-            count(args.tokens as u64, "token"),
-            count(rings.rings().len() as u64, "ring"),
-            count(network.len() as u64, "node"),
-        )?;
-        for (index, ring) in rings.rings().iter().enumerate() {
-            let starts: Vec<String> = timing
-                .tokens
-                .iter()
-                .filter(|&&(owner, _)| owner == index)
-                .map(|&(_, phase)| phase.to_string())
-                .collect();
+    print(
+        args.format,
+        || json.clone(),
+        |out| {
             writeln!(
                 out,
-                "Ring {}, {}, {} at every node, tokens with phase {}:",
-                index + 1,
-                count(ring.len() as u64, "node"),
-                count(u64::from(timing.paces[index]), "round"),
-                starts.join(", ")
+                "{HEADING}{} on {} over {}{HEADING:#}{DIM}; seed {seed}{DIM:#}\n",
+                count(args.tokens as u64, "token"),
+                count(rings.rings().len() as u64, "ring"),
+                count(network.len() as u64, "node"),
             )?;
-            text::labels(out, network, ring)?;
-        }
-        let colour = if timing.distance > 0 && enough {
-            GOOD
-        } else {
-            BAD
-        };
-        writeln!(
-            out,
-            "\n{colour}Distance kept: {}{colour:#}; {}.",
-            timing.distance,
-            timing.in_words(network, &rings)
-        )?;
-        if timing.paces.iter().any(|&pace| pace > 1) {
-            writeln!(out, "Tokens that rest at every node give up D3 for it.")?;
-        }
-        Ok(())
-    })?;
+            for (index, ring) in rings.rings().iter().enumerate() {
+                let starts: Vec<String> = timing
+                    .tokens
+                    .iter()
+                    .filter(|&&(owner, _)| owner == index)
+                    .map(|&(_, phase)| phase.to_string())
+                    .collect();
+                writeln!(
+                    out,
+                    "Ring {}, {}, {} at every node, tokens with phase {}:",
+                    index + 1,
+                    count(ring.len() as u64, "node"),
+                    count(u64::from(timing.paces[index]), "round"),
+                    starts.join(", ")
+                )?;
+                text::labels(out, network, ring)?;
+            }
+            let colour = if timing.distance > 0 && enough {
+                GOOD
+            } else {
+                BAD
+            };
+            writeln!(
+                out,
+                "\n{colour}Distance kept: {}{colour:#}; {}.",
+                timing.distance,
+                timing.in_words(network, &rings)
+            )?;
+            if timing.paces.iter().any(|&pace| pace > 1) {
+                writeln!(out, "Tokens that rest at every node give up D3 for it.")?;
+            }
+            Ok(())
+        },
+    )?;
     Ok(enough.into())
 }
 

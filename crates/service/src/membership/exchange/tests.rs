@@ -43,7 +43,7 @@ fn spread(seed: u64, nodes: usize, members: usize, loss: u64, proposals: &[usize
         if proposed.mark().replaces(&best) {
             best = proposed.mark();
         }
-        assert!(ring[at].propose(proposed));
+        ring[at].take(proposed);
     }
     let mut flying: Vec<(Duration, usize, Sender, Message)> = Vec::new();
     for step in 0..20_000_u64 {

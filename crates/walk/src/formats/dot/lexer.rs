@@ -20,10 +20,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, usize)>, ReadError> {
     let mut line_start = true;
     while let Some(first) = rest.chars().next() {
         let begun = line;
-        let at = |message: &str| ReadError::At {
-            line: begun,
-            message: message.to_owned(),
-        };
+        let at = |message: &str| ReadError::at(begun, message);
         let length = match first {
             '\n' => {
                 line += 1;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{Blocker, Count, Sizes};
+use super::cut::Blocker;
+use super::{Count, Sizes};
 
 /// Until when.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::report::count;
 use crate::report::style::DIM;
 
 pub(super) fn write_text(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     found: &Behaviour,
     Plant { net, marking }: &Plant,
     known_live: (Option<bool>, &str),
@@ -56,7 +56,7 @@ pub(super) fn write_text(
 }
 
 fn list<T>(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     what: &str,
     found: &Found<T>,
     one: impl Fn(&T) -> String,

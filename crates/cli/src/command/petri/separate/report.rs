@@ -11,7 +11,7 @@ use crate::report::style::{BAD, DIM, GOOD, HEADING};
 
 /// The net before and after, for people.
 pub(super) fn write_text(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     plant: &Plant,
     found: &Answer,
     written: bool,

@@ -2,11 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use headway_sim::moving_block::patrolled::{self, PatrolledRing};
 use headway_sim::moving_block::{ACTIONS, Action, MovingBlockRing, MovingBlockRun};
 use headway_sim::seed::{Purpose, Random};
 use headway_sim::settings::Start;
 use proptest::prelude::*;
+
+mod patrolled;
+
+use patrolled::PatrolledRing;
 
 /// In which order the actions of a round happen.
 #[derive(Clone, Copy, Debug)]
@@ -132,19 +135,19 @@ proptest! {
         while rounds - since < 20 * n {
             patrolled_round(&mut ring, n, &mut random);
             rounds += 1;
-            if !ring.apart() || ring.openings() != openings {
+            if !ring.apart() || ring.openings != openings {
                 since = rounds;
-                openings = ring.openings();
+                openings = ring.openings;
             }
             prop_assert!(rounds < 100 * m * n * n, "{n} {m} {d} {seed}");
         }
-        let before = ring.releases().to_vec();
+        let before = ring.releases.clone();
         for _ in 0..20 * m * n {
             patrolled_round(&mut ring, n, &mut random);
             prop_assert!(ring.apart());
         }
-        prop_assert_eq!(ring.openings(), openings);
-        for (before, after) in before.iter().zip(ring.releases()) {
+        prop_assert_eq!(ring.openings, openings);
+        for (before, after) in before.iter().zip(&ring.releases) {
             prop_assert!(after > before, "a process is not visited");
         }
     }
@@ -163,11 +166,11 @@ fn a_hasty_patrol_opens_gates_in_settled_rings() {
             for _ in 0..100 {
                 patrolled_round(&mut ring, 2, &mut random);
             }
-            let before = ring.openings();
+            let before = ring.openings;
             for _ in 0..2000 {
                 ring.act(random.index(2), patrolled::ACTIONS[random.index(4)]);
             }
-            late += ring.openings() - before;
+            late += ring.openings - before;
         }
         late
     };

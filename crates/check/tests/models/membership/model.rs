@@ -9,26 +9,24 @@
 //!
 //! The log is a sequence: what keeps it is somebody else's work.
 
-use crate::control::{Control, Limits};
-use crate::error::{CheckError, Result};
-use crate::reach::{self, ReachAnswer, Reachable};
+use headway_check::reach::Reachable;
 
 const MAX_MEMBERS: usize = 6;
 
 /// A ring and how often it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub(super) struct Settings {
     /// Members of the first roster, 3 to 6.
-    pub members: usize,
+    pub(super) members: usize,
     /// Rosters that follow it at most, up to 4; each leaves out or takes back any members.
-    pub changes: usize,
+    pub(super) changes: usize,
     /// What is left out.
-    pub variant: Variant,
+    pub(super) variant: Variant,
 }
 
 /// The rules, or the rules without one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variant {
+pub(super) enum Variant {
     /// All rules.
     #[default]
     Sound,
@@ -45,24 +43,6 @@ pub enum Variant {
     NobodyWaits,
     /// Who hears of a new roster begins on it although it uses a permit.
     NoDrain,
-}
-
-/// Explores the model from the ring of the first roster.
-///
-/// # Errors
-///
-/// When a setting is out of its range, when too large, or when stopped.
-pub fn explore(
-    settings: &Settings,
-    limits: Limits,
-    control: &Control,
-) -> Result<ReachAnswer<State>> {
-    if !(3..=MAX_MEMBERS).contains(&settings.members) || settings.changes > 4 {
-        return Err(CheckError::settings(format!(
-            "membership: 3 to {MAX_MEMBERS} members and at most 4 changes"
-        )));
-    }
-    reach::explore(&Membership(*settings), limits, control)
 }
 
 /// Members as bits.
@@ -109,13 +89,13 @@ enum Token {
 
 /// All members, all rosters so far, and the token of each one's ring.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct State {
+pub(super) struct State {
     rosters: Vec<Set>,
     tokens: Vec<Token>,
     members: [Member; MAX_MEMBERS],
 }
 
-struct Membership(Settings);
+pub(super) struct Membership(pub(super) Settings);
 
 impl Membership {
     /// The nearest that a roster has, in a direction.

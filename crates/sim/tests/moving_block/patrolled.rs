@@ -4,12 +4,11 @@
 
 use headway_core::moving_block::{Ahead, Found, Lap, Watch};
 use headway_core::token_ring::{holds, released};
-
-use crate::seed::{Purpose, Random};
+use headway_sim::seed::{Purpose, Random};
 
 /// What a process can be asked to do; it does it if it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Hears from its predecessor.
     HearBefore,
     /// Hears from its successor.
@@ -21,7 +20,7 @@ pub enum Action {
 }
 
 /// The actions.
-pub const ACTIONS: [Action; 4] = [
+pub(crate) const ACTIONS: [Action; 4] = [
     Action::HearBefore,
     Action::HearAhead,
     Action::Release,
@@ -53,21 +52,27 @@ struct Place {
 
 /// A ring with its tokens and its patrol.
 #[derive(Clone, Debug)]
-pub struct PatrolledRing {
+pub(crate) struct PatrolledRing {
     separation: u32,
     /// K: a token ring of n values and n copies.
     values: u32,
     places: Vec<Place>,
     /// Whether one calm lap is taken for a standstill, which is a mistake.
-    pub hasty: bool,
-    openings: u64,
+    pub(crate) hasty: bool,
+    /// Times that a process was let go.
+    pub(crate) openings: u64,
     /// Tokens that each process has released.
-    releases: Vec<u64>,
+    pub(crate) releases: Vec<u64>,
 }
 
 impl PatrolledRing {
     /// n processes and m tokens; every variable is drawn.
-    pub fn random(processes: usize, tokens: usize, separation: u32, seed: u64) -> PatrolledRing {
+    pub(crate) fn random(
+        processes: usize,
+        tokens: usize,
+        separation: u32,
+        seed: u64,
+    ) -> PatrolledRing {
         let mut random = Random::new(seed, Purpose::Start);
         let values = 2 * processes as u32;
         let mut below = |bound: u32| random.below(bound.into()) as u32;
@@ -99,16 +104,6 @@ impl PatrolledRing {
             openings: 0,
             releases: vec![0; processes],
         }
-    }
-
-    /// Times that a process was let go.
-    pub fn openings(&self) -> u64 {
-        self.openings
-    }
-
-    /// How many tokens each process has released.
-    pub fn releases(&self) -> &[u64] {
-        &self.releases
     }
 
     fn holds(&self, index: usize, token: usize) -> bool {
@@ -143,7 +138,7 @@ impl PatrolledRing {
     }
 
     /// Asks a process to do something.
-    pub fn act(&mut self, index: usize, action: Action) {
+    pub(crate) fn act(&mut self, index: usize, action: Action) {
         let n = self.places.len();
         match action {
             Action::HearBefore => {
@@ -210,7 +205,7 @@ impl PatrolledRing {
 
     /// Whether each token ring has one token, under way or held, and they are as far
     /// apart as wanted, a token under way being at both ends.
-    pub fn apart(&self) -> bool {
+    pub(crate) fn apart(&self) -> bool {
         let (n, m) = (self.places.len(), self.places[0].values.len());
         let d = self.separation as usize;
         let mut tokens = Vec::new();

@@ -1,0 +1,263 @@
+//! The configuration of a node: a file, and a flag for every key; made, checked, and run.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches};
+use headway_answer::plan::breach;
+use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, keys};
+use headway_service::{Stopped, secret};
+
+use crate::failure::{Answer, Failure, is_stdin, read_text};
+use crate::report::count;
+
+/// The file, and a flag for every key.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Given {
+    config: Option<PathBuf>,
+    flags: BTreeMap<String, String>,
+}
+
+impl ClapArgs for Given {
+    fn augment_args(mut command: clap::Command) -> clap::Command {
+        command = command.arg(
+            Arg::new("config")
+                .long("config")
+                .value_name("FILE")
+                .value_parser(clap::value_parser!(PathBuf))
+                .help("The configuration, in TOML"),
+        );
+        for key in keys() {
+            let flag: &'static str = key.flag().leak();
+            command = command.arg(
+                Arg::new(flag)
+                    .long(flag)
+                    .value_name(key.placeholder)
+                    .help(key.help)
+                    .hide_short_help(true)
+                    .help_heading("Keys of the file"),
+            );
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Given, clap::Error> {
+        let mut given = Given::default();
+        given.update_from_arg_matches(matches)?;
+        Ok(given)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.config = matches.get_one::<PathBuf>("config").cloned();
+        for key in keys() {
+            let flag = key.flag();
+            if let Some(value) = matches.get_one::<String>(&flag) {
+                self.flags.insert(flag, value.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(ClapArgs, Debug)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    given: Given,
+    /// Also check that no two who may not be down together can hold permits together: a
+    /// file as `headway plan` reads it; exit code 1 if they can
+    #[arg(long, value_name = "FILE")]
+    conflicts: Option<PathBuf>,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(super) struct InitArgs {
+    /// Where to write the example; standard output if left out
+    file: Option<PathBuf>,
+    /// Also make a new key in this file, readable by this user only
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+}
+
+fn sources(given: &Given) -> Result<Sources, Failure> {
+    let text = match &given.config {
+        None => String::new(),
+        Some(path) => read_text(path).map_err(|failure| {
+            let missing = !is_stdin(path) && !path.exists();
+            match missing {
+                true => failure.help(format!(
+                    "check the path; `headway node init {}` writes an example",
+                    path.display()
+                )),
+                false => failure,
+            }
+        })?,
+    };
+    let variables = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name
+            .into_string()
+            .ok()
+            .filter(|name| name.starts_with("HEADWAY_"))?;
+        Some((name, value.into_string().ok()?))
+    });
+    Ok(Sources {
+        file: given.config.clone(),
+        text,
+        variables: variables.collect(),
+        flags: given.flags.clone(),
+    })
+}
+
+/// Reports all mistakes but the last, which becomes the failure.
+fn mistaken(sources: &Sources, mut mistakes: Vec<Mistake>) -> Failure {
+    let failure = |mistake: &Mistake| match (&mistake.place, &sources.file) {
+        (Place::File { line, column }, Some(path)) => {
+            Failure::in_text(path, &sources.text, *line, *column, mistake)
+        }
+        (Place::Missing, Some(path)) => Failure::new(format!("{}: {mistake}", path.display())),
+        _ => Failure::new(mistake),
+    };
+    let Some(last) = mistakes.pop() else {
+        return Failure::new("nothing is wrong");
+    };
+    for mistake in &mistakes {
+        crate::failure::report(failure(mistake));
+    }
+    let last = failure(&last);
+    match sources.file {
+        Some(_) => last,
+        None => last.help("give --config FILE; `headway node init` writes an example"),
+    }
+}
+
+pub(super) fn serve(given: &Given) -> Result<Answer, Failure> {
+    let start = sources(given)?;
+    let settings = Settings::read(&start).map_err(|mistakes| mistaken(&start, mistakes))?;
+    let given = given.clone();
+    let reread = move || {
+        let unread = |failure: Failure| Mistake {
+            key: String::new(),
+            place: Place::Missing,
+            message: failure.to_string(),
+        };
+        Settings::read(&sources(&given).map_err(|failure| vec![unread(failure)])?)
+    };
+    Ok(
+        match headway_service::run(&settings, &reread).map_err(Failure::new)? {
+            Stopped::Asked => Answer::Yes,
+            Stopped::Interrupted => Answer::Interrupted,
+        },
+    )
+}
+
+pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
+    if let Some(path) = &args.key {
+        secret::create(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Failure::new(format!(
+                "there is a key in {} already, and it is left as it is",
+                path.display()
+            ))
+            .help("to use it, drop --key and set ring.key_file; for a new one, give another --key"),
+            _ => Failure::writing(path, &error),
+        })?;
+        eprintln!(
+            "wrote a new key to {}: copy it to every member, mode 600",
+            path.display()
+        );
+    }
+    let mut example = example();
+    if let Some(path) = &args.key {
+        // The example says where the key is that was just made, wherever the node is started.
+        let path = std::path::absolute(path).map_err(|error| Failure::reading(path, &error))?;
+        let line = |line: &str| match line.strip_prefix("key_file = ") {
+            Some(_) => format!("key_file = {:?}\n", path.display().to_string()),
+            None => format!("{line}\n"),
+        };
+        example = example.lines().map(line).collect();
+    }
+    match &args.file {
+        None => print!("{example}"),
+        Some(path) => {
+            let file = std::fs::File::create_new(path);
+            let written = file.and_then(|mut file| file.write_all(example.as_bytes()));
+            written.map_err(|error| Failure::writing(path, &error))?;
+            eprintln!("wrote {}", path.display());
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
+    let sources = sources(&args.given)?;
+    let settings = Settings::read(&sources).map_err(|mistakes| mistaken(&sources, mistakes))?;
+    let key = secret::key(&settings.ring.key_file);
+    key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
+    if let Some(tls) = settings.zenoh.tls() {
+        let key = secret::private(&tls.key);
+        key.map_err(|error| Failure::new(format!("zenoh.key_file: {error}")))?;
+        for (name, path) in [
+            ("ca_file", &tls.authority),
+            ("certificate_file", &tls.certificate),
+        ] {
+            std::fs::metadata(path).map_err(|error| {
+                Failure::new(format!("zenoh.{name}: {}: {error}", path.display()))
+            })?;
+        }
+    }
+    if let Some(program) = settings.hook.command.iter().flatten().next()
+        && program.contains('/')
+        && !Path::new(program).exists()
+    {
+        return Err(Failure::new(format!("hook.command: there is no {program}")));
+    }
+    if let Some(path) = &args.conflicts {
+        check_order(&settings, path)?;
+    }
+    print!("{}", explain(&settings));
+    if args.conflicts.is_some() {
+        println!(
+            "{:<22}kept: no two of them hold permits together",
+            "conflicts"
+        );
+    }
+    Ok(Answer::Yes)
+}
+
+/// Refuses an order of the ring in which two may hold permits together who may not be down
+/// together.
+fn check_order(settings: &Settings, path: &Path) -> Result<(), Failure> {
+    if settings.ring.members.is_empty() {
+        return Err(Failure::new(
+            "--conflicts: the order of the ring is not in this configuration, which has seeds only",
+        )
+        .help("give the configuration of a node that has [[ring.members]]"));
+    }
+    let conflicts = crate::command::plan::read(path, None)?;
+    let members = settings.ring.members.iter();
+    let ring: Vec<&str> = members.map(|member| member.name.as_str()).collect();
+    let (tokens, separation) = (settings.ring.tokens.get(), settings.ring.separation.get());
+    let Some(breach) = breach(&conflicts, &ring, tokens, separation)? else {
+        return Ok(());
+    };
+    let (one, other) = (conflicts.name(breach.pair.0), conflicts.name(breach.pair.1));
+    Err(Failure {
+        exit_code: 1,
+        ..Failure::new(format!(
+            "{one} and {other} may not be down together ({} in {}), but are {} apart in ring.members, \
+             and permits only {separation}",
+            breach.group.label,
+            path.display(),
+            count(u64::from(breach.hops), "hop"),
+        ))
+        .help(format!(
+            "order ring.members and set ring.separation as `headway plan {}` says",
+            path.display()
+        ))
+    })
+}

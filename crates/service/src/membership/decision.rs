@@ -1,0 +1,199 @@
+//! What is in the log of rosters, and what it means: changes of the roster, each carried out or
+//! refused, the same everywhere.
+
+use serde::{Deserialize, Serialize};
+
+use super::roster::{Bypass, Member, Roster};
+use crate::request::Refusal;
+
+/// Somebody wants another roster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Never the same twice: what came twice is carried out once.
+    pub id: u64,
+    /// The version that it is about: if there is a later one, somebody else came first.
+    pub version: u64,
+    /// The ring of that version has settled: everybody on it has left all earlier ones.
+    pub settled: bool,
+    /// What is to be changed.
+    pub kind: Kind,
+}
+
+/// What is to be changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum Kind {
+    Add {
+        member: Member,
+        after: Option<String>,
+    },
+    /// With `gone`, somebody says that its machine is off.
+    Remove { name: String, gone: bool },
+    /// It is silent.
+    LeaveOut { name: String },
+    /// It is back.
+    TakeBack { name: String },
+}
+
+/// What was decided: the version that there is now, or why there is no other one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The roster's version afterwards.
+    pub version: u64,
+    /// Why nothing was changed, if it was not.
+    pub refused: Option<String>,
+}
+
+/// Changes that are remembered, so that none is carried out twice.
+const REMEMBERED: usize = 64;
+
+/// What a log has led to. The roster says all that later decisions depend on, so whoever has a
+/// later roster of the same log may go through its earlier entries again: nothing happens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The latest roster.
+    pub roster: Roster,
+    /// Which changes were carried out last, and the versions that they made.
+    recent: Vec<(u64, u64)>,
+}
+
+impl Decided {
+    /// Before any entry.
+    pub const fn new(roster: Roster) -> Decided {
+        let recent = Vec::new();
+        Decided { roster, recent }
+    }
+
+    /// Carries out a change, or does not.
+    pub fn apply(&mut self, change: &Change) -> Decision {
+        let known = self.recent.iter().find(|(id, _)| *id == change.id);
+        if let Some((_, version)) = known {
+            return Decision {
+                version: *version,
+                refused: None,
+            };
+        }
+        let refused = match self.roster.decide(change) {
+            Ok(next) => {
+                self.recent.push((change.id, next.version));
+                let old = self.recent.len().saturating_sub(REMEMBERED);
+                self.recent.drain(..old);
+                self.roster = next;
+                None
+            }
+            Err(why) => Some(why.to_string()),
+        };
+        Decision {
+            version: self.roster.version,
+            refused,
+        }
+    }
+}
+
+impl Roster {
+    /// The roster after a change.
+    ///
+    /// # Errors
+    ///
+    /// When another change came first, or the change makes no sense. Nobody is left out together
+    /// with both its neighbours, except on somebody's word: a member that has not heard of it
+    /// asks its neighbours before it works, and one of them has to know.
+    pub(super) fn decide(&self, change: &Change) -> Result<Roster, Refusal> {
+        if change.version != self.version {
+            return Err(Refusal::Superseded);
+        }
+        let mut next = match &change.kind {
+            Kind::Add { member, after } => self.with(member.clone(), after.as_deref()),
+            Kind::Remove { name, .. } => self.without(name),
+            Kind::LeaveOut { name } => self.bypassing(name, Bypass::LeaveOut),
+            Kind::TakeBack { name } => self.bypassing(name, Bypass::TakeBack),
+        }?;
+        if change.settled || self.before.is_empty() {
+            next.before = self.active().map(|member| member.name.clone()).collect();
+            next.left = Vec::new();
+        }
+        let left = next.before.iter();
+        let left = left.filter(|name| next.left.contains(name) || next.index(name).is_none());
+        next.left = left.cloned().collect();
+        let gone = |name: &String| next.left.contains(name);
+        let (ring, all) = (&next.before, next.before.len());
+        let alone = (0..all).find(|at| {
+            let around = [at + all - 1, *at, at + 1];
+            around.iter().all(|at| gone(&ring[at % all]))
+        });
+        let on_word = matches!(change.kind, Kind::Remove { gone: true, .. });
+        match alone.filter(|_| !on_word) {
+            Some(at) => Err(Refusal::Segment(ring[at].clone())),
+            None => Ok(next),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::roster::tests::roster;
+
+    fn remove(id: u64, roster: &Roster, name: &str, settled: bool) -> Change {
+        Change {
+            id,
+            version: roster.version,
+            settled,
+            kind: Kind::Remove {
+                name: name.into(),
+                gone: false,
+            },
+        }
+    }
+
+    #[test]
+    fn what_comes_twice_is_carried_out_once_and_what_comes_late_is_refused() {
+        let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
+        let change = remove(7, &decided.roster, "a", false);
+        let late = remove(8, &decided.roster, "b", false);
+        let done = decided.apply(&change);
+        assert_eq!((done.version, &done.refused), (2, &None));
+        assert_eq!(decided.apply(&change), done, "the same answer again");
+        let late = decided.apply(&late);
+        assert_eq!(late.version, 2);
+        assert!(late.refused.is_some_and(|why| why.contains("try again")));
+        assert_eq!(decided.roster.members.len(), 3);
+    }
+
+    #[test]
+    fn three_neighbours_go_only_if_the_ring_has_settled_in_between() {
+        let first = roster(&["a", "b", "c", "d", "e", "f"]);
+        for settled in [false, true] {
+            let mut decided = Decided::new(first.clone());
+            for (id, name) in ["b", "c"].into_iter().enumerate() {
+                let change = remove(id as u64, &decided.roster, name, false);
+                assert_eq!(decided.apply(&change).refused, None);
+            }
+            let last = decided.apply(&remove(9, &decided.roster, "d", settled));
+            let refused = last
+                .refused
+                .is_some_and(|why| why.starts_with("c and both"));
+            assert_eq!(refused, !settled);
+        }
+    }
+
+    /// A keeper that begins with a later roster goes through the same entries.
+    #[test]
+    fn entries_before_a_roster_change_nothing_of_it() {
+        let mut decided = Decided::new(roster(&["a", "b", "c", "d", "e", "f"]));
+        let mut rosters = vec![decided.roster.clone()];
+        let mut entries = Vec::new();
+        for (id, name) in ["b", "c", "d", "e"].into_iter().enumerate() {
+            entries.push(remove(id as u64, &decided.roster, name, id == 1));
+            decided.apply(&entries[id]);
+            rosters.push(decided.roster.clone());
+        }
+        for base in rosters {
+            let mut again = Decided::new(base);
+            for entry in &entries {
+                again.apply(entry);
+            }
+            assert_eq!(again.roster, decided.roster);
+        }
+    }
+}
