@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
 
-    /// Site that may show the page in a frame, such as https://school.example; may be
+    /// Site that may show the page in a frame, such as `https://school.example`; may be
     /// repeated
     #[arg(long = "embed", value_name = "SITE")]
     embedders: Vec<Embedder>,
