@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use crate::api;
 use crate::assets::Assets;
 use crate::error::Refused;
-use crate::fleet::{Fleet, NodeUrl};
+use crate::fleet::{Fleet, NodeUrl, Powers};
 use crate::guard::{self, Embedder, Guard, Peer, Secret};
 use crate::rates::Rates;
 
@@ -40,6 +40,8 @@ pub struct Options {
     pub page: Option<PathBuf>,
     /// Real nodes to watch; none: no fleet.
     pub fleet: Vec<NodeUrl>,
+    /// What the page may do to them.
+    pub powers: Powers,
     /// How much to take on.
     pub limits: Limits,
 }
@@ -53,6 +55,7 @@ impl Default for Options {
             embedders: Vec::new(),
             page: None,
             fleet: Vec::new(),
+            powers: Powers::default(),
             limits: Limits::default(),
         }
     }
@@ -128,7 +131,8 @@ impl Server {
         let app = App(Arc::new(Shared {
             rates: Mutex::new(Rates::new(&options.limits)),
             desk: Desk::new(&options.limits, !options.fleet.is_empty()),
-            fleet: (!options.fleet.is_empty()).then(|| Arc::new(Fleet::new(options.fleet))),
+            fleet: (!options.fleet.is_empty())
+                .then(|| Arc::new(Fleet::new(options.fleet, options.powers))),
             viewers: Arc::new(Semaphore::new(options.limits.viewers)),
             work: Semaphore::new(parallel_work()),
             long_work: Semaphore::new(1),

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
 
 use clap::Args as ClapArgs;
-use headway_dashboard::fleet::{MAX_NODES, NodeUrl};
+use headway_dashboard::fleet::{MAX_NODES, NodeUrl, Powers};
 use headway_dashboard::{Embedder, Options, Secret, Server};
 
 use crate::failure::{Answer, Failure, plain, read_text};
@@ -57,6 +58,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL,...", value_delimiter = ',')]
     fleet: Vec<NodeUrl>,
 
+    /// Unix socket of a node of this machine, so that the page can pause, resume and abort
+    /// roll-outs; needs --secret-file
+    #[arg(
+        long,
+        value_name = "SOCKET",
+        requires = "fleet",
+        requires = "secret_file"
+    )]
+    node_socket: Option<PathBuf>,
+
+    /// Print what the page wants to be done to the nodes of a demonstration
+    #[arg(long, hide = true)]
+    demonstration: bool,
+
     /// Show the page in the browser
     #[arg(long)]
     open: bool,
@@ -96,12 +111,27 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         embedders: args.embedders.clone(),
         page: args.page.clone(),
         fleet: args.fleet.clone(),
+        powers: Powers {
+            node_socket: args.node_socket.clone(),
+            demonstration: args.demonstration.then(printer),
+        },
         ..Options::default()
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
     runtime.block_on(serve(args, options))
+}
+
+/// Prints what it is sent, line by line, for who has started this program.
+fn printer() -> Sender<String> {
+    let (sender, orders) = channel();
+    std::thread::spawn(move || {
+        for order in orders {
+            println!("{order}");
+        }
+    });
+    sender
 }
 
 async fn serve(args: &Args, options: Options) -> Result<Answer, Failure> {

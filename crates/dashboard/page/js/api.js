@@ -111,4 +111,6 @@ export const chain = (values) => ask("GET", `/api/chain?${query(values)}`);
 export const asynchrony = (values) => ask("GET", `/api/asynchrony?${query(values)}`);
 export const movingBlock = (values) => ask("GET", `/api/moving-block?${query(values)}`);
 export const fleet = () => ask("GET", "/api/fleet");
+export const orderRollout = (name, what) => ask("POST", `/api/fleet/rollouts/${encodeURIComponent(name)}/${what}`);
+export const orderNode = (name, what) => ask("POST", `/api/fleet/nodes/${encodeURIComponent(name)}/${what}`);
 export const events = (path) => new EventSource(ROOT + path.slice(1));

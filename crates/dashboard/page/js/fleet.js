@@ -3,7 +3,7 @@
 
 import * as api from "./api.js";
 import { begin, sharp } from "./canvas.js";
-import { h, plural, setText } from "./dom.js";
+import { h, plural, setText, toast } from "./dom.js";
 import { onPalette, palette } from "./palette.js";
 import { ALONE } from "./place.js";
 
@@ -20,16 +20,20 @@ export function build(panel) {
   const body = h("tbody", {});
   const table = h("table", { class: "fleet" },
     h("thead", {}, h("tr", {}, ...["node", "state", "holds", "laps of the patrol", "silent neighbours"].map((title) => h("th", { scope: "col" }, title)))), body);
+  const demo = h("div", { class: "choices wrap demo", role: "group", "aria-label": "A demonstration: kill a node" });
+  const rollouts = h("section", { class: "rollouts", "aria-label": "Roll-outs" });
   const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box" }, table));
   const absent = h("div", { class: "prose" },
     h("p", {}, ALONE ? "This copy of the page has no server behind it, and only a server can ask nodes. Start one with the addresses of nodes:" : "No nodes are watched. Start the page with the addresses of nodes:"),
     h("pre", { tabindex: "0" }, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),
-    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, and what has settled. It only reads."));
-  panel.replaceChildren(h("div", { class: "page wide" }, h("h1", {}, "A fleet of nodes"), line, absent, there));
+    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, what has settled, and roll-outs with their progress."));
+  panel.replaceChildren(h("div", { class: "page wide" }, h("h1", {}, "A fleet of nodes"), line, demo, absent, there, rollouts));
   there.hidden = true;
 
   /** @type {any} */
   let fleet = null;
+  /** The roll-outs that are shown, so that a button under the finger stays. */
+  let told = "";
   /** @type {EventSource | null} */
   let source = null;
   const box = sharp(canvas, draw);
@@ -51,7 +55,35 @@ export function build(panel) {
     for (const { name, by } of summary.silent ?? []) parts.push(`${name} is silent, says ${by.join(", ")}.`);
     setText(line, parts.join(" "));
     body.replaceChildren(...nodes.map(row));
+    // Once: a button under the finger stays.
+    if (answer.may_kill && demo.childElementCount < nodes.length && nodes.every((node) => node.status?.name)) {
+      demo.replaceChildren(...nodes.map((node) => h("button", { type: "button", onclick: () => order(api.orderNode(node.status.name, "kill")) }, `kill -9 ${node.status.name}`)),
+        h("button", { type: "button", onclick: () => order(api.orderNode("all", "start")) }, "start it again"));
+    }
+    const all = JSON.stringify([answer.rollouts, answer.may_order]);
+    if (all !== told) rollouts.replaceChildren(...(answer.rollouts ?? []).slice(0, 5).map(rollout));
+    told = all;
     draw();
+  }
+
+  /** Tells what could not be done. */
+  const order = (asked) => asked.catch((error) => toast(error.message, "error"));
+
+  function rollout(one) {
+    const parts = [`${one.done} of ${one.total} done`];
+    if (one.running) parts.push(`${one.running} running`);
+    if (one.failed) parts.push(`${one.failed} failed`);
+    if (one.rollout_state === "running" && one.left_ms) parts.push(`about ${ago(one.left_ms)} left`);
+    const button = (what, sure) => h("button", { type: "button", onclick: () => (!sure || confirm(sure)) && order(api.orderRollout(one.name, what)) }, what);
+    const orders = { running: ["pause", "abort"], waiting: ["pause", "abort"], paused: ["resume", "abort"], failed: ["resume", "abort"] }[one.rollout_state] ?? [];
+    const buttons = orders.map((what) => button(what, what === "abort" ? `Abort the roll-out ${one.name} for good? Steps that run go on.` : ""));
+    const failed = (one.steps ?? []).filter((step) => step.step_phase === "failed");
+    return h("article", {}, h("h2", {}, `Roll-out ${one.name}: ${one.rollout_state}`),
+      h("progress", { max: Math.max(1, one.total), value: one.done, "aria-label": `${one.name}: ${one.done} of ${one.total} done` }),
+      h("span", {}, ` ${parts.join(", ")}. `), ...(fleet.may_order ? buttons : []),
+      h("p", { class: "note" }, (one.command ?? []).join(" ")),
+      ...failed.map((step) => h("p", { class: "note" }, `${step.name} failed: ${step.why}`)),
+      orders.length && !fleet.may_order ? h("p", { class: "note" }, `To pause it: headway rollout pause ${one.name}, on a member.`) : null);
   }
 
   function row(node) {

@@ -404,5 +404,8 @@ if (view.run) {
     Object.assign(view, { faults: [], state: null, round: 0 });
     board.show();
     reload();
+  }, (name) => {
+    ring.marks.dress = name;
+    player.wake();
   }));
 }

@@ -332,10 +332,12 @@ export class Player {
     if (!film?.verdicts?.length || this.frame?.round === round) return;
     let verdict = film.verdicts[0];
     for (const later of film.verdicts) if (later.round <= round) verdict = later;
+    // What held while it was legitimate says nothing of what is not.
+    if (this.frame?.legitimate && !verdict.legitimate) this.holds = undefined;
     this.frame = {
       // What holds follows from legitimacy, and is not known without.
       ...verdict, partial: true, run: run.id, version: run.version, round,
-      holds: verdict.legitimate ? run.desiderata?.map(() => true) : this.frame?.legitimate ? undefined : this.holds,
+      holds: verdict.legitimate ? run.desiderata?.map(() => true) : this.holds,
       closest: film.closest, segment: this.segmentAt(round), measuring: film.measuringAt(round),
     };
     this.emit("verdict");

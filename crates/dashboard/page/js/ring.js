@@ -159,13 +159,13 @@ function drawPrograms(ctx, where, delays, colours) {
 /**
  * What moves.
  * @param {any} ctx @param {Layout} where @param {import("./film.js").Moment} moment @param {any} colours
- * @param {{failing?: number | null, selection?: [number, number] | null, cursor?: number | null, lifted?: {token: number, hop: number} | null, focus?: number | null, lit?: number[]}} [marks]
+ * @param {{failing?: number | null, selection?: [number, number] | null, cursor?: number | null, lifted?: {token: number, hop: number} | null, focus?: number | null, lit?: number[], dress?: string}} [marks]
  */
 export function drawMoving(ctx, where, moment, colours, marks = {}) {
   if (marks.selection) drawSelection(ctx, where, marks.selection, colours);
   drawHalos(ctx, where, moment, colours);
   if (where.single && moment.counter) drawCounters(ctx, where, moment, colours);
-  if (where.single) drawBeads(ctx, where, moment, colours, marks.lifted);
+  if (where.single) drawBeads(ctx, where, moment, colours, marks.lifted, marks.dress);
   else drawDensity(ctx, where, moment, colours);
   for (const process of marks.lit ?? []) drawCursor(ctx, where, process, colours);
   if (marks.focus !== null && marks.focus !== undefined && marks.focus !== marks.cursor) drawCursor(ctx, where, marks.focus, colours);
@@ -234,7 +234,19 @@ function drawLetter(ctx, text, x, y, bead, colours) {
   ctx.fillText(text, x, y + bead * 0.06);
 }
 
-function drawBeads(ctx, where, moment, colours, lifted) {
+/** Boxes, in parts of a bead: what a token could be as well. */
+const SIGNS = {
+  buses: [[-0.62, -0.42, 1.24, 0.68], [-0.46, 0.2, 0.26, 0.26], [0.2, 0.2, 0.26, 0.26]],
+  trains: [[-0.36, -0.6, 0.72, 0.86], [-0.46, 0.34, 0.16, 0.26], [0.3, 0.34, 0.16, 0.26], [-0.3, 0.34, 0.6, 0.1]],
+  restarts: [[-0.5, -0.52, 1, 0.28], [-0.5, -0.14, 1, 0.28], [-0.5, 0.24, 1, 0.28]],
+};
+
+function drawSign(ctx, dress, x, y, bead, colours) {
+  ctx.fillStyle = colours.ground;
+  for (const [left, top, width, height] of SIGNS[dress] ?? []) ctx.fillRect(x + left * bead, y + top * bead, width * bead, height * bead);
+}
+
+function drawBeads(ctx, where, moment, colours, lifted, dress) {
   const { m, slot } = moment;
   const rim = Math.min(2, where.bead * 0.22);
   // Lower beads over higher ones, so that the next to leave is whole.
@@ -251,7 +263,8 @@ function drawBeads(ctx, where, moment, colours, lifted) {
     ctx.lineWidth = rim;
     ctx.strokeStyle = moment.violated[k] ? colours.bad : colours.ground;
     ctx.stroke();
-    if (where.bead >= SMALLEST_LETTERED) drawLetter(ctx, letter(k), where.x + radius * Math.cos(angle), where.y + radius * Math.sin(angle), where.bead, colours);
+    if (where.bead >= SMALLEST_LETTERED && dress) drawSign(ctx, dress, where.x + radius * Math.cos(angle), where.y + radius * Math.sin(angle), where.bead, colours);
+    else if (where.bead >= SMALLEST_LETTERED) drawLetter(ctx, letter(k), where.x + radius * Math.cos(angle), where.y + radius * Math.sin(angle), where.bead, colours);
   }
   if (step < where.bead * 1.2) labelPiles(ctx, where, moment, colours);
 }

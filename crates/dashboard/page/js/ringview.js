@@ -14,7 +14,7 @@ export class RingView {
     this.player = player;
     /** @type {import("./film.js").Moment | null} */ this.moment = null;
     /** @type {any} */ this.where = null;
-    /** @type {{selection: [number, number] | null, cursor: number | null, lifted: any, focus?: number | null, lit?: number[]}} */
+    /** @type {{selection: [number, number] | null, cursor: number | null, lifted: any, focus?: number | null, lit?: number[], dress?: string}} */
     this.marks = { selection: null, cursor: null, lifted: null };
     this.still = document.createElement("canvas");
     this.stillOf = "";

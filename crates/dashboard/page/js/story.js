@@ -6,7 +6,7 @@ import { ROOT } from "./place.js";
 
 const SEEN = "headway-story";
 
-/** What else tokens that keep apart could be. */
+/** What else tokens that keep apart could be; the ring shows them as such. */
 const LIKENESSES = {
   buses: "Buses bunch: one falls behind, finds more people waiting, and the next catches up. Here every stop holds a bus back a little, and the gaps come back.",
   trains: "Trains keep a block of track free behind them. Here d processes are the block, and no signal box is needed.",
@@ -28,8 +28,9 @@ export function isNew(location) {
  * @param {HTMLElement} box
  * @param {import("./player.js").Player} player
  * @param {() => void} begin  shows the first ring again, for the reader's own hands
+ * @param {(name: string | undefined) => void} dress  draws tokens as what they are like
  */
-export async function tell(box, player, begin) {
+export async function tell(box, player, begin, dress) {
   try {
     localStorage.setItem(SEEN, "told");
   } catch {
@@ -40,7 +41,14 @@ export async function tell(box, player, begin) {
   const turn = h("button", { class: "primary", type: "button" }, "Your turn");
   const likeness = h("p", { class: "likeness" });
   const choices = h("div", { class: "choices wrap", role: "group", "aria-label": "It is like", hidden: true }, ...Object.entries(LIKENESSES).map(([name, text]) => h("button", {
-    type: "button", onclick: () => likeness.replaceChildren(text),
+    type: "button", "aria-pressed": "false", onclick: async (event) => {
+      for (const other of choices.children) other.setAttribute("aria-pressed", String(other === event.currentTarget));
+      likeness.replaceChildren(text);
+      dress(name);
+      // Seen again from the scramble on.
+      player.seek(player.segments[player.segments.length - 1].from);
+      if (!reducedMotion.matches) player.play();
+    },
   }, name)));
   box.replaceChildren(words, h("div", { class: "story-line" }, choices, turn), likeness);
   box.hidden = false;
@@ -51,6 +59,7 @@ export async function tell(box, player, begin) {
     box.hidden = true;
     for (const name of ["pointerdown", "keydown", "wheel"]) removeEventListener(name, end, true);
     player.pause();
+    dress(undefined);
     if (!event || event.target === turn) begin();
   };
   for (const name of ["pointerdown", "keydown", "wheel"]) addEventListener(name, end, { capture: true, passive: true });

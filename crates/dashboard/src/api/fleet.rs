@@ -1,7 +1,8 @@
 //! The fleet of real nodes.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use headway_page::{ApiError, ErrorBody};
 
@@ -27,6 +28,33 @@ pub(super) async fn events(State(app): State<App>) -> Result<Response, Refused> 
     let fleet = watched(&app)?;
     let seat = seat(&app)?;
     Ok(stream(fleet.watch().await?, seat))
+}
+
+/// Pause, resume or abort a roll-out, where the page may
+#[utoipa::path(post, path = "/api/fleet/rollouts/{name}/{what}", tag = "fleet", responses(
+    (status = 204), (status = 403, description = "the page may not", body = ErrorBody),
+    (status = 404, description = "no fleet", body = ErrorBody),
+    (status = 502, description = "the node says no", body = ErrorBody),
+))]
+pub(super) async fn order(
+    State(app): State<App>,
+    Path((name, what)): Path<(String, String)>,
+) -> Result<StatusCode, Refused> {
+    watched(&app)?.order(&name, &what).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Kill a node, or start those again that were killed: for demonstrations only
+#[utoipa::path(post, path = "/api/fleet/nodes/{name}/{what}", tag = "fleet", responses(
+    (status = 204), (status = 403, description = "no demonstration", body = ErrorBody),
+    (status = 404, description = "no fleet", body = ErrorBody),
+))]
+pub(super) async fn demonstrate(
+    State(app): State<App>,
+    Path((name, what)): Path<(String, String)>,
+) -> Result<StatusCode, Refused> {
+    watched(&app)?.demonstrate(&name, &what)?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn watched(app: &App) -> Result<&Fleet, ApiError> {

@@ -31,6 +31,8 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(events::events))
         .routes(routes!(fleet::fleet))
         .routes(routes!(fleet::events))
+        .routes(routes!(fleet::order))
+        .routes(routes!(fleet::demonstrate))
 }
 
 /// How long a body may take, so that nobody holds a connection forever.

@@ -1,6 +1,7 @@
 //! Asking a node: plain HTTP, short answers.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use axum::body::Bytes;
@@ -9,6 +10,7 @@ use http_body_util::{BodyExt, Empty, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 /// Longer answers are not read.
@@ -68,13 +70,41 @@ pub(super) async fn ask(url: &NodeUrl, method: &str, path: &str) -> Result<(u16,
     let stream = TcpStream::connect(&address)
         .await
         .map_err(|error| error.to_string())?;
+    ask_over(stream, &address, method, path).await
+}
+
+/// The same over a Unix socket of this machine.
+#[cfg(unix)]
+pub(super) async fn ask_socket(
+    socket: &Path,
+    method: &str,
+    path: &str,
+) -> Result<(u16, Bytes), String> {
+    let stream = tokio::net::UnixStream::connect(socket)
+        .await
+        .map_err(|error| error.to_string())?;
+    ask_over(stream, "localhost", method, path).await
+}
+
+/// There are none.
+#[cfg(not(unix))]
+pub(super) async fn ask_socket(_: &Path, _: &str, _: &str) -> Result<(u16, Bytes), String> {
+    Err("this system has no such sockets".to_owned())
+}
+
+async fn ask_over(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    host: &str,
+    method: &str,
+    path: &str,
+) -> Result<(u16, Bytes), String> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| error.to_string())?;
     let request = hyper::Request::builder()
         .method(method)
         .uri(path)
-        .header(header::HOST, &address)
+        .header(header::HOST, host)
         .header(header::CONNECTION, "close")
         .body(Empty::<Bytes>::new())
         .map_err(|error| error.to_string())?;

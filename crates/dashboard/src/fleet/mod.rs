@@ -1,10 +1,13 @@
 //! Real nodes, watched: each is asked for its status again and again, and the
 //! answers are put together to one picture.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::{RwLock, watch};
@@ -36,6 +39,13 @@ pub struct FleetView {
     pub nodes: Vec<NodeView>,
     /// Put together.
     pub summary: Summary,
+    /// Roll-outs, the latest first, as one of the nodes tells them (`GET /v1/rollouts`).
+    #[schema(value_type = Vec<Object>)]
+    pub rollouts: Vec<Value>,
+    /// Whether the page may pause, resume and abort them.
+    pub may_order: bool,
+    /// Whether the page may kill and start nodes, which are there for a demonstration.
+    pub may_kill: bool,
 }
 
 /// What one node says.
@@ -109,13 +119,24 @@ pub struct Holding {
 /// The nodes that are watched.
 pub(crate) struct Fleet {
     urls: Vec<NodeUrl>,
+    powers: Powers,
     seen: RwLock<AllSeen>,
     latest: watch::Sender<Option<Bytes>>,
+}
+
+/// What the page may do to a fleet, beside looking at it.
+#[derive(Clone, Debug, Default)]
+pub struct Powers {
+    /// The Unix socket of a node, which takes orders about roll-outs.
+    pub node_socket: Option<PathBuf>,
+    /// Takes `k NAME` to kill a node of a demonstration, and `r` to start those again.
+    pub demonstration: Option<Sender<String>>,
 }
 
 /// What is known of all of them.
 struct AllSeen {
     nodes: Vec<Seen>,
+    rollouts: Vec<Value>,
     /// When a token was last seen to move.
     moved: Instant,
 }
@@ -129,10 +150,12 @@ struct Seen {
 }
 
 impl Fleet {
-    pub(crate) fn new(urls: Vec<NodeUrl>) -> Fleet {
+    pub(crate) fn new(urls: Vec<NodeUrl>, powers: Powers) -> Fleet {
         Fleet {
+            powers,
             seen: RwLock::new(AllSeen {
                 nodes: vec![Seen::default(); urls.len()],
+                rollouts: Vec::new(),
                 moved: Instant::now(),
             }),
             urls,
@@ -153,6 +176,9 @@ impl Fleet {
         FleetView {
             polled_every_ms: POLL.as_millis() as u64,
             summary: Summary::of(&nodes, now.saturating_duration_since(seen.moved)),
+            rollouts: seen.rollouts.clone(),
+            may_order: self.powers.node_socket.is_some(),
+            may_kill: self.powers.demonstration.is_some(),
             nodes,
         }
     }
@@ -175,6 +201,7 @@ impl Fleet {
         for node in 0..self.urls.len() {
             asking.spawn(Arc::clone(&self).poll_one(node));
         }
+        asking.spawn(Arc::clone(&self).poll_rollouts());
         let publishing = async {
             loop {
                 tokio::time::sleep(POLL / 2).await;
@@ -196,7 +223,7 @@ impl Fleet {
             let answer = self.ask_status(node).await;
             {
                 let mut seen = self.seen.write().await;
-                let AllSeen { nodes, moved } = &mut *seen;
+                let AllSeen { nodes, moved, .. } = &mut *seen;
                 nodes[node].asked = true;
                 match answer {
                     Ok(status) => {
@@ -213,6 +240,64 @@ impl Fleet {
             }
             tokio::time::sleep(POLL).await;
         }
+    }
+
+    /// All nodes know all roll-outs, so one that answers is enough.
+    async fn poll_rollouts(self: Arc<Fleet>) {
+        loop {
+            tokio::time::sleep(POLL).await;
+            let answers = |seen: &Seen| seen.asked && seen.error.is_none();
+            let node = self.seen.read().await.nodes.iter().position(answers);
+            let Some(node) = node else { continue };
+            let asked = in_time(ask(&self.urls[node], "GET", "/v1/rollouts")).await;
+            let told = asked.ok().filter(|(status, _)| *status == 200);
+            let told = told.and_then(|(_, body)| serde_json::from_slice::<Value>(&body).ok());
+            if let Some(Value::Array(rollouts)) = told.map(|mut told| told["rollouts"].take()) {
+                self.seen.write().await.rollouts = rollouts;
+            }
+        }
+    }
+
+    /// Orders a roll-out: `pause`, `resume` or `abort`.
+    pub(crate) async fn order(&self, name: &str, what: &str) -> Result<(), ApiError> {
+        let socket = self.powers.node_socket.as_deref().ok_or_else(|| {
+            let message = "start with --node-socket SOCKET to order roll-outs from the page";
+            ApiError::forbidden("no_orders", message)
+        })?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if !matches!(what, "pause" | "resume" | "abort") || !name.chars().all(plain) {
+            let message = "expected /api/fleet/rollouts/NAME/ with pause, resume or abort";
+            return Err(ApiError::invalid("what", message));
+        }
+        let failed = |why: String| {
+            let message = format!("{}: {why}", socket.display());
+            ApiError::new(StatusCode::BAD_GATEWAY, "node", message)
+        };
+        let path = format!("/v1/rollouts/{name}/{what}");
+        let asked = client::ask_socket(socket, "POST", &path);
+        match in_time(asked).await.map_err(failed)? {
+            (200..=299, _) => Ok(()),
+            (status, body) => {
+                let said: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let why = said["error"].as_str().map(str::to_owned);
+                Err(failed(
+                    why.unwrap_or_else(|| format!("it answers {status}")),
+                ))
+            }
+        }
+    }
+
+    /// Kills a node of a demonstration, or starts again those that were killed.
+    pub(crate) fn demonstrate(&self, name: &str, what: &str) -> Result<(), ApiError> {
+        let demonstration = self.powers.demonstration.as_ref().ok_or_else(|| {
+            ApiError::forbidden("no_demonstration", "these nodes are no demonstration")
+        })?;
+        let order = match what {
+            "kill" if name.chars().all(|c| c.is_ascii_alphanumeric()) => format!("k {name}"),
+            "start" => "r".to_owned(),
+            _ => return Err(ApiError::invalid("what", "expected kill or start")),
+        };
+        demonstration.send(order).map_err(|_| ApiError::internal())
     }
 
     async fn ask_status(&self, node: usize) -> Result<NodeStatus, String> {

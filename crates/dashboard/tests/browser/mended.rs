@@ -271,8 +271,10 @@ pub(crate) fn the_first_ten_seconds_tell_a_story(browser: &mut Browser, base: &s
     )?;
     page.click("#story .choices button")?;
     page.wait_for("document.querySelector('#story .likeness').textContent.includes('Buses')")?;
+    page.wait_for("headway.ring.marks.dress === 'buses' && headway.player.playing")?;
     page.screenshot("story-end", false)?;
     page.click("#story .primary")?;
+    page.check("headway.ring.marks.dress === undefined")?;
     page.wait_for("document.getElementById('story').hidden && headway.player.segments.length === 1 && headway.player.round === 0 && location.pathname + location.search === '/'")?;
     // Once is enough.
     page.go("/")?;

@@ -2,10 +2,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 use headway_dashboard::Options;
-use headway_dashboard::fleet::NodeUrl;
+use headway_dashboard::fleet::{NodeUrl, Powers};
 use serde_json::json;
 
 use crate::cdp::Browser;
@@ -138,7 +140,9 @@ fn node(index: usize, members: usize) -> NodeUrl {
             let silent = if index == 2 { json!(["n1"]) } else { json!([]) };
             let status = json!({
                 "name": format!("n{index}"), "index": index, "members": members, "ring": "web", "settled": index != 4, "phase": "settling",
-                "round": 90 + index, "holding": holding, "silent": silent, "separation": 3, "tokens": 2, "hops": 123, "permits": 12, "rejected": {}
+                "round": 90 + index, "holding": holding, "silent": silent, "separation": 3, "tokens": 2, "hops": 123, "permits": 12, "rejected": {},
+                "rollouts": [{ "name": "kernel", "rollout_state": "running", "total": 7, "done": 3, "running": 1, "failed": 1, "left_ms": 240_000,
+                    "command": ["uname", "-r"], "steps": [{ "name": "n2", "step_phase": "failed", "why": "exit code 3" }] }]
             })
             .to_string();
             let _ = write!(
@@ -179,11 +183,38 @@ pub(crate) fn a_fleet_is_watched(browser: &mut Browser, _: &str) -> Done {
         page.wait_for("document.querySelector('#panel-fleet .verdict-line').textContent.startsWith('6 of 7 nodes answer, 5 have settled')")?;
         page.check("document.querySelectorAll('.fleet tbody tr.away').length === 1")?;
         page.check("document.querySelector('.fleet tbody').textContent.includes('token 1') && document.querySelector('.fleet').textContent.includes('n1')")?;
+        page.wait_for("document.querySelector('.rollouts progress')?.value === 3 && document.querySelector('.rollouts').textContent.includes('3 of 7 done, 1 running, 1 failed, about 4 min left.')")?;
+        page.check("document.querySelector('.rollouts').textContent.includes('n2 failed: exit code 3') && document.querySelector('.rollouts').textContent.includes('headway rollout pause kernel')")?;
         // Watching only: nothing to press.
-        page.check("document.querySelectorAll('.fleet button').length === 0")?;
+        page.check("document.querySelectorAll('#panel-fleet button').length === 0")?;
         page.wait_for(&drawn("fleet"))?;
         page.screenshot(&format!("fleet-watched-{theme}"), false)?;
         page.close()?;
     }
-    Ok(())
+    // A demonstration, by somebody who may order roll-outs: there is something to press.
+    let (sender, orders) = channel();
+    let base = format!(
+        "http://{}",
+        crate::serve(Options {
+            fleet: (0..3).map(|index| node(index, 3)).collect(),
+            powers: Powers {
+                node_socket: Some("/nowhere/node.sock".into()),
+                demonstration: Some(sender),
+            },
+            ..Options::default()
+        })
+    );
+    let mut page = Page::open(browser, &base, "/fleet", DESKTOP)?;
+    page.expect_problem("502");
+    page.wait_for("document.querySelectorAll('.demo button').length === 4 && document.querySelectorAll('.rollouts button').length === 2")?;
+    page.click(".demo button:nth-child(2)")?;
+    let order = orders.recv_timeout(Duration::from_secs(20));
+    if order.as_deref() != Ok("k n1") {
+        return Err(format!("what came of the button: {order:?}"));
+    }
+    // What a node refuses is told.
+    page.click(".rollouts button")?;
+    page.wait_for("document.querySelector('.toast.error')?.textContent.includes('node.sock')")?;
+    page.screenshot("fleet-demo", false)?;
+    page.close()
 }

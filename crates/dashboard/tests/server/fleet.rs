@@ -35,6 +35,9 @@ impl FakeNode {
                 }
                 let (status, body) = if request.starts_with("GET /v1/status ") {
                     ("200 OK", says.lock().unwrap().clone())
+                } else if request.starts_with("GET /v1/rollouts ") {
+                    let rollouts = json!([{ "name": "kernel", "done": 2, "total": 3 }]);
+                    ("200 OK", json!({ "rollouts": rollouts }).to_string())
                 } else {
                     ("404 Not Found", String::new())
                 };
@@ -164,4 +167,82 @@ fn a_node_that_talks_nonsense_is_marked() {
     node.say(&json!({ "name": "n" }));
     let view = until(&server, |view| view["nodes"][0]["reachable"] == true);
     assert_eq!(view["nodes"][0]["status"]["name"], "n");
+}
+
+/// Whoever only looks at a fleet changes nothing; with a socket, orders reach the node.
+#[cfg(unix)]
+#[test]
+fn rollouts_are_shown_and_ordered_by_those_who_may() {
+    use headway_dashboard::fleet::Powers;
+
+    let node = FakeNode::new(&status("a", 0, &json!([])));
+    let server = watching(&[&node], &[]);
+    let view = until(&server, |view| view["rollouts"][0]["name"] == "kernel");
+    assert_eq!(
+        (&view["may_order"], &view["may_kill"]),
+        (&json!(false), &json!(false))
+    );
+    let pause = "/api/fleet/rollouts/kernel/pause";
+    assert_eq!(server.post(pause, &json!({})).code(), "no_orders");
+    let kill = "/api/fleet/nodes/a/kill";
+    assert_eq!(server.post(kill, &json!({})).code(), "no_demonstration");
+
+    // A node's socket, which notes what it is asked.
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("node.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream);
+            let mut request = String::new();
+            let _ = reader.read_line(&mut request);
+            let status = if request.contains("kernel") {
+                "204 No Content"
+            } else {
+                "404 Not Found"
+            };
+            noted.lock().unwrap().push(request);
+            let answer =
+                format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ = reader.get_mut().write_all(answer.as_bytes());
+        }
+    });
+    let (sender, orders) = std::sync::mpsc::channel();
+    let server = TestServer::with(Options {
+        fleet: vec![node.url().parse().unwrap()],
+        powers: Powers {
+            node_socket: Some(socket),
+            demonstration: Some(sender),
+        },
+        limits: fast(),
+        ..Options::default()
+    });
+    assert_eq!(server.post(pause, &json!({})).status, 204);
+    assert_eq!(
+        asked.lock().unwrap()[0].trim(),
+        "POST /v1/rollouts/kernel/pause HTTP/1.1"
+    );
+    let unknown = server.post("/api/fleet/rollouts/other/abort", &json!({}));
+    assert_eq!((unknown.status, unknown.code()), (502, "node".to_owned()));
+    for wrong in [
+        "rollouts/kernel/burn",
+        "rollouts/a%20b/pause",
+        "nodes/a/burn",
+    ] {
+        assert_eq!(
+            server
+                .post(&format!("/api/fleet/{wrong}"), &json!({}))
+                .status,
+            422,
+            "{wrong}"
+        );
+    }
+    assert_eq!(server.post(kill, &json!({})).status, 204);
+    assert_eq!(
+        server.post("/api/fleet/nodes/all/start", &json!({})).status,
+        204
+    );
+    assert_eq!(orders.try_iter().collect::<Vec<_>>(), ["k a", "r"]);
 }

@@ -1,6 +1,6 @@
 //! Nodes of a demonstration: processes of this program, with a folder that goes with them.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -141,17 +141,16 @@ impl Nodes {
         }
         let urls: Vec<String> = self.http.iter().map(|at| format!("http://{at}")).collect();
         let mut command = this_program()?;
-        command.args(["serve", "--port", "0", "--fleet", &urls.join(",")]);
+        command.args(["serve", "--demonstration", "--port", "0"]);
+        command.args(["--fleet", &urls.join(",")]);
         command.stdin(Stdio::null()).stderr(Stdio::null());
         let mut child = command
             .stdout(Stdio::piped())
             .spawn()
             .map_err(cannot_start)?;
         let mut said = String::new();
-        let read = child
-            .stdout
-            .take()
-            .map(|out| BufReader::new(out).read_line(&mut said));
+        let mut out = child.stdout.take().map(BufReader::new);
+        let read = out.as_mut().map(|out| out.read_line(&mut said));
         let url = said
             .trim()
             .strip_prefix("Headway is at ")
@@ -159,6 +158,17 @@ impl Nodes {
         match (read, url) {
             (Some(Ok(_)), Some(url)) => {
                 self.page = Some((child, url.clone()));
+                // What somebody wants on the page is as good as typed.
+                let events = self.events.clone();
+                std::thread::spawn(move || {
+                    let lines = out.into_iter().flat_map(BufRead::lines);
+                    for line in lines.map_while(Result::ok) {
+                        let order = line == "r" || line.starts_with("k ");
+                        if order && events.send(Event::Typed(line)).is_err() {
+                            return;
+                        }
+                    }
+                });
                 Ok(url)
             }
             _ => {
