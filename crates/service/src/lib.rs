@@ -5,6 +5,7 @@ mod agent;
 mod api;
 pub mod client;
 pub mod config;
+pub mod discovery;
 mod hearsay;
 mod hook;
 mod keeper;

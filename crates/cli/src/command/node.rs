@@ -13,6 +13,7 @@ use crate::flags::{TextOrJson, duration};
 use crate::report::print;
 
 mod configuration;
+mod follow;
 mod status;
 
 use configuration::{CheckArgs, Given, InitArgs, check, init, serve};
@@ -66,6 +67,8 @@ enum Command {
         out, and the others begin a new log. docs/operators/keepers.md has the whole procedure."
     )]
     Recover(RecoverArgs),
+    /// Add (and remove) members as DNS, Consul or Kubernetes lists them
+    Follow(follow::Args),
     /// Run the node's command at its next permit
     Ask(AskArgs),
     /// Wait for a permit, run a command under it, and end with its exit code
@@ -194,6 +197,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             println!("roster {}: a new log begins with it", answer["version"]);
             Ok(Answer::Yes)
         }
+        Some(Command::Follow(args)) => follow::run(args),
         Some(Command::Ask(args)) if args.wait => {
             let path = format!("/v1/hook?wait_ms={}", MAX_WAIT.as_millis());
             let answer = client::ask_within(&args.socket.socket, "POST", &path, None, MAX_WAIT);

@@ -4,6 +4,7 @@ mod check;
 mod common;
 mod extremes;
 mod fleet;
+mod follow;
 mod help;
 mod interrupt;
 mod messages;

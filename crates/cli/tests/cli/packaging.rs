@@ -78,36 +78,6 @@ fn both_packages_install_the_same_where_the_unit_expects_it() {
     }
 }
 
-/// As `make packages` makes them, but for how the program was compiled.
-#[test]
-fn packages_are_installed_and_removed() {
-    let name = "packages_are_installed_and_removed";
-    if std::env::var_os("CARGO_TARGET_DIR").is_some() {
-        return tools::skip(name, "unset CARGO_TARGET_DIR");
-    }
-    let run = |script: &[&str]| {
-        let mut command = Command::new("bash");
-        command.current_dir(root()).args(script);
-        let output = command.env("HEADWAY_INSTALL", "no").output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let out = text(&output.stdout);
-        if output.status.code() == Some(77) {
-            let why = out.lines().last().unwrap_or_default();
-            tools::skip(name, why.trim_start_matches("skipped: packages: "));
-            return None;
-        }
-        let told = out.clone() + &text(&output.stderr);
-        assert!(output.status.success(), "{told}");
-        Some(out)
-    };
-    let made = run(&["scripts/artifacts", "quick"]);
-    let Some(text) = made.and_then(|_| run(&["packaging/try-packages"])) else {
-        return;
-    };
-    let fine = text.lines().filter(|line| line.starts_with("ok: "));
-    assert_eq!(fine.count(), 4, "{text}");
-}
-
 /// `promtool` over these rules and the tests of them.
 fn promtool(promtool: &Path, rules: &str) -> (bool, String) {
     let folder = tempfile::tempdir().unwrap();

@@ -192,6 +192,8 @@ fn every_promise_names_a_test() {
     for folder in [
         "crates/service/tests",
         "crates/service/src",
+        "crates/service/src/keeper",
+        "crates/service/src/membership",
         "crates/service/src/rollouts",
         "crates/service/src/rollouts/state",
         "crates/cli/tests/cli",

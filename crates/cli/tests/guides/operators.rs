@@ -243,6 +243,10 @@ fn edited(text: &str, edits: &[String]) -> String {
 
 #[test]
 fn three_machines_from_nothing() {
+    if !cfg!(feature = "keepers") {
+        println!("skipped: three_machines_from_nothing: needs --features keepers");
+        return;
+    }
     let machines = Machines::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let pages = ["README.md", "permits.md", "members.md"];
