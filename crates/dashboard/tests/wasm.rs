@@ -90,10 +90,10 @@ struct Answered {
 }
 
 fn get(path: impl Into<String>) -> Asked {
-    asked("GET", path, "", "")
+    asked("GET", path, "", &"")
 }
 
-fn post(path: impl Into<String>, body: impl ToString) -> Asked {
+fn post(path: impl Into<String>, body: &impl ToString) -> Asked {
     asked("POST", path, "application/json", body)
 }
 
@@ -101,7 +101,7 @@ fn asked(
     method: &'static str,
     path: impl Into<String>,
     kind: &'static str,
-    body: impl ToString,
+    body: &impl ToString,
 ) -> Asked {
     Asked {
         method,
@@ -199,20 +199,20 @@ fn of_a_run() -> Vec<Asked> {
         get(run("/lines?round=12")),
         get(run("/state?round=12")),
         get(run("/diagram.svg?from=0&rounds=30")),
-        post(run("/seek"), json!({ "round": 40 })),
-        post(run("/step"), json!({ "rounds": -3 })),
-        post(run("/play"), json!({ "playing": false, "speed": 9.5 })),
-        post(run("/faults"), json!({ "fault": "scramble", "round": 41 })),
-        post(run("/faults"), json!({ "fault": "pile:2" })),
+        post(run("/seek"), &json!({ "round": 40 })),
+        post(run("/step"), &json!({ "rounds": -3 })),
+        post(run("/play"), &json!({ "playing": false, "speed": 9.5 })),
+        post(run("/faults"), &json!({ "fault": "scramble", "round": 41 })),
+        post(run("/faults"), &json!({ "fault": "pile:2" })),
         get(run("/frame")),
-        post(run("/faults"), json!({ "fault": "move:0:99999" })),
+        post(run("/faults"), &json!({ "fault": "move:0:99999" })),
         asked(
             "PUT",
             run(""),
             "application/json",
-            json!({ "processes": 12, "tokens": 2 }),
+            &json!({ "processes": 12, "tokens": 2 }),
         ),
-        asked("DELETE", run(""), "", ""),
+        asked("DELETE", run(""), "", &""),
         get(run("")),
     ]
 }
@@ -233,34 +233,37 @@ fn of_no_run() -> Vec<Asked> {
         get("/api/asynchrony?steps=50"),
         get("/api/moving-block?rounds=60"),
         get("/api/moving-block?start=worst"),
-        post("/api/walks", json!({ "generator": "figure7", "tokens": 3 })),
-        post("/api/walks", json!({ "generator": "grid:4x5" })),
         post(
             "/api/walks",
-            json!({ "generator": "geometric:60", "tokens": 4, "seed": 8 }),
+            &json!({ "generator": "figure7", "tokens": 3 }),
+        ),
+        post("/api/walks", &json!({ "generator": "grid:4x5" })),
+        post(
+            "/api/walks",
+            &json!({ "generator": "geometric:60", "tokens": 4, "seed": 8 }),
         ),
         post(
             "/api/walks",
-            json!({ "file": { "name": "a.dot", "text": network }, "tokens": 2 }),
+            &json!({ "file": { "name": "a.dot", "text": network }, "tokens": 2 }),
         ),
         post(
             "/api/walks",
-            json!({ "file": { "name": "a.dot", "text": "graph {" } }),
+            &json!({ "file": { "name": "a.dot", "text": "graph {" } }),
         ),
         asked(
             "POST",
             "/api/charts",
             "text/csv",
-            "delays,rounds_mean\n1,40.5\n2,33\n",
+            &"delays,rounds_mean\n1,40.5\n2,33\n",
         ),
-        asked("POST", "/api/charts", "text/plain", "x"),
-        post("/api/runs", json!({ "processes": 0 })),
-        post("/api/runs", json!({ "tokens": "many" })),
-        post("/api/runs", json!([1])),
-        post("/api/runs", "{"),
-        asked("POST", "/api/runs", "text/plain", "{}"),
-        asked("DELETE", "/api/about", "", ""),
-        asked("PUT", "/api/runs", "application/json", "{}"),
+        asked("POST", "/api/charts", "text/plain", &"x"),
+        post("/api/runs", &json!({ "processes": 0 })),
+        post("/api/runs", &json!({ "tokens": "many" })),
+        post("/api/runs", &json!([1])),
+        post("/api/runs", &"{"),
+        asked("POST", "/api/runs", "text/plain", &"{}"),
+        asked("DELETE", "/api/about", "", &""),
+        asked("PUT", "/api/runs", "application/json", &"{}"),
     ]
 }
 
