@@ -95,7 +95,7 @@ export function build(panel) {
     const stale = node.reachable || !said ? "" : h("span", { class: "stale" }, `${said}, ${ago(node.age_ms)} ago`);
     return h("tr", { class: node.reachable ? "" : "away" },
       h("th", { scope: "row", title: node.url }, status.name ?? node.url),
-      h("td", { title: node.error ?? "" }, state), h("td", {}, holds, stale), h("td", {}, status.laps === undefined ? "" : String(status.laps)),
+      h("td", { title: node.error ?? "" }, state), h("td", {}, holds, stale), h("td", {}, String(status.laps ?? "")),
       h("td", {}, (status.silent ?? []).join(", ")));
   }
 

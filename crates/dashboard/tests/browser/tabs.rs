@@ -126,7 +126,8 @@ fn node(index: usize, members: usize) -> NodeUrl {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("an address").port();
     thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
+        // Tokens move: a ring that stands is told first, however slow the browser is.
+        for (hops, stream) in listener.incoming().flatten().enumerate() {
             let lines = BufReader::new(&stream).lines();
             lines
                 .map_while(Result::ok)
@@ -140,7 +141,7 @@ fn node(index: usize, members: usize) -> NodeUrl {
             let silent = if index == 2 { json!(["n1"]) } else { json!([]) };
             let status = json!({
                 "name": format!("n{index}"), "index": index, "members": members, "ring": "web", "settled": index != 4, "phase": "settling",
-                "round": 90 + index, "holding": holding, "silent": silent, "separation": 3, "tokens": 2, "hops": 123, "permits": 12, "rejected": {},
+                "round": 90 + index, "holding": holding, "silent": silent, "separation": 3, "tokens": 2, "hops": hops, "permits": 12, "rejected": {},
                 "rollouts": [{ "name": "kernel", "rollout_state": "running", "total": 7, "done": 3, "running": 1, "failed": 1, "left_ms": 240_000,
                     "command": ["uname", "-r"], "steps": [{ "name": "n2", "step_phase": "failed", "why": "exit code 3" }] }]
             })
