@@ -108,7 +108,7 @@ words! {
         Piled,
         /// Legitimate.
         Spaced,
-        /// The state that takes longest of all to settle.
+        /// The state in which a token rests latest of all.
         Worst,
     }
 }

@@ -171,7 +171,7 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
     start
 }
 
-/// A state that takes longest of all to settle, for a feasible ring of delays
+/// A state in which a token rests latest of all, for a feasible ring of delays
 /// and relays: `last_rest` is exactly [`Ring::worst_case`]'s. `None` when no
 /// process delays, some process measures, m·d > n, or there are no tokens.
 ///
