@@ -12,8 +12,8 @@ const DIFFERENT: &[(&str, &str)] = &[
         "fault",
         "after a round in lock-step, after a time on a network",
     ),
-    ("gone", "of the one that is removed, or who of the keepers"),
     ("format", "csv only where the result is a table"),
+    ("gone", "of the one that is removed, or who of the keepers"),
     ("method", "of adding control to a plant, of finding a walk"),
     ("output", "a file, or the folder of a sweep's results"),
     (
