@@ -58,7 +58,12 @@ export class Player {
   }
 
   /** Makes the run of these settings and stands at a round of it. */
-  async load(settings, round = 0) {
+  load(settings, round = 0) {
+    this.loading = this.make(settings, round);
+    return this.loading;
+  }
+
+  async make(settings, round) {
     const generation = (this.generation += 1);
     const { run: old, shared } = this;
     // Those who watch the same run go on watching it.
@@ -128,6 +133,8 @@ export class Player {
 
   /** Strikes in the round on show. */
   async fault(text, token) {
+    // A run that is being made will take the place of this one, which is then dropped.
+    await this.loading?.catch(() => {});
     if (!this.run) return;
     // What is more than half way to the next state is that state.
     const round = this.phase > 0.5 ? this.round + 1 : this.round;

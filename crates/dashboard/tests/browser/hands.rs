@@ -18,6 +18,7 @@ fn bead(page: &mut Page<'_>, token: usize) -> Result<[f64; 2], String> {
 
 /// A point of the screen at a process, so many pixels outside the circle.
 fn beside(page: &mut Page<'_>, process: f64, outside: f64) -> Result<[f64; 2], String> {
+    page.wait_for("headway.ring.where")?;
     let at = page.eval(&format!(
         "(() => {{ const {{ ring }} = headway; const {{ where }} = ring; const box = ring.canvas.getBoundingClientRect(); const angle = where.angle({process}); \
          const radius = where.radius + {outside}; return [box.left + where.x + radius * Math.cos(angle), box.top + where.y + radius * Math.sin(angle)]; }})()"
