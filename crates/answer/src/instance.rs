@@ -112,8 +112,18 @@ impl Instance {
 
     /// A command about this ring, with these flags instead of or after the given ones.
     pub fn command(&self, name: &str, changed: &[(&str, &str)]) -> String {
+        self.command_of(name, "", changed)
+    }
+
+    /// A command about this ring without one of the given flags.
+    pub fn command_without(&self, name: &str, flag: &str) -> String {
+        self.command_of(name, flag, &[])
+    }
+
+    fn command_of(&self, name: &str, without: &str, changed: &[(&str, &str)]) -> String {
         let mut flags: Vec<(&str, &str)> = Vec::new();
         let given = self.given.iter().map(|(name, value)| (&**name, &**value));
+        let given = given.filter(|(flag, _)| *flag != without);
         for (flag, value) in given.chain(changed.iter().copied()) {
             match flags.iter_mut().find(|(earlier, _)| *earlier == flag) {
                 Some(earlier) => earlier.1 = value,

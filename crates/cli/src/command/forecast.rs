@@ -147,9 +147,8 @@ fn in_text(
         commands.push((command("svg", "future.svg"), "the picture"));
     }
     if forecast.feasible() && !instance.is_of_file() {
-        let mut ring = instance.clone();
-        ring.given.retain(|(flag, _)| flag != "start");
-        commands.push((ring.command("worst", &[]), "the slowest start of all"));
+        let worst = instance.command_without("worst", "start");
+        commands.push((worst, "the slowest start of all"));
     }
     Ok(try_next(&mut out, &commands)?)
 }
