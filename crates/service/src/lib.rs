@@ -8,6 +8,7 @@ pub mod config;
 pub mod discovery;
 mod hearsay;
 mod hook;
+pub mod identity;
 mod keeper;
 mod log;
 mod membership;
@@ -32,6 +33,7 @@ pub mod internal {
     pub use crate::hook::Run;
     pub use crate::membership::control;
     pub use crate::membership::decision;
+    pub use crate::membership::keyring::Credentials;
     pub use crate::membership::roster;
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
     pub use crate::request::{Answer, Request};

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::roster::{Bypass, Member, Roster};
+use crate::identity::{NodeKey, Signer, SignerKey};
 use crate::request::Refusal;
 
 /// Somebody wants another roster.
@@ -33,6 +34,51 @@ pub enum Kind {
     LeaveOut { name: String },
     /// It is back.
     TakeBack { name: String },
+    /// It has another key from now on, says its old one.
+    Rekey {
+        name: String,
+        key: NodeKey,
+        signature: String,
+    },
+    /// So has the operator.
+    Operator { key: SignerKey, signature: String },
+}
+
+impl Kind {
+    /// Another key for a member, signed with the one that it has.
+    pub(crate) fn rekey(ring: &str, name: &str, key: NodeKey, old: &Signer) -> Kind {
+        let (_, signature) = old.vouch(&rekey_message(ring, name, &key));
+        Kind::Rekey {
+            name: name.to_owned(),
+            key,
+            signature: hex::encode(signature),
+        }
+    }
+
+    /// Another key for the operator, signed with the old one.
+    pub fn operator(ring: &str, key: SignerKey, old: &Signer) -> Kind {
+        let (_, signature) = old.vouch(&operator_message(ring, &key));
+        let signature = hex::encode(signature);
+        Kind::Operator { key, signature }
+    }
+}
+
+fn rekey_message(ring: &str, name: &str, key: &NodeKey) -> Vec<u8> {
+    let texts = ["headway key of a node 1", ring, name].join("\0");
+    [texts.as_bytes(), &[0], &key.bytes()].concat()
+}
+
+fn operator_message(ring: &str, key: &SignerKey) -> Vec<u8> {
+    let texts = ["headway key of an operator 1", ring].join("\0");
+    [texts.as_bytes(), &[0], key.bytes()].concat()
+}
+
+/// Whether a signature, in hexadecimal digits, is somebody's.
+fn signed(by: Option<&SignerKey>, message: &[u8], signature: &str) -> Result<(), Refusal> {
+    let mut bytes = [0; 64];
+    let read = hex::decode_to_slice(signature, &mut bytes).is_ok();
+    let right = read && by.is_some_and(|by| by.verify(message, &bytes));
+    right.then_some(()).ok_or(Refusal::NotSigned)
 }
 
 /// What was decided: the version that there is now, or why there is no other one.
@@ -107,6 +153,24 @@ impl Roster {
             Kind::Remove { name, .. } => self.without(name),
             Kind::LeaveOut { name } => self.bypassing(name, Bypass::LeaveOut),
             Kind::TakeBack { name } => self.bypassing(name, Bypass::TakeBack),
+            Kind::Rekey {
+                name,
+                key,
+                signature,
+            } => {
+                let old = self.member(name).and_then(|member| member.key.as_ref());
+                let message = rekey_message(&self.ring, name, key);
+                signed(old.map(NodeKey::signer), &message, signature)?;
+                self.with_key(name, *key)
+            }
+            Kind::Operator { key, signature } => {
+                let message = operator_message(&self.ring, key);
+                signed(self.operator.as_ref(), &message, signature)?;
+                Ok(Roster {
+                    operator: Some(*key),
+                    ..self.next()
+                })
+            }
         }?;
         if change.settled || self.before.is_empty() {
             next.before = self.active().map(|member| member.name.clone()).collect();
@@ -132,6 +196,7 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::Identity;
     use crate::membership::roster::tests::roster;
 
     fn remove(id: u64, roster: &Roster, name: &str, settled: bool) -> Change {
@@ -175,6 +240,42 @@ mod tests {
                 .is_some_and(|why| why.starts_with("c and both"));
             assert_eq!(refused, !settled);
         }
+    }
+
+    /// A key is changed by whoever has the one before, and by nobody else.
+    #[test]
+    fn a_key_is_changed_by_its_owner_only() {
+        let [a, b, new] = [1, 2, 3].map(|number| Identity::new(&[number; 64]));
+        let mut first = roster(&["a", "b"]);
+        for (member, key) in first.members.iter_mut().zip([&a, &b]) {
+            member.key = Some(key.public());
+        }
+        first.operator = Some(a.signer().public());
+        let mut id = 0;
+        let mut decide = |roster: &Roster, kind| {
+            id += 1;
+            let version = roster.version;
+            let settled = true;
+            roster.decide(&Change {
+                id,
+                version,
+                settled,
+                kind,
+            })
+        };
+        let stolen = Kind::rekey("web", "a", new.public(), b.signer());
+        assert_eq!(decide(&first, stolen), Err(Refusal::NotSigned));
+        let elsewhere = Kind::rekey("mail", "a", new.public(), a.signer());
+        assert_eq!(decide(&first, elsewhere), Err(Refusal::NotSigned));
+        let own = Kind::rekey("web", "a", new.public(), a.signer());
+        let second = decide(&first, own.clone()).unwrap();
+        assert_eq!(second.members[0].key, Some(new.public()));
+        assert_eq!(decide(&second, own), Err(Refusal::NotSigned), "not twice");
+        let key = b.signer().public();
+        let other = Kind::operator("web", key, b.signer());
+        assert_eq!(decide(&second, other), Err(Refusal::NotSigned));
+        let third = decide(&second, Kind::operator("web", key, a.signer())).unwrap();
+        assert_eq!((third.version, third.operator), (3, Some(key)));
     }
 
     /// A keeper that begins with a later roster goes through the same entries.

@@ -45,6 +45,8 @@ enum Purpose {
 pub(super) enum Wanted {
     /// Somebody who waits for an answer.
     By(RequestId),
+    /// Somebody who waits, for another key of this node.
+    Key(RequestId),
     /// This node itself: the one that it is about comes or goes.
     For(String),
 }
@@ -53,12 +55,20 @@ pub(super) enum Wanted {
 #[derive(Debug)]
 pub(super) struct Proposal {
     wanted: Wanted,
-    next: Roster,
+    pub(super) next: Roster,
 }
 
 impl Poll {
     pub(super) fn timeout(&self) -> Duration {
         self.ends.min(self.again)
+    }
+
+    /// Whom somebody wants to add.
+    pub(super) const fn new_member(&self) -> Option<&Member> {
+        match &self.purpose {
+            Purpose::Add { member, .. } => Some(member),
+            Purpose::Bypass(_) | Purpose::Return => None,
+        }
     }
 
     /// Whether it says nothing any more when there is another roster.
@@ -202,7 +212,12 @@ impl Membership {
                 self.proposals.insert(change.id, Proposal { wanted, next });
                 self.effects.push_back(Effect::Propose(change));
             }
-            Err(why) => self.refuse(wanted, why),
+            Err(why) => {
+                if let Wanted::Key(_) = wanted {
+                    self.forget_new_key();
+                }
+                self.refuse(wanted, why);
+            }
         }
     }
 
@@ -234,11 +249,12 @@ impl Membership {
                 version,
                 refused: None,
             }) => {
-                // The log says the same to its keepers; this node need not wait for them.
-                if version == next.version {
+                // The log says the same to its keepers; this node need not wait for them, unless
+                // it has to be proved.
+                if version == next.version && !self.has_keys() {
                     self.handle_decided(now, next);
                 }
-                if let Wanted::By(request) = wanted {
+                if let Wanted::By(request) | Wanted::Key(request) = wanted {
                     let reply = Ok(Answer::Version(version));
                     self.effects.push_back(Effect::Reply(request, reply));
                 }
@@ -247,6 +263,9 @@ impl Membership {
             Ok(Decision { version, .. })
                 if version >= next.version && matches!(wanted, Wanted::For(_)) => {}
             Ok(Decision { refused, .. }) => {
+                if let Wanted::Key(_) = wanted {
+                    self.forget_new_key();
+                }
                 self.refuse(wanted, Refusal::Log(refused.unwrap_or_default()));
             }
             Err(why) => {
@@ -262,14 +281,20 @@ impl Membership {
     pub(crate) fn handle_decided(&mut self, now: Duration, roster: Roster) {
         let known = self.exchange.mark().version;
         if roster.version > known && roster.ring == self.settings.ring.name {
-            self.exchange.take(Signed::new(roster, &self.key));
+            let keyring = &self.keyring;
+            let signed = Signed::new(roster);
+            self.exchange
+                .decide(signed, |message| keyring.vouch(message));
+            self.announce();
             self.follow_exchange(now);
         }
     }
 
     fn refuse(&mut self, wanted: Wanted, why: Refusal) {
         match wanted {
-            Wanted::By(request) => self.effects.push_back(Effect::Reply(request, Err(why))),
+            Wanted::By(request) | Wanted::Key(request) => {
+                self.effects.push_back(Effect::Reply(request, Err(why)));
+            }
             Wanted::For(name) => {
                 // Logged every time.
                 self.alarms
