@@ -13,6 +13,7 @@ mod keeper;
 mod log;
 mod membership;
 mod metrics;
+pub mod operator;
 mod permits;
 mod protocol;
 mod request;

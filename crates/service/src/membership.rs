@@ -132,6 +132,8 @@ pub(crate) struct Membership {
     poll: Option<Poll>,
     /// Changes that are not decided yet, by their numbers.
     proposals: BTreeMap<u64, Proposal>,
+    /// Those that are, by the version that they make: who wanted it, and is answered when.
+    unanswered: Vec<(u64, RequestId, Duration)>,
     poll_again: Duration,
     silent_since: BTreeMap<String, Duration>,
     hearsay: Hearsay,
@@ -195,6 +197,7 @@ impl Membership {
             previous_until: now,
             poll: None,
             proposals: BTreeMap::new(),
+            unanswered: Vec::new(),
             poll_again: now,
             silent_since: BTreeMap::new(),
             hearsay: Hearsay::default(),
@@ -334,6 +337,7 @@ impl Membership {
     pub(crate) fn handle_timeout(&mut self, now: Duration) -> bool {
         self.exchange.handle_timeout(now);
         self.ask_neighbours(now);
+        self.answer_decided(now);
         let offers = now >= self.next_offer;
         if offers {
             self.next_offer = now + OFFER_EVERY;

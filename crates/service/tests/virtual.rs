@@ -507,7 +507,10 @@ impl World {
             self.run_for(ms(100));
             let statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
             let version = statuses.iter().map(|status| status.roster).max();
-            let agreed = statuses.iter().all(|status| Some(status.roster) == version);
+            // Who is no member need not know, and a stranger is not told.
+            let agreed = statuses
+                .iter()
+                .all(|status| Some(status.roster) == version || status.phase == Phase::Outside);
             let fine = |status: &Status| {
                 status.phase == Phase::Outside || (status.settled && status.bypassed.is_empty())
             };

@@ -83,6 +83,7 @@ impl Membership {
         let old = self.current.replace(new.clone());
         self.follow_peers(old.as_ref(), &new);
         self.check_own_key();
+        self.answer_decided(now);
         // The neighbours hear of it at once.
         self.next_offer = now;
     }

@@ -54,13 +54,6 @@ impl Kind {
             signature: hex::encode(signature),
         }
     }
-
-    /// Another key for the operator, signed with the old one.
-    pub fn operator(ring: &str, key: SignerKey, old: &Signer) -> Kind {
-        let (_, signature) = old.vouch(&operator_message(ring, &key));
-        let signature = hex::encode(signature);
-        Kind::Operator { key, signature }
-    }
 }
 
 fn rekey_message(ring: &str, name: &str, key: &NodeKey) -> Vec<u8> {
@@ -68,7 +61,8 @@ fn rekey_message(ring: &str, name: &str, key: &NodeKey) -> Vec<u8> {
     [texts.as_bytes(), &[0], &key.bytes()].concat()
 }
 
-fn operator_message(ring: &str, key: &SignerKey) -> Vec<u8> {
+/// What the operator's old key signs under another one.
+pub(crate) fn operator_message(ring: &str, key: &SignerKey) -> Vec<u8> {
     let texts = ["headway key of an operator 1", ring].join("\0");
     [texts.as_bytes(), &[0], key.bytes()].concat()
 }
@@ -198,6 +192,7 @@ mod tests {
     use super::*;
     use crate::identity::Identity;
     use crate::membership::roster::tests::roster;
+    use crate::operator::sign_key;
 
     fn remove(id: u64, roster: &Roster, name: &str, settled: bool) -> Change {
         Change {
@@ -272,9 +267,12 @@ mod tests {
         assert_eq!(second.members[0].key, Some(new.public()));
         assert_eq!(decide(&second, own), Err(Refusal::NotSigned), "not twice");
         let key = b.signer().public();
-        let other = Kind::operator("web", key, b.signer());
-        assert_eq!(decide(&second, other), Err(Refusal::NotSigned));
-        let third = decide(&second, Kind::operator("web", key, a.signer())).unwrap();
+        let operator = |by: &Identity| Kind::Operator {
+            key,
+            signature: sign_key("web", key, by.signer()),
+        };
+        assert_eq!(decide(&second, operator(&b)), Err(Refusal::NotSigned));
+        let third = decide(&second, operator(&a)).unwrap();
         assert_eq!((third.version, third.operator), (3, Some(key)));
     }
 

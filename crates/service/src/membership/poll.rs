@@ -15,6 +15,9 @@ use super::{Effect, Membership, Signed};
 use crate::agent::alarm::Alarm;
 use crate::request::{Answer, Refusal, RequestId};
 
+/// How long whoever wants a change waits for its proof after it was decided upon.
+const PROVED_WITHIN: Duration = Duration::from_millis(1500);
+
 /// A question that is out.
 #[derive(Debug)]
 pub(super) struct Poll {
@@ -255,8 +258,9 @@ impl Membership {
                     self.handle_decided(now, next);
                 }
                 if let Wanted::By(request) | Wanted::Key(request) = wanted {
-                    let reply = Ok(Answer::Version(version));
-                    self.effects.push_back(Effect::Reply(request, reply));
+                    self.unanswered
+                        .push((version, request, now + PROVED_WITHIN));
+                    self.answer_decided(now);
                 }
             }
             // Somebody else came first: what this node wanted for itself it wants again if need be.
@@ -274,6 +278,19 @@ impl Membership {
                 }
                 self.refuse(wanted, Refusal::Log(why));
             }
+        }
+    }
+
+    /// Answers those whose change was decided upon, when this node acts by it: what they want
+    /// next begins with it. Proofs come soon, and it is decided all the same.
+    pub(super) fn answer_decided(&mut self, now: Duration) {
+        let known = self.exchange.mark().version;
+        let due = |(version, _, until): &mut (u64, RequestId, Duration)| {
+            *version <= known || now >= *until
+        };
+        for (version, request, _) in self.unanswered.extract_if(.., due) {
+            let reply = Ok(Answer::Version(version));
+            self.effects.push_back(Effect::Reply(request, reply));
         }
     }
 

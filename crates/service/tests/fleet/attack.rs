@@ -10,8 +10,8 @@ use headway_node::wire::{Header, Layout};
 use headway_node::{Key, RingId, Rule};
 use headway_service::identity::{Identity, Purpose, Signer};
 use headway_service::internal::control::{self, Letter, Message, Sender};
-use headway_service::internal::decision::Kind;
 use headway_service::internal::roster::{Mark, Roster, Signed};
+use headway_service::operator;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -297,21 +297,19 @@ fn control_ring() -> RingId {
 fn an_operators_word_counts_everywhere() {
     let names = ["a", "b", "c", "d", "e"];
     let mut fleet = Fleet::new(45, &names, 1, 1);
-    let [operator, other] = [1, 2].map(|number| Signer::new(&[number; 32]));
-    fleet.ring += &format!("operator_key = \"{}\"\n", operator.public());
+    let [first, other] = [1, 2].map(|number| Signer::new(&[number; 32]));
+    fleet.ring += &format!("operator_key = \"{}\"\n", first.public());
     fleet.start_all();
     fleet.settle();
     // Another key for the operator, by an entry of the log.
     let next = Signer::new(&[3; 32]);
     let rotate = |by: &Signer| {
-        let Kind::Operator { key, signature } = Kind::operator("test", next.public(), by) else {
-            unreachable!()
-        };
-        let body = json!({ "key": key, "signature": signature });
+        let signature = operator::sign_key("test", next.public(), by);
+        let body = json!({ "key": next.public(), "signature": signature });
         fleet.ask(0, "POST", "/v1/operator", Some(&body))
     };
     assert!(rotate(&other).unwrap_err().contains("not signed"));
-    assert_eq!(rotate(&operator).unwrap()["version"], 2);
+    assert_eq!(rotate(&first).unwrap()["version"], 2);
     fleet.until("all know", || {
         (0..5).all(|at| fleet.status(at)["roster"] == 2 && fleet.status(at)["settled"] == true)
     });
@@ -326,18 +324,16 @@ fn an_operators_word_counts_everywhere() {
     };
     let unsigned = recover(("unsigned", true.into())).unwrap();
     let unsigned = unsigned["unsigned"].as_str().unwrap();
-    let message = Signed::read(unsigned.as_bytes(), "test")
-        .unwrap()
-        .mark()
-        .message();
-    for by in [&other, &operator] {
-        let signature = hex::encode(by.vouch(&message).1);
-        let refused = recover(("signature", signature.into())).unwrap_err();
+    let gone = gone.map(str::to_owned);
+    let sign = |by| operator::sign_roster(unsigned, "test", &gone, by).unwrap();
+    for by in [&other, &first] {
+        let refused = recover(("signature", sign(by).into())).unwrap_err();
         assert!(refused.contains("not signed"), "{refused}");
     }
-    let signature = hex::encode(next.vouch(&message).1);
+    let more = ["b".to_owned()];
+    assert_eq!(operator::sign_roster(unsigned, "test", &more, &next), None);
     assert_eq!(
-        recover(("signature", signature.into())).unwrap()["version"],
+        recover(("signature", sign(&next).into())).unwrap()["version"],
         1002
     );
     fleet.until("b believes it, too", || {

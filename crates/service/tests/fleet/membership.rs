@@ -181,6 +181,14 @@ fn a_lost_majority_of_keepers_is_recovered_on_somebodys_word() {
     });
     // The new log decides: a third member comes, and it is one that was not gone after all.
     fleet.start(2);
+    fleet.until("c hears of it and does not believe it", || {
+        fleet.status(2)["alarms"]
+            .to_string()
+            .contains("roster 1001")
+    });
+    assert_eq!(fleet.status(2)["settled"], false);
+    let there = fleet.ask(2, "POST", "/v1/recover", Some(&gone)).unwrap();
+    assert_eq!(there["version"], 1001);
     fleet.until("c is outside", || fleet.status(2)["phase"] == "outside");
     fleet.until("added again", || add(&fleet, 1, 2, false).is_ok());
     fleet.until("three", || {

@@ -45,6 +45,11 @@ pub(super) fn write(out: &mut dyn Write, status: &Value) -> io::Result<()> {
         "ring        {ring}, roster {}, {place}",
         number("roster")
     )?;
+    let keys = match status["authentication"].as_str() {
+        Some("shared_key") => "one that all members share: who has it can do everything",
+        _ => "a pair for each member",
+    };
+    writeln!(out, "keys        {keys}")?;
     let apart = count(number("separation"), "hop");
     let tokens = count(number("tokens"), "token");
     writeln!(
@@ -149,6 +154,7 @@ mod tests {
             "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
             "max_tokens": 2, "spare_members": 1,
             "working": [{ "name": "a", "used_by": "its command", "since_ms": 3_200 }],
+            "authentication": "shared_key",
             "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });
         let mut told = Vec::new();
@@ -161,6 +167,7 @@ mod tests {
              the ring stands still since 12s: c is silent, says b and d; start it, or \
              `headway node remove c`\n\
              ring        web, roster 1, place 1 of 3\n\
+             keys        one that all members share: who has it can do everything\n\
              asked for   1 token, at least 1 hop apart in real time\n\
              room for    2 tokens; 1 member can be removed\n\
              at work     a: its command, for 3.2s\n\
