@@ -44,6 +44,7 @@ const LEADERLESS: Duration = Duration::from_secs(6);
 pub(crate) struct Keeper {
     raft: Raft<Types>,
     own: u64,
+    acts_by: watch::Receiver<Roster>,
     tasks: [JoinHandle<()>; 2],
 }
 
@@ -104,13 +105,18 @@ impl Keeper {
             post: post.clone(),
             tell: tell.clone(),
             damaged,
-            acts_by,
+            acts_by: acts_by.clone(),
         };
         let tasks = [
             tokio::spawn(tell_of(news.clone(), tell.clone())),
             tokio::spawn(tending.run(news)),
         ];
-        Ok(Some(Keeper { raft, own, tasks }))
+        Ok(Some(Keeper {
+            raft,
+            own,
+            acts_by,
+            tasks,
+        }))
     }
 
     /// Writes into the log if this one leads.
@@ -124,9 +130,33 @@ impl Keeper {
         }
     }
 
-    /// The answer to a question, if it is for this keeper.
-    pub(super) async fn answer(&self, question: Question) -> Option<Vec<u8>> {
+    /// Whether whoever is at this address may speak for a keeper: as the log knows it, or, if it
+    /// does not yet, any keeper for itself.
+    fn speaks_for(&self, from: &str, keeper: Option<u64>) -> bool {
+        let metrics = self.raft.metrics().borrow().clone();
+        let known = metrics.membership_config.membership();
+        let known = keeper.and_then(|keeper| known.get_node(&keeper).map(|node| node.addr == from));
+        known.unwrap_or_else(|| {
+            let roster = self.acts_by.borrow();
+            let mut keepers = roster.keepers();
+            // Where all share one key, addresses prove nothing.
+            !roster.has_keys() || keepers.any(|keeper| keeper.address == from)
+        })
+    }
+
+    /// The answer to a question from that address, if it is for this keeper.
+    pub(super) async fn answer(&self, from: &str, question: Question) -> Option<Vec<u8>> {
         let raft = &self.raft;
+        if let Question::Raft(_, question) = &question {
+            let vote = match question {
+                post::Raft::Append(asked) => &asked.vote,
+                post::Raft::Vote(asked) => &asked.vote,
+                post::Raft::Snapshot(asked) => &asked.vote,
+            };
+            if !self.speaks_for(from, vote.leader_id().voted_for()) {
+                return None;
+            }
+        }
         let answer = match question {
             Question::Who => serde_json::to_vec(&self.own),
             Question::Propose(change) => serde_json::to_vec(&self.write(change).await),

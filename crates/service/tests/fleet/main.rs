@@ -5,6 +5,7 @@ mod attack;
 mod edges;
 mod harness;
 mod hook;
+mod keys;
 mod membership;
 mod notify;
 mod observer;
