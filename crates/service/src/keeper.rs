@@ -81,14 +81,37 @@ pub(crate) struct Setup {
 /// Where answers go.
 type Tell = mpsc::UnboundedSender<Request>;
 
+/// Why a keeper has to end.
+#[cfg_attr(not(feature = "keepers"), expect(dead_code, reason = "there is none"))]
+enum Over {
+    /// Its files are not the last ones: it begins anew.
+    Doubted(String),
+    /// It was removed.
+    Left,
+}
+
+/// Where a keeper says so, and of which log.
+type Leave = mpsc::UnboundedSender<(u64, Over)>;
+
 /// Takes orders until there are none any more.
 pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell: Tell) {
     let mut desk: Option<Desk> = None;
-    while let Some(order) = orders.recv().await {
+    let (leave, mut left) = mpsc::unbounded_channel();
+    loop {
+        let order = tokio::select! {
+            order = orders.recv() => order,
+            Some((log, over)) = left.recv() => {
+                if let Some(desk) = desk.as_mut().filter(|desk| desk.post.log() == log) {
+                    desk.end(over, &setup, &tell, &leave).await;
+                }
+                continue;
+            }
+        };
+        let Some(order) = order else { break };
         match (order, &mut desk) {
             (Order::Roster(roster), Some(desk)) if desk.post.log() == roster.log() => {
                 desk.roster.send_replace(roster);
-                desk.start(&setup, &tell).await;
+                desk.start(&setup, &tell, (&leave, None)).await;
             }
             (Order::Roster(roster), old) => {
                 if let Some(old) = old {
@@ -100,7 +123,7 @@ pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>
                     keeper: None,
                     roster: watch::channel(roster).0,
                 };
-                new.start(&setup, &tell).await;
+                new.start(&setup, &tell, (&leave, None)).await;
                 desk = Some(new);
             }
             (Order::Letter(from, letter), Some(desk)) => desk.handle(from, letter),
@@ -123,17 +146,30 @@ struct Desk {
 
 impl Desk {
     /// Begins to keep the log if the roster says so.
-    async fn start(&mut self, setup: &Setup, tell: &Tell) {
+    async fn start(&mut self, setup: &Setup, tell: &Tell, leave: (&Leave, Option<String>)) {
         if self.keeper.is_some() {
             return;
         }
-        match Keeper::start(setup, self.roster.subscribe(), &self.post, tell).await {
+        match Keeper::start(setup, self.roster.subscribe(), &self.post, tell, leave).await {
             Ok(keeper) => self.keeper = keeper.map(Arc::new),
             Err(why) => {
                 let why = format!(
                     "cannot keep the log of rosters: {why}; restart the node when that is mended"
                 );
                 let _ = tell.send(Request::Keeping(Some(why)));
+            }
+        }
+    }
+
+    /// Its keeper has to end, and perhaps to begin anew.
+    async fn end(&mut self, over: Over, setup: &Setup, tell: &Tell, leave: &Leave) {
+        self.stop().await;
+        self.keeper = None;
+        match over {
+            Over::Doubted(why) => self.start(setup, tell, (leave, Some(why))).await,
+            Over::Left => {
+                tracing::info!("keeps the log of rosters no more: others do");
+                Keeper::forget(setup, self.post.log());
             }
         }
     }
