@@ -10,7 +10,7 @@
 //! is decided, and the ring goes on with the roster that it has.
 //!
 //! openraft is there with the feature `keepers` only. A node without it is no keeper, and still
-//! asks those that are.
+//! asks those that are. A ring that began with `ring.etcd` has its log in an etcd instead.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,12 +24,14 @@ use crate::membership::roster::{Member, Roster};
 use crate::request::Request;
 #[cfg(feature = "keepers")]
 use engine::Keeper;
+use etcd::Etcd;
 #[cfg(not(feature = "keepers"))]
 use none::Keeper;
 use post::{Post, Question};
 
 #[cfg(feature = "keepers")]
 mod engine;
+mod etcd;
 #[cfg(feature = "keepers")]
 mod network;
 #[cfg(not(feature = "keepers"))]
@@ -44,12 +46,12 @@ pub(crate) const PROPOSE_FOR: Duration = Duration::from_secs(10);
 
 #[cfg(feature = "keepers")]
 const TOO_FEW: &str = "too few keepers of the roster answer: more than half of its first seven \
-     members are needed. Nothing was changed so far; if most of them are gone for good, \
-     `headway node recover --help`";
+     members are needed. It is not known whether the change will be made: `headway node list` will \
+     say. If most keepers are gone for good: `headway node recover --help`";
 #[cfg(not(feature = "keepers"))]
 const TOO_FEW: &str = "too few keepers of the roster answer: more than half of its first seven \
-     members are needed, and this program is none: `cargo build --release --features keepers`. \
-     Nothing was changed so far";
+     members are needed, and this program is none: `cargo build --release --features keepers`. It \
+     is not known whether the change will be made: `headway node list` will say";
 
 /// How long one keeper is waited for before the next is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -73,8 +75,9 @@ pub(crate) enum Order {
 pub(crate) struct Setup {
     pub(crate) name: String,
     /// For one folder per log.
-    #[cfg_attr(not(feature = "keepers"), expect(dead_code, reason = "it keeps none"))]
     pub(crate) folder: PathBuf,
+    /// Where the etcd is that has the log, if one has.
+    pub(crate) etcd: Vec<String>,
     pub(crate) random: fn() -> u64,
 }
 
@@ -121,6 +124,7 @@ pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>
                 let mut new = Desk {
                     post,
                     keeper: None,
+                    etcd: None,
                     roster: watch::channel(roster).0,
                 };
                 new.start(&setup, &tell, (&leave, None)).await;
@@ -140,6 +144,7 @@ pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>
 struct Desk {
     post: Post,
     keeper: Option<Arc<Keeper>>,
+    etcd: Option<Etcd>,
     /// The roster that the node acts by.
     roster: watch::Sender<Roster>,
 }
@@ -147,8 +152,17 @@ struct Desk {
 impl Desk {
     /// Begins to keep the log if the roster says so.
     async fn start(&mut self, setup: &Setup, tell: &Tell, leave: (&Leave, Option<String>)) {
-        if self.keeper.is_some() {
+        if self.keeper.is_some() || self.etcd.is_some() {
             return;
+        }
+        if self.roster.borrow().etcd {
+            self.etcd = Some(Etcd::start(setup, self.roster.subscribe(), tell));
+            return;
+        }
+        if !setup.etcd.is_empty() {
+            tracing::warn!(
+                "ring.etcd is not used: this ring began without it, and its members keep the roster"
+            );
         }
         match Keeper::start(setup, self.roster.subscribe(), &self.post, tell, leave).await {
             Ok(keeper) => self.keeper = keeper.map(Arc::new),
@@ -178,6 +192,9 @@ impl Desk {
         if let Some(keeper) = &self.keeper {
             keeper.stop().await;
         }
+        if let Some(etcd) = &self.etcd {
+            etcd.stop();
+        }
     }
 
     fn handle(&self, from: String, letter: Letter) {
@@ -196,6 +213,9 @@ impl Desk {
     }
 
     fn propose(&self, name: &str, change: Change, tell: &Tell) {
+        if let Some(etcd) = &self.etcd {
+            return etcd.propose(change);
+        }
         let roster = self.roster.borrow();
         let me = roster.member(name).map(|me| me.address.clone());
         let keepers = roster.keepers().map(Member::entry);

@@ -166,6 +166,7 @@ impl World {
         let setup = Setup {
             name: name(at),
             folder: self.folder.path().join(name(at)),
+            etcd: Vec::new(),
             random,
         };
         let task = tokio::task::spawn_local(run(setup, ordered, tell));
