@@ -206,6 +206,9 @@ pub enum Refusal {
     /// The log of rosters did not decide upon it.
     #[error("{0}")]
     Log(String),
+    /// Nobody knows whether the log will decide upon it.
+    #[error("{0}")]
+    Undecided(String),
     /// A roll-out that cannot be, or is not there.
     #[error("{0}")]
     Rollout(String),

@@ -139,6 +139,7 @@ async fn run_on(
     let keeping = keeper::Setup {
         name: settings.node.name.clone(),
         folder: settings.node.state_dir.clone(),
+        etcd: settings.ring.etcd.clone(),
         random,
     };
     let keeper = tokio::spawn(keeper::run(keeping, orders_to_keeper, from_keeper));

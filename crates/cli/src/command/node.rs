@@ -187,9 +187,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(Command::Remove(args)) => {
             let gone = if args.gone { "?gone=true" } else { "" };
             let path = format!("/v1/members/{}{gone}", args.name);
-            let answer = ask(&args.socket.socket, "DELETE", &path, None)?;
-            println!("roster {}: {} is removed", answer["version"], args.name);
-            Ok(Answer::Yes)
+            let answer = client::ask(&args.socket.socket, "DELETE", &path, None);
+            changed(answer, &format!("{} is removed", args.name))
         }
         Some(Command::Recover(args)) => {
             let body = json!({ "gone": args.gone });
@@ -246,7 +245,9 @@ fn failed(error: ClientError) -> Failure {
         ClientError::Unreachable { .. } => {
             Failure::new(error).help("is the node running, and is --socket its api.socket?")
         }
-        ClientError::Refused(_) | ClientError::Strange => Failure::new(error),
+        ClientError::Refused(_) | ClientError::Undecided(_) | ClientError::Strange => {
+            Failure::new(error)
+        }
     }
 }
 
@@ -273,8 +274,20 @@ fn add(args: &AddArgs) -> Result<Answer, Failure> {
         "name": args.name, "address": args.address, "http": args.http,
         "after": args.after, "force": args.force,
     });
-    let answer = ask(&args.socket.socket, "POST", "/v1/members", Some(&body))?;
-    println!("roster {}: {} is added", answer["version"], args.name);
+    let answer = client::ask(&args.socket.socket, "POST", "/v1/members", Some(&body));
+    changed(answer, &format!("{} is added", args.name))
+}
+
+/// Says what has become of the roster. Not to know is no error of whoever asks, and no yes.
+fn changed(answer: Result<Value, ClientError>, how: &str) -> Result<Answer, Failure> {
+    match answer {
+        Ok(answer) => println!("roster {}: {how}", answer["version"]),
+        Err(ClientError::Undecided(why)) => {
+            eprintln!("not decided: {why}");
+            return Ok(Answer::No);
+        }
+        Err(error) => return Err(failed(error)),
+    }
     Ok(Answer::Yes)
 }
 

@@ -157,6 +157,7 @@ impl IntoResponse for Refusal {
         let status = match self {
             Refusal::NotAnswering => StatusCode::SERVICE_UNAVAILABLE,
             Refusal::Full => StatusCode::TOO_MANY_REQUESTS,
+            Refusal::Undecided(_) => StatusCode::GATEWAY_TIMEOUT,
             Refusal::NoPermit | Refusal::NoRoster => StatusCode::NOT_FOUND,
             _ => StatusCode::CONFLICT,
         };

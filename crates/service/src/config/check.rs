@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::explain::duration;
 use super::source::Reader;
 use super::{Settings, Transport};
-use crate::membership::roster::{Roster, RosterError, valid_name};
+use crate::membership::roster::{Roster, RosterError, valid_address, valid_name};
 
 impl Settings {
     /// Notes everything that does not fit.
@@ -64,6 +64,7 @@ impl Settings {
         self.check_serial(reader);
         self.check_hook(reader);
         self.check_telemetry(reader);
+        self.check_etcd(reader);
         match self.first_roster() {
             Some(roster) => self.check_roster(&roster, reader),
             None if self.ring.seeds.is_empty() => reader.wrong(
@@ -164,14 +165,31 @@ impl Settings {
             "this program was built without OpenTelemetry: build it by `cargo build --release -p \
              headway --features otel`",
         );
-        let host = endpoint.strip_prefix("http://").unwrap_or_default();
-        let host = host.trim_end_matches('/');
-        let plain = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']);
         let message = format!(
             "expected http://HOST:PORT, not \"{endpoint}\"; for https, run a collector on this \
              machine that passes spans on"
         );
-        reader.expect("telemetry.endpoint", plain, message);
+        reader.expect(
+            "telemetry.endpoint",
+            plain_host(endpoint).is_some(),
+            message,
+        );
+    }
+
+    fn check_etcd(&self, reader: &mut Reader<'_>) {
+        for endpoint in &self.ring.etcd {
+            let message = format!(
+                "expected http://HOST:PORT, not \"{endpoint}\"; for https, run `etcd grpc-proxy` or \
+                 stunnel on this machine"
+            );
+            let host = plain_host(endpoint).filter(|host| valid_address(host));
+            reader.expect("ring.etcd", host.is_some(), message);
+        }
+        reader.expect(
+            "ring.etcd",
+            self.ring.etcd.is_empty() || !self.is_fixed(),
+            "on serial lines the roster is fixed: there is nothing to keep in etcd",
+        );
     }
 
     fn check_roster(&self, roster: &Roster, reader: &mut Reader<'_>) {
@@ -204,4 +222,10 @@ impl Settings {
             reader.wrong(&key, error.to_string());
         }
     }
+}
+
+/// Host and port of an address without a path.
+pub(crate) fn plain_host(endpoint: &str) -> Option<&str> {
+    let host = endpoint.strip_prefix("http://")?.trim_end_matches('/');
+    (!host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])).then_some(host)
 }

@@ -51,6 +51,8 @@ settings! {
         members: Vec<Member>, Optional [], Restart;
         /// Instead of members: addresses to ask for the roster, for a node that is added
         seeds: Vec<String>, Optional ["192.0.2.1:7400"], Restart;
+        /// An etcd that keeps the roster instead of its first seven members, from the beginning
+        etcd: Vec<String>, Optional ["http://127.0.0.1:2379"], Restart;
     }
     /// Certificates for the transport Zenoh, all in PEM. Without them nothing is
     /// encrypted, and the ring's key alone protects the ring, as over UDP.

@@ -13,6 +13,7 @@ mod keys;
 mod source;
 mod value;
 
+pub(crate) use check::plain_host;
 pub use explain::explain;
 pub use key::Key;
 pub use keys::{
@@ -70,6 +71,7 @@ impl Settings {
             members: self.ring.members.clone(),
             dwell_most_ms: self.timing.dwell_most.as_millis() as u64,
             grace_ms: self.timing.grace.as_millis() as u64,
+            etcd: !self.ring.etcd.is_empty(),
             ..Roster::default()
         })
     }

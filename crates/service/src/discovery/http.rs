@@ -1,11 +1,10 @@
 //! Consul and Kubernetes, over plain HTTP: a local agent, or `kubectl proxy`.
 
-use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use axum::http::StatusCode;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use crate::client;
+use crate::client::exchange;
 
 type Listed = Result<Vec<(String, String)>, String>;
 
@@ -57,12 +56,10 @@ fn joined(address: &str, port: u64) -> String {
 }
 
 async fn get(host: &str, path: &str) -> Result<Value, String> {
-    let request = Request::builder().uri(path).header("host", host);
-    let answer = async {
-        let request = request.body(Body::empty())?;
-        client::send(TcpStream::connect(host).await?, request).await
-    };
-    let (status, body) = answer.await.map_err(|error| error.to_string())?;
+    let stream = TcpStream::connect(host).await;
+    let stream = stream.map_err(|error| error.to_string())?;
+    let answer = exchange(stream, host, "GET", path, None).await;
+    let (status, body) = answer.map_err(|error| error.to_string())?;
     if status != StatusCode::OK {
         return Err(format!("it answers {status}"));
     }

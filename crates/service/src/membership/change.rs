@@ -83,7 +83,8 @@ impl Membership {
         let keepers = roster.keepers();
         let left = keepers.filter(|member| !gone.contains(&member.name));
         let (left, all) = (left.count(), roster.keepers().count());
-        if 2 * left > all {
+        // Of an etcd only somebody can know that it is lost.
+        if 2 * left > all && !roster.etcd {
             return Err(Refusal::Majority(left, all));
         }
         self.settings.plan(next.active().count())?;

@@ -253,7 +253,7 @@ impl Membership {
                 if let Wanted::For(_) = wanted {
                     self.effects.push_back(Effect::NoMajority);
                 }
-                self.refuse(wanted, Refusal::Log(why));
+                self.refuse(wanted, Refusal::Undecided(why));
             }
         }
     }

@@ -3,6 +3,7 @@
 mod api;
 mod attack;
 mod edges;
+mod etcd;
 mod harness;
 mod hook;
 mod membership;
