@@ -1,8 +1,6 @@
 //! What it looks like: light and dark, phones, less motion, screen readers, weight,
 //! large rings. Pictures are kept to be looked at.
 
-use std::path::Path;
-
 use headway_dashboard::page_weight;
 use headway_testkit::tools;
 
@@ -184,18 +182,14 @@ pub(crate) fn large_rings_are_drawn(browser: &mut Browser, base: &str) -> Done {
 /// axe-core finds nothing in anybody's way: every view, light and dark, desktop and phone,
 /// and what opens on top of the page.
 pub(crate) fn axe_has_nothing_to_say(browser: &mut Browser, base: &str) -> Done {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let axe = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(target);
-    let Ok(axe) = std::fs::read_to_string(axe.join("tools/node/node_modules/axe-core/axe.min.js"))
-    else {
-        tools::skip(
-            "axe_has_nothing_to_say",
-            "install axe-core (scripts/install-tools does, with npm)",
-        );
-        return Ok(());
+    let axe = match tools::node_modules("axe-core") {
+        Ok(modules) => std::fs::read_to_string(modules.join("axe-core/axe.min.js")),
+        Err(why) => {
+            tools::skip("axe_has_nothing_to_say", &why);
+            return Ok(());
+        }
     };
+    let axe = axe.map_err(|error| error.to_string())?;
     let run = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => \
         violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' ; ')}`).join('\\n'))";
     let mut found = Vec::new();
