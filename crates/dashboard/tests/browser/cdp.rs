@@ -59,11 +59,10 @@ impl Kind {
 }
 
 /// No answer takes longer than this, unless something hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A browser that runs.
 pub(crate) struct Browser {
-    pub(crate) kind: Kind,
     child: Child,
     to: File,
     from: Receiver<Value>,
@@ -114,7 +113,6 @@ impl Browser {
             }
         });
         Ok(Browser {
-            kind,
             child,
             to,
             from,

@@ -9,7 +9,7 @@ import { basename } from "node:path";
 const [modules, executablePath] = process.argv.slice(2);
 const { default: puppeteer } = await import(`file://${modules}/puppeteer-core/lib/puppeteer/puppeteer-core.js`);
 // To change what the system says about colours and motion is what the argument is for.
-const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, args: ["--remote-allow-system-access"] });
+const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, timeout: 200_000, args: ["--remote-allow-system-access"] });
 const bidi = async (method, params) => (await browser.connection.send(method, params)).result;
 
 const tell = (message) => {
