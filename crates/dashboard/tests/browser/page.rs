@@ -172,7 +172,7 @@ impl<'a> Page<'a> {
     pub(crate) fn wait_for(&mut self, expression: &str) -> Done {
         let begun = Instant::now();
         let mut last = String::new();
-        while begun.elapsed() < Duration::from_secs(25) {
+        while begun.elapsed() < Duration::from_secs(60) {
             match self.eval(&format!("(async () => Boolean({expression}))()")) {
                 Ok(Value::Bool(true)) => return Ok(()),
                 Ok(_) => last.clear(),
