@@ -12,6 +12,7 @@ use tokio::task::{JoinHandle, LocalSet};
 
 use super::*;
 use crate::membership::decision::Kind;
+use crate::membership::roster::Terms;
 
 /// Nodes that there are; the first five are on the first roster, and at most seven keepers.
 const NODES: usize = 9;
@@ -37,8 +38,11 @@ fn first() -> Roster {
         version: 1,
         ring: "kept".into(),
         members: (0..FIRST).map(member).collect(),
-        dwell_most_ms: 1000,
-        grace_ms: 100,
+        terms: Terms {
+            dwell_most_ms: 1000,
+            grace_ms: 100,
+            ..Terms::default()
+        },
         ..Roster::default()
     }
 }
