@@ -14,12 +14,13 @@ use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 
 /// How long a node may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Longer than any answer of a node.
+/// Longer than any answer.
 const MAX_BYTES: usize = 16 << 20;
 
 /// Why there is no answer.
@@ -103,7 +104,7 @@ fn unreachable(socket: &Path, error: Error) -> ClientError {
     }
 }
 
-type Error = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
 
 async fn exchange(
     socket: &Path,
@@ -111,9 +112,6 @@ async fn exchange(
     path: &str,
     body: Option<&Value>,
 ) -> Result<(StatusCode, Vec<u8>), Error> {
-    let stream = UnixStream::connect(socket).await?;
-    let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
-    tokio::spawn(connection);
     let mut request = Request::builder()
         .method(method)
         .uri(path)
@@ -123,6 +121,16 @@ async fn exchange(
         request = request.header("content-type", "application/json");
     }
     let request = request.body(Body::from(body.map(Value::to_string).unwrap_or_default()))?;
+    send(UnixStream::connect(socket).await?, request).await
+}
+
+/// One request over a stream of its own: the status and the body of the answer.
+pub(crate) async fn send(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    request: Request<Body>,
+) -> Result<(StatusCode, Vec<u8>), Error> {
+    let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
     let response = sender.send_request(request).await?;
     let status = response.status();
     let body = Limited::new(response.into_body(), MAX_BYTES)
