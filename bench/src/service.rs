@@ -31,10 +31,10 @@ impl Rest {
     pub(crate) fn new(ring: &Ring, first: usize) -> Rest {
         let settings = ring.settings(1);
         let roster = settings.first_roster().expect("members");
-        let plan = settings.plan(ring.members).expect("it fits");
+        let plan = settings.plan(&roster).expect("it fits");
         let key = headway_service::secret::key(&settings.ring.key_file).expect("a key");
         let nodes = (0..ring.members as u32).map(|index| {
-            let config = settings.machine(&roster, index, plan);
+            let config = roster.place(index, plan);
             Machine::new(config, key.clone(), 77 + u64::from(index)).expect("configured")
         });
         let bind = |at| {

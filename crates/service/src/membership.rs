@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::{Config, Key, RingId};
+use headway_node::{Config, Key, RingId, wire};
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
@@ -90,6 +90,10 @@ pub(crate) struct Membership {
     settings: Arc<Settings>,
     key: Key,
     ring: RingId,
+    /// The newest version of the wire format that this program speaks; and the members' programs,
+    /// as they say.
+    newest: u8,
+    speaks: BTreeMap<String, u8>,
     random: fn() -> u64,
     exchange: Exchange,
     /// The roster that this node acts by.
@@ -129,6 +133,7 @@ impl Membership {
         key: Key,
         kept: Result<Option<&[u8]>, ()>,
         leaving: Vec<(String, String)>,
+        newest: u8,
         random: fn() -> u64,
     ) -> Membership {
         let own = kept.and_then(|kept| known_roster(&settings, &key, kept));
@@ -141,8 +146,10 @@ impl Membership {
         let listed = listed.map(|member| member.address.clone());
         let seeds = settings.ring.seeds.iter().cloned().chain(listed).collect();
         let longest = own.as_ref().map(|own| own.roster().longest_permit());
-        Membership {
+        let membership = Membership {
             ring: settings.ring.name_id(),
+            newest,
+            speaks: BTreeMap::new(),
             random,
             current: own.as_ref().map(|signed| signed.roster().clone()),
             exchange: Exchange::new(&settings.ring.name, key.clone(), own),
@@ -166,7 +173,27 @@ impl Membership {
             effects: VecDeque::new(),
             settings,
             key,
+        };
+        membership.report_differences();
+        membership
+    }
+
+    /// The roster counts, whatever the file says.
+    fn report_differences(&self) {
+        let unlike = self.differences();
+        if !unlike.is_empty() {
+            tracing::warn!(
+                ?unlike,
+                "the ring goes by its roster, not by this file: `headway node set` changes it"
+            );
         }
+    }
+
+    /// What the file says otherwise than the roster.
+    pub(crate) fn differences(&self) -> Vec<String> {
+        let roster = self.current.as_ref();
+        let unlike = roster.map(|roster| self.settings.terms().differences(&roster.terms));
+        unlike.unwrap_or_default()
     }
 
     /// The settings or the key have changed.
@@ -177,16 +204,7 @@ impl Membership {
             self.effects.push_back(Effect::Signed(bytes));
         }
         self.key = key;
-        let (timing, roster) = (&self.settings.timing, self.current.as_ref());
-        let agreed = |roster: &Roster| {
-            (roster.dwell_most(), roster.grace()) == (timing.dwell_most, timing.grace)
-        };
-        if !roster.is_none_or(agreed) {
-            tracing::warn!(
-                "timing.dwell_most and timing.grace are the same for the whole ring: its roster \
-                 has others than this file, and counts"
-            );
-        }
+        self.report_differences();
     }
 
     /// How the node stands to the ring from now on.
@@ -199,9 +217,17 @@ impl Membership {
 
     /// A control datagram has arrived.
     pub(crate) fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
-        match control::read(datagram, self.ring, &self.key) {
+        match control::read(datagram, self.ring, &self.key, self.newest) {
             Ok((sender, message)) => self.handle_message(now, &sender, &message),
-            Err(reason) => self.reject(Reason::Control(reason)),
+            Err(reason) => {
+                if let control::Refused::Wire(theirs) = reason
+                    && !self.standing.taking_part
+                {
+                    let newest = self.newest;
+                    self.alarms.raise(Alarm::OtherWire { theirs, newest });
+                }
+                self.reject(Reason::Control(reason));
+            }
         }
     }
 
@@ -212,8 +238,14 @@ impl Membership {
         let contradicts = sender.mark.contradicts(&own);
         self.alarms
             .set(contradicts, Alarm::OtherMembers(name.clone()));
-        let disagrees = sender.agreement != self.settings.ring.agreement();
-        self.alarms.set(disagrees, Alarm::OtherRing(name.clone()));
+        if let Some(roster) = &self.current
+            && roster.member(name).is_some()
+        {
+            let wire = roster.terms.wire;
+            self.speaks.insert(name.clone(), sender.newest);
+            let alarm = Alarm::TooOld(name.clone(), wire);
+            self.alarms.set(sender.newest < wire, alarm);
+        }
         // A node that has this roster or a later one, and uses nothing of an earlier
         // one any more, need not be waited for.
         let knows = sender.mark == own || sender.mark.replaces(&own);
@@ -270,6 +302,22 @@ impl Membership {
                 self.effects.push_back(Effect::Reply(request, reply));
             }
             _ => self.propose(Wanted::By(request), Kind::Add { member, after }),
+        }
+    }
+
+    /// Somebody wants other terms.
+    pub(crate) fn handle_set(
+        &mut self,
+        request: RequestId,
+        other: serde_json::Map<String, serde_json::Value>,
+    ) {
+        let terms = self.current.as_ref().ok_or(Refusal::NoRoster);
+        match terms.and_then(|roster| roster.terms.with(other)) {
+            Ok(terms) => self.propose(Wanted::By(request), Kind::Set(terms)),
+            Err(why) => {
+                let reply = Effect::Reply(request, Err(why));
+                self.effects.push_back(reply);
+            }
         }
     }
 
@@ -330,12 +378,39 @@ impl Membership {
             name: self.settings.node.name.clone(),
             address: self.own_address().to_owned(),
             mark: self.exchange.mark(),
-            agreement: self.settings.ring.agreement(),
+            wire: self.writes(),
+            newest: self.newest,
             drained: self.standing.taking_part || self.standing.idle,
             on_ring: self.standing.on_ring,
         };
         let bytes = control::write(self.ring, &sender, &message, &self.key);
         Some((address, bytes))
+    }
+
+    /// The version of the wire format that control datagrams are written in.
+    fn writes(&self) -> u8 {
+        let roster = self.current.as_ref();
+        let wire = roster.map_or(0, |roster| roster.terms.wire);
+        wire.clamp(wire::oldest(self.newest), self.newest)
+    }
+
+    /// The newest version of the wire format that this program speaks, and the members that have
+    /// not said that they speak the one that comes after the roster's.
+    pub(crate) fn wire(&self) -> (u8, Vec<String>) {
+        let Some(roster) = &self.current else {
+            return (self.newest, Vec::new());
+        };
+        let (me, next) = (
+            &self.settings.node.name,
+            roster.terms.wire.saturating_add(1),
+        );
+        let speaks = |name: &String| match name == me {
+            true => Some(&self.newest),
+            false => self.speaks.get(name),
+        };
+        let members = roster.members.iter().map(|member| &member.name);
+        let behind = members.filter(|name| speaks(name).is_none_or(|newest| *newest < next));
+        (self.newest, behind.cloned().collect())
     }
 
     /// Says who is silent here and what works; the node's time began at `epoch`, since 1970.
@@ -441,8 +516,13 @@ impl Membership {
     pub(crate) fn place(&mut self) -> Option<Config> {
         let roster = self.current.as_ref()?;
         let index = roster.index(&self.settings.node.name)? as u32;
-        match self.settings.plan(roster.active().count()) {
-            Ok(plan) => Some(self.settings.machine(roster, index, plan)),
+        let (wire, newest) = (roster.terms.wire, self.newest);
+        if !(wire::oldest(newest)..=newest).contains(&wire) {
+            self.alarms.raise(Alarm::NoWire { wire, newest });
+            return None;
+        }
+        match self.settings.plan(roster) {
+            Ok(plan) => Some(roster.place(index, plan)),
             Err(error) => {
                 let version = roster.version;
                 self.alarms.raise(Alarm::NoPlan { version, error });

@@ -401,9 +401,9 @@ fn idle_traffic_is_what_was_said() {
         let (_, told) = told.split_once("idle traffic          at most ").unwrap();
         let most: f64 = told.split(' ').next().unwrap().parse().unwrap();
         let roster = settings.first_roster().unwrap();
-        let plan = settings.plan(members).unwrap();
-        let configs = (0..members as u32).map(|index| settings.machine(&roster, index, plan));
-        let bytes = settings.machine(&roster, 0, plan).datagram_bytes() as f64;
+        let plan = settings.plan(&roster).unwrap();
+        let configs = (0..members as u32).map(|index| roster.place(index, plan));
+        let bytes = roster.place(0, plan).datagram_bytes() as f64;
         let idle = Work {
             min: Duration::ZERO,
             max: Duration::ZERO,

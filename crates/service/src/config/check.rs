@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use headway_node::{Plan, Rule};
+
 use super::explain::duration;
 use super::source::Reader;
 use super::{Settings, Transport};
+use crate::membership::roster::terms::MIN_GRACE;
 use crate::membership::roster::{Roster, RosterError, valid_address, valid_name};
 
 impl Settings {
@@ -57,9 +60,20 @@ impl Settings {
         reader.expect("membership.bypass_after", long_enough, message);
         reader.expect(
             "timing.grace",
-            self.timing.grace >= Duration::from_millis(100),
+            self.timing.grace >= MIN_GRACE,
             "expected at least 100ms: a command has to have time to stop",
         );
+        for (key, time) in [
+            ("timing.refresh", self.timing.refresh),
+            ("timing.silence", self.timing.silence),
+            ("timing.tick", self.timing.tick),
+            ("timing.dwell_least", self.timing.dwell_least),
+            ("timing.dwell_most", self.timing.dwell_most),
+            ("timing.grace", self.timing.grace),
+        ] {
+            let whole = time.subsec_nanos().is_multiple_of(1_000_000);
+            reader.expect(key, whole, "expected whole milliseconds");
+        }
         self.check_zenoh(reader);
         self.check_serial(reader);
         self.check_hook(reader);
@@ -210,11 +224,19 @@ impl Settings {
             );
             return reader.wrong("node.name", message);
         };
-        let plan = match self.plan(roster.members.len()) {
+        // All of them, not only as many as fit.
+        let asked = |plan: Plan| {
+            let (nodes, terms) = (plan.nodes(), roster.terms);
+            match plan.rule() {
+                Rule::LockStep => Ok(plan),
+                Rule::MovingBlock => Plan::of_fleet(nodes, terms.tokens, terms.separation),
+            }
+        };
+        let plan = match self.plan(roster).and_then(asked) {
             Ok(plan) => plan,
             Err(error) => return reader.wrong("ring.tokens", error.to_string()),
         };
-        if let Err(error) = self.machine(roster, index as u32, plan).check() {
+        if let Err(error) = roster.place(index as u32, plan).check() {
             let key = match error {
                 headway_node::ConfigError::Timing { field, .. } => format!("timing.{field}"),
                 _ => "ring.payload_bytes".into(),

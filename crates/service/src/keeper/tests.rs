@@ -13,6 +13,7 @@ use tokio::task::{JoinHandle, LocalSet};
 
 use super::*;
 use crate::membership::decision::{Decided, Kind};
+use crate::membership::roster::Terms;
 
 mod flaws;
 
@@ -40,8 +41,11 @@ fn first() -> Roster {
         version: 1,
         ring: "kept".into(),
         members: (0..FIRST).map(member).collect(),
-        dwell_most_ms: 1000,
-        grace_ms: 100,
+        terms: Terms {
+            dwell_most_ms: 1000,
+            grace_ms: 100,
+            ..Terms::default()
+        },
         ..Roster::default()
     }
 }

@@ -8,12 +8,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::change::changed;
 use super::control::{Message, Sender};
 use super::decision::{Change, Decision, Kind};
-use super::roster::{Member, Roster};
+use super::roster::{Member, Roster, Terms};
 use super::{Effect, Membership, Signed};
 use crate::agent::alarm::Alarm;
-use crate::request::{Answer, Refusal, RequestId};
+use crate::request::{Answer, Changed, Refusal, RequestId};
 
 /// A question that is out.
 #[derive(Debug)]
@@ -38,6 +39,12 @@ enum Purpose {
         member: Member,
         after: Option<String>,
     },
+    /// Somebody wants these to come, and those to go.
+    Follow {
+        request: RequestId,
+        add: Vec<Member>,
+        remove: Vec<String>,
+    },
 }
 
 /// Who wants a change.
@@ -47,6 +54,8 @@ pub(super) enum Wanted {
     By(RequestId),
     /// This node itself: the one that it is about comes or goes.
     For(String),
+    /// This node itself: all members speak the next version of the wire format.
+    Upgrade,
 }
 
 /// A change that is not decided yet, and the roster that it would make.
@@ -54,6 +63,9 @@ pub(super) enum Wanted {
 pub(super) struct Proposal {
     wanted: Wanted,
     next: Roster,
+    tokens_before: u32,
+    /// Of several changes, whom it leaves out, and why.
+    refused: BTreeMap<String, String>,
 }
 
 impl Poll {
@@ -63,7 +75,7 @@ impl Poll {
 
     /// Whether it says nothing any more when there is another roster.
     pub(super) const fn is_about_roster(&self) -> bool {
-        !matches!(self.purpose, Purpose::Add { .. })
+        !matches!(self.purpose, Purpose::Add { .. } | Purpose::Follow { .. })
     }
 }
 
@@ -81,7 +93,7 @@ impl Membership {
 
     fn consider(&mut self, now: Duration) {
         let Some(roster) = &self.current else { return };
-        let for_itself = |proposal: &Proposal| matches!(proposal.wanted, Wanted::For(_));
+        let for_itself = |proposal: &Proposal| !matches!(proposal.wanted, Wanted::By(_));
         if self.standing.stopping || self.proposals.values().any(for_itself) {
             return;
         }
@@ -90,6 +102,18 @@ impl Membership {
             let beside = roster.around(me).into_iter().flatten();
             let beside = beside.map(Member::entry).collect();
             return self.ask(now, Purpose::Return, beside);
+        }
+        // One does it for all, when nobody is on the way from ring to ring.
+        let first = roster.active().next();
+        let is_first = first.is_some_and(|member| member.name == *me);
+        if is_first && self.settled == roster.version && self.wire().1.is_empty() {
+            let wire = roster.terms.wire + 1;
+            tracing::info!(wire, "all members speak the next wire format");
+            let terms = Terms {
+                wire,
+                ..roster.terms
+            };
+            return self.propose(Wanted::Upgrade, Kind::Set(terms));
         }
         let membership = &self.settings.membership;
         if !membership.bypass || !self.standing.taking_part {
@@ -121,6 +145,81 @@ impl Membership {
             after,
         };
         self.ask(now, purpose, [entry].into());
+    }
+
+    /// Adds and removes members, those to add once they have answered, all by one entry.
+    pub(crate) fn handle_follow(
+        &mut self,
+        now: Duration,
+        request: RequestId,
+        add: Vec<Member>,
+        remove: Vec<String>,
+    ) {
+        if self.poll.is_some() {
+            let reply = Err(Refusal::Busy);
+            return self.effects.push_back(Effect::Reply(request, reply));
+        }
+        let missing: BTreeMap<_, _> = add.iter().map(Member::entry).collect();
+        let nobody = missing.is_empty();
+        let purpose = Purpose::Follow {
+            request,
+            add,
+            remove,
+        };
+        self.ask(now, purpose, missing);
+        if nobody {
+            self.conclude(now);
+        }
+    }
+
+    /// Proposes as many of these changes as can be made at once.
+    fn propose_several(
+        &mut self,
+        request: RequestId,
+        kinds: Vec<(String, Kind)>,
+        mut refused: BTreeMap<String, String>,
+    ) {
+        let Some(roster) = &self.current else {
+            let reply = Err(Refusal::NoRoster);
+            return self.effects.push_back(Effect::Reply(request, reply));
+        };
+        let mut next = roster.clone();
+        let mut kept = Vec::new();
+        for (name, kind) in kinds {
+            match next.changed(&kind) {
+                Ok(changed) => {
+                    next = changed;
+                    kept.push((name, kind));
+                }
+                Err(why) => drop(refused.insert(name, why.to_string())),
+            }
+        }
+        // Whoever would be gone with both its neighbours goes the next time.
+        loop {
+            let kinds = kept.iter().map(|(_, kind)| kind.clone()).collect();
+            let several = self.change(Kind::Several(kinds));
+            let next = several.ok_or(Refusal::NoRoster);
+            let Err(Refusal::Segment(middle)) = next.and_then(|change| self.next(&change)) else {
+                break;
+            };
+            let goes = |(_, kind): &(String, Kind)| matches!(kind, Kind::Remove { .. });
+            let named = kept.iter().position(|one| goes(one) && one.0 == middle);
+            let Some(at) = named.or_else(|| kept.iter().rposition(goes)) else {
+                break;
+            };
+            let why = Refusal::Segment(middle).to_string();
+            refused.insert(kept.remove(at).0, why);
+        }
+        let kinds: Vec<Kind> = kept.into_iter().map(|(_, kind)| kind).collect();
+        if kinds.is_empty() {
+            let tokens = self.current.as_ref().map(|now| changed(now, now.tokens()));
+            let answer = Answer::Changed(Changed {
+                refused,
+                ..tokens.unwrap_or_default()
+            });
+            return self.effects.push_back(Effect::Reply(request, Ok(answer)));
+        }
+        self.propose_but(Wanted::By(request), Kind::Several(kinds), refused);
     }
 
     fn ask(&mut self, now: Duration, purpose: Purpose, missing: BTreeMap<String, String>) {
@@ -173,6 +272,32 @@ impl Membership {
                 member,
                 after,
             } => self.propose(Wanted::By(request), Kind::Add { member, after }),
+            Purpose::Follow {
+                request,
+                add,
+                remove,
+            } => {
+                let mut refused = BTreeMap::new();
+                let mut kinds = Vec::new();
+                for member in add {
+                    let name = member.name.clone();
+                    match poll.missing.get(&name) {
+                        Some(address) => {
+                            let why = Refusal::Unreachable(name.clone(), address.clone());
+                            refused.insert(name, why.to_string());
+                        }
+                        None => {
+                            let after = None;
+                            kinds.push((name, Kind::Add { member, after }));
+                        }
+                    }
+                }
+                kinds.extend(remove.into_iter().map(|name| {
+                    let gone = false;
+                    (name.clone(), Kind::Remove { name, gone })
+                }));
+                self.propose_several(request, kinds, refused);
+            }
             Purpose::Bypass(name) if answered => {
                 tracing::warn!(%name, "is silent on the ring but answers: not bypassed");
             }
@@ -188,22 +313,36 @@ impl Membership {
 
     /// Wants a change of the roster, unless it makes no sense.
     pub(super) fn propose(&mut self, wanted: Wanted, kind: Kind) {
-        let change = self.current.as_ref().map(|roster| Change {
-            id: (self.random)(),
-            version: roster.version,
-            settled: self.settled == roster.version,
-            kind,
-        });
+        self.propose_but(wanted, kind, BTreeMap::new());
+    }
+
+    fn propose_but(&mut self, wanted: Wanted, kind: Kind, refused: BTreeMap<String, String>) {
+        let change = self.change(kind);
         match change.ok_or(Refusal::NoRoster).and_then(|change| {
             let next = self.next(&change)?;
             Ok((change, next))
         }) {
             Ok((change, next)) => {
-                self.proposals.insert(change.id, Proposal { wanted, next });
+                let proposal = Proposal {
+                    wanted,
+                    next,
+                    tokens_before: self.current.as_ref().map_or(0, Roster::tokens),
+                    refused,
+                };
+                self.proposals.insert(change.id, proposal);
                 self.effects.push_back(Effect::Propose(change));
             }
             Err(why) => self.refuse(wanted, why),
         }
+    }
+
+    fn change(&self, kind: Kind) -> Option<Change> {
+        self.current.as_ref().map(|roster| Change {
+            id: (self.random)(),
+            version: roster.version,
+            settled: self.settled == roster.version,
+            kind,
+        })
     }
 
     /// The roster after a change, unless the ring could not run by it.
@@ -214,7 +353,6 @@ impl Membership {
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
         let next = roster.decide(change)?;
         next.check()?;
-        self.settings.plan(next.active().count())?;
         Ok(next)
     }
 
@@ -225,27 +363,38 @@ impl Membership {
         id: u64,
         decision: Result<Decision, String>,
     ) {
-        let Some(Proposal { wanted, next }) = self.proposals.remove(&id) else {
+        let Some(proposal) = self.proposals.remove(&id) else {
             return;
         };
+        let Proposal {
+            wanted,
+            next,
+            tokens_before,
+            refused: left_out,
+        } = proposal;
         self.poll_again = now + 2 * self.settings.membership.window;
         match decision {
             Ok(Decision {
                 version,
                 refused: None,
             }) => {
+                let changed = Changed {
+                    version,
+                    refused: left_out,
+                    ..changed(&next, tokens_before)
+                };
                 // The log says the same to its keepers; this node need not wait for them.
                 if version == next.version {
                     self.handle_decided(now, next);
                 }
                 if let Wanted::By(request) = wanted {
-                    let reply = Ok(Answer::Version(version));
+                    let reply = Ok(Answer::Changed(changed));
                     self.effects.push_back(Effect::Reply(request, reply));
                 }
             }
             // Somebody else came first: what this node wanted for itself it wants again if need be.
             Ok(Decision { version, .. })
-                if version >= next.version && matches!(wanted, Wanted::For(_)) => {}
+                if version >= next.version && !matches!(wanted, Wanted::By(_)) => {}
             Ok(Decision { refused, .. }) => {
                 self.refuse(wanted, Refusal::Log(refused.unwrap_or_default()));
             }
@@ -270,6 +419,7 @@ impl Membership {
     fn refuse(&mut self, wanted: Wanted, why: Refusal) {
         match wanted {
             Wanted::By(request) => self.effects.push_back(Effect::Reply(request, Err(why))),
+            Wanted::Upgrade => tracing::warn!(%why, "the next wire format has to wait"),
             Wanted::For(name) => {
                 // Logged every time.
                 self.alarms

@@ -12,7 +12,7 @@ use headway_testkit::tools;
 use super::*;
 use crate::keeper::{Order, run};
 use crate::membership::decision::Kind;
-use crate::membership::roster::Member;
+use crate::membership::roster::{Member, Terms};
 
 fn first() -> Roster {
     let member = |at| Member {
@@ -24,8 +24,11 @@ fn first() -> Roster {
         version: 1,
         ring: "kept".into(),
         members: (0..5).map(member).collect(),
-        dwell_most_ms: 1000,
-        grace_ms: 100,
+        terms: Terms {
+            dwell_most_ms: 1000,
+            grace_ms: 100,
+            ..Terms::default()
+        },
         etcd: true,
         ..Roster::default()
     }
