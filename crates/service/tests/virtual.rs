@@ -608,7 +608,7 @@ fn one_at_a_time_through_every_change_of_members() {
                     }
                     world.cut.clear();
                 }
-                9 | 10 | 11 => {
+                9..=11 => {
                     let (tokens, separation) = (1 + world.below(3), 1 + world.below(3));
                     world.set(by, tokens, separation);
                 }
