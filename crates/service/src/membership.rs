@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::{Config, Key, RingId, wire};
+use headway_node::{Config, Key, RingId};
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
@@ -42,6 +42,8 @@ pub mod decision;
 pub(crate) mod exchange;
 mod poll;
 pub mod roster;
+mod several;
+mod wire;
 
 /// How often a node tells its neighbours which roster it has.
 const OFFER_EVERY: Duration = Duration::from_secs(1);
@@ -178,24 +180,6 @@ impl Membership {
         membership
     }
 
-    /// The roster counts, whatever the file says.
-    fn report_differences(&self) {
-        let unlike = self.differences();
-        if !unlike.is_empty() {
-            tracing::warn!(
-                ?unlike,
-                "the ring goes by its roster, not by this file: `headway node set` changes it"
-            );
-        }
-    }
-
-    /// What the file says otherwise than the roster.
-    pub(crate) fn differences(&self) -> Vec<String> {
-        let roster = self.current.as_ref();
-        let unlike = roster.map(|roster| self.settings.terms().differences(&roster.terms));
-        unlike.unwrap_or_default()
-    }
-
     /// The settings or the key have changed.
     pub(crate) fn set(&mut self, settings: Arc<Settings>, key: Key) {
         self.settings = settings;
@@ -220,12 +204,7 @@ impl Membership {
         match control::read(datagram, self.ring, &self.key, self.newest) {
             Ok((sender, message)) => self.handle_message(now, &sender, &message),
             Err(reason) => {
-                if let control::Refused::Wire(theirs) = reason
-                    && !self.standing.taking_part
-                {
-                    let newest = self.newest;
-                    self.alarms.raise(Alarm::OtherWire { theirs, newest });
-                }
+                self.note_refused(reason);
                 self.reject(Reason::Control(reason));
             }
         }
@@ -238,14 +217,7 @@ impl Membership {
         let contradicts = sender.mark.contradicts(&own);
         self.alarms
             .set(contradicts, Alarm::OtherMembers(name.clone()));
-        if let Some(roster) = &self.current
-            && roster.member(name).is_some()
-        {
-            let wire = roster.terms.wire;
-            self.speaks.insert(name.clone(), sender.newest);
-            let alarm = Alarm::TooOld(name.clone(), wire);
-            self.alarms.set(sender.newest < wire, alarm);
-        }
+        self.note_wire(sender);
         // A node that has this roster or a later one, and uses nothing of an earlier
         // one any more, need not be waited for.
         let knows = sender.mark == own || sender.mark.replaces(&own);
@@ -302,22 +274,6 @@ impl Membership {
                 self.effects.push_back(Effect::Reply(request, reply));
             }
             _ => self.propose(Wanted::By(request), Kind::Add { member, after }),
-        }
-    }
-
-    /// Somebody wants other terms.
-    pub(crate) fn handle_set(
-        &mut self,
-        request: RequestId,
-        other: serde_json::Map<String, serde_json::Value>,
-    ) {
-        let terms = self.current.as_ref().ok_or(Refusal::NoRoster);
-        match terms.and_then(|roster| roster.terms.with(other)) {
-            Ok(terms) => self.propose(Wanted::By(request), Kind::Set(terms)),
-            Err(why) => {
-                let reply = Effect::Reply(request, Err(why));
-                self.effects.push_back(reply);
-            }
         }
     }
 
@@ -385,32 +341,6 @@ impl Membership {
         };
         let bytes = control::write(self.ring, &sender, &message, &self.key);
         Some((address, bytes))
-    }
-
-    /// The version of the wire format that control datagrams are written in.
-    fn writes(&self) -> u8 {
-        let roster = self.current.as_ref();
-        let wire = roster.map_or(0, |roster| roster.terms.wire);
-        wire.clamp(wire::oldest(self.newest), self.newest)
-    }
-
-    /// The newest version of the wire format that this program speaks, and the members that have
-    /// not said that they speak the one that comes after the roster's.
-    pub(crate) fn wire(&self) -> (u8, Vec<String>) {
-        let Some(roster) = &self.current else {
-            return (self.newest, Vec::new());
-        };
-        let (me, next) = (
-            &self.settings.node.name,
-            roster.terms.wire.saturating_add(1),
-        );
-        let speaks = |name: &String| match name == me {
-            true => Some(&self.newest),
-            false => self.speaks.get(name),
-        };
-        let members = roster.members.iter().map(|member| &member.name);
-        let behind = members.filter(|name| speaks(name).is_none_or(|newest| *newest < next));
-        (self.newest, behind.cloned().collect())
     }
 
     /// Says who is silent here and what works; the node's time began at `epoch`, since 1970.
@@ -516,9 +446,8 @@ impl Membership {
     pub(crate) fn place(&mut self) -> Option<Config> {
         let roster = self.current.as_ref()?;
         let index = roster.index(&self.settings.node.name)? as u32;
-        let (wire, newest) = (roster.terms.wire, self.newest);
-        if !(wire::oldest(newest)..=newest).contains(&wire) {
-            self.alarms.raise(Alarm::NoWire { wire, newest });
+        if let Some(alarm) = self.other_wire(roster) {
+            self.alarms.raise(alarm);
             return None;
         }
         match self.settings.plan(roster) {

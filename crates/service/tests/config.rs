@@ -419,7 +419,7 @@ fn idle_traffic_is_what_was_said() {
         let sent = |world: &World| -> u64 { world.machines().iter().map(Machine::datagrams).sum() };
         let before = sent(&world);
         world.run_for(Duration::from_secs(100));
-        let rate = (sent(&world) - before) as f64 * bytes / 100.0 / members as f64;
+        let rate = (sent(&world) - before) as f64 * bytes / 100.0 / f64::from(members);
         assert!(
             rate <= most && rate > most / 2.0,
             "{rate} of {most}: {text}"

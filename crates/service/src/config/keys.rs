@@ -35,8 +35,8 @@ settings! {
         /// At a clean stop, pass permits on instead of keeping them until the node is back
         hand_on: bool, Default false, Reload;
     }
-    /// The ring. Every node has to be told the same here. Tokens and separation, and [timing],
-    /// are the first roster's; later the roster counts, and `headway node set` changes it.
+    /// The ring. Every node has to be told the same here. Tokens, separation and all times are
+    /// the first roster's; later the roster counts, and `headway node set` changes it.
     ring: RingSettings {
         /// The ring's name
         name: String, Required "web", Restart;
@@ -77,7 +77,7 @@ settings! {
         /// Bits a second, on devices
         baud: NonZeroU32, Default 115200, Restart;
     }
-    /// How long things take, at every node the same, in whole milliseconds: see [ring].
+    /// How long things take, at every node the same, in whole milliseconds.
     timing: TimingSettings {
         /// Send the state again after this long without a change
         refresh: Duration, Default "200ms", Reload;

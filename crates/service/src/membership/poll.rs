@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::change::changed;
 use super::control::{Message, Sender};
 use super::decision::{Change, Decision, Kind};
-use super::roster::{Member, Roster, Terms};
+use super::roster::{Member, Roster};
 use super::{Effect, Membership, Signed};
 use crate::agent::alarm::Alarm;
 use crate::request::{Answer, Changed, Refusal, RequestId};
@@ -28,7 +28,7 @@ pub(super) struct Poll {
 }
 
 #[derive(Debug)]
-enum Purpose {
+pub(super) enum Purpose {
     /// A neighbour has been silent for long.
     Bypass(String),
     /// This node was bypassed and is back.
@@ -103,16 +103,7 @@ impl Membership {
             let beside = beside.map(Member::entry).collect();
             return self.ask(now, Purpose::Return, beside);
         }
-        // One does it for all, when nobody is on the way from ring to ring.
-        let first = roster.active().next();
-        let is_first = first.is_some_and(|member| member.name == *me);
-        if is_first && self.settled == roster.version && self.wire().1.is_empty() {
-            let wire = roster.terms.wire + 1;
-            tracing::info!(wire, "all members speak the next wire format");
-            let terms = Terms {
-                wire,
-                ..roster.terms
-            };
+        if let Some(terms) = self.upgrade(roster) {
             return self.propose(Wanted::Upgrade, Kind::Set(terms));
         }
         let membership = &self.settings.membership;
@@ -147,82 +138,12 @@ impl Membership {
         self.ask(now, purpose, [entry].into());
     }
 
-    /// Adds and removes members, those to add once they have answered, all by one entry.
-    pub(crate) fn handle_follow(
+    pub(super) fn ask(
         &mut self,
         now: Duration,
-        request: RequestId,
-        add: Vec<Member>,
-        remove: Vec<String>,
+        purpose: Purpose,
+        missing: BTreeMap<String, String>,
     ) {
-        if self.poll.is_some() {
-            let reply = Err(Refusal::Busy);
-            return self.effects.push_back(Effect::Reply(request, reply));
-        }
-        let missing: BTreeMap<_, _> = add.iter().map(Member::entry).collect();
-        let nobody = missing.is_empty();
-        let purpose = Purpose::Follow {
-            request,
-            add,
-            remove,
-        };
-        self.ask(now, purpose, missing);
-        if nobody {
-            self.conclude(now);
-        }
-    }
-
-    /// Proposes as many of these changes as can be made at once.
-    fn propose_several(
-        &mut self,
-        request: RequestId,
-        kinds: Vec<(String, Kind)>,
-        mut refused: BTreeMap<String, String>,
-    ) {
-        let Some(roster) = &self.current else {
-            let reply = Err(Refusal::NoRoster);
-            return self.effects.push_back(Effect::Reply(request, reply));
-        };
-        let mut next = roster.clone();
-        let mut kept = Vec::new();
-        for (name, kind) in kinds {
-            match next.changed(&kind) {
-                Ok(changed) => {
-                    next = changed;
-                    kept.push((name, kind));
-                }
-                Err(why) => drop(refused.insert(name, why.to_string())),
-            }
-        }
-        // Whoever would be gone with both its neighbours goes the next time.
-        loop {
-            let kinds = kept.iter().map(|(_, kind)| kind.clone()).collect();
-            let several = self.change(Kind::Several(kinds));
-            let next = several.ok_or(Refusal::NoRoster);
-            let Err(Refusal::Segment(middle)) = next.and_then(|change| self.next(&change)) else {
-                break;
-            };
-            let goes = |(_, kind): &(String, Kind)| matches!(kind, Kind::Remove { .. });
-            let named = kept.iter().position(|one| goes(one) && one.0 == middle);
-            let Some(at) = named.or_else(|| kept.iter().rposition(goes)) else {
-                break;
-            };
-            let why = Refusal::Segment(middle).to_string();
-            refused.insert(kept.remove(at).0, why);
-        }
-        let kinds: Vec<Kind> = kept.into_iter().map(|(_, kind)| kind).collect();
-        if kinds.is_empty() {
-            let tokens = self.current.as_ref().map(|now| changed(now, now.tokens()));
-            let answer = Answer::Changed(Changed {
-                refused,
-                ..tokens.unwrap_or_default()
-            });
-            return self.effects.push_back(Effect::Reply(request, Ok(answer)));
-        }
-        self.propose_but(Wanted::By(request), Kind::Several(kinds), refused);
-    }
-
-    fn ask(&mut self, now: Duration, purpose: Purpose, missing: BTreeMap<String, String>) {
         self.poll = Some(Poll {
             nonce: (self.random)(),
             purpose,
@@ -253,7 +174,7 @@ impl Membership {
         }
     }
 
-    fn conclude(&mut self, now: Duration) {
+    pub(super) fn conclude(&mut self, now: Duration) {
         let Some(poll) = self.poll.take() else { return };
         self.poll_again = now + 2 * self.settings.membership.window;
         let answered = poll.missing.is_empty();
@@ -277,26 +198,7 @@ impl Membership {
                 add,
                 remove,
             } => {
-                let mut refused = BTreeMap::new();
-                let mut kinds = Vec::new();
-                for member in add {
-                    let name = member.name.clone();
-                    match poll.missing.get(&name) {
-                        Some(address) => {
-                            let why = Refusal::Unreachable(name.clone(), address.clone());
-                            refused.insert(name, why.to_string());
-                        }
-                        None => {
-                            let after = None;
-                            kinds.push((name, Kind::Add { member, after }));
-                        }
-                    }
-                }
-                kinds.extend(remove.into_iter().map(|name| {
-                    let gone = false;
-                    (name.clone(), Kind::Remove { name, gone })
-                }));
-                self.propose_several(request, kinds, refused);
+                self.propose_several(request, add, remove, &poll.missing);
             }
             Purpose::Bypass(name) if answered => {
                 tracing::warn!(%name, "is silent on the ring but answers: not bypassed");
@@ -316,7 +218,12 @@ impl Membership {
         self.propose_but(wanted, kind, BTreeMap::new());
     }
 
-    fn propose_but(&mut self, wanted: Wanted, kind: Kind, refused: BTreeMap<String, String>) {
+    pub(super) fn propose_but(
+        &mut self,
+        wanted: Wanted,
+        kind: Kind,
+        refused: BTreeMap<String, String>,
+    ) {
         let change = self.change(kind);
         match change.ok_or(Refusal::NoRoster).and_then(|change| {
             let next = self.next(&change)?;
@@ -336,7 +243,7 @@ impl Membership {
         }
     }
 
-    fn change(&self, kind: Kind) -> Option<Change> {
+    pub(super) fn change(&self, kind: Kind) -> Option<Change> {
         self.current.as_ref().map(|roster| Change {
             id: (self.random)(),
             version: roster.version,
@@ -346,7 +253,7 @@ impl Membership {
     }
 
     /// The roster after a change, unless the ring could not run by it.
-    fn next(&self, change: &Change) -> Result<Roster, Refusal> {
+    pub(super) fn next(&self, change: &Change) -> Result<Roster, Refusal> {
         if self.settings.is_fixed() {
             return Err(Refusal::Fixed);
         }
