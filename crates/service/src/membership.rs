@@ -27,7 +27,7 @@ use crate::config::Settings;
 use crate::hearsay::{Hearsay, Unheard, Working};
 use crate::identity::{Identities, NodeKey};
 use crate::permits::Grant;
-use crate::request::{Refusal, Reply, RequestId};
+use crate::request::{Changed, Refusal, Reply, RequestId};
 use challenge::Challenge;
 pub(crate) use change::Word;
 use change::known_roster;
@@ -50,6 +50,8 @@ mod peers;
 mod poll;
 pub mod roster;
 mod rotation;
+mod several;
+mod wire;
 
 /// How often a node tells its neighbours which roster it has.
 const OFFER_EVERY: Duration = Duration::from_secs(1);
@@ -100,6 +102,10 @@ pub(crate) struct Membership {
     settings: Arc<Settings>,
     keyring: Keyring,
     ring: RingId,
+    /// The newest version of the wire format that this program speaks; and the members' programs,
+    /// as they say.
+    newest: u8,
+    speaks: BTreeMap<String, u8>,
     /// Drawn at the start, so that others notice two of this node.
     boot: u64,
     random: fn() -> u64,
@@ -133,7 +139,7 @@ pub(crate) struct Membership {
     /// Changes that are not decided yet, by their numbers.
     proposals: BTreeMap<u64, Proposal>,
     /// Those that are, by the version that they make: who wanted it, and is answered when.
-    unanswered: Vec<(u64, RequestId, Duration)>,
+    unanswered: Vec<(Changed, RequestId, Duration)>,
     poll_again: Duration,
     silent_since: BTreeMap<String, Duration>,
     hearsay: Hearsay,
@@ -156,6 +162,7 @@ impl Membership {
         credentials: Credentials,
         kept: Result<Option<&[u8]>, ()>,
         leaving: Vec<(String, String)>,
+        newest: u8,
         (random, epoch): (fn() -> u64, Duration),
     ) -> Membership {
         let keyring = Keyring::new(credentials, &settings.ring.name, &settings.node.name);
@@ -176,6 +183,8 @@ impl Membership {
         let trust = has_keys.then(|| trust.unwrap_or_else(listed));
         let mut membership = Membership {
             ring: settings.ring.name_id(),
+            newest,
+            speaks: BTreeMap::new(),
             boot: random(),
             random,
             epoch,
@@ -210,6 +219,7 @@ impl Membership {
             keyring,
         };
         membership.check_own_key();
+        membership.report_differences();
         membership
     }
 
@@ -219,16 +229,7 @@ impl Membership {
         if let Some(key) = key.filter(|_| self.keyring.shared().is_some()) {
             self.keyring.set_shared(key);
         }
-        let (timing, roster) = (&self.settings.timing, self.current.as_ref());
-        let agreed = |roster: &Roster| {
-            (roster.dwell_most(), roster.grace()) == (timing.dwell_most, timing.grace)
-        };
-        if !roster.is_none_or(agreed) {
-            tracing::warn!(
-                "timing.dwell_most and timing.grace are the same for the whole ring: its roster \
-                 has others than this file, and counts"
-            );
-        }
+        self.report_differences();
     }
 
     /// How the node stands to the ring from now on.
@@ -246,8 +247,7 @@ impl Membership {
         let contradicts = sender.mark.contradicts(&own);
         self.alarms
             .set(contradicts, Alarm::OtherMembers(name.clone()));
-        let disagrees = sender.agreement != self.settings.ring.agreement();
-        self.alarms.set(disagrees, Alarm::OtherRing(name.clone()));
+        self.note_wire(sender);
         // A node that has this roster or a later one, and uses nothing of an earlier
         // one any more, need not be waited for.
         let knows = sender.mark == own || sender.mark.replaces(&own);
@@ -381,7 +381,8 @@ impl Membership {
             name: self.settings.node.name.clone(),
             address: self.own_address().to_owned(),
             mark: self.exchange.mark(),
-            agreement: self.settings.ring.agreement(),
+            wire: self.writes(),
+            newest: self.newest,
             boot: self.boot,
             drained: self.standing.taking_part || self.standing.idle,
             on_ring: self.standing.on_ring,
@@ -491,8 +492,12 @@ impl Membership {
     pub(crate) fn place(&mut self) -> Option<Config> {
         let roster = self.current.as_ref()?;
         let index = roster.index(&self.settings.node.name)? as u32;
-        match self.settings.plan(roster.active().count()) {
-            Ok(plan) => Some(self.settings.machine(roster, index, plan)),
+        if let Some(alarm) = self.other_wire(roster) {
+            self.alarms.raise(alarm);
+            return None;
+        }
+        match self.settings.plan(roster) {
+            Ok(plan) => Some(roster.place(index, plan)),
             Err(error) => {
                 let version = roster.version;
                 self.alarms.raise(Alarm::NoPlan { version, error });

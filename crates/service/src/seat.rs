@@ -10,7 +10,7 @@ use std::time::Duration;
 use headway_node::state::Token;
 use headway_node::wire;
 use headway_node::{
-    Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, RestoreError, Rule, Timing,
+    Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, RestoreError, Rule,
 };
 
 use crate::permits::Grant;
@@ -171,19 +171,15 @@ impl Seat {
         self.restored = None;
     }
 
-    /// The times or the keys have changed: a machine with others goes on from the state of
-    /// this one.
-    pub(crate) fn set(&mut self, now: Duration, timing: Timing, keys: Keys) {
+    /// The keys have changed: a machine with others goes on from the state of this one.
+    pub(crate) fn set_keys(&mut self, now: Duration, keys: Keys) {
         let Some(machine) = &self.machine else { return };
-        let config = Config {
-            timing,
-            ..*machine.config()
-        };
+        let config = *machine.config();
         let mut state = Vec::new();
         machine.save(&mut state);
         match self.restore(now, config, keys, &state) {
             Ok(restored) => self.machine = Some(restored),
-            Err(error) => tracing::error!(%error, "the new times are not used"),
+            Err(error) => tracing::error!(%error, "the new key is not used"),
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant, SystemTime};
 
+use headway_node::wire;
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
@@ -74,6 +75,19 @@ pub enum Stopped {
 ///
 /// When it cannot start, or its transport breaks.
 pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<Stopped, ServiceError> {
+    run_speaking(wire::VERSION, settings, reread)
+}
+
+/// The same as a program would whose newest version of the wire format is `wire`.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub fn run_speaking(
+    wire: u8,
+    settings: &Settings,
+    reread: Reread<'_>,
+) -> Result<Stopped, ServiceError> {
     let level = log::start(&settings.log);
     let credentials = credentials(settings)?;
     let store = open_store(settings)?;
@@ -84,6 +98,7 @@ pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<Stopped, ServiceEr
         .build()
         .map_err(system("cannot start"))?;
     runtime.block_on(run_on(
+        wire,
         settings,
         reread,
         &level,
@@ -122,6 +137,7 @@ fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
 }
 
 async fn run_on(
+    wire: u8,
     settings: &Settings,
     reread: Reread<'_>,
     level: &log::Level,
@@ -149,6 +165,7 @@ async fn run_on(
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default()
             .saturating_sub(began.elapsed()),
+        wire,
         random,
     };
     let (to_keeper, orders_to_keeper) = mpsc::unbounded_channel();
@@ -156,6 +173,7 @@ async fn run_on(
     let keeping = keeper::Setup {
         name: settings.node.name.clone(),
         folder: settings.node.state_dir.clone(),
+        etcd: settings.ring.etcd.clone(),
         random,
     };
     let keeper = tokio::spawn(keeper::run(keeping, orders_to_keeper, from_keeper));

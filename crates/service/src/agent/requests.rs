@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::{Key, Timing};
+use headway_node::Key;
 
 use super::alarm::Alarm;
 use super::{Agent, Effect, rules};
@@ -106,6 +106,14 @@ impl Agent {
                 self.membership.handle_remove(id, name, gone);
                 return None;
             }
+            Request::Follow { add, remove } => {
+                self.membership.handle_follow(now, id, add, remove);
+                return None;
+            }
+            Request::Set(other) => {
+                self.membership.handle_set(id, other);
+                return None;
+            }
             Request::Recover { gone, word } => self.membership.recover(now, &gone, word),
             Request::Rotate(next) => {
                 self.membership.rotate(now, id, *next);
@@ -129,10 +137,9 @@ impl Agent {
             }
             Request::Keeping(wrong) => {
                 self.keeping.clear(|_| true);
-                let wrong = wrong.map(Alarm::Keeping);
-                wrong
-                    .into_iter()
-                    .for_each(|wrong| self.keeping.raise(wrong));
+                if let Some(wrong) = wrong {
+                    self.keeping.raise(Alarm::Keeping(wrong));
+                }
                 return None;
             }
             Request::StepEnded {
@@ -180,18 +187,12 @@ impl Agent {
         self.settings = Arc::new(new);
         self.rollouts.set_allowed(&self.settings.rollout.allow);
         let roster = self.membership.roster();
-        let rules = rules(&self.settings, roster);
-        let timing = Timing {
-            dwell_most: rules.dwell_most,
-            grace: rules.grace,
-            ..self.settings.timing.timing()
-        };
-        self.permits.set_rules(now, rules);
+        self.permits.set_rules(now, rules(&self.settings, roster));
         self.membership.set(Arc::clone(&self.settings), key);
         let config = self.seat.machine().map(|machine| *machine.config());
         let keys = config.and_then(|config| self.membership.link_keys(&config));
         if let Some(keys) = keys {
-            self.seat.set(now, timing, keys);
+            self.seat.set_keys(now, keys);
         }
         tracing::info!("the configuration was read again");
     }

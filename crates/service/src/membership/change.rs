@@ -7,7 +7,7 @@ use super::roster::{Member, Roster, Signed};
 use super::{Effect, Membership};
 use crate::agent::alarm::{Alarm, Reason};
 use crate::config::Settings;
-use crate::request::{Answer, Refusal, Reply};
+use crate::request::{Answer, Changed, Refusal, Reply};
 
 /// On whose word a new log begins.
 #[derive(Clone, Debug)]
@@ -55,9 +55,20 @@ impl Membership {
             version = new.version,
             members = new.members.len(),
             bypassed = ?new.bypassed,
+            tokens = new.tokens(),
+            separation = new.terms.separation,
+            wire = new.terms.wire,
             "a new roster"
         );
         self.previous_until = now + TELL_FOR;
+        if new.tokens() < new.terms.tokens {
+            tracing::warn!(
+                tokens = new.tokens(),
+                wanted = new.terms.tokens,
+                members = new.active().count(),
+                "fewer tokens travel than are wanted: no more fit on these members"
+            );
+        }
         if let Some(old) = &self.current {
             let left = left_beside(old, &new, me);
             if !left.is_empty() {
@@ -77,9 +88,10 @@ impl Membership {
         self.challenges.clear();
         self.silent_since.clear();
         self.alarms.clear(|alarm| {
-            use Alarm::{Cloned, OtherMembers, OtherRing};
-            !matches!(alarm, OtherMembers(_) | OtherRing(_) | Cloned(_))
+            use Alarm::{Cloned, OtherMembers};
+            !matches!(alarm, OtherMembers(_) | Cloned(_))
         });
+        self.speaks.retain(|name, _| new.member(name).is_some());
         let old = self.current.replace(new.clone());
         self.follow_peers(old.as_ref(), &new);
         self.check_own_key();
@@ -103,13 +115,16 @@ impl Membership {
         let keepers = roster.keepers();
         let left = keepers.filter(|member| !gone.contains(&member.name));
         let (left, all) = (left.count(), roster.keepers().count());
-        if 2 * left > all {
+        // Of an etcd only somebody can know that it is lost.
+        if 2 * left > all && !roster.etcd {
             return Err(Refusal::Majority(left, all));
         }
-        self.settings.plan(next.active().count())?;
+        next.plan()?;
         next.version = roster.version.saturating_add(RECOVERED);
+        next.longest_before_ms = roster.longest_permit().as_millis() as u64;
         (next.origin, next.before, next.left) = Default::default();
-        let (version, operator) = (next.version, next.operator);
+        let changed = changed(&next, roster.tokens());
+        let operator = next.operator;
         let mut signed = Signed::new(next);
         let message = signed.mark().message();
         match word {
@@ -131,7 +146,7 @@ impl Membership {
         }
         self.exchange.take(signed);
         self.follow_exchange(now);
-        Ok(Answer::Version(version))
+        Ok(Answer::Changed(changed))
     }
 
     /// Tells whoever should know which roster this node has.
@@ -161,6 +176,19 @@ impl Membership {
                 self.exchange.offer(address);
             }
         }
+    }
+}
+
+/// What somebody is told of a new roster.
+pub(super) fn changed(roster: &Roster, tokens_before: u32) -> Changed {
+    Changed {
+        version: roster.version,
+        tokens: roster.tokens(),
+        tokens_before,
+        tokens_wanted: roster.terms.tokens,
+        separation: roster.terms.separation,
+        members: roster.active().count(),
+        ..Changed::default()
     }
 }
 

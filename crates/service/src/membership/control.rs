@@ -4,15 +4,15 @@
 //! | bytes | what |
 //! |---|---|
 //! | 0..2 | `HC` |
-//! | 2 | version, 2 |
+//! | 2 | version of the wire format, as the sender's roster says, or the oldest that it speaks |
 //! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers, 8 signatures of a roster; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
 //! | 60..64 | its size in bytes |
-//! | 64..73 | tokens (4), separation (4), payload (1) that the sender was told |
-//! | 73..81 | a number that the sender drew when it started |
-//! | 81 | length of the sender's name, then the name |
+//! | 64 | the newest version that the sender speaks |
+//! | 65..73 | a number that the sender drew when it started |
+//! | 73 | length of the sender's name, then the name |
 //! | then | length of the sender's address, then the address |
 //! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes; signatures: version (8), digest (32), size (4), then each with who signed (32) and the signature (64) |
 //! | last 32 | HMAC-SHA-256 of everything before, with the key that sender and receiver share |
@@ -21,7 +21,7 @@
 //! not to where it came from: a copy sent from elsewhere makes nobody send anything
 //! there.
 
-use headway_node::{Key, MAC_BYTES, RingId};
+use headway_node::{Key, MAC_BYTES, RingId, wire};
 use thiserror::Error;
 
 use crate::identity::{SignerKey, Vouch};
@@ -36,9 +36,7 @@ pub const PROOF: u16 = u16::MAX;
 /// How many signatures one datagram carries at most.
 pub const MAX_VOUCHES: usize = 10;
 
-const VERSION: u8 = 2;
-
-const FIXED_BYTES: usize = 81;
+const FIXED_BYTES: usize = 73;
 
 /// Who sends, and what it knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +47,10 @@ pub struct Sender {
     pub address: String,
     /// Its roster.
     pub mark: Mark,
-    /// What it was told of the ring; all nodes have to be told the same.
-    pub agreement: [u8; 9],
+    /// The version of the wire format that it writes.
+    pub wire: u8,
+    /// The newest that it speaks; it speaks the one before, too.
+    pub newest: u8,
     /// Drawn when it started.
     pub boot: u64,
     /// No permit of an earlier roster is in use here any more.
@@ -132,9 +132,12 @@ pub struct Letter {
 /// Why a control datagram was not listened to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 pub enum Refused {
-    /// Not a control datagram, or not one of this version.
+    /// Not a control datagram.
     #[error("not a control datagram")]
     Malformed,
+    /// From somebody with the key, in a version that this program does not speak.
+    #[error("wire format {0}")]
+    Wire(u8),
     /// Not from somebody with the key.
     #[error("not authenticated")]
     Unauthenticated,
@@ -151,6 +154,7 @@ impl Refused {
     pub const fn name(self) -> &'static str {
         match self {
             Refused::Malformed => "control_malformed",
+            Refused::Wire(_) => "control_wire",
             Refused::Unauthenticated => "control_unauthenticated",
             Refused::Stranger => "control_stranger",
             Refused::Ring => "control_ring",
@@ -192,10 +196,10 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
     bytes.extend_from_slice(b"HC");
     let drained = if sender.drained { DRAINED } else { 0 };
     let on_ring = if sender.on_ring { ON_RING } else { 0 };
-    bytes.extend_from_slice(&[VERSION, kind | drained | on_ring]);
+    bytes.extend_from_slice(&[sender.wire, kind | drained | on_ring]);
     bytes.extend_from_slice(&ring.0);
     bytes.extend_from_slice(&write_mark(&sender.mark));
-    bytes.extend_from_slice(&sender.agreement);
+    bytes.push(sender.newest);
     bytes.extend_from_slice(&sender.boot.to_be_bytes());
     for text in [&sender.name, &sender.address] {
         bytes.push(text.len().min(255) as u8);
@@ -219,18 +223,25 @@ pub fn sender(datagram: &[u8]) -> Option<&str> {
     str::from_utf8(name).ok().filter(|name| valid_name(name))
 }
 
-/// Reads a datagram, which one of these keys has to authenticate.
+/// Reads a datagram, which one of these keys has to authenticate, in a program that speaks
+/// versions up to `newest`. All versions have letters, version and code where this one has them,
+/// so that others can be told apart.
 ///
 /// # Errors
 ///
 /// Why it is not one to listen to.
-pub fn read(datagram: &[u8], ring: RingId, keys: &[Key]) -> Result<(Sender, Message), Refused> {
+pub fn read(
+    datagram: &[u8],
+    ring: RingId,
+    keys: &[Key],
+    newest: u8,
+) -> Result<(Sender, Message), Refused> {
     let signed = datagram
         .len()
         .checked_sub(MAC_BYTES)
         .ok_or(Refused::Malformed)?;
     let (bytes, mac) = datagram.split_at(signed);
-    if bytes.len() < FIXED_BYTES || bytes[..3] != [b'H', b'C', VERSION] {
+    if bytes.len() < FIXED_BYTES || !is_control(bytes) {
         return Err(Refused::Malformed);
     }
     if keys.is_empty() {
@@ -238,6 +249,9 @@ pub fn read(datagram: &[u8], ring: RingId, keys: &[Key]) -> Result<(Sender, Mess
     }
     if !keys.iter().any(|key| key.verify(bytes, mac)) {
         return Err(Refused::Unauthenticated);
+    }
+    if !(wire::oldest(newest)..=newest).contains(&bytes[2]) {
+        return Err(Refused::Wire(bytes[2]));
     }
     if bytes[4..20] != ring.0 {
         return Err(Refused::Ring);
@@ -251,7 +265,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
     let on_ring = bytes[3] & ON_RING != 0;
     let mut rest = &bytes[20..];
     let mark = read_mark(&mut rest)?;
-    let agreement = take(&mut rest)?;
+    let [newest] = take(&mut rest)?;
     let boot = u64::from_be_bytes(take(&mut rest)?);
     let mut text = || {
         let [length] = take(&mut rest)?;
@@ -305,7 +319,8 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         name,
         address,
         mark,
-        agreement,
+        wire: bytes[2],
+        newest,
         boot,
         drained,
         on_ring,
@@ -345,7 +360,8 @@ mod tests {
                 digest: [9; 32],
                 size: 77,
             },
-            agreement: [1; 9],
+            wire: 1,
+            newest: 1,
             boot: 5,
             drained: true,
             on_ring: false,
@@ -384,14 +400,20 @@ mod tests {
             let bytes = write(ring, &sender(), &message, &key());
             assert!(is_control(&bytes) && bytes.len() <= 1452);
             assert_eq!(super::sender(&bytes), Some("a"));
-            assert_eq!(read(&bytes, ring, &[key()]), Ok((sender(), message)));
-            assert_eq!(read(&bytes, RingId([6; 16]), &[key()]), Err(Refused::Ring));
-            assert_eq!(read(&bytes, ring, &[]), Err(Refused::Stranger));
-            for at in 3..bytes.len() {
+            assert_eq!(read(&bytes, ring, &[], 1), Err(Refused::Stranger));
+            assert_eq!(read(&bytes, ring, &[key()], 1), Ok((sender(), message)));
+            // The same program, the next and the one after that.
+            assert!(read(&bytes, ring, &[key()], 2).is_ok());
+            assert_eq!(read(&bytes, ring, &[key()], 3), Err(Refused::Wire(1)));
+            assert_eq!(
+                read(&bytes, RingId([6; 16]), &[key()], 1),
+                Err(Refused::Ring)
+            );
+            for at in 2..bytes.len() {
                 let mut changed = bytes.clone();
                 changed[at] ^= 0x10;
                 assert_eq!(
-                    read(&changed, ring, &[key()]),
+                    read(&changed, ring, &[key()], 1),
                     Err(Refused::Unauthenticated)
                 );
             }
@@ -401,17 +423,17 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = read(&bytes, RingId([5; 16]), &[key()]);
+            let _ = read(&bytes, RingId([5; 16]), &[key()], 1);
             let _ = super::sender(&bytes);
             // The same with a valid signature, so that the parser is reached.
-            let mut signed = [b'H', b'C', VERSION].to_vec();
+            let mut signed = b"HC\x01".to_vec();
             signed.append(&mut bytes);
             if signed.len() > 20 {
                 signed[4..20].copy_from_slice(&[5; 16]);
             }
             let mac = key().sign(&signed);
             signed.extend_from_slice(&mac);
-            let _ = read(&signed, RingId([5; 16]), &[key()]);
+            let _ = read(&signed, RingId([5; 16]), &[key()], 1);
         }
     }
 }

@@ -23,10 +23,13 @@ impl Membership {
     pub(crate) fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
         let name = control::sender(datagram).unwrap_or_default();
         let (keys, peer) = self.keys_from(name);
-        let read = control::read(datagram, self.ring, &keys);
+        let read = control::read(datagram, self.ring, &keys, self.newest);
         let (mut sender, message) = match read {
             Ok(read) => read,
-            Err(reason) => return self.reject(Reason::Control(reason)),
+            Err(reason) => {
+                self.note_refused(reason);
+                return self.reject(Reason::Control(reason));
+            }
         };
         if self.keyring.shared().is_none() {
             let between_members = matches!(
@@ -69,7 +72,7 @@ impl Membership {
 
     /// Those that are about to come, or have left.
     fn guests(&self) -> impl Iterator<Item = &Member> {
-        let asked = self.poll.as_ref().and_then(Poll::new_member);
+        let asked = self.poll.iter().flat_map(Poll::new_members);
         let proposed = self.proposals.values();
         let proposed = proposed.flat_map(|proposal| &proposal.next.members);
         asked

@@ -36,6 +36,7 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
         tokens: 1,
         payload: 0,
         rule: Rule::MovingBlock,
+        version: 1,
     };
     let mut forged = vec![0; layout.bytes()];
     let wrong = Key::new(b"not the key of the ring").unwrap();
@@ -217,6 +218,7 @@ fn a_compromised_member_speaks_for_itself_only() {
         tokens: 1,
         payload: 0,
         rule: Rule::MovingBlock,
+        version: 1,
     };
     let hop = identities[4].key_with("test", Purpose::Hop, "e", ("a", &identities[0].public()));
     let mut bytes = vec![0; layout.bytes()];
@@ -277,7 +279,8 @@ pub(crate) fn sender(name: &str, mark: Mark) -> Sender {
         name: name.into(),
         address: "127.0.0.1:9".into(),
         mark,
-        agreement: [0; 9],
+        wire: 1,
+        newest: 1,
         boot: 7,
         drained: true,
         on_ring: false,
