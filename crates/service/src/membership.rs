@@ -128,8 +128,6 @@ pub(crate) struct Membership {
     previous_until: Duration,
     /// Members that have left: as long, they are still told that they have.
     former: BTreeMap<String, Member>,
-    /// Where nodes with keys have said that they are.
-    heard_at: BTreeMap<String, String>,
     clones: Clones,
     /// A change of this node's key pairs that is on its way to the disk.
     unkept_key: Option<rotation::Rotation>,
@@ -192,7 +190,6 @@ impl Membership {
             signatures_kept: own.as_ref().map_or(0, |own| own.signatures().count()),
             exchange: Exchange::new(&settings.ring.name, trust, own),
             former: BTreeMap::new(),
-            heard_at: BTreeMap::new(),
             clones: Clones::default(),
             unkept_key: None,
             ready: VecDeque::new(),

@@ -84,6 +84,64 @@ fn mistakes_are_shown_with_file_line_and_key() {
     assert!(ran.err.contains("is the node running"), "{}", ran.err);
 }
 
+#[test]
+fn every_machine_makes_its_own_key_and_members_are_listed_with_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| headway_in(folder.path(), arguments);
+    let key = |file: &str| {
+        let ran = run(&format!("node identity {file}"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        (ran.out.trim().to_owned(), ran.err)
+    };
+    let (a, told) = key("a.identity");
+    assert!(
+        a.starts_with("hw1") && told.contains("they stay on this machine"),
+        "{told}"
+    );
+    let (again, told) = key("a.identity");
+    assert!(again == a && told.is_empty(), "{told}");
+    let (b, _) = key("b.identity");
+    let init =
+        format!("node init node.toml --member a=127.0.0.1:7400={a} --member b=127.0.0.2:7400={b}");
+    assert_eq!(run(&init).code, 0);
+    let check = "node check-config --config node.toml --node-identity-file";
+    let ran = run(&format!("{check} a.identity"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in ["members               2", "a pair for each member"] {
+        assert!(ran.out.contains(part), "{part} not in\n{}", ran.out);
+    }
+    let ran = run(&format!("{check} b.identity"));
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("ring.members: a has the key hw1"),
+        "{}",
+        ran.err
+    );
+    let ran = run(&format!("{check} none.identity"));
+    assert!(
+        ran.err.contains("headway node identity none.identity"),
+        "{}",
+        ran.err
+    );
+    // The example as it is says what to fill in.
+    assert_eq!(run("node init example.toml").code, 0);
+    let ran = run("node check-config --config example.toml");
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err
+            .contains("is no node's key: expected what `headway node identity` prints"),
+        "{}",
+        ran.err
+    );
+    let ran = run("node init other.toml --member a=127.0.0.1:7400");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("expected NAME=ADDRESS=KEY"), "{}", ran.err);
+    let ran = run("node identity --operator operator.key");
+    assert!(ran.code == 0 && ran.out.starts_with("hwo1"), "{}", ran.err);
+    let same = run("node identity --operator operator.key");
+    assert_eq!(same.out, ran.out);
+}
+
 /// Kills the nodes of a test, whatever becomes of it.
 struct Nodes(Vec<Child>);
 

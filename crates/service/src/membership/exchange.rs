@@ -16,6 +16,10 @@ use crate::identity::{SignerKey, Vouch};
 use crate::membership::control::{CHUNK_BYTES, MAX_VOUCHES, Message, PROOF, Sender};
 use crate::membership::roster::{Mark, Roster, RosterError, Signed};
 
+pub(crate) use trust::Trust;
+
+mod trust;
+
 /// Larger than any roster can be.
 const MAX_BYTES: u32 = 2 << 20;
 
@@ -52,34 +56,6 @@ pub(crate) struct Exchange {
     refused: Option<RosterError>,
     /// Who has offered a roster without enough signatures, and its version.
     unproven: Option<(String, u64)>,
-}
-
-/// Whose signatures prove a roster: more than half of some keepers', or the operator's.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trust {
-    keepers: Vec<SignerKey>,
-    operator: Option<SignerKey>,
-}
-
-impl Trust {
-    /// What a node with this roster goes by.
-    pub(crate) fn of(roster: &Roster) -> Trust {
-        let keys = roster.keepers().filter_map(|member| member.key.as_ref());
-        Trust {
-            keepers: keys.map(|key| *key.signer()).collect(),
-            operator: roster.operator,
-        }
-    }
-
-    fn covers(&self, by: &SignerKey) -> bool {
-        self.keepers.contains(by) || self.operator.as_ref() == Some(by)
-    }
-
-    fn is_enough(&self, signers: &[SignerKey]) -> bool {
-        let keepers = signers.iter().filter(|by| self.keepers.contains(by));
-        let operator = |by: &SignerKey| self.operator.as_ref() == Some(by);
-        2 * keepers.count() > self.keepers.len() || signers.iter().any(operator)
-    }
 }
 
 /// A roster on its way.

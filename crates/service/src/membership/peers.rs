@@ -6,7 +6,7 @@ use headway_node::{Config, Key};
 
 use super::control::{self, Message, Refused};
 use super::poll::Poll;
-use super::roster::{MAX_MEMBERS, Member, Roster};
+use super::roster::{Member, Roster};
 use super::{Membership, NodeKey};
 use crate::agent::alarm::{Alarm, Reason};
 
@@ -31,36 +31,27 @@ impl Membership {
                 return self.reject(Reason::Control(reason));
             }
         };
-        if self.keyring.shared().is_none() {
-            let between_members = matches!(
-                message,
-                Message::Letter(_)
-                    | Message::Rollouts { .. }
-                    | Message::Hearsay { .. }
-                    | Message::Vouches { .. }
-            );
-            if peer == Peer::Guest && between_members {
+        let may_say = match &message {
+            // One that has left the roster may have a vote in its log for a moment longer, and
+            // is asked for it; it asks nothing.
+            Message::Letter(letter) => letter.is_answer,
+            Message::Rollouts { .. } | Message::Hearsay { .. } | Message::Vouches { .. } => false,
+            _ => true,
+        };
+        match peer {
+            Some((_, Peer::Guest)) if !may_say => {
                 return self.reject(Reason::Control(Refused::Stranger));
             }
             // Nobody is where it says it is if the roster says something else.
-            let named = |member: &&Member| member.name == sender.name;
-            let address = { self.listed() }.find(named);
-            match address.map(|member| member.address.clone()) {
-                Some(address) => sender.address = address,
-                None => self.remember(&sender.name, &sender.address),
-            }
+            Some((address, _)) => sender.address = address,
+            None => {}
         }
-        let cloned = self.clones.hear(now, &sender.name, sender.boot);
-        let alarm = Alarm::Cloned(sender.name.clone());
-        self.alarms.set(cloned, alarm);
+        if { self.listed() }.any(|member| member.name == sender.name) {
+            let cloned = self.clones.hear(now, &sender.name, sender.boot);
+            let alarm = Alarm::Cloned(sender.name.clone());
+            self.alarms.set(cloned, alarm);
+        }
         self.handle_message(now, &sender, &message);
-    }
-
-    fn remember(&mut self, name: &str, address: &str) {
-        if self.heard_at.len() >= MAX_MEMBERS {
-            self.heard_at.clear();
-        }
-        self.heard_at.insert(address.to_owned(), name.to_owned());
     }
 
     /// The members, or, without a roster, those that the file lists.
@@ -90,16 +81,20 @@ impl Membership {
         member.or_else(guest).filter(|(one, _)| one.name != *me)
     }
 
-    fn keys_from(&mut self, name: &str) -> (Vec<Key>, Peer) {
+    /// The keys of whoever has this name, and, if it has its own, where it is and how it stands.
+    fn keys_from(&mut self, name: &str) -> (Vec<Key>, Option<(String, Peer)>) {
         if let Some(key) = self.keyring.shared() {
-            return (vec![key.clone()], Peer::Member);
+            return (vec![key.clone()], None);
         }
         let known = self.peer(|member| member.name == name);
-        let known = known.and_then(|(member, peer)| Some((member.key?, peer)));
+        let known = known.and_then(|(member, peer)| {
+            let address = member.address.clone();
+            Some((member.key?, (address, peer)))
+        });
         let Some((key, peer)) = known else {
-            return (Vec::new(), Peer::Guest);
+            return (Vec::new(), None);
         };
-        (self.keyring.control(name, &key), peer)
+        (self.keyring.control(name, &key), Some(peer))
     }
 
     /// The keys for a datagram to an address: none if nobody is known there.
@@ -107,9 +102,7 @@ impl Membership {
         if let Some(key) = self.keyring.shared() {
             return vec![key.clone()];
         }
-        let there = self.heard_at.get(address);
         let known = self.peer(|member| member.address == address);
-        let known = known.or_else(|| self.peer(|member| Some(&member.name) == there));
         let known = known.and_then(|(member, _)| Some((member.name.clone(), member.key?)));
         let Some((name, key)) = known else {
             return Vec::new();

@@ -26,10 +26,7 @@ fn members_come_go_die_and_return_by_an_etcd() {
         fleet.start(at);
     }
     fleet.settle_of(&[0, 1, 2]);
-    let add = |fleet: &Fleet| {
-        let body = json!({ "name": "d", "address": fleet.address(3) });
-        fleet.ask(1, "POST", "/v1/members", Some(&body))
-    };
+    let add = |fleet: &Fleet| fleet.ask(1, "POST", "/v1/members", Some(&fleet.member(3)));
     fleet.until("d listens", || fleet.status(3)["phase"] == "outside");
     assert_eq!(add(&fleet).unwrap()["version"], 2);
     fleet.until("four members", || {

@@ -139,7 +139,7 @@ fn at_capacity_a_member_less_is_a_token_less_until_it_is_back() {
     // It may have been bypassed before, and with it the token.
     assert_eq!((&tokens[0], &tokens[2]), (&json!(1), &json!(2)));
     now(&fleet, &[0, 1, 2, 3], 1, 4);
-    let body = json!({ "name": "e", "address": fleet.address(4) });
+    let body = fleet.member(4);
     fleet.start(4);
     fleet.until("e listens", || fleet.status(4)["phase"] == "outside");
     let answer = fleet.ask(1, "POST", "/v1/members", Some(&body)).unwrap();
@@ -230,6 +230,11 @@ fn a_rolling_upgrade_changes_the_wire_format_when_everybody_speaks_the_next() {
     fleet.write_config(4, 4);
     fleet.speak(4, 1);
     fleet.start(4);
+    fleet.until("e listens", || fleet.status(4)["phase"] == "outside");
+    // Nobody speaks to a stranger, so it hears of that when somebody wants to add it.
+    let unheard = fleet.ask(0, "POST", "/v1/members", Some(&fleet.member(4)));
+    let unheard = unheard.unwrap_err();
+    assert!(unheard.contains("e does not answer"), "{unheard}");
     fleet.until("e says so", || {
         alarms(&fleet, 4).contains("somebody writes wire format 2, and this program speaks 1 only")
     });
@@ -254,7 +259,7 @@ fn several_members_come_and_go_by_one_entry() {
     fleet.until("f and g listen", || {
         (5..7).all(|at| fleet.status(at)["phase"] == "outside")
     });
-    let member = |at: usize| json!({ "name": names[at], "address": fleet.address(at) });
+    let member = |at: usize| fleet.member(at);
     let body = json!({ "add": [member(5), member(7), member(6)], "remove": ["b", "zz"] });
     let answer = fleet.ask(2, "PATCH", "/v1/members", Some(&body)).unwrap();
     assert_eq!(answer["version"], 2);
