@@ -11,6 +11,7 @@ bench:
 	./scripts/install-tools
 	cargo build --release -p headway
 	cargo run --release -p headway-bench
+	cargo run --release -p headway-bench --features keepers keepers
 
 firmware:
 	./scripts/install-tools

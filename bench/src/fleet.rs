@@ -37,6 +37,8 @@ pub(crate) struct Ring {
     timing: &'static str,
     /// What the configuration says of the transport, given a node's name.
     transport: fn(&Path, &str) -> [String; 2],
+    /// Lines for `[api]` and what follows it, given a node's place.
+    pub(crate) api: fn(&Ring, usize) -> String,
     processes: Vec<(usize, Child)>,
 }
 
@@ -64,6 +66,7 @@ impl Ring {
             first_port,
             timing,
             transport: udp,
+            api: |_, _| String::new(),
             processes: Vec::new(),
         }
     }
@@ -92,10 +95,11 @@ impl Ring {
         let [node, more] = (self.transport)(self.folder.path(), &format!("n{at}"));
         format!(
             "[node]\nname = \"n{at}\"\nlisten = \"127.0.0.1:{}\"\nstate_dir = \"{folder}/{at}\"\n\
-             {node}{more}[api]\nsocket = \"{folder}/{at}.sock\"\n[log]\nlevel = \"error\"\n[timing]\n{}\
+             {node}{more}[api]\nsocket = \"{folder}/{at}.sock\"\n{}[log]\nlevel = \"error\"\n[timing]\n{}\
              [ring]\nname = \"bench\"\nkey_file = \"{folder}/key\"\ntokens = 1\nseparation = 1\n\
              {members}",
             self.port(at),
+            (self.api)(self, at),
             self.timing
         )
     }
@@ -116,8 +120,12 @@ impl Ring {
         self.processes.push((at, child));
     }
 
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     pub(crate) fn socket(&self, at: usize) -> PathBuf {
-        self.folder.path().join(format!("{at}.sock"))
+        self.path(&format!("{at}.sock"))
     }
 
     pub(crate) fn status(&self, at: usize) -> Value {

@@ -210,7 +210,7 @@ fn ring_block(ring: &Ring, time: Duration) -> Block {
 
 /// Hand-overs so far, and when that was: the middle of the time that asking took. With two
 /// nodes and one token, the other node has handed it over as often.
-fn hops(ring: &Ring) -> (Instant, u64) {
+pub(crate) fn hops(ring: &Ring) -> (Instant, u64) {
     let asked = Instant::now();
     let hops = ring.status(0)["hops"].as_u64().unwrap_or(0);
     (asked + asked.elapsed() / 2, 2 * hops)

@@ -12,8 +12,10 @@ mod commands;
 mod dashboard;
 mod experiments;
 mod fleet;
+mod fleetlock;
 mod forecast;
 mod hand_over;
+mod keepers;
 mod moving_block;
 mod node;
 mod petri;
@@ -21,6 +23,8 @@ mod report;
 mod ring;
 mod scale;
 mod service;
+#[cfg(feature = "keepers")]
+mod spread;
 mod table;
 mod walk;
 mod zenoh;
@@ -43,6 +47,8 @@ const AREAS: &[Area] = &[
     ("dashboard", dashboard::measure),
     ("service", service::measure),
     ("hand-over", hand_over::measure),
+    ("fleetlock", fleetlock::measure),
+    ("keepers", keepers::measure),
     ("zenoh", zenoh::measure),
 ];
 

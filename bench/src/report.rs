@@ -32,6 +32,8 @@ const TOPICS: &[(&str, &str, &[&str])] = &[
             "dashboard",
             "service",
             "hand-over",
+            "fleetlock",
+            "keepers",
             "zenoh",
         ],
     ),

@@ -15,23 +15,26 @@ pub(crate) fn measure(table: &mut Table) {
     recovery(table);
 }
 
-/// The rest of a ring in this program: all nodes but number 0, which is reached by UDP.
-struct Rest {
+/// The rest of a ring in this program: all nodes but the first few, which are processes and
+/// reached by UDP.
+pub(crate) struct Rest {
     nodes: Vec<Machine>,
-    sockets: [UdpSocket; 2],
-    to: u16,
+    /// How many are processes.
+    first: usize,
+    /// Beside the last and the first of those, and where these are.
+    sockets: [(UdpSocket, u16); 2],
     began: Instant,
     buffer: Vec<u8>,
 }
 
 impl Rest {
-    fn new(ring: &Ring) -> Rest {
+    pub(crate) fn new(ring: &Ring, first: usize) -> Rest {
         let settings = ring.settings(1);
         let roster = settings.first_roster().expect("members");
-        let plan = settings.plan(ring.members).expect("it fits");
+        let plan = settings.plan(&roster).expect("it fits");
         let key = headway_service::secret::key(&settings.ring.key_file).expect("a key");
         let nodes = (0..ring.members as u32).map(|index| {
-            let config = settings.machine(&roster, index, plan);
+            let config = roster.place(index, plan);
             Machine::new(config, key.clone(), 77 + u64::from(index)).expect("configured")
         });
         let bind = |at| {
@@ -41,14 +44,17 @@ impl Rest {
         };
         Rest {
             nodes: nodes.collect(),
-            sockets: [bind(1), bind(ring.members - 1)],
-            to: ring.port(0),
+            first,
+            sockets: [
+                (bind(first), ring.port(first - 1)),
+                (bind(ring.members - 1), ring.port(0)),
+            ],
             began: Instant::now(),
             buffer: vec![0; 2048],
         }
     }
 
-    fn run_for(&mut self, time: Duration) {
+    pub(crate) fn run_for(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while Instant::now() < end {
             self.turn();
@@ -58,14 +64,14 @@ impl Rest {
 
     fn turn(&mut self) {
         let now = self.began.elapsed();
-        for (socket, node) in [(0, 1), (1, self.nodes.len() - 1)] {
-            while let Ok(bytes) = self.sockets[socket].recv(&mut self.buffer) {
+        for (socket, node) in [(0, self.first), (1, self.nodes.len() - 1)] {
+            while let Ok(bytes) = self.sockets[socket].0.recv(&mut self.buffer) {
                 // Control datagrams and what is stale are rejected.
                 let _ = self.nodes[node].handle_datagram(now, &self.buffer[..bytes]);
             }
         }
         let mut flying: Vec<(usize, Vec<u8>)> = Vec::new();
-        for at in 1..self.nodes.len() {
+        for at in self.first..self.nodes.len() {
             let node = &mut self.nodes[at];
             if node.poll_timeout() <= now {
                 node.handle_timeout(now);
@@ -77,11 +83,12 @@ impl Rest {
             }
             while let Some(datagram) = node.poll_transmit(&mut self.buffer) {
                 let bytes = &self.buffer[..datagram.bytes];
-                if datagram.to == 0 {
-                    let socket = &self.sockets[usize::from(at != 1)];
-                    let _ = socket.send_to(bytes, ("127.0.0.1", self.to));
+                let to = datagram.to as usize;
+                if to < self.first {
+                    let (socket, port) = &self.sockets[usize::from(at != self.first)];
+                    let _ = socket.send_to(bytes, ("127.0.0.1", *port));
                 } else {
-                    flying.push((datagram.to as usize, bytes.to_vec()));
+                    flying.push((to, bytes.to_vec()));
                 }
             }
         }
@@ -97,7 +104,7 @@ fn idle(table: &mut Table) {
     let window = Duration::from_secs(20);
     let measured = [(8, 21_000), (1000, 22_000)].map(|(members, port)| {
         let mut ring = Ring::new(members, port, ONE_ROUND_A_SECOND);
-        let mut rest = Rest::new(&ring);
+        let mut rest = Rest::new(&ring, 1);
         ring.start(0);
         rest.run_for(Duration::from_secs(8));
         let process = ring.processes().next().expect("started");

@@ -54,6 +54,8 @@ pub struct Setup {
     pub session: i32,
     /// Since 1970, when its own time began.
     pub epoch: Duration,
+    /// The newest version of the wire format that it speaks.
+    pub wire: u8,
     /// Gives numbers that nobody can guess.
     pub random: fn() -> u64,
 }
@@ -79,8 +81,8 @@ pub struct Agent {
     epoch: Duration,
     /// No token had a larger fencing number here on an earlier ring.
     fence: u64,
-    /// What was kept is not relied on: until then, a permit of before may be in use.
-    barred_until: Duration,
+    /// What was kept is not relied on since then: a permit of before may be in use.
+    barred_since: Option<Duration>,
     /// The neighbours have not been told yet, or may have moved.
     neighbours_due: bool,
     stopping: Option<Duration>,
@@ -98,6 +100,7 @@ impl Agent {
             kept,
             session,
             epoch,
+            wire,
             random,
         } = setup;
         let settings = Arc::new(settings);
@@ -112,6 +115,7 @@ impl Agent {
             key.clone(),
             roster,
             kept.notes.leaving,
+            wire,
             random,
         );
         let rules = rules(&settings, membership.roster());
@@ -128,7 +132,7 @@ impl Agent {
             ),
             epoch,
             fence: kept.notes.fence,
-            barred_until: now,
+            barred_since: None,
             settings,
             counts: Counts::default(),
             rejections: Rejections::default(),
@@ -446,6 +450,6 @@ fn rules(settings: &Settings, roster: Option<&Roster>) -> Rules {
         lease: settings.api.lease,
         patience: settings.fleetlock.patience,
         every_permit: settings.hook.command.is_some() && settings.hook.when == When::Every,
-        slots: Slots::new(settings.ring.tokens.get(), &settings.fleetlock.slots),
+        slots: Slots::new(roster.map_or(1, Roster::tokens), &settings.fleetlock.slots),
     }
 }

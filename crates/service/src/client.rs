@@ -14,12 +14,13 @@ use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 
 /// How long a node may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Longer than any answer of a node.
+/// Longer than any answer.
 const MAX_BYTES: usize = 16 << 20;
 
 /// Why there is no answer.
@@ -36,6 +37,9 @@ pub enum ClientError {
     /// The node says no.
     #[error("{0}")]
     Refused(String),
+    /// The node cannot say whether it has been done, or will be.
+    #[error("{0}")]
+    Undecided(String),
     /// Not what a node says.
     #[error("what answers is not a node")]
     Strange,
@@ -81,7 +85,10 @@ async fn ask_for(
     body: Option<&Value>,
     longest: Duration,
 ) -> Result<Value, ClientError> {
-    let answer = exchange(socket, method, path, body);
+    let answer = async {
+        let stream = UnixStream::connect(socket).await?;
+        exchange(stream, "node", method, path, body).await
+    };
     let answer = tokio::time::timeout(longest + PATIENCE, answer).await;
     let answer = answer.unwrap_or_else(|_| Err("it takes too long".into()));
     let (status, text) = answer.map_err(|error| unreachable(socket, error))?;
@@ -91,6 +98,7 @@ async fn ask_for(
     let value: Value = serde_json::from_slice(&text).map_err(|_| ClientError::Strange)?;
     match (status, value["error"].as_str()) {
         (StatusCode::OK, _) => Ok(value),
+        (StatusCode::GATEWAY_TIMEOUT, Some(error)) => Err(ClientError::Undecided(error.to_owned())),
         (_, Some(error)) => Err(ClientError::Refused(error.to_owned())),
         (_, None) => Err(ClientError::Refused(value.to_string())),
     }
@@ -105,19 +113,20 @@ fn unreachable(socket: &Path, error: Error) -> ClientError {
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-async fn exchange(
-    socket: &Path,
+/// One request over a connection, and what is answered.
+pub(crate) async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    host: &str,
     method: &str,
     path: &str,
     body: Option<&Value>,
 ) -> Result<(StatusCode, Vec<u8>), Error> {
-    let stream = UnixStream::connect(socket).await?;
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let mut request = Request::builder()
         .method(method)
         .uri(path)
-        .header("host", "node");
+        .header("host", host);
     // Without a body there is no JSON to be read.
     if body.is_some() {
         request = request.header("content-type", "application/json");

@@ -10,7 +10,7 @@
 //! is decided, and the ring goes on with the roster that it has.
 //!
 //! openraft is there with the feature `keepers` only. A node without it is no keeper, and still
-//! asks those that are.
+//! asks those that are. A ring that began with `ring.etcd` has its log in an etcd instead.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,12 +24,14 @@ use crate::membership::roster::{Member, Roster};
 use crate::request::Request;
 #[cfg(feature = "keepers")]
 use engine::Keeper;
+use etcd::Etcd;
 #[cfg(not(feature = "keepers"))]
 use none::Keeper;
 use post::{Post, Question};
 
 #[cfg(feature = "keepers")]
 mod engine;
+mod etcd;
 #[cfg(feature = "keepers")]
 mod network;
 #[cfg(not(feature = "keepers"))]
@@ -44,12 +46,12 @@ pub(crate) const PROPOSE_FOR: Duration = Duration::from_secs(10);
 
 #[cfg(feature = "keepers")]
 const TOO_FEW: &str = "too few keepers of the roster answer: more than half of its first seven \
-     members are needed. Nothing was changed so far; if most of them are gone for good, \
-     `headway node recover --help`";
+     members are needed. It is not known whether the change will be made: `headway node list` will \
+     say. If most keepers are gone for good: `headway node recover --help`";
 #[cfg(not(feature = "keepers"))]
 const TOO_FEW: &str = "too few keepers of the roster answer: more than half of its first seven \
-     members are needed, and this program is none: `cargo build --release --features keepers`. \
-     Nothing was changed so far";
+     members are needed, and this program is none: `cargo build --release --features keepers`. It \
+     is not known whether the change will be made: `headway node list` will say";
 
 /// How long one keeper is waited for before the next is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -73,22 +75,46 @@ pub(crate) enum Order {
 pub(crate) struct Setup {
     pub(crate) name: String,
     /// For one folder per log.
-    #[cfg_attr(not(feature = "keepers"), expect(dead_code, reason = "it keeps none"))]
     pub(crate) folder: PathBuf,
+    /// Where the etcd is that has the log, if one has.
+    pub(crate) etcd: Vec<String>,
     pub(crate) random: fn() -> u64,
 }
 
 /// Where answers go.
 type Tell = mpsc::UnboundedSender<Request>;
 
+/// Why a keeper has to end.
+#[cfg_attr(not(feature = "keepers"), expect(dead_code, reason = "there is none"))]
+enum Over {
+    /// Its files are not the last ones: it begins anew.
+    Doubted(String),
+    /// It was removed.
+    Left,
+}
+
+/// Where a keeper says so, and of which log.
+type Leave = mpsc::UnboundedSender<(u64, Over)>;
+
 /// Takes orders until there are none any more.
 pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell: Tell) {
     let mut desk: Option<Desk> = None;
-    while let Some(order) = orders.recv().await {
+    let (leave, mut left) = mpsc::unbounded_channel();
+    loop {
+        let order = tokio::select! {
+            order = orders.recv() => order,
+            Some((log, over)) = left.recv() => {
+                if let Some(desk) = desk.as_mut().filter(|desk| desk.post.log() == log) {
+                    desk.end(over, &setup, &tell, &leave).await;
+                }
+                continue;
+            }
+        };
+        let Some(order) = order else { break };
         match (order, &mut desk) {
             (Order::Roster(roster), Some(desk)) if desk.post.log() == roster.log() => {
                 desk.roster.send_replace(roster);
-                desk.start(&setup, &tell).await;
+                desk.start(&setup, &tell, (&leave, None)).await;
             }
             (Order::Roster(roster), old) => {
                 if let Some(old) = old {
@@ -98,9 +124,10 @@ pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>
                 let mut new = Desk {
                     post,
                     keeper: None,
+                    etcd: None,
                     roster: watch::channel(roster).0,
                 };
-                new.start(&setup, &tell).await;
+                new.start(&setup, &tell, (&leave, None)).await;
                 desk = Some(new);
             }
             (Order::Letter(from, letter), Some(desk)) => desk.handle(from, letter),
@@ -117,17 +144,27 @@ pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>
 struct Desk {
     post: Post,
     keeper: Option<Arc<Keeper>>,
+    etcd: Option<Etcd>,
     /// The roster that the node acts by.
     roster: watch::Sender<Roster>,
 }
 
 impl Desk {
     /// Begins to keep the log if the roster says so.
-    async fn start(&mut self, setup: &Setup, tell: &Tell) {
-        if self.keeper.is_some() {
+    async fn start(&mut self, setup: &Setup, tell: &Tell, leave: (&Leave, Option<String>)) {
+        if self.keeper.is_some() || self.etcd.is_some() {
             return;
         }
-        match Keeper::start(setup, self.roster.subscribe(), &self.post, tell).await {
+        if self.roster.borrow().etcd {
+            self.etcd = Some(Etcd::start(setup, self.roster.subscribe(), tell));
+            return;
+        }
+        if !setup.etcd.is_empty() {
+            tracing::warn!(
+                "ring.etcd is not used: this ring began without it, and its members keep the roster"
+            );
+        }
+        match Keeper::start(setup, self.roster.subscribe(), &self.post, tell, leave).await {
             Ok(keeper) => self.keeper = keeper.map(Arc::new),
             Err(why) => {
                 let why = format!(
@@ -138,9 +175,25 @@ impl Desk {
         }
     }
 
+    /// Its keeper has to end, and perhaps to begin anew.
+    async fn end(&mut self, over: Over, setup: &Setup, tell: &Tell, leave: &Leave) {
+        self.stop().await;
+        self.keeper = None;
+        match over {
+            Over::Doubted(why) => self.start(setup, tell, (leave, Some(why))).await,
+            Over::Left => {
+                tracing::info!("keeps the log of rosters no more: others do");
+                Keeper::forget(setup, self.post.log());
+            }
+        }
+    }
+
     async fn stop(&self) {
         if let Some(keeper) = &self.keeper {
             keeper.stop().await;
+        }
+        if let Some(etcd) = &self.etcd {
+            etcd.stop();
         }
     }
 
@@ -160,6 +213,9 @@ impl Desk {
     }
 
     fn propose(&self, name: &str, change: Change, tell: &Tell) {
+        if let Some(etcd) = &self.etcd {
+            return etcd.propose(change);
+        }
         let roster = self.roster.borrow();
         let me = roster.member(name).map(|me| me.address.clone());
         let keepers = roster.keepers().map(Member::entry);

@@ -36,6 +36,7 @@ pub mod internal {
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
     pub use crate::request::{Answer, Request};
     pub use crate::rollouts::{Ask, Task, Wanted, state};
+    pub use crate::service::run_speaking;
     pub use crate::store::{Doubt, Kept, Notes, Store, Stored, Sync};
     pub use crate::telemetry::Outcome;
 }

@@ -42,6 +42,8 @@ pub mod decision;
 pub(crate) mod exchange;
 mod poll;
 pub mod roster;
+mod several;
+mod wire;
 
 /// How often a node tells its neighbours which roster it has.
 const OFFER_EVERY: Duration = Duration::from_secs(1);
@@ -90,6 +92,10 @@ pub(crate) struct Membership {
     settings: Arc<Settings>,
     key: Key,
     ring: RingId,
+    /// The newest version of the wire format that this program speaks; and the members' programs,
+    /// as they say.
+    newest: u8,
+    speaks: BTreeMap<String, u8>,
     random: fn() -> u64,
     exchange: Exchange,
     /// The roster that this node acts by.
@@ -129,6 +135,7 @@ impl Membership {
         key: Key,
         kept: Result<Option<&[u8]>, ()>,
         leaving: Vec<(String, String)>,
+        newest: u8,
         random: fn() -> u64,
     ) -> Membership {
         let own = kept.and_then(|kept| known_roster(&settings, &key, kept));
@@ -141,8 +148,10 @@ impl Membership {
         let listed = listed.map(|member| member.address.clone());
         let seeds = settings.ring.seeds.iter().cloned().chain(listed).collect();
         let longest = own.as_ref().map(|own| own.roster().longest_permit());
-        Membership {
+        let membership = Membership {
             ring: settings.ring.name_id(),
+            newest,
+            speaks: BTreeMap::new(),
             random,
             current: own.as_ref().map(|signed| signed.roster().clone()),
             exchange: Exchange::new(&settings.ring.name, key.clone(), own),
@@ -166,7 +175,9 @@ impl Membership {
             effects: VecDeque::new(),
             settings,
             key,
-        }
+        };
+        membership.report_differences();
+        membership
     }
 
     /// The settings or the key have changed.
@@ -177,16 +188,7 @@ impl Membership {
             self.effects.push_back(Effect::Signed(bytes));
         }
         self.key = key;
-        let (timing, roster) = (&self.settings.timing, self.current.as_ref());
-        let agreed = |roster: &Roster| {
-            (roster.dwell_most(), roster.grace()) == (timing.dwell_most, timing.grace)
-        };
-        if !roster.is_none_or(agreed) {
-            tracing::warn!(
-                "timing.dwell_most and timing.grace are the same for the whole ring: its roster \
-                 has others than this file, and counts"
-            );
-        }
+        self.report_differences();
     }
 
     /// How the node stands to the ring from now on.
@@ -199,9 +201,12 @@ impl Membership {
 
     /// A control datagram has arrived.
     pub(crate) fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
-        match control::read(datagram, self.ring, &self.key) {
+        match control::read(datagram, self.ring, &self.key, self.newest) {
             Ok((sender, message)) => self.handle_message(now, &sender, &message),
-            Err(reason) => self.reject(Reason::Control(reason)),
+            Err(reason) => {
+                self.note_refused(reason);
+                self.reject(Reason::Control(reason));
+            }
         }
     }
 
@@ -212,8 +217,7 @@ impl Membership {
         let contradicts = sender.mark.contradicts(&own);
         self.alarms
             .set(contradicts, Alarm::OtherMembers(name.clone()));
-        let disagrees = sender.agreement != self.settings.ring.agreement();
-        self.alarms.set(disagrees, Alarm::OtherRing(name.clone()));
+        self.note_wire(sender);
         // A node that has this roster or a later one, and uses nothing of an earlier
         // one any more, need not be waited for.
         let knows = sender.mark == own || sender.mark.replaces(&own);
@@ -330,7 +334,8 @@ impl Membership {
             name: self.settings.node.name.clone(),
             address: self.own_address().to_owned(),
             mark: self.exchange.mark(),
-            agreement: self.settings.ring.agreement(),
+            wire: self.writes(),
+            newest: self.newest,
             drained: self.standing.taking_part || self.standing.idle,
             on_ring: self.standing.on_ring,
         };
@@ -441,8 +446,12 @@ impl Membership {
     pub(crate) fn place(&mut self) -> Option<Config> {
         let roster = self.current.as_ref()?;
         let index = roster.index(&self.settings.node.name)? as u32;
-        match self.settings.plan(roster.active().count()) {
-            Ok(plan) => Some(self.settings.machine(roster, index, plan)),
+        if let Some(alarm) = self.other_wire(roster) {
+            self.alarms.raise(alarm);
+            return None;
+        }
+        match self.settings.plan(roster) {
+            Ok(plan) => Some(roster.place(index, plan)),
             Err(error) => {
                 let version = roster.version;
                 self.alarms.raise(Alarm::NoPlan { version, error });

@@ -1,6 +1,7 @@
 //! What the rest of the program asks of the thread that runs the protocol, and what that
 //! answers.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
@@ -96,6 +97,13 @@ pub enum Request {
     },
     /// One member less; with `gone` somebody says that its machine is off.
     Remove { name: String, gone: bool },
+    /// Others come and go, as somebody lists them; who does not answer is not added.
+    Follow {
+        add: Vec<Member>,
+        remove: Vec<String>,
+    },
+    /// Other terms: keys of [`crate::membership::roster::Terms`] and their values.
+    Set(serde_json::Map<String, serde_json::Value>),
     /// Most keepers of the log are gone for good: a new log begins without these members.
     Recover { gone: Vec<String> },
     /// The log of rosters says that this is the roster.
@@ -152,10 +160,30 @@ pub enum Answer {
     Status(Box<Status>),
     /// Who is on the ring.
     Roster(Roster),
-    /// The version of the roster that was made.
-    Version(u64),
+    /// The roster that was made.
+    Changed(Changed),
     /// What is known of roll-outs, the latest first.
     Rollouts(Vec<RolloutView>),
+}
+
+/// A roster that was decided upon.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    /// Its version.
+    pub version: u64,
+    /// How many tokens travel, and how many did before.
+    pub tokens: u32,
+    /// Before that.
+    pub tokens_before: u32,
+    /// How many tokens are wanted.
+    pub tokens_wanted: u32,
+    /// How far apart.
+    pub separation: u32,
+    /// Members of the ring.
+    pub members: usize,
+    /// Of several changes, whom they do not include, and why.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, String>,
 }
 
 /// Why not.
@@ -206,9 +234,18 @@ pub enum Refusal {
     /// The log of rosters did not decide upon it.
     #[error("{0}")]
     Log(String),
+    /// Nobody knows whether the log will decide upon it.
+    #[error("{0}")]
+    Undecided(String),
     /// A roll-out that cannot be, or is not there.
     #[error("{0}")]
     Rollout(String),
+    /// Terms that no ring can have.
+    #[error("{0}")]
+    Terms(String),
+    /// No change at all.
+    #[error("nothing would be different")]
+    NothingNew,
     /// The roster would make no sense.
     #[error(transparent)]
     Roster(#[from] RosterError),

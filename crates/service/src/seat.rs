@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use headway_node::state::Token;
 use headway_node::wire;
-use headway_node::{
-    Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Rule, Timing,
-};
+use headway_node::{Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Rule};
 
 use crate::permits::Grant;
 
@@ -146,20 +144,16 @@ impl Seat {
         self.restored = None;
     }
 
-    /// The times or the key have changed: a machine with others goes on from the state of
-    /// this one.
-    pub(crate) fn set(&mut self, now: Duration, timing: Timing, key: Key) {
+    /// The key may have changed: a machine with the new one goes on from the state of this one.
+    pub(crate) fn set_key(&mut self, now: Duration, key: Key) {
         self.key = key;
         let Some(machine) = &self.machine else { return };
-        let config = Config {
-            timing,
-            ..*machine.config()
-        };
+        let config = *machine.config();
         let mut state = Vec::new();
         machine.save(&mut state);
         match Machine::restore(config, self.key.clone(), (self.random)(), now, &state) {
             Ok(restored) => self.machine = Some(restored),
-            Err(error) => tracing::error!(%error, "the new times are not used"),
+            Err(error) => tracing::error!(%error, "the new key is not used"),
         }
     }
 

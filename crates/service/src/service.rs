@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant, SystemTime};
 
-use headway_node::Key;
+use headway_node::{Key, wire};
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
@@ -73,6 +73,19 @@ pub enum Stopped {
 ///
 /// When it cannot start, or its transport breaks.
 pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<Stopped, ServiceError> {
+    run_speaking(wire::VERSION, settings, reread)
+}
+
+/// The same as a program would whose newest version of the wire format is `wire`.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub fn run_speaking(
+    wire: u8,
+    settings: &Settings,
+    reread: Reread<'_>,
+) -> Result<Stopped, ServiceError> {
     let level = log::start(&settings.log);
     let key = secret::key(&settings.ring.key_file)?;
     let store = open_store(settings)?;
@@ -82,7 +95,9 @@ pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<Stopped, ServiceEr
         .max_blocking_threads(4)
         .build()
         .map_err(system("cannot start"))?;
-    runtime.block_on(run_on(settings, reread, &level, key, store, transport))
+    runtime.block_on(run_on(
+        wire, settings, reread, &level, key, store, transport,
+    ))
 }
 
 /// The state's folder, when nothing of a command of before a restart lives any more.
@@ -105,6 +120,7 @@ fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
 }
 
 async fn run_on(
+    wire: u8,
     settings: &Settings,
     reread: Reread<'_>,
     level: &log::Level,
@@ -132,6 +148,7 @@ async fn run_on(
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default()
             .saturating_sub(began.elapsed()),
+        wire,
         random,
     };
     let (to_keeper, orders_to_keeper) = mpsc::unbounded_channel();
@@ -139,6 +156,7 @@ async fn run_on(
     let keeping = keeper::Setup {
         name: settings.node.name.clone(),
         folder: settings.node.state_dir.clone(),
+        etcd: settings.ring.etcd.clone(),
         random,
     };
     let keeper = tokio::spawn(keeper::run(keeping, orders_to_keeper, from_keeper));

@@ -77,8 +77,6 @@ fn roster() -> Roster {
             .map(member)
             .collect(),
         bypassed: vec!["c".into()],
-        dwell_most_ms: 1_800_000,
-        grace_ms: 10_000,
         ..Roster::default()
     }
 }
@@ -123,7 +121,8 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
             digest: [9; 32],
             size: 77,
         },
-        agreement: [1; 9],
+        wire: 1,
+        newest: 1,
         drained: true,
         on_ring: false,
     };
@@ -146,7 +145,7 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
         let mut bytes = damage::damaged(unsigned, &mut below(seed));
         let mac = key().sign(&bytes);
         bytes.extend_from_slice(&mac);
-        match control::read(&bytes, ring, &key()) {
+        match control::read(&bytes, ring, &key(), 1) {
             Ok((sender, message)) => {
                 read += 1;
                 let again = control::write(ring, &sender, &message, &key());

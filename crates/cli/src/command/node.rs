@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, duration};
-use crate::report::print;
+use crate::report::{count, print};
 
 mod configuration;
 mod follow;
+mod set;
 mod status;
 
 use configuration::{CheckArgs, Given, InitArgs, check, init, serve};
@@ -34,6 +35,7 @@ Examples:
   headway node status --socket /run/headway/node.sock
   headway node add d 192.0.2.4:7400             one more member, on any node
   headway node remove b
+  headway node set --tokens 2 --separation 3    on all of them, without a restart
   headway node run -- systemctl restart nginx   under a permit, with its exit code
 
 Every key of the file is also a flag (--timing-refresh 200ms) and a variable
@@ -60,6 +62,8 @@ enum Command {
     Add(AddArgs),
     /// Remove a member
     Remove(RemoveArgs),
+    /// Change tokens, separation or times of the whole ring, without restarting anything
+    Set(set::Args),
     /// Begin a new log of rosters when most keepers of the old one are gone for good
     #[command(
         long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
@@ -187,14 +191,15 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(Command::Remove(args)) => {
             let gone = if args.gone { "?gone=true" } else { "" };
             let path = format!("/v1/members/{}{gone}", args.name);
-            let answer = ask(&args.socket.socket, "DELETE", &path, None)?;
-            println!("roster {}: {} is removed", answer["version"], args.name);
-            Ok(Answer::Yes)
+            let answer = client::ask(&args.socket.socket, "DELETE", &path, None);
+            changed(answer, |_| format!("{} is removed", args.name))
         }
+        Some(Command::Set(args)) => set::run(args),
         Some(Command::Recover(args)) => {
             let body = json!({ "gone": args.gone });
             let answer = ask(&args.socket.socket, "POST", "/v1/recover", Some(&body))?;
             println!("roster {}: a new log begins with it", answer["version"]);
+            told(&answer);
             Ok(Answer::Yes)
         }
         Some(Command::Follow(args)) => follow::run(args),
@@ -246,7 +251,9 @@ fn failed(error: ClientError) -> Failure {
         ClientError::Unreachable { .. } => {
             Failure::new(error).help("is the node running, and is --socket its api.socket?")
         }
-        ClientError::Refused(_) | ClientError::Strange => Failure::new(error),
+        ClientError::Refused(_) | ClientError::Undecided(_) | ClientError::Strange => {
+            Failure::new(error)
+        }
     }
 }
 
@@ -273,9 +280,49 @@ fn add(args: &AddArgs) -> Result<Answer, Failure> {
         "name": args.name, "address": args.address, "http": args.http,
         "after": args.after, "force": args.force,
     });
-    let answer = ask(&args.socket.socket, "POST", "/v1/members", Some(&body))?;
-    println!("roster {}: {} is added", answer["version"], args.name);
+    let answer = client::ask(&args.socket.socket, "POST", "/v1/members", Some(&body));
+    changed(answer, |_| format!("{} is added", args.name))
+}
+
+/// Says what has become of the roster. Not to know is no error of whoever asks, and no yes.
+fn changed(
+    answer: Result<Value, ClientError>,
+    how: impl FnOnce(&Value) -> String,
+) -> Result<Answer, Failure> {
+    match answer {
+        Ok(answer) => {
+            println!("roster {}: {}", answer["version"], how(&answer));
+            told(&answer);
+        }
+        Err(ClientError::Undecided(why)) => {
+            eprintln!("not decided: {why}");
+            return Ok(Answer::No);
+        }
+        Err(error) => return Err(failed(error)),
+    }
     Ok(Answer::Yes)
+}
+
+/// Says how many tokens travel from now on, if members have made that another number.
+pub(super) fn told(changed: &Value) {
+    let number = |key: &str| changed[key].as_u64().unwrap_or_default();
+    let (tokens, before, wanted) = (
+        number("tokens"),
+        number("tokens_before"),
+        number("tokens_wanted"),
+    );
+    let (separation, members) = (number("separation"), number("members"));
+    if tokens < wanted {
+        println!(
+            "{} from now on, because {wanted} that are {} apart need {} members, and there are \
+             {members}; {wanted} again as soon as they fit",
+            count(tokens, "token"),
+            count(separation, "hop"),
+            wanted * separation + 1,
+        );
+    } else if before > 0 && before < tokens {
+        println!("{} from now on: they fit", count(tokens, "token"));
+    }
 }
 
 /// A text in JSON.

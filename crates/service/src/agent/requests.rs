@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::{Key, Timing};
+use headway_node::Key;
 
 use super::alarm::Alarm;
 use super::{Agent, Effect, rules};
@@ -106,6 +106,14 @@ impl Agent {
                 self.membership.handle_remove(id, name, gone);
                 return None;
             }
+            Request::Follow { add, remove } => {
+                self.membership.handle_follow(now, id, add, remove);
+                return None;
+            }
+            Request::Set(other) => {
+                self.membership.handle_set(id, other);
+                return None;
+            }
             Request::Recover { gone } => self.membership.recover(now, &gone),
             Request::Decided(roster) => {
                 self.membership.handle_decided(now, *roster);
@@ -121,10 +129,9 @@ impl Agent {
             }
             Request::Keeping(wrong) => {
                 self.keeping.clear(|_| true);
-                let wrong = wrong.map(Alarm::Keeping);
-                wrong
-                    .into_iter()
-                    .for_each(|wrong| self.keeping.raise(wrong));
+                if let Some(wrong) = wrong {
+                    self.keeping.raise(Alarm::Keeping(wrong));
+                }
                 return None;
             }
             Request::StepEnded {
@@ -172,14 +179,8 @@ impl Agent {
         self.settings = Arc::new(new);
         self.rollouts.set_allowed(&self.settings.rollout.allow);
         let roster = self.membership.roster();
-        let rules = rules(&self.settings, roster);
-        let timing = Timing {
-            dwell_most: rules.dwell_most,
-            grace: rules.grace,
-            ..self.settings.timing.timing()
-        };
-        self.permits.set_rules(now, rules);
-        self.seat.set(now, timing, key.clone());
+        self.permits.set_rules(now, rules(&self.settings, roster));
+        self.seat.set_key(now, key.clone());
         self.membership.set(Arc::clone(&self.settings), key);
         tracing::info!("the configuration was read again");
     }

@@ -12,7 +12,7 @@
 //! | `POST /v1/hook` | the command runs at the next permit |
 //! | `POST /v1/pre-reboot`, `POST /v1/steady-state` | FleetLock |
 //! | `GET /healthz`, `GET /readyz`, `GET /metrics` | for machines that watch |
-//! | `GET /v1/roster`, `POST /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `POST /v1/recover` | the ring; changes on the socket only |
+//! | `GET /v1/roster`, `POST /v1/members`, `PATCH /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `PATCH /v1/terms`, `POST /v1/recover` | the ring; changes on the socket only |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, delete, get, post};
+use axum::routing::{any, delete, get, patch, post};
 use axum::{Json, Router};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -98,7 +98,8 @@ impl App {
 /// For the Unix socket.
 fn local_routes(app: Arc<App>) -> Router {
     let more = Router::new()
-        .route("/v1/members", post(add))
+        .route("/v1/members", post(add).patch(follow))
+        .route("/v1/terms", patch(set))
         .route("/v1/members/{name}", delete(remove))
         .route("/v1/recover", post(recover))
         .route("/v1/hook", post(ask_command))
@@ -157,6 +158,7 @@ impl IntoResponse for Refusal {
         let status = match self {
             Refusal::NotAnswering => StatusCode::SERVICE_UNAVAILABLE,
             Refusal::Full => StatusCode::TOO_MANY_REQUESTS,
+            Refusal::Undecided(_) => StatusCode::GATEWAY_TIMEOUT,
             Refusal::NoPermit | Refusal::NoRoster => StatusCode::NOT_FOUND,
             _ => StatusCode::CONFLICT,
         };
@@ -191,7 +193,7 @@ impl IntoResponse for Answer {
                 json!({ "succeeded": outcome == Outcome::Succeeded })
             }
             Answer::Slot => json!({}),
-            Answer::Version(version) => json!({ "version": version }),
+            Answer::Changed(changed) => return Json(changed).into_response(),
             Answer::Status(status) => return Json(status).into_response(),
             Answer::Roster(roster) => return Json(roster).into_response(),
             Answer::Rollouts(rollouts) => json!({ "rollouts": rollouts }),
@@ -272,6 +274,50 @@ async fn remove(
 ) -> Reply {
     let request = Request::Remove { name, gone };
     app.ask_for(request, PATIENCE + PROPOSE_FOR).await
+}
+
+/// Who comes and who goes, by one entry of the log.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Followed {
+    #[serde(default)]
+    add: Vec<Member>,
+    #[serde(default)]
+    remove: Vec<String>,
+}
+
+async fn follow(State(app): Shared, Body(Followed { add, remove }): Body<Followed>) -> Reply {
+    let window = app.settings.borrow().membership.window;
+    let request = Request::Follow { add, remove };
+    app.ask_for(request, PATIENCE + window + PROPOSE_FOR).await
+}
+
+/// What all members are to go by instead.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Other {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    separation: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    silence_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tick_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dwell_least_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dwell_most_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grace_ms: Option<u64>,
+}
+
+async fn set(State(app): Shared, Body(other): Body<Other>) -> Reply {
+    let other = json!(other).as_object().cloned().unwrap_or_default();
+    app.ask_for(Request::Set(other), PATIENCE + PROPOSE_FOR)
+        .await
 }
 
 /// Members that are gone for good, most keepers among them.

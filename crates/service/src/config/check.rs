@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use headway_node::{Plan, Rule};
+
 use super::explain::duration;
 use super::source::Reader;
 use super::{Settings, Transport};
-use crate::membership::roster::{Roster, RosterError, valid_name};
+use crate::membership::roster::terms::MIN_GRACE;
+use crate::membership::roster::{Roster, RosterError, valid_address, valid_name};
 
 impl Settings {
     /// Notes everything that does not fit.
@@ -57,13 +60,25 @@ impl Settings {
         reader.expect("membership.bypass_after", long_enough, message);
         reader.expect(
             "timing.grace",
-            self.timing.grace >= Duration::from_millis(100),
+            self.timing.grace >= MIN_GRACE,
             "expected at least 100ms: a command has to have time to stop",
         );
+        for (key, time) in [
+            ("timing.refresh", self.timing.refresh),
+            ("timing.silence", self.timing.silence),
+            ("timing.tick", self.timing.tick),
+            ("timing.dwell_least", self.timing.dwell_least),
+            ("timing.dwell_most", self.timing.dwell_most),
+            ("timing.grace", self.timing.grace),
+        ] {
+            let whole = time.subsec_nanos().is_multiple_of(1_000_000);
+            reader.expect(key, whole, "expected whole milliseconds");
+        }
         self.check_zenoh(reader);
         self.check_serial(reader);
         self.check_hook(reader);
         self.check_telemetry(reader);
+        self.check_etcd(reader);
         match self.first_roster() {
             Some(roster) => self.check_roster(&roster, reader),
             None if self.ring.seeds.is_empty() => reader.wrong(
@@ -164,14 +179,31 @@ impl Settings {
             "this program was built without OpenTelemetry: build it by `cargo build --release -p \
              headway --features otel`",
         );
-        let host = endpoint.strip_prefix("http://").unwrap_or_default();
-        let host = host.trim_end_matches('/');
-        let plain = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']);
         let message = format!(
             "expected http://HOST:PORT, not \"{endpoint}\"; for https, run a collector on this \
              machine that passes spans on"
         );
-        reader.expect("telemetry.endpoint", plain, message);
+        reader.expect(
+            "telemetry.endpoint",
+            plain_host(endpoint).is_some(),
+            message,
+        );
+    }
+
+    fn check_etcd(&self, reader: &mut Reader<'_>) {
+        for endpoint in &self.ring.etcd {
+            let message = format!(
+                "expected http://HOST:PORT, not \"{endpoint}\"; for https, run `etcd grpc-proxy` or \
+                 stunnel on this machine"
+            );
+            let host = plain_host(endpoint).filter(|host| valid_address(host));
+            reader.expect("ring.etcd", host.is_some(), message);
+        }
+        reader.expect(
+            "ring.etcd",
+            self.ring.etcd.is_empty() || !self.is_fixed(),
+            "on serial lines the roster is fixed: there is nothing to keep in etcd",
+        );
     }
 
     fn check_roster(&self, roster: &Roster, reader: &mut Reader<'_>) {
@@ -192,11 +224,19 @@ impl Settings {
             );
             return reader.wrong("node.name", message);
         };
-        let plan = match self.plan(roster.members.len()) {
+        // All of them, not only as many as fit.
+        let asked = |plan: Plan| {
+            let (nodes, terms) = (plan.nodes(), roster.terms);
+            match plan.rule() {
+                Rule::LockStep => Ok(plan),
+                Rule::MovingBlock => Plan::of_fleet(nodes, terms.tokens, terms.separation),
+            }
+        };
+        let plan = match self.plan(roster).and_then(asked) {
             Ok(plan) => plan,
             Err(error) => return reader.wrong("ring.tokens", error.to_string()),
         };
-        if let Err(error) = self.machine(roster, index as u32, plan).check() {
+        if let Err(error) = roster.place(index as u32, plan).check() {
             let key = match error {
                 headway_node::ConfigError::Timing { field, .. } => format!("timing.{field}"),
                 _ => "ring.payload_bytes".into(),
@@ -204,4 +244,10 @@ impl Settings {
             reader.wrong(&key, error.to_string());
         }
     }
+}
+
+/// Host and port of an address without a path.
+pub(crate) fn plain_host(endpoint: &str) -> Option<&str> {
+    let host = endpoint.strip_prefix("http://")?.trim_end_matches('/');
+    (!host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])).then_some(host)
 }

@@ -21,6 +21,10 @@ pub fn explain(settings: &Settings) -> String {
         )),
         Some(roster) => about_ring(settings, &roster, &mut facts),
     }
+    if !settings.ring.etcd.is_empty() {
+        let etcd = settings.ring.etcd.join(", ");
+        facts.push(("roster", format!("kept in the etcd at {etcd}")));
+    }
     let permit = format!(
         "at most {}, then {} to stop",
         duration(timing.dwell_most),
@@ -70,18 +74,18 @@ fn uses(settings: &Settings) -> impl Iterator<Item = String> {
 fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
     let nodes = roster.active().count();
     facts.push(("members", nodes.to_string()));
-    let Ok(plan) = settings.plan(nodes) else {
+    let Ok(plan) = settings.plan(roster) else {
         return;
     };
     if settings.is_fixed() {
-        let config = settings.machine(roster, 0, plan);
+        let config = roster.place(0, plan);
         let identity = hex::encode(config.ring.0);
         facts.push((
             "for boards",
             format!("ring {identity}, fences from {}", config.fence_floor),
         ));
     }
-    let timing = settings.timing.timing();
+    let timing = roster.terms.timing();
     let tokens = format!("{} of at most {}", plan.tokens(), plan.capacity());
     facts.push(("tokens", tokens));
     let separation = if plan.tokens() == 1 {
@@ -117,7 +121,7 @@ fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static st
         bound(timing.dwell_most)
     );
     facts.push(("worst-case recovery", recovery));
-    let datagram = settings.machine(roster, 0, plan).datagram_bytes();
+    let datagram = roster.place(0, plan).datagram_bytes();
     let traffic = match idle_datagrams(&plan, &timing) {
         Some(rate) => format!(
             "at most {:.0} bytes/s per node while nothing is lost",
@@ -147,7 +151,7 @@ fn idle_datagrams(plan: &Plan, timing: &Timing) -> Option<f64> {
 }
 
 /// A duration as it would be written in the file, in its largest unit.
-pub(super) fn duration(duration: Duration) -> String {
+pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let units = [("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
     let unit = units.into_iter().find(|(_, size)| seconds >= *size);

@@ -35,22 +35,25 @@ settings! {
         /// At a clean stop, pass permits on instead of keeping them until the node is back
         hand_on: bool, Default false, Reload;
     }
-    /// The ring. Every node has to be told the same here.
+    /// The ring. Every node has to be told the same here. Tokens, separation and all times are
+    /// the first roster's; later the roster counts, and `headway node set` changes it.
     ring: RingSettings {
         /// The ring's name
         name: String, Required "web", Restart;
         /// File with the ring's key, readable by this user only
         key_file: PathBuf, Required "/etc/headway/ring.key", Reload;
         /// How many permits travel
-        tokens: NonZeroU32, Shown 1, Restart;
+        tokens: NonZeroU32, Shown 1, Reload;
         /// Minimum real-time distance between permits, in hops; tokens * separation < members
-        separation: NonZeroU32, Shown 1, Restart;
+        separation: NonZeroU32, Shown 1, Reload;
         /// How many bytes a token carries at most, 0 to 255
-        payload_bytes: u8, Default 0, Restart;
+        payload_bytes: u8, Default 0, Reload;
         /// The first roster, in the order of the ring; later ones spread by themselves
         members: Vec<Member>, Optional [], Restart;
         /// Instead of members: addresses to ask for the roster, for a node that is added
         seeds: Vec<String>, Optional ["192.0.2.1:7400"], Restart;
+        /// An etcd that keeps the roster instead of its first seven members, from the beginning
+        etcd: Vec<String>, Optional ["http://127.0.0.1:2379"], Restart;
     }
     /// Certificates for the transport Zenoh, all in PEM. Without them nothing is
     /// encrypted, and the ring's key alone protects the ring, as over UDP.
@@ -74,7 +77,7 @@ settings! {
         /// Bits a second, on devices
         baud: NonZeroU32, Default 115200, Restart;
     }
-    /// How long things take.
+    /// How long things take, at every node the same, in whole milliseconds.
     timing: TimingSettings {
         /// Send the state again after this long without a change
         refresh: Duration, Default "200ms", Reload;
@@ -84,9 +87,9 @@ settings! {
         tick: Duration, Default "100ms", Reload;
         /// A permit's token stays at least this long
         dwell_least: Duration, Default "0ms", Reload;
-        /// A permit is withdrawn after this long; the first roster's counts for the whole ring
+        /// A permit is withdrawn after this long
         dwell_most: Duration, Default "30m", Reload;
-        /// From asking a permit back (SIGTERM) to its end (SIGKILL before); as dwell_most
+        /// From asking a permit back (SIGTERM) to its end (SIGKILL before)
         grace: Duration, Default "10s", Reload;
     }
     /// A command to run when a permit comes. There is no shell; its environment has

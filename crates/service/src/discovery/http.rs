@@ -1,15 +1,10 @@
 //! Consul and Kubernetes, over plain HTTP: a local agent, or `kubectl proxy`.
 
-use axum::body::Body;
-use axum::http::{Request, StatusCode};
-use http_body_util::{BodyExt as _, Limited};
-use hyper::client::conn::http1::handshake;
-use hyper_util::rt::TokioIo;
+use axum::http::StatusCode;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-/// Longer than the answer about any fleet.
-const MAX_BYTES: usize = 16 << 20;
+use crate::client::exchange;
 
 type Listed = Result<Vec<(String, String)>, String>;
 
@@ -61,26 +56,12 @@ fn joined(address: &str, port: u64) -> String {
 }
 
 async fn get(host: &str, path: &str) -> Result<Value, String> {
-    let (status, body) = exchange(host, path)
-        .await
-        .map_err(|error| error.to_string())?;
+    let stream = TcpStream::connect(host).await;
+    let stream = stream.map_err(|error| error.to_string())?;
+    let answer = exchange(stream, host, "GET", path, None).await;
+    let (status, body) = answer.map_err(|error| error.to_string())?;
     if status != StatusCode::OK {
         return Err(format!("it answers {status}"));
     }
     serde_json::from_slice(&body).map_err(|error| format!("not JSON: {error}"))
-}
-
-async fn exchange(
-    host: &str,
-    path: &str,
-) -> Result<(StatusCode, Vec<u8>), Box<dyn std::error::Error>> {
-    let stream = TcpStream::connect(host).await?;
-    let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
-    tokio::spawn(connection);
-    let request = Request::builder().uri(path).header("host", host);
-    let response = sender.send_request(request.body(Body::empty())?).await?;
-    let status = response.status();
-    let body = Limited::new(response.into_body(), MAX_BYTES).collect();
-    let body = body.await.map_err(|error| error.to_string())?;
-    Ok((status, body.to_bytes().to_vec()))
 }

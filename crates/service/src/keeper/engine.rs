@@ -4,23 +4,27 @@
 //! others, and one whose files were damaged, draw it. What somebody with a number has promised
 //! is therefore always on that one's disk; and a new number has a vote when the leader has
 //! brought it up to date and a majority of the numbers before has agreed.
+//!
+//! For the same reason a keeper takes part only when enough of the others have told it that they
+//! know of no later state of it: one whose disk was lost or put back draws a new number.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use openraft::error::{ClientWriteError, RaftError};
 use openraft::{BasicNode, Config, Raft, RaftMetrics, SnapshotPolicy};
-use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 use super::post::{self, Answer, Post, Question};
-use super::storage::Files;
-use super::{Change, Decision, PATIENCE, Request, Roster, Setup, Tell};
+use super::storage::{self, Files, Log, Others, Rosters};
+use super::{AGAIN, Change, Decision, Leave, Member, Over, PATIENCE, Request, Roster, Setup, Tell};
+use crate::membership::roster::short_digest;
 
 openraft::declare_raft_types!(
     /// What openraft is told of this log.
@@ -44,18 +48,21 @@ const LEADERLESS: Duration = Duration::from_secs(6);
 pub(crate) struct Keeper {
     raft: Raft<Types>,
     own: u64,
+    rosters: Rosters,
+    others: Others,
+    /// Its files are the last ones.
+    is_sure: Arc<AtomicBool>,
     tasks: [JoinHandle<()>; 2],
 }
 
 /// The number of one that the log begins with.
 pub(super) fn first_number(name: &str) -> u64 {
-    let digest = Sha256::digest(name);
-    let first = digest.first_chunk().copied();
-    first.map_or(0, u64::from_be_bytes)
+    short_digest(name.as_bytes())
 }
 
 impl Keeper {
-    /// A keeper that goes on from its files, or begins, if the roster names it or has.
+    /// A keeper that goes on from its files, or begins, if the roster names it or has; with a
+    /// doubt, it begins anew. It says by `leave` that it has to end.
     ///
     /// # Errors
     ///
@@ -65,44 +72,65 @@ impl Keeper {
         acts_by: watch::Receiver<Roster>,
         post: &Post,
         tell: &Tell,
+        (leave, doubt): (&Leave, Option<String>),
     ) -> Result<Option<Keeper>, String> {
         let roster = &acts_by.borrow().clone();
-        let folder = setup.folder.join(format!("log-{:016x}", roster.log()));
+        let folder = folder(setup, roster.log());
         let named = roster.keepers().any(|member| member.name == setup.name);
         if !named && !folder.exists() {
             return Ok(None);
         }
-        // Only the log's first roster says who begins.
-        let first = roster.origin.is_empty().then(|| first_number(&setup.name));
+        // Only the log's first roster says who begins; one that has begun before does not.
+        let first = roster.origin.is_empty() && !storage::aside(&folder).exists();
+        let first = first.then(|| first_number(&setup.name));
         let fresh = || first.unwrap_or_else(setup.random);
-        let (files, damaged) = match Files::open(&folder, roster, fresh) {
+        let opened = match doubt {
+            None => Files::open(&folder, roster, fresh),
+            Some(doubt) => Err(doubt),
+        };
+        let (files, damaged) = match opened {
             Ok(files) => (files, None),
             Err(why) => {
-                tracing::error!(%why, "the log of rosters here is damaged: fetches it anew");
-                let aside = set_aside(&folder);
+                tracing::error!(%why, "the log of rosters here is not relied on: fetches it anew");
+                let aside = storage::set_aside(&folder);
                 let files = aside.and_then(|()| Files::open(&folder, roster, setup.random));
                 (files?, Some(why))
             }
         };
-        let Files { own, log, rosters } = files;
+        let Files {
+            own,
+            log,
+            rosters,
+            others,
+        } = files;
         let news = rosters.news();
-        let raft = Raft::new(own, config(roster)?, post.clone(), log, rosters);
+        let raft = Raft::new(
+            own,
+            config(roster)?,
+            post.clone(),
+            log.clone(),
+            rosters.clone(),
+        );
         let raft = raft.await.map_err(|error| error.to_string())?;
-        if first == Some(own) {
-            let keepers = roster.keepers().map(|member| {
-                let node = BasicNode::new(&member.address);
-                (first_number(&member.name), node)
-            });
-            // All say the same, so it does not matter who is first; and it is refused where
-            // there is a log already.
-            let _ = raft.initialize(keepers.collect::<BTreeMap<_, _>>()).await;
-        }
+        let is_sure = Arc::new(AtomicBool::new(false));
         let tending = Tending {
             raft: raft.clone(),
             own,
+            begins: (first == Some(own)).then(|| {
+                let number = |member: &Member| first_number(&member.name);
+                let node = |member: &Member| BasicNode::new(&member.address);
+                let keepers = roster.keepers();
+                keepers
+                    .map(|member| (number(member), node(member)))
+                    .collect()
+            }),
             name: setup.name.clone(),
             post: post.clone(),
             tell: tell.clone(),
+            leave: leave.clone(),
+            log,
+            is_sure: Arc::clone(&is_sure),
+            told: Arc::default(),
             damaged,
             acts_by,
         };
@@ -110,7 +138,14 @@ impl Keeper {
             tokio::spawn(tell_of(news.clone(), tell.clone())),
             tokio::spawn(tending.run(news)),
         ];
-        Ok(Some(Keeper { raft, own, tasks }))
+        Ok(Some(Keeper {
+            raft,
+            own,
+            rosters,
+            others,
+            is_sure,
+            tasks,
+        }))
     }
 
     /// Writes into the log if this one leads.
@@ -128,7 +163,13 @@ impl Keeper {
     pub(super) async fn answer(&self, question: Question) -> Option<Vec<u8>> {
         let raft = &self.raft;
         let answer = match question {
+            Question::Age(by, age) => serde_json::to_vec(&self.others.hear(by, age).await.ok()?),
+            // It may have promised what it does not know of.
+            _ if !self.is_sure.load(Ordering::Relaxed) => return None,
             Question::Who => serde_json::to_vec(&self.own),
+            Question::Without(number, since) => {
+                serde_json::to_vec(&self.rosters.is_without(number, since).await)
+            }
             Question::Propose(change) => serde_json::to_vec(&self.write(change).await),
             Question::Raft(to, _) if to != self.own => return None,
             Question::Raft(_, question) => match question {
@@ -142,11 +183,20 @@ impl Keeper {
         answer.ok()
     }
 
+    /// Deletes what a keeper that has left has kept: it has no vote that anybody could need.
+    pub(super) fn forget(setup: &Setup, log: u64) {
+        storage::remove(&folder(setup, log));
+    }
+
     /// Ends its tasks.
     pub(super) async fn stop(&self) {
         self.tasks.iter().for_each(JoinHandle::abort);
         let _ = self.raft.shutdown().await;
     }
+}
+
+fn folder(setup: &Setup, log: u64) -> PathBuf {
+    setup.folder.join(format!("log-{log:016x}"))
 }
 
 fn config(roster: &Roster) -> Result<Arc<Config>, String> {
@@ -157,6 +207,8 @@ fn config(roster: &Roster) -> Result<Arc<Config>, String> {
         election_timeout_max: ELECTION[1],
         max_payload_entries: 4,
         snapshot_max_chunk_size: 4096,
+        // Not before it is sure of its files.
+        enable_elect: false,
         snapshot_policy: SnapshotPolicy::LogsSinceLast(64),
         max_in_snapshot_log_to_keep: 16,
         ..Config::default()
@@ -165,14 +217,6 @@ fn config(roster: &Roster) -> Result<Arc<Config>, String> {
         .validate()
         .map(Arc::new)
         .map_err(|error| error.to_string())
-}
-
-/// Moves a damaged log out of the way; somebody may want to look at it.
-fn set_aside(folder: &Path) -> Result<(), String> {
-    let aside = folder.with_extension("damaged");
-    let _ = std::fs::remove_dir_all(&aside);
-    let moved = std::fs::rename(folder, &aside);
-    moved.map_err(|error| format!("cannot move {}: {error}", folder.display()))
 }
 
 /// Tells the node of every roster.
@@ -187,9 +231,16 @@ async fn tell_of(mut news: watch::Receiver<Roster>, tell: Tell) {
 struct Tending {
     raft: Raft<Types>,
     own: u64,
+    /// Whom the log begins with, if this is one of them.
+    begins: Option<BTreeMap<u64, BasicNode>>,
     name: String,
     post: Post,
     tell: Tell,
+    leave: Leave,
+    log: Log,
+    is_sure: Arc<AtomicBool>,
+    /// Which age of this log the keepers at those addresses know.
+    told: Arc<Mutex<BTreeMap<String, u64>>>,
     damaged: Option<String>,
     /// The roster that the node acts by: one that was removed hears no more of the log.
     acts_by: watch::Receiver<Roster>,
@@ -200,7 +251,13 @@ impl Tending {
         let mut told: Option<Option<String>> = None;
         let mut led = Instant::now();
         loop {
-            tokio::time::sleep(TEND_EVERY).await;
+            if !self.is_sure.load(Ordering::Relaxed)
+                && let Err(doubt) = self.make_sure().await
+            {
+                return self.end(Over::Doubted(doubt));
+            }
+            let sure = self.is_sure.load(Ordering::Relaxed);
+            tokio::time::sleep(if sure { TEND_EVERY } else { AGAIN }).await;
             let metrics = self.raft.metrics().borrow().clone();
             let acknowledged = metrics.millis_since_quorum_ack;
             let leads = metrics.current_leader == Some(self.own);
@@ -214,11 +271,96 @@ impl Tending {
                 told = Some(wrong.clone());
                 let _ = self.tell.send(Request::Keeping(wrong));
             }
+            self.tell_age().await;
             if leads {
                 let roster = news.borrow().clone();
                 self.tend(&metrics, &roster).await;
+            } else if self.has_left(&metrics).await {
+                return self.end(Over::Left);
             }
         }
+    }
+
+    fn end(&self, over: Over) {
+        let _ = self.leave.send((self.post.log(), over));
+    }
+
+    fn is_named(&self) -> bool {
+        let roster = self.acts_by.borrow();
+        roster.keepers().any(|member| member.name == self.name)
+    }
+
+    /// Where the other keepers are.
+    fn others(&self) -> Vec<String> {
+        let roster = self.acts_by.borrow();
+        let others = roster.keepers().filter(|member| member.name != self.name);
+        others.map(|member| member.address.clone()).collect()
+    }
+
+    /// Asks the others what they know of this keeper, and takes part if a majority, with itself,
+    /// knows of no later state than its files have.
+    async fn make_sure(&mut self) -> Result<(), String> {
+        let age = self.log.age().await;
+        let others = self.others();
+        let needed = others.len().div_ceil(2);
+        let mut asked = JoinSet::new();
+        for address in others {
+            let (post, question) = (self.post.clone(), Question::Age(self.own, age));
+            asked.spawn(async move { post.ask::<u64>(&address, question, PATIENCE).await });
+        }
+        let answers: Vec<u64> = asked.join_all().await.into_iter().flatten().collect();
+        if answers.iter().any(|known| *known > age) {
+            return Err("its folder was deleted or put back, as other keepers know".into());
+        }
+        if answers.len() < needed {
+            return Ok(());
+        }
+        self.is_sure.store(true, Ordering::Relaxed);
+        self.raft.runtime_config().elect(true);
+        if let Some(keepers) = self.begins.take() {
+            // All say the same, so it does not matter who is first; and it is refused where
+            // there is a log already.
+            let _ = self.raft.initialize(keepers).await;
+        }
+        Ok(())
+    }
+
+    /// The others know how old this log is, so that an older one is not taken for it.
+    async fn tell_age(&self) {
+        let age = self.log.age().await;
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = told.clone();
+        let known = |address: &String| told.get(address) == Some(&age);
+        for address in self.others().into_iter().filter(|to| !known(to)) {
+            let (post, told) = (self.post.clone(), Arc::clone(&self.told));
+            let question = Question::Age(self.own, age);
+            tokio::spawn(async move {
+                if post
+                    .ask::<u64>(&address, question, PATIENCE)
+                    .await
+                    .is_some()
+                {
+                    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                    told.insert(address, age);
+                }
+            });
+        }
+    }
+
+    /// Whether the roster does not name it, and the log goes on without it, as a keeper knows: one
+    /// that was removed may not hear of that itself.
+    async fn has_left(&self, metrics: &RaftMetrics<u64, BasicNode>) -> bool {
+        if self.is_named() {
+            return false;
+        }
+        let since = metrics.membership_config.log_id().map_or(0, |at| at.index);
+        for address in self.others() {
+            let question = Question::Without(self.own, since);
+            if self.post.ask(&address, question, PATIENCE).await == Some(true) {
+                return true;
+            }
+        }
+        false
     }
 
     /// What somebody should know.
@@ -227,13 +369,12 @@ impl Tending {
         if voters.any(|voter| voter == self.own) {
             self.damaged = None;
         }
-        let roster = self.acts_by.borrow();
-        if !roster.keepers().any(|member| member.name == self.name) {
+        if !self.is_named() {
             return None;
         }
         if let Some(why) = &self.damaged {
             return Some(format!(
-                "the log of rosters was damaged ({why}): fetches it from the other keepers"
+                "the log of rosters is not relied on ({why}): fetches it from the other keepers"
             ));
         }
         if let Err(error) = &metrics.running_state {

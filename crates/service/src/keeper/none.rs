@@ -3,7 +3,7 @@
 use tokio::sync::watch;
 
 use super::post::{Answer, Post, Question};
-use super::{Change, Roster, Setup, Tell};
+use super::{Change, Leave, Roster, Setup, Tell};
 
 /// There is none.
 pub(super) enum Keeper {}
@@ -15,6 +15,7 @@ impl Keeper {
         roster: watch::Receiver<Roster>,
         _: &Post,
         _: &Tell,
+        _: (&Leave, Option<String>),
     ) -> Result<Option<Keeper>, String> {
         let roster = roster.borrow();
         let mut keepers = roster.keepers();
@@ -34,6 +35,8 @@ impl Keeper {
     pub(super) async fn answer(&self, _: Question) -> Option<Vec<u8>> {
         match *self {}
     }
+
+    pub(super) const fn forget(_: &Setup, _: u64) {}
 
     pub(super) async fn stop(&self) {
         match *self {}

@@ -24,6 +24,10 @@ pub(super) enum Question {
     Who,
     /// A change is wanted: an [`Answer`].
     Propose(Change),
+    /// The log of the keeper with this number has this age: how old it was by all that is known.
+    Age(u64, u64),
+    /// Whether the log goes on without the keeper with this number since that entry.
+    Without(u64, u64),
     /// What openraft asks of the keeper with that number, and of no other.
     #[cfg(feature = "keepers")]
     Raft(u64, Raft),

@@ -1,5 +1,9 @@
-//! The log on disk: two small files with checksums, each replaced as a whole. Rosters change
+//! The log on disk: small files with checksums, each replaced as a whole. Rosters change
 //! seldom, so that this is all the speed that is needed.
+//!
+//! A log has an age, which grows with every change of it. Beside the folder there is a copy of
+//! the age, and the other keepers are told of it: a folder that is younger than that was deleted
+//! or put back.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -51,6 +55,9 @@ struct Kept {
     committed: Option<LogId<u64>>,
     purged: Option<LogId<u64>>,
     entries: BTreeMap<u64, Entry<Types>>,
+    /// How often it was changed.
+    #[serde(default)]
+    age: u64,
 }
 
 /// The entries, and for whom this keeper has voted.
@@ -60,11 +67,50 @@ pub(super) struct Log {
     kept: Arc<Mutex<Kept>>,
 }
 
-/// What a keeper has on disk: its number, the log, and what that has led to.
+/// What a keeper has on disk: its number, the log, what that has led to, and how old the logs of
+/// the other keepers are.
 pub(super) struct Files {
     pub(super) own: u64,
     pub(super) log: Log,
     pub(super) rosters: Rosters,
+    pub(super) others: Others,
+}
+
+/// Where the copy of a log's age is: beside its folder, under a name of another kind.
+fn copy_of_age(folder: &Path) -> (&Path, String) {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name = format!("age-of-{name}");
+    (folder.parent().unwrap_or(folder), name)
+}
+
+/// Moves a log that is not relied on out of the way; somebody may want to look at it.
+///
+/// # Errors
+///
+/// When the disk does not take it.
+pub(super) fn set_aside(folder: &Path) -> Result<(), String> {
+    let aside = aside(folder);
+    let _ = std::fs::remove_dir_all(&aside);
+    let moved = std::fs::rename(folder, &aside);
+    moved.map_err(|error| format!("cannot move {}: {error}", folder.display()))?;
+    forget_age(folder);
+    Ok(())
+}
+
+/// Where it is then.
+pub(super) fn aside(folder: &Path) -> PathBuf {
+    folder.with_extension("damaged")
+}
+
+/// Deletes the log of a keeper that is none any more.
+pub(super) fn remove(folder: &Path) {
+    let _ = std::fs::remove_dir_all(folder);
+    forget_age(folder);
+}
+
+fn forget_age(folder: &Path) {
+    let (beside, name) = copy_of_age(folder);
+    let _ = std::fs::remove_file(beside.join(name));
 }
 
 impl Files {
@@ -72,7 +118,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Which file is damaged, or cannot be written.
+    /// Which file is damaged, or cannot be written, or that the folder is not the last one.
     pub(super) fn open(
         folder: &Path,
         roster: &Roster,
@@ -81,6 +127,13 @@ impl Files {
         std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         let own: Option<u64> = read(folder, "number")?;
         let (log, applied) = (read(folder, "log")?, read(folder, "rosters")?);
+        let others: Option<BTreeMap<u64, u64>> = read(folder, "others")?;
+        let (beside, copy) = copy_of_age(folder);
+        let known: Option<u64> = read(beside, &copy)?;
+        let age = log.as_ref().map_or(0, |log: &Kept| log.age);
+        if known.is_some_and(|known| known > age) {
+            return Err("its folder was deleted or put back".into());
+        }
         let begun = log.as_ref().is_some_and(|log: &Kept| log.vote.is_some());
         let (own, kept, applied) = match (own, log, applied) {
             (Some(own), Some(log), Some(applied)) => (own, log, applied),
@@ -102,6 +155,10 @@ impl Files {
                 folder: folder.to_owned(),
                 kept: Arc::new(Mutex::new(kept)),
             },
+            others: Others {
+                folder: folder.to_owned(),
+                ages: Arc::new(Mutex::new(others.unwrap_or_default())),
+            },
             rosters: Rosters {
                 folder: folder.to_owned(),
                 news: watch::channel(applied.decided.roster.clone()).0,
@@ -117,9 +174,43 @@ impl Log {
         let mut kept = self.kept.lock().await;
         let mut next = kept.clone();
         change(&mut next);
+        next.age += 1;
         write(&self.folder, "log", &next)?;
+        // Afterwards, so that it is never the older one after a crash in between.
+        let (beside, copy) = copy_of_age(&self.folder);
+        write(beside, &copy, &next.age)?;
         *kept = next;
         Ok(())
+    }
+
+    pub(super) async fn age(&self) -> u64 {
+        self.kept.lock().await.age
+    }
+}
+
+/// How old the logs of other keepers were when they last told, by their numbers.
+#[derive(Clone)]
+pub(super) struct Others {
+    folder: PathBuf,
+    ages: Arc<Mutex<BTreeMap<u64, u64>>>,
+}
+
+impl Others {
+    /// A keeper tells how old its log is. How old it was by all that is known.
+    ///
+    /// # Errors
+    ///
+    /// When the disk does not take it.
+    pub(super) async fn hear(&self, by: u64, age: u64) -> Result<u64, Failed> {
+        let mut ages = self.ages.lock().await;
+        let known = ages.get(&by).copied().unwrap_or(0);
+        if age > known {
+            let mut next = ages.clone();
+            next.insert(by, age);
+            write(&self.folder, "others", &next)?;
+            *ages = next;
+        }
+        Ok(known)
     }
 }
 
@@ -229,6 +320,21 @@ impl Rosters {
         news
     }
 
+    /// On disk first, then known, then told.
+    fn take(&self, applied: &mut Applied, next: Applied) -> Result<(), Failed> {
+        write(&self.folder, "rosters", &next)?;
+        *applied = next;
+        self.news.send_replace(applied.decided.roster.clone());
+        Ok(())
+    }
+
+    /// Whether the log goes on without a keeper since that entry of it.
+    pub(super) async fn is_without(&self, number: u64, since: u64) -> bool {
+        let applied = self.applied.lock().await;
+        let knows = applied.last.is_some_and(|last| last.index >= since);
+        knows && !applied.keepers.voter_ids().any(|voter| voter == number)
+    }
+
     fn snapshot(applied: &Applied) -> Result<Snapshot<Types>, Failed> {
         let bytes = serde_json::to_vec(&applied.decided);
         let bytes = bytes.map_err(|error| failed(ErrorVerb::Read, &error.into()))?;
@@ -283,9 +389,7 @@ impl RaftStateMachine<Types> for Rosters {
                 }
             });
         }
-        write(&self.folder, "rosters", &next)?;
-        *applied = next;
-        self.news.send_replace(applied.decided.roster.clone());
+        self.take(&mut applied, next)?;
         Ok(decisions)
     }
 
@@ -305,11 +409,7 @@ impl RaftStateMachine<Types> for Rosters {
             keepers: meta.last_membership.clone(),
             decided,
         };
-        let mut applied = self.applied.lock().await;
-        write(&self.folder, "rosters", &next)?;
-        *applied = next;
-        self.news.send_replace(applied.decided.roster.clone());
-        Ok(())
+        self.take(&mut *self.applied.lock().await, next)
     }
 
     async fn get_current_snapshot(&mut self) -> Result<Option<Snapshot<Types>>, Failed> {

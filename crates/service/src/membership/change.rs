@@ -9,7 +9,7 @@ use super::roster::{Member, Roster, Signed};
 use super::{Effect, Membership};
 use crate::agent::alarm::{Alarm, Reason};
 use crate::config::Settings;
-use crate::request::{Answer, Refusal, Reply};
+use crate::request::{Answer, Changed, Refusal, Reply};
 
 /// How long a former neighbour is told of a new roster.
 const TELL_FOR: Duration = Duration::from_secs(600);
@@ -42,8 +42,19 @@ impl Membership {
             version = new.version,
             members = new.members.len(),
             bypassed = ?new.bypassed,
+            tokens = new.tokens(),
+            separation = new.terms.separation,
+            wire = new.terms.wire,
             "a new roster"
         );
+        if new.tokens() < new.terms.tokens {
+            tracing::warn!(
+                tokens = new.tokens(),
+                wanted = new.terms.tokens,
+                members = new.active().count(),
+                "fewer tokens travel than are wanted: no more fit on these members"
+            );
+        }
         if let Some(old) = &self.current {
             let left = left_beside(old, &new, me);
             if !left.is_empty() {
@@ -64,7 +75,8 @@ impl Membership {
         self.challenges.clear();
         self.silent_since.clear();
         self.alarms
-            .clear(|alarm| !matches!(alarm, Alarm::OtherMembers(_) | Alarm::OtherRing(_)));
+            .clear(|alarm| !matches!(alarm, Alarm::OtherMembers(_)));
+        self.speaks.retain(|name, _| new.member(name).is_some());
         self.current = Some(new);
         // The neighbours hear of it at once.
         self.next_offer = now;
@@ -83,16 +95,18 @@ impl Membership {
         let keepers = roster.keepers();
         let left = keepers.filter(|member| !gone.contains(&member.name));
         let (left, all) = (left.count(), roster.keepers().count());
-        if 2 * left > all {
+        // Of an etcd only somebody can know that it is lost.
+        if 2 * left > all && !roster.etcd {
             return Err(Refusal::Majority(left, all));
         }
-        self.settings.plan(next.active().count())?;
+        next.plan()?;
         next.version = roster.version.saturating_add(RECOVERED);
+        next.longest_before_ms = roster.longest_permit().as_millis() as u64;
         (next.origin, next.before, next.left) = Default::default();
-        let version = next.version;
+        let changed = changed(&next, roster.tokens());
         self.exchange.take(Signed::new(next, &self.key));
         self.follow_exchange(now);
-        Ok(Answer::Version(version))
+        Ok(Answer::Changed(changed))
     }
 
     /// Tells whoever should know which roster this node has.
@@ -120,6 +134,19 @@ impl Membership {
                 self.exchange.offer(address);
             }
         }
+    }
+}
+
+/// What somebody is told of a new roster.
+pub(super) fn changed(roster: &Roster, tokens_before: u32) -> Changed {
+    Changed {
+        version: roster.version,
+        tokens: roster.tokens(),
+        tokens_before,
+        tokens_wanted: roster.terms.tokens,
+        separation: roster.terms.separation,
+        members: roster.active().count(),
+        ..Changed::default()
     }
 }
 

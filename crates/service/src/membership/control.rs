@@ -4,14 +4,14 @@
 //! | bytes | what |
 //! |---|---|
 //! | 0..2 | `HC` |
-//! | 2 | version, 1 |
+//! | 2 | version of the wire format, as the sender's roster says, or the oldest that it speaks |
 //! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
 //! | 60..64 | its size in bytes |
-//! | 64..73 | tokens (4), separation (4), payload (1) that the sender was told |
-//! | 73 | length of the sender's name, then the name |
+//! | 64 | the newest version that the sender speaks |
+//! | 65 | length of the sender's name, then the name |
 //! | then | length of the sender's address, then the address |
 //! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes |
 //! | last 32 | HMAC-SHA-256 of everything before, with the ring's key |
@@ -20,7 +20,7 @@
 //! not to where it came from: a copy sent from elsewhere makes nobody send anything
 //! there.
 
-use headway_node::{Key, MAC_BYTES, RingId};
+use headway_node::{Key, MAC_BYTES, RingId, wire};
 use thiserror::Error;
 
 use crate::membership::roster::{Digest, Mark, valid_address, valid_name};
@@ -28,7 +28,7 @@ use crate::membership::roster::{Digest, Mark, valid_address, valid_name};
 /// How many bytes of a roster one datagram carries.
 pub const CHUNK_BYTES: usize = 1000;
 
-const FIXED_BYTES: usize = 73;
+const FIXED_BYTES: usize = 65;
 
 /// Who sends, and what it knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,10 @@ pub struct Sender {
     pub address: String,
     /// Its roster.
     pub mark: Mark,
-    /// What it was told of the ring; all nodes have to be told the same.
-    pub agreement: [u8; 9],
+    /// The version of the wire format that it writes.
+    pub wire: u8,
+    /// The newest that it speaks; it speaks the one before, too.
+    pub newest: u8,
     /// No permit of an earlier roster is in use here any more.
     pub drained: bool,
     /// It hears both its neighbours on the ring of its roster.
@@ -113,9 +115,12 @@ pub struct Letter {
 /// Why a control datagram was not listened to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 pub enum Refused {
-    /// Not a control datagram, or not one of this version.
+    /// Not a control datagram.
     #[error("not a control datagram")]
     Malformed,
+    /// From somebody with the key, in a version that this program does not speak.
+    #[error("wire format {0}")]
+    Wire(u8),
     /// Not from somebody with the key.
     #[error("not authenticated")]
     Unauthenticated,
@@ -129,6 +134,7 @@ impl Refused {
     pub const fn name(self) -> &'static str {
         match self {
             Refused::Malformed => "control_malformed",
+            Refused::Wire(_) => "control_wire",
             Refused::Unauthenticated => "control_unauthenticated",
             Refused::Ring => "control_ring",
         }
@@ -164,12 +170,12 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
     bytes.extend_from_slice(b"HC");
     let drained = if sender.drained { DRAINED } else { 0 };
     let on_ring = if sender.on_ring { ON_RING } else { 0 };
-    bytes.extend_from_slice(&[1, kind | drained | on_ring]);
+    bytes.extend_from_slice(&[sender.wire, kind | drained | on_ring]);
     bytes.extend_from_slice(&ring.0);
     bytes.extend_from_slice(&sender.mark.version.to_be_bytes());
     bytes.extend_from_slice(&sender.mark.digest);
     bytes.extend_from_slice(&sender.mark.size.to_be_bytes());
-    bytes.extend_from_slice(&sender.agreement);
+    bytes.push(sender.newest);
     for text in [&sender.name, &sender.address] {
         bytes.push(text.len().min(255) as u8);
         bytes.extend_from_slice(&text.as_bytes()[..text.len().min(255)]);
@@ -180,22 +186,31 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
     bytes
 }
 
-/// Reads a datagram.
+/// Reads a datagram, in a program that speaks versions up to `newest`. All versions have letters,
+/// version and code where this one has them, so that others can be told apart.
 ///
 /// # Errors
 ///
 /// Why it is not one to listen to.
-pub fn read(datagram: &[u8], ring: RingId, key: &Key) -> Result<(Sender, Message), Refused> {
+pub fn read(
+    datagram: &[u8],
+    ring: RingId,
+    key: &Key,
+    newest: u8,
+) -> Result<(Sender, Message), Refused> {
     let signed = datagram
         .len()
         .checked_sub(MAC_BYTES)
         .ok_or(Refused::Malformed)?;
     let (bytes, mac) = datagram.split_at(signed);
-    if bytes.len() < FIXED_BYTES || bytes[..3] != *b"HC\x01" {
+    if bytes.len() < FIXED_BYTES || !is_control(bytes) {
         return Err(Refused::Malformed);
     }
     if !key.verify(bytes, mac) {
         return Err(Refused::Unauthenticated);
+    }
+    if !(wire::oldest(newest)..=newest).contains(&bytes[2]) {
+        return Err(Refused::Wire(bytes[2]));
     }
     if bytes[4..20] != ring.0 {
         return Err(Refused::Ring);
@@ -213,7 +228,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         digest: take(&mut rest)?,
         size: u32::from_be_bytes(take(&mut rest)?),
     };
-    let agreement = take(&mut rest)?;
+    let [newest] = take(&mut rest)?;
     let mut text = || {
         let [length] = take(&mut rest)?;
         let (text, after) = rest.split_at_checked(length.into())?;
@@ -258,7 +273,8 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         name,
         address,
         mark,
-        agreement,
+        wire: bytes[2],
+        newest,
         drained,
         on_ring,
     };
@@ -289,7 +305,8 @@ mod tests {
                 digest: [9; 32],
                 size: 77,
             },
-            agreement: [1; 9],
+            wire: 1,
+            newest: 1,
             drained: true,
             on_ring: false,
         }
@@ -322,12 +339,18 @@ mod tests {
         ] {
             let bytes = write(ring, &sender(), &message, &key());
             assert!(is_control(&bytes) && bytes.len() <= 1452);
-            assert_eq!(read(&bytes, ring, &key()), Ok((sender(), message)));
-            assert_eq!(read(&bytes, RingId([6; 16]), &key()), Err(Refused::Ring));
-            for at in 3..bytes.len() {
+            assert_eq!(read(&bytes, ring, &key(), 1), Ok((sender(), message)));
+            // The same program, the next and the one after that.
+            assert!(read(&bytes, ring, &key(), 2).is_ok());
+            assert_eq!(read(&bytes, ring, &key(), 3), Err(Refused::Wire(1)));
+            assert_eq!(read(&bytes, RingId([6; 16]), &key(), 1), Err(Refused::Ring));
+            for at in 2..bytes.len() {
                 let mut changed = bytes.clone();
                 changed[at] ^= 0x10;
-                assert_eq!(read(&changed, ring, &key()), Err(Refused::Unauthenticated));
+                assert_eq!(
+                    read(&changed, ring, &key(), 1),
+                    Err(Refused::Unauthenticated)
+                );
             }
         }
     }
@@ -335,7 +358,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = read(&bytes, RingId([5; 16]), &key());
+            let _ = read(&bytes, RingId([5; 16]), &key(), 1);
             // The same with a valid signature, so that the parser is reached.
             let mut signed = b"HC\x01".to_vec();
             signed.append(&mut bytes);
@@ -344,7 +367,7 @@ mod tests {
             }
             let mac = key().sign(&signed);
             signed.extend_from_slice(&mac);
-            let _ = read(&signed, RingId([5; 16]), &key());
+            let _ = read(&signed, RingId([5; 16]), &key(), 1);
         }
     }
 }

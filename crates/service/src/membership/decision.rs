@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::roster::{Bypass, Member, Roster};
+use super::roster::{Bypass, Member, Roster, Terms};
 use crate::request::Refusal;
 
 /// Somebody wants another roster.
@@ -33,6 +33,21 @@ pub enum Kind {
     LeaveOut { name: String },
     /// It is back.
     TakeBack { name: String },
+    /// The members stay, and go by something else.
+    Set(Terms),
+    /// All of these.
+    Several(Vec<Kind>),
+}
+
+impl Kind {
+    /// Somebody says that a machine is off.
+    fn is_on_word(&self) -> bool {
+        match self {
+            Kind::Remove { gone, .. } => *gone,
+            Kind::Several(all) => all.iter().any(Kind::is_on_word),
+            _ => false,
+        }
+    }
 }
 
 /// What was decided: the version that there is now, or why there is no other one.
@@ -95,19 +110,25 @@ impl Roster {
     ///
     /// # Errors
     ///
-    /// When another change came first, or the change makes no sense. Nobody is left out together
-    /// with both its neighbours, except on somebody's word: a member that has not heard of it
-    /// asks its neighbours before it works, and one of them has to know.
+    /// When another change came first, the change makes no sense, or too few members would be
+    /// left. Nobody is left out together with both its neighbours, except on somebody's word: a
+    /// member that has not heard of it asks its neighbours before it works, and one of them has
+    /// to know.
     pub(super) fn decide(&self, change: &Change) -> Result<Roster, Refusal> {
         if change.version != self.version {
             return Err(Refusal::Superseded);
         }
-        let mut next = match &change.kind {
-            Kind::Add { member, after } => self.with(member.clone(), after.as_deref()),
-            Kind::Remove { name, .. } => self.without(name),
-            Kind::LeaveOut { name } => self.bypassing(name, Bypass::LeaveOut),
-            Kind::TakeBack { name } => self.bypassing(name, Bypass::TakeBack),
-        }?;
+        let mut next = Roster {
+            version: self.version.saturating_add(1),
+            ..self.changed(&change.kind)?
+        };
+        next.plan()?;
+        // Whoever is on a ring that has settled uses no permit of an earlier one.
+        let longest = match change.settled {
+            true => self.dwell_most().saturating_add(self.grace()),
+            false => self.longest_permit(),
+        };
+        next.longest_before_ms = longest.as_millis() as u64;
         if change.settled || self.before.is_empty() {
             next.before = self.active().map(|member| member.name.clone()).collect();
             next.left = Vec::new();
@@ -121,11 +142,28 @@ impl Roster {
             let around = [at + all - 1, *at, at + 1];
             around.iter().all(|at| gone(&ring[at % all]))
         });
-        let on_word = matches!(change.kind, Kind::Remove { gone: true, .. });
-        match alone.filter(|_| !on_word) {
+        match alone.filter(|_| !change.kind.is_on_word()) {
             Some(at) => Err(Refusal::Segment(ring[at].clone())),
             None => Ok(next),
         }
+    }
+
+    /// A later version, changed.
+    pub(super) fn changed(&self, kind: &Kind) -> Result<Roster, Refusal> {
+        Ok(match kind {
+            Kind::Add { member, after } => self.with(member.clone(), after.as_deref())?,
+            Kind::Remove { name, .. } => self.without(name)?,
+            Kind::LeaveOut { name } => self.bypassing(name, Bypass::LeaveOut)?,
+            Kind::TakeBack { name } => self.bypassing(name, Bypass::TakeBack)?,
+            Kind::Set(terms) => self.under(*terms)?,
+            Kind::Several(all) => {
+                let mut next = self.clone();
+                for kind in all {
+                    next = next.changed(kind)?;
+                }
+                next
+            }
+        })
     }
 }
 
@@ -175,6 +213,64 @@ mod tests {
                 .is_some_and(|why| why.starts_with("c and both"));
             assert_eq!(refused, !settled);
         }
+    }
+
+    /// A permit of a ring that was left lasts as long as it would have.
+    #[test]
+    fn shorter_permits_count_when_a_ring_has_settled_with_them() {
+        let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
+        let long = decided.roster.longest_permit();
+        let terms = Terms {
+            dwell_most_ms: 1000,
+            grace_ms: 100,
+            ..decided.roster.terms
+        };
+        let mut change = |id, settled, kind| {
+            let version = decided.roster.version;
+            let change = Change {
+                id,
+                version,
+                settled,
+                kind,
+            };
+            assert_eq!(decided.apply(&change).refused, None);
+            decided.roster.longest_permit()
+        };
+        let tick = |tick_ms| Kind::Set(Terms { tick_ms, ..terms });
+        assert_eq!(change(1, true, Kind::Set(terms)), long);
+        assert_eq!(
+            change(2, false, tick(1)),
+            long,
+            "no ring has settled with it"
+        );
+        assert!(change(3, true, tick(2)) < long);
+    }
+
+    /// All or nothing, by one version.
+    #[test]
+    fn several_changes_are_one() {
+        let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
+        let several = |version, names: &[&str]| Change {
+            id: version,
+            version,
+            settled: false,
+            kind: Kind::Several(
+                names
+                    .iter()
+                    .map(|name| remove(0, &roster(&["a"]), name, false).kind)
+                    .collect(),
+            ),
+        };
+        let refused = decided.apply(&several(1, &["a", "x"])).refused;
+        assert!(refused.is_some_and(|why| why.contains("no member `x`")));
+        assert_eq!(decided.roster.members.len(), 4);
+        assert_eq!(decided.apply(&several(1, &["a", "c"])).refused, None);
+        assert_eq!(
+            (decided.roster.version, decided.roster.members.len()),
+            (2, 2)
+        );
+        let refused = decided.apply(&several(2, &["b", "d"])).refused;
+        assert!(refused.is_some_and(|why| why.contains("a ring has 2 to")));
     }
 
     /// A keeper that begins with a later roster goes through the same entries.

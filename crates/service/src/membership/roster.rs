@@ -13,8 +13,10 @@ use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 pub use signed::{Digest, Mark, Signed};
+pub use terms::Terms;
 
 mod signed;
+pub(crate) mod terms;
 
 /// The most members: what a node is willing to keep and pass on.
 pub const MAX_MEMBERS: usize = 4096;
@@ -49,13 +51,17 @@ pub struct Roster {
     pub members: Vec<Member>,
     /// Members that are left out for now.
     pub bypassed: Vec<String>,
-    /// Everybody's `timing.dwell_most`, in milliseconds.
-    pub dwell_most_ms: u64,
-    /// Everybody's `timing.grace`, in milliseconds.
-    pub grace_ms: u64,
+    /// What everybody goes by.
+    pub terms: Terms,
+    /// No permit of an earlier roster that may still be in use lasts longer, in milliseconds.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub longest_before_ms: u64,
     /// Which log it is of, in hexadecimal digits; nothing if a log begins with it.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub origin: String,
+    /// Its log is in an etcd, not in its first members.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub etcd: bool,
     /// The ring that was the last to have settled when this roster was made, in its order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub before: Vec<String>,
@@ -105,6 +111,9 @@ pub enum RosterError {
     /// Not a roster as this program writes it.
     #[error("not a roster")]
     Malformed,
+    /// No tokens, no separation, or no wire format.
+    #[error("tokens, separation and wire format are at least 1")]
+    Terms,
     /// No log has such a name.
     #[error("`{0}` is no log: expected 16 hexadecimal digits")]
     Origin(String),
@@ -129,6 +138,10 @@ pub fn valid_address(address: &str) -> bool {
     address.len() <= 128 && printable && port.is_some_and(|port| port > 0)
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 fn read_name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let name = String::deserialize(from)?;
     if valid_name(&name) {
@@ -143,6 +156,12 @@ fn read_address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> 
         return Ok(address);
     }
     Err(D::Error::custom(RosterError::Address(address)))
+}
+
+/// The first eight bytes of a digest, as a number.
+pub(crate) fn short_digest(bytes: &[u8]) -> u64 {
+    let digest = Sha256::digest(bytes);
+    digest.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
 
 impl Member {
@@ -186,6 +205,7 @@ impl Roster {
         if !matches!((self.origin.len(), hex), (0 | 16, true)) {
             return Err(RosterError::Origin(self.origin.clone()));
         }
+        self.check_terms()?;
         let mut names = std::collections::BTreeSet::new();
         let mut addresses = std::collections::BTreeSet::new();
         for member in &self.members {
@@ -237,11 +257,7 @@ impl Roster {
 
     /// The log that it is of: the digest of the roster that the log began with.
     pub(crate) fn log(&self) -> u64 {
-        let first = || {
-            let digest = Sha256::digest(self.bytes());
-            digest.first_chunk().copied().map_or(0, u64::from_be_bytes)
-        };
-        u64::from_str_radix(&self.origin, 16).unwrap_or_else(|_| first())
+        u64::from_str_radix(&self.origin, 16).unwrap_or_else(|_| short_digest(&self.bytes()))
     }
 
     /// Whether a member is left out.
@@ -272,17 +288,18 @@ impl Roster {
 
     /// When a permit is asked back.
     pub fn dwell_most(&self) -> Duration {
-        Duration::from_millis(self.dwell_most_ms)
+        Duration::from_millis(self.terms.dwell_most_ms)
     }
 
     /// How long it may take to end then.
     pub fn grace(&self) -> Duration {
-        Duration::from_millis(self.grace_ms)
+        Duration::from_millis(self.terms.grace_ms)
     }
 
-    /// No permit is in use for longer.
+    /// No permit is in use for longer, of this roster or an earlier one.
     pub fn longest_permit(&self) -> Duration {
-        self.dwell_most().saturating_add(self.grace())
+        let own = self.dwell_most().saturating_add(self.grace());
+        own.max(Duration::from_millis(self.longest_before_ms))
     }
 
     /// The next version with one more member, after `after` or at the end.

@@ -31,6 +31,7 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
         tokens: 1,
         payload: 0,
         rule: Rule::MovingBlock,
+        version: 1,
     };
     let mut forged = vec![0; layout.bytes()];
     let wrong = Key::new(b"not the key of the ring").unwrap();
@@ -57,7 +58,8 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
         name: "x".into(),
         address: "127.0.0.1:9".into(),
         mark: Default::default(),
-        agreement: [0; 9],
+        wire: 1,
+        newest: 1,
         drained: true,
         on_ring: false,
     };
@@ -167,7 +169,8 @@ fn a_roster_that_somebody_else_signed_is_not_taken() {
         name: "evil".into(),
         address: "127.0.0.1:9".into(),
         mark: signed.mark(),
-        agreement: [0; 9],
+        wire: 1,
+        newest: 1,
         drained: true,
         on_ring: false,
     };

@@ -271,7 +271,7 @@ fn times_that_are_not_the_same_everywhere_are_an_alarm() {
         alarmed(
             &fleet,
             0,
-            "b was configured with other members, or another dwell_most",
+            "b was configured with other members, tokens or times",
         )
     });
     assert_eq!(fleet.status(0)["settled"], false, "and nobody works");

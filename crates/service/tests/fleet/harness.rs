@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use headway_service::client;
 use headway_service::config::{Settings, Sources};
+use headway_service::internal::run_speaking;
 use serde_json::Value;
 
 use crate::observer::{self, Seen};
@@ -21,6 +22,9 @@ use crate::observer::{self, Seen};
 pub(crate) const TOKEN: &str = "a-token-for-tests-only";
 
 const CONFIG: &str = "HEADWAY_TEST_NODE_CONFIG";
+
+/// The newest version of the wire format that a node speaks, if it is not this program's.
+const WIRE: &str = "HEADWAY_TEST_NODE_WIRE";
 
 /// In a process that was started as a node, runs it and does not come back.
 pub(crate) fn be_a_node_if_asked() {
@@ -36,7 +40,11 @@ pub(crate) fn be_a_node_if_asked() {
         })
     };
     let settings = read().unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
-    match headway_service::run(&settings, &read) {
+    let ran = match std::env::var(WIRE) {
+        Ok(wire) => run_speaking(wire.parse().expect("a number"), &settings, &read),
+        Err(_) => headway_service::run(&settings, &read),
+    };
+    match ran {
         Ok(_) => std::process::exit(0),
         Err(error) => {
             eprintln!("error: {error}");
@@ -188,14 +196,35 @@ impl Fleet {
         for (_, variable, value) in self.variables.iter().filter(|(node, ..)| *node == at) {
             command.env(variable, value);
         }
+        command.args(["--exact", "a_node_if_asked", "--nocapture"]);
+        let mut command = self.next_program(at).unwrap_or(command);
         let child = command
-            .args(["--exact", "a_node_if_asked", "--nocapture"])
             .env(CONFIG, self.path(&format!("{name}.toml")))
             .env("SECRET_OF_THE_PARENT", "never in a command")
             .stdout(Stdio::null())
             .stderr(log.expect("a log"))
             .spawn();
         self.nodes[at] = Some(child.expect("a node"));
+    }
+
+    /// From its next start on, a node's program is one whose newest wire format is this.
+    pub(crate) fn speak(&mut self, at: usize, wire: u8) {
+        self.variables
+            .retain(|(node, variable, _)| (*node, *variable) != (at, WIRE));
+        self.variables.push((at, WIRE, wire.to_string()));
+    }
+
+    /// A real program of the next wire format, if there is one and the node is to be of it.
+    fn next_program(&self, at: usize) -> Option<Command> {
+        let next = |(node, variable, wire): &(usize, &str, String)| {
+            (*node, *variable, wire.as_str()) == (at, WIRE, "2")
+        };
+        let program = std::env::var_os("HEADWAY_NEXT_PROGRAM");
+        let program = program.filter(|_| self.variables.iter().any(next))?;
+        let mut command = Command::new(program);
+        command.args(["node", "--config"]);
+        command.arg(self.path(&format!("{}.toml", self.names[at])));
+        Some(command)
     }
 
     pub(crate) fn pid(&self, at: usize) -> i32 {

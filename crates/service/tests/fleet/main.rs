@@ -3,6 +3,7 @@
 mod api;
 mod attack;
 mod edges;
+mod etcd;
 mod harness;
 mod hook;
 mod membership;
@@ -11,6 +12,7 @@ mod observer;
 mod ring;
 #[cfg(feature = "collector")]
 mod telemetry;
+mod terms;
 
 /// Not a test: what a node of the other tests runs as.
 #[test]

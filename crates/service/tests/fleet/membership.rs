@@ -70,19 +70,6 @@ fn a_member_is_added_and_another_removed_while_the_ring_works() {
     assert!(unknown.contains("no member `zz`"), "{unknown}");
 }
 
-#[test]
-fn a_change_that_leaves_no_room_for_the_tokens_is_refused() {
-    let mut fleet = Fleet::new(11, &["a", "b", "c", "d", "e"], 2, 2);
-    fleet.start_all();
-    fleet.settle();
-    let refused = fleet.ask(0, "DELETE", "/v1/members/e", None).unwrap_err();
-    assert!(
-        refused.contains("need 5 nodes, one of slack, and there are 4"),
-        "{refused}"
-    );
-    assert_eq!(fleet.status(0)["roster"], 1);
-}
-
 const BYPASS: &str = "[membership]\nbypass = true\nbypass_after = \"2s\"\nwindow = \"600ms\"\n";
 const SHORT: &str = "refresh = \"20ms\"\nsilence = \"300ms\"\ntick = \"2ms\"\ndwell_most = \"1s\"\ngrace = \"500ms\"\n";
 

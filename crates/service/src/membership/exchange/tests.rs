@@ -65,7 +65,8 @@ fn spread(seed: u64, nodes: usize, members: usize, loss: u64, proposals: &[usize
                     name: format!("node-{at}"),
                     address: address(at),
                     mark: ring[at].mark(),
-                    agreement: [0; 9],
+                    wire: 1,
+                    newest: 1,
                     drained: true,
                     on_ring: false,
                 };
@@ -130,7 +131,8 @@ fn a_roster_that_is_not_what_was_offered_is_not_taken() {
         name: "x".into(),
         address: address(7),
         mark: forged.mark(),
-        agreement: [0; 9],
+        wire: 1,
+        newest: 1,
         drained: true,
         on_ring: false,
     };

@@ -84,6 +84,62 @@ fn later_versions_win_then_digests_and_first_ones_never_replace_each_other() {
     assert!(mark(1, 0).replaces(&Mark::default()));
 }
 
+/// By trying all numbers of tokens.
+#[test]
+fn as_many_tokens_travel_as_fit() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+    for members in 2..=names.len() {
+        for (tokens, separation) in (1..9).flat_map(|m| (1..7).map(move |d| (m, d))) {
+            let mut roster = roster(&names[..members]);
+            (roster.terms.tokens, roster.terms.separation) = (tokens, separation);
+            let fits =
+                |m: &u32| headway_node::Plan::of_fleet(members as u32, *m, separation).is_ok();
+            assert_eq!(Some(roster.tokens()), (1..=tokens).rev().find(fits));
+            assert!(roster.plan().is_ok());
+        }
+    }
+}
+
+#[test]
+fn terms_that_no_ring_could_have_are_refused_and_others_are_the_next_version() {
+    let first = roster(&["a", "b", "c", "d"]);
+    let terms = |change: fn(&mut Terms)| {
+        let mut terms = first.terms;
+        change(&mut terms);
+        first.under(terms).map_err(|why| why.to_string())
+    };
+    let next = terms(|terms| (terms.tokens, terms.wire) = (3, 2)).unwrap();
+    assert_eq!(
+        (next.version, next.terms.tokens, next.terms.wire),
+        (2, 3, 2)
+    );
+    for (wrong, text) in [
+        (terms(|_| {}), "nothing would be different"),
+        (
+            terms(|terms| terms.tokens = 4),
+            "need 5 nodes, one of slack",
+        ),
+        (terms(|terms| terms.tokens = 0), "at least 1"),
+        (terms(|terms| terms.payload_bytes = 255), ""),
+        (terms(|terms| terms.wire = 3), "does not follow 1"),
+        (terms(|terms| terms.grace_ms = 99), "at least 100ms"),
+        (terms(|terms| terms.refresh_ms = 0), "`refresh`"),
+    ] {
+        match text {
+            "" => assert!(wrong.is_ok()),
+            text => assert!(wrong.clone().unwrap_err().contains(text), "{wrong:?}"),
+        }
+    }
+    // What fits no more is no reason to refuse other times.
+    let mut few = first.without("a").unwrap();
+    (few.terms.tokens, few.terms.separation) = (9, 1);
+    let terms = Terms {
+        tick_ms: 7,
+        ..few.terms
+    };
+    assert!(few.under(terms).is_ok());
+}
+
 #[test]
 fn what_cannot_be_an_address() {
     for (address, valid) in [
