@@ -4,9 +4,11 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use headway_dashboard::{Limits, Options, Server};
+use headway_dashboard::{Limits, Options};
 use peak_alloc::PeakAlloc;
 use serde_json::Value;
+
+mod common;
 
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
@@ -21,7 +23,15 @@ const BYTES: usize = 8 << 20;
 
 #[test]
 fn memory_is_bounded_with_two_hundred_viewers_who_do_not_read() {
-    let address = serve();
+    let limits = Limits {
+        requests_per_second: 1e9,
+        request_burst: 1e9,
+        ..Limits::default()
+    };
+    let address = common::serve(Options {
+        limits,
+        ..Options::default()
+    });
     let settings = r#"{ "processes": 1500, "tokens": 300, "separation": 5 }"#;
     let run: Value = post(address, "/api/runs", settings);
     let id = run["id"].as_str().expect("a run").to_owned();
@@ -63,30 +73,6 @@ fn memory_is_bounded_with_two_hundred_viewers_who_do_not_read() {
             );
         }
     }
-}
-
-/// A server on a free port, which ends with the process.
-fn serve() -> SocketAddr {
-    let (tell, told) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        runtime.block_on(async move {
-            let server = Server::bind(Options {
-                listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-                limits: Limits {
-                    requests_per_second: 1e9,
-                    request_burst: 1e9,
-                    ..Limits::default()
-                },
-                ..Options::default()
-            })
-            .expect("a free port");
-            tell.send(server.address().expect("an address"))
-                .expect("the test waits");
-            server.serve(std::future::pending()).await;
-        });
-    });
-    told.recv().expect("the server starts")
 }
 
 fn send(address: SocketAddr, method: &str, path: &str, body: &str) -> TcpStream {

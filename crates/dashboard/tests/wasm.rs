@@ -7,9 +7,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use headway_dashboard::{Options, Server};
+use headway_dashboard::Options;
 use headway_testkit::tools;
 use serde_json::{Value, json};
+
+mod common;
 
 /// Reads requests as lines of JSON, prints answers as lines of JSON.
 const ASKER: &str = r#"
@@ -140,28 +142,6 @@ fn over_http(server: SocketAddr, asked: &Asked) -> Answered {
         kind: kind.unwrap_or("").to_owned(),
         body: body.to_owned(),
     }
-}
-
-fn serve() -> SocketAddr {
-    let (sender, address) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build();
-        runtime.expect("a runtime").block_on(async {
-            let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-            let server = Server::bind(Options {
-                listen,
-                ..Options::default()
-            })
-            .expect("a port");
-            sender
-                .send(server.address().expect("an address"))
-                .expect("a test that waits");
-            server.serve(std::future::pending()).await;
-        });
-    });
-    address.recv().expect("a server")
 }
 
 /// The rings of the page's first view, lessons and menus, and what the page asks of each.
@@ -308,7 +288,7 @@ fn the_page_alone_answers_as_the_server_does() {
         Err(why) => return tools::skip(TEST, &why),
     };
     let mut alone = Alone::start(&node, &folder);
-    let server = serve();
+    let server = common::serve(Options::default());
     let mut same = |asked: &Asked, ids: Option<&(String, String)>| {
         let named = |id: &str| Asked {
             path: asked.path.replace("RUN", id),

@@ -140,20 +140,16 @@ impl Source {
     ///
     /// When it does not answer, or lists what cannot be a member. Nobody at all is an error, too.
     pub fn find(&self) -> Result<Found, DiscoveryError> {
-        let silent = |why: String| DiscoveryError::Silent(self.clone(), why);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build();
-        let runtime = runtime.map_err(|error| silent(error.to_string()))?;
+        let runtime = runtime.map_err(|error| self.silent(&error.to_string()))?;
         let listed = runtime.block_on(async {
             let listed = tokio::time::timeout(PATIENCE, self.list()).await;
-            listed.unwrap_or_else(|_| Err("it takes too long".to_owned()))
-        });
-        let listed = match listed {
-            Err(why) if why.is_empty() => return Err(DiscoveryError::NoDns),
-            Err(why) => return Err(silent(why)),
-            Ok(listed) if listed.is_empty() => return Err(silent("nobody is listed".to_owned())),
-            Ok(listed) => listed,
-        };
+            listed.unwrap_or_else(|_| Err(self.silent("it takes too long")))
+        })?;
+        if listed.is_empty() {
+            return Err(self.silent("nobody is listed"));
+        }
         let mut found = Found::new();
         for (name, address) in listed {
             if !valid_name(&name) || !valid_address(&address) {
@@ -168,19 +164,24 @@ impl Source {
         Ok(found)
     }
 
-    async fn list(&self) -> Result<Vec<(String, String)>, String> {
-        match self {
+    fn silent(&self, why: &str) -> DiscoveryError {
+        DiscoveryError::Silent(self.clone(), why.to_owned())
+    }
+
+    async fn list(&self) -> Result<Vec<(String, String)>, DiscoveryError> {
+        let listed = match self {
             #[cfg(feature = "dns")]
             Source::Dns { name, server } => dns::list(name, *server).await,
             #[cfg(not(feature = "dns"))]
-            Source::Dns { .. } => Err(String::new()),
+            Source::Dns { .. } => return Err(DiscoveryError::NoDns),
             Source::Consul { host, service } => http::consul(host, service).await,
             Source::Kubernetes {
                 host,
                 namespace,
                 service,
             } => http::kubernetes(host, namespace, service).await,
-        }
+        };
+        listed.map_err(|why| self.silent(&why))
     }
 }
 

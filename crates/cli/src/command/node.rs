@@ -56,15 +56,16 @@ enum Command {
     Status(StatusArgs),
     /// Who is on the ring
     List(SocketArgs),
-    /// Add a member, which has to run already
+    /// Add a member, which has to run already; exit code 1 if it is not known whether it was added
     Add(AddArgs),
-    /// Remove a member
+    /// Remove a member; exit code 1 if it is not known whether it was removed
     Remove(RemoveArgs),
     /// Begin a new log of rosters when most keepers of the old one are gone for good
     #[command(
         long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
         Say it once, on one node, of machines that are off and stay off: those named are left \
-        out, and the others begin a new log. docs/operators/keepers.md has the whole procedure."
+        out, and the others begin a new log. If the roster is in an etcd, say it when the etcd has \
+        lost its data. docs/operators/keepers.md has the whole procedure."
     )]
     Recover(RecoverArgs),
     /// Add (and remove) members as DNS, Consul or Kubernetes lists them
@@ -148,8 +149,9 @@ struct AddArgs {
 
 #[derive(ClapArgs, Debug)]
 struct RecoverArgs {
-    /// Members whose machines are off for good, most keepers among them: a,b,c
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    /// Members whose machines are off for good, most keepers among them: a,b,c; none if the roster
+    /// was in an etcd, which is
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     gone: Vec<String>,
     #[command(flatten)]
     socket: SocketArgs,

@@ -139,7 +139,7 @@ export function handle(view, to) {
       return;
     }
     const playing = halt();
-    after(to.fault(`program:${process}:${now ? "relay" : "delay"}`));
+    after(process, to.fault(`program:${process}:${now ? "relay" : "delay"}`));
     if (playing) player.play();
   }
 
@@ -149,7 +149,7 @@ export function handle(view, to) {
       return;
     }
     const playing = halt();
-    after(to.fault(`counter:${process}:${value}`));
+    after(process, to.fault(`counter:${process}:${value}`));
     if (playing) player.play();
   }
 
@@ -188,6 +188,8 @@ export function handle(view, to) {
   let carried = null;
 
   canvas.addEventListener("keydown", (event) => {
+    // A key may come before the first picture of a film that is there.
+    view.moment ??= player.moment();
     if (!view.moment || event.ctrlKey || event.metaKey || event.altKey) return;
     const { marks } = view;
     const { n } = player;
@@ -250,16 +252,15 @@ export function handle(view, to) {
     }
   }
 
-  /** Says what has become of the chosen process, once that is known. */
-  async function after(change) {
+  /** Says what has become of the chosen process, once that is known, unless the keys have gone on. */
+  async function after(process, change) {
     await change;
-    const { cursor } = view.marks;
-    if (cursor === null) return;
+    if (view.marks.cursor !== process || carried) return;
     const moment = player.moment();
     if (moment) {
       view.moment = moment;
-      tell(cursor);
-    } else setTimeout(after, 50);
+      tell(process);
+    } else setTimeout(() => after(process), 50);
   }
 
   function tokensAt(process) {

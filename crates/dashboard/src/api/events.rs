@@ -16,7 +16,8 @@ use crate::error::Refused;
 use crate::server::App;
 
 /// Watch a run: server-sent events, each a frame
-#[utoipa::path(get, path = "/api/runs/{id}/events", tag = "runs", responses(
+#[utoipa::path(get, path = "/api/runs/{id}/events", tag = "runs",
+    params(("id" = String, Path)), responses(
     (status = 200, description = "text/event-stream: `frame` with a Frame, `gone` at the end"),
     (status = 404, body = ErrorBody),
     (status = 503, description = "too many viewers", body = ErrorBody),

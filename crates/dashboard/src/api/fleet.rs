@@ -31,7 +31,8 @@ pub(super) async fn events(State(app): State<App>) -> Result<Response, Refused> 
 }
 
 /// Pause, resume or abort a roll-out, where the page may
-#[utoipa::path(post, path = "/api/fleet/rollouts/{name}/{what}", tag = "fleet", responses(
+#[utoipa::path(post, path = "/api/fleet/rollouts/{name}/{what}", tag = "fleet",
+    params(("name" = String, Path), ("what" = String, Path)), responses(
     (status = 204), (status = 403, description = "the page may not", body = ErrorBody),
     (status = 404, description = "no fleet", body = ErrorBody),
     (status = 502, description = "the node says no", body = ErrorBody),
@@ -45,7 +46,8 @@ pub(super) async fn order(
 }
 
 /// Kill a node, or start those again that were killed: for demonstrations only
-#[utoipa::path(post, path = "/api/fleet/nodes/{name}/{what}", tag = "fleet", responses(
+#[utoipa::path(post, path = "/api/fleet/nodes/{name}/{what}", tag = "fleet",
+    params(("name" = String, Path), ("what" = String, Path)), responses(
     (status = 204), (status = 403, description = "no demonstration", body = ErrorBody),
     (status = 404, description = "no fleet", body = ErrorBody),
 ))]

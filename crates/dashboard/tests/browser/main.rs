@@ -12,10 +12,12 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use headway_dashboard::{Options, Server};
+use headway_dashboard::Options;
 use headway_testkit::tools;
 
 mod cdp;
+#[path = "../common/mod.rs"]
+mod common;
 mod files;
 mod hands;
 mod looks;
@@ -230,27 +232,11 @@ fn run(chromium: &Path, tests: &[&Test]) -> (usize, usize) {
     })
 }
 
-/// A server of its own, at any free port, for as long as the tests run. With
-/// HEADWAY_PAGE the page is taken from that folder, to work on it.
+/// A server of its own for as long as the tests run. With HEADWAY_PAGE the page is taken from
+/// that folder, to work on it.
 pub(crate) fn serve(options: Options) -> SocketAddr {
-    let (sender, address) = std::sync::mpsc::channel();
-    let options = Options {
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+    common::serve(Options {
         page: std::env::var_os("HEADWAY_PAGE").map(PathBuf::from),
         ..options
-    };
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        runtime.block_on(async {
-            let server = Server::bind(options).expect("a free port");
-            sender
-                .send(server.address().expect("an address"))
-                .expect("a test that waits for it");
-            server.serve(std::future::pending()).await;
-        });
-    });
-    address.recv().expect("a server")
+    })
 }

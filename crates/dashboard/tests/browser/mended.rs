@@ -178,6 +178,25 @@ pub(crate) fn keys_are_told_what_came_of_them(browser: &mut Browser, base: &str)
     page.wait_for("document.getElementById('ring-now').textContent.includes('relay')")?;
     page.key("Enter")?;
     page.wait_for("document.getElementById('ring-now').textContent.includes('delay')")?;
+    // A key before the first picture counts.
+    page.eval("headway.ring.moment = null")?;
+    page.key("ArrowRight")?;
+    page.check("document.getElementById('ring-now').textContent.startsWith('process 1, delay')")?;
+    // News of a process that was left does not talk over what is done now.
+    page.eval("headway.ring.marks.cursor = 0; globalThis.moment = headway.player.moment; headway.player.moment = () => null; 0")?;
+    page.key("Enter")?;
+    page.wait_for("headway.player.segments.at(-1).kinds[0] === 0")?;
+    for _ in 0..6 {
+        page.key("ArrowRight")?;
+    }
+    page.key("m")?;
+    page.check(
+        "document.getElementById('ring-now').textContent.includes('picked up at process 6')",
+    )?;
+    page.eval("headway.player.moment = moment; new Promise((next) => setTimeout(next, 200))")?;
+    page.check(
+        "document.getElementById('ring-now').textContent.includes('picked up at process 6')",
+    )?;
     page.close()
 }
 

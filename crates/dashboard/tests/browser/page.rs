@@ -143,7 +143,7 @@ impl<'a> Page<'a> {
         };
         self.call("Page.navigate", json!({ "url": "about:blank" }))?;
         self.call("Page.navigate", json!({ "url": url }))?;
-        self.wait_for("document.readyState === 'complete' && window.headway?.player.run && window.headway.player.moment() && window.headway.player.frame")
+        self.wait_for("document.readyState === 'complete' && window.headway?.player.run && window.headway.player.moment() && window.headway.player.frame && (window.headway.view.tab !== 'ring' || window.headway.ring.moment)")
     }
 
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Done<Value> {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::runs::AtRound;
 use crate::error::{ApiError, ErrorBody};
 use crate::limits::Limits;
-use crate::runs::{Run, check_round};
+use crate::runs::Run;
 
 /// Which lines are executed in the round that follows a state.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -39,8 +39,7 @@ pub(crate) struct Listing {
 ))]
 pub(crate) fn lines(run: &Run, at: &AtRound, limits: &Limits) -> Result<Lines, ApiError> {
     let state = run.lock();
-    let round = at.round.unwrap_or_else(|| state.now());
-    check_round("round", round, limits)?;
+    let round = state.round(at.round, limits)?;
     let (segment, look) = state.story.look(round)?;
     let ring = &state.story.segments()[segment].ring;
     if ring.len() as u64 > limits.counters_up_to {
@@ -55,27 +54,30 @@ pub(crate) fn lines(run: &Run, at: &AtRound, limits: &Limits) -> Result<Lines, A
     known.sort_unstable();
     known.dedup();
     let number = |program: &Program| known.iter().position(|one| one == program).unwrap_or(0) as u8;
+    let program_of: Vec<u8> = ring.programs().iter().map(number).collect();
+    let listings: Vec<Vec<Line>> = known.iter().map(|program| listing(*program)).collect();
     Ok(Lines {
         round,
-        program_of: ring.programs().iter().map(number).collect(),
         executed: (0..ring.len())
             .map(|at| {
                 let state = &look.state;
-                let before = (state.processes[at], state.measuring.get(&at));
                 let from = state.processes[(at + ring.len() - 1) % ring.len()];
-                executed(ring.programs()[at], before, from.queued, next.processes[at])
+                executed(
+                    &listings[usize::from(program_of[at])],
+                    ring.programs()[at],
+                    state.measuring.get(&at),
+                    from.queued,
+                    next.processes[at],
+                )
             })
             .collect(),
-        programs: known
-            .iter()
-            .map(|program| Listing {
+        programs: (known.iter().zip(&listings))
+            .map(|(program, lines)| Listing {
                 name: program.name().to_owned(),
-                lines: listing(*program)
-                    .iter()
-                    .map(|line| line.1.to_owned())
-                    .collect(),
+                lines: lines.iter().map(|line| line.1.to_owned()).collect(),
             })
             .collect(),
+        program_of,
     })
 }
 
@@ -187,15 +189,15 @@ fn listing(program: Program) -> Vec<Line> {
     [before, timed, lap_ends, &DELAY, lap_starts].concat()
 }
 
-/// The lines that a process executes between two states, as bits.
+/// The lines of its program that a process executes, as bits.
 fn executed(
+    lines: &[Line],
     program: Program,
-    before: (Process, Option<&Measuring>),
+    variables: Option<&Measuring>,
     arriving: u32,
     after: Process,
 ) -> u32 {
     let (arrives, releases) = (arriving > 0, after.queued > 0);
-    let variables = before.1;
     let timing = variables.is_some_and(|variables| variables.timing);
     let last_ignored = i32::from(program == Program::MeasureAsPrinted);
     let is_it = variables.is_some_and(|variables| variables.ignore <= last_ignored);
@@ -211,7 +213,6 @@ fn executed(
         Waits => !releases,
         LapStarts => releases && (!timing || lap_ends),
     };
-    let lines = listing(program);
     let bits = lines.iter().enumerate().filter(|(_, line)| happens(line.0));
     bits.map(|(bit, _)| 1 << bit).sum()
 }
@@ -320,13 +321,14 @@ mod tests {
                     let variables = state.measuring.get(&index);
                     let before = state.processes[index];
                     let after = next.processes[index];
-                    let lit = executed(kind, (before, variables), arriving, after);
+                    let lines = listing(kind);
+                    let lit = executed(&lines, kind, variables, arriving, after);
                     let mut p = Process {
                         queued: 0,
                         ..before
                     };
                     let mut v = variables.copied().unwrap_or(Measuring::new(1, 1));
-                    for (bit, (_, text)) in listing(kind).iter().enumerate() {
+                    for (bit, (_, text)) in lines.iter().enumerate() {
                         if lit >> bit & 1 == 0 {
                             continue;
                         }

@@ -230,8 +230,7 @@ pub(crate) fn window(run: &Run, stretch: &Stretch) -> Result<Window, ApiError> {
 ))]
 pub(crate) fn state(run: &Run, at: &AtRound, limits: &Limits) -> Result<File, ApiError> {
     let state = run.lock();
-    let round = at.round.unwrap_or_else(|| state.now());
-    check_round("round", round, limits)?;
+    let round = state.round(at.round, limits)?;
     let (segment, look) = state.story.look(round)?;
     let ring = &state.story.segments()[segment].ring;
     Ok(File {

@@ -86,8 +86,7 @@ impl Run {
 
     /// The frame of a round, by default the current one.
     pub(crate) fn frame(&self, state: &RunState, round: Option<Round>) -> Result<Frame, ApiError> {
-        let round = round.unwrap_or_else(|| state.now());
-        check_round("round", round, &self.limits)?;
+        let round = state.round(round, &self.limits)?;
         let playing = Playing {
             run: self.id.clone(),
             version: state.version,
@@ -258,8 +257,15 @@ impl RunState {
         self.sent != Some(self.clock.round(now, self.story.seekable()))
     }
 
+    /// The round that is asked about, by default the current one.
+    pub(crate) fn round(&self, asked: Option<Round>, limits: &Limits) -> Result<Round, ApiError> {
+        let round = asked.unwrap_or_else(|| self.now());
+        check_round("round", round, limits)?;
+        Ok(round)
+    }
+
     /// The current round.
-    pub(crate) fn now(&self) -> Round {
+    fn now(&self) -> Round {
         let last = self.story.seekable();
         self.clock.round(now(), last)
     }

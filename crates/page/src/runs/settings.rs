@@ -14,6 +14,8 @@ use crate::error::ApiError;
 use crate::limits::Limits;
 
 /// What a run is made from. The same settings make the same run.
+// The fields of `Settings` stand here again, because serde cannot take them over
+// (`flatten`) and still refuse fields that nobody knows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSettings {

@@ -121,10 +121,9 @@ impl Agent {
             }
             Request::Keeping(wrong) => {
                 self.keeping.clear(|_| true);
-                let wrong = wrong.map(Alarm::Keeping);
-                wrong
-                    .into_iter()
-                    .for_each(|wrong| self.keeping.raise(wrong));
+                if let Some(wrong) = wrong {
+                    self.keeping.raise(Alarm::Keeping(wrong));
+                }
                 return None;
             }
             Request::StepEnded {

@@ -17,7 +17,6 @@ use std::time::Duration;
 
 use openraft::error::{ClientWriteError, RaftError};
 use openraft::{BasicNode, Config, Raft, RaftMetrics, SnapshotPolicy};
-use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
@@ -25,6 +24,7 @@ use tokio::time::Instant;
 use super::post::{self, Answer, Post, Question};
 use super::storage::{self, Files, Log, Others, Rosters};
 use super::{AGAIN, Change, Decision, Leave, Member, Over, PATIENCE, Request, Roster, Setup, Tell};
+use crate::membership::roster::short_digest;
 
 openraft::declare_raft_types!(
     /// What openraft is told of this log.
@@ -57,9 +57,7 @@ pub(crate) struct Keeper {
 
 /// The number of one that the log begins with.
 pub(super) fn first_number(name: &str) -> u64 {
-    let digest = Sha256::digest(name);
-    let first = digest.first_chunk().copied();
-    first.map_or(0, u64::from_be_bytes)
+    short_digest(name.as_bytes())
 }
 
 impl Keeper {

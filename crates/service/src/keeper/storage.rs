@@ -327,6 +327,14 @@ impl Rosters {
         knows && !applied.keepers.voter_ids().any(|voter| voter == number)
     }
 
+    /// On disk first, then known, then told.
+    fn take(&self, applied: &mut Applied, next: Applied) -> Result<(), Failed> {
+        write(&self.folder, "rosters", &next)?;
+        *applied = next;
+        self.news.send_replace(applied.decided.roster.clone());
+        Ok(())
+    }
+
     fn snapshot(applied: &Applied) -> Result<Snapshot<Types>, Failed> {
         let bytes = serde_json::to_vec(&applied.decided);
         let bytes = bytes.map_err(|error| failed(ErrorVerb::Read, &error.into()))?;
@@ -381,9 +389,7 @@ impl RaftStateMachine<Types> for Rosters {
                 }
             });
         }
-        write(&self.folder, "rosters", &next)?;
-        *applied = next;
-        self.news.send_replace(applied.decided.roster.clone());
+        self.take(&mut applied, next)?;
         Ok(decisions)
     }
 
@@ -403,11 +409,7 @@ impl RaftStateMachine<Types> for Rosters {
             keepers: meta.last_membership.clone(),
             decided,
         };
-        let mut applied = self.applied.lock().await;
-        write(&self.folder, "rosters", &next)?;
-        *applied = next;
-        self.news.send_replace(applied.decided.roster.clone());
-        Ok(())
+        self.take(&mut *self.applied.lock().await, next)
     }
 
     async fn get_current_snapshot(&mut self) -> Result<Option<Snapshot<Types>>, Failed> {

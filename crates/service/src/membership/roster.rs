@@ -148,6 +148,12 @@ fn read_address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> 
     Err(D::Error::custom(RosterError::Address(address)))
 }
 
+/// The first eight bytes of a digest, as a number.
+pub(crate) fn short_digest(bytes: &[u8]) -> u64 {
+    let digest = Sha256::digest(bytes);
+    digest.first_chunk().copied().map_or(0, u64::from_be_bytes)
+}
+
 impl Member {
     /// Its name and address.
     pub(crate) fn entry(&self) -> (String, String) {
@@ -240,11 +246,7 @@ impl Roster {
 
     /// The log that it is of: the digest of the roster that the log began with.
     pub(crate) fn log(&self) -> u64 {
-        let first = || {
-            let digest = Sha256::digest(self.bytes());
-            digest.first_chunk().copied().map_or(0, u64::from_be_bytes)
-        };
-        u64::from_str_radix(&self.origin, 16).unwrap_or_else(|_| first())
+        u64::from_str_radix(&self.origin, 16).unwrap_or_else(|_| short_digest(&self.bytes()))
     }
 
     /// Whether a member is left out.

@@ -22,10 +22,10 @@ Sources:
   kubernetes:http://127.0.0.1:8001/NAMESPACE/SERVICE
                                                  its pods, through `kubectl proxy`
 
-All changes are proposed at once, to one node, as `headway node add` and `remove` do. A member that
-is listed has to run before it is added; one that does not is tried again the next time. A source
-that lists no more than half of the members removes nobody. Exit code 1 if something could not be
-changed.")]
+Changes are proposed one after the other, to one node, as by `headway node add` and `remove`. A
+member that is listed has to run before it is added; one that does not is tried again the next
+time. A source that lists no more than half of the members removes nobody. Exit code 1 if something
+could not be changed.")]
 pub(super) struct Args {
     /// Who says who should be there
     source: String,
