@@ -31,10 +31,13 @@ impl Rest {
     pub(crate) fn new(ring: &Ring, first: usize) -> Rest {
         let settings = ring.settings(1);
         let roster = settings.first_roster().expect("members");
-        let plan = settings.plan(ring.members).expect("it fits");
-        let key = headway_service::secret::key(&settings.ring.key_file).expect("a key");
+        let plan = settings.plan(&roster).expect("it fits");
+        let key = {
+            let file = settings.ring.key_file.as_deref().expect("a shared key");
+            headway_service::secret::key(file).expect("a key")
+        };
         let nodes = (0..ring.members as u32).map(|index| {
-            let config = settings.machine(&roster, index, plan);
+            let config = roster.place(index, plan);
             Machine::new(config, key.clone(), 77 + u64::from(index)).expect("configured")
         });
         let bind = |at| {

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::slots::{MAX_PAYLOAD, MAX_TOKENS};
 use crate::state::Domain;
-use crate::wire::Layout;
+use crate::wire::{Layout, VERSION};
 use crate::{Plan, Rule};
 
 /// Which ring a datagram belongs to. Nodes of one ring have the same; everything
@@ -123,6 +123,8 @@ pub struct Config {
     /// the same. Every turn costs a message, because a clock at phase 0 waits until its
     /// neighbours confirm that they know; a checker that visits all phases wants few.
     pub turn_phases: u16,
+    /// In which version of the wire format all nodes of the ring write.
+    pub wire: u8,
 }
 
 /// What is wrong with a configuration.
@@ -209,6 +211,7 @@ impl Config {
             fence_floor: 0,
             largest_datagram: Config::UNFRAGMENTED,
             turn_phases: 64,
+            wire: VERSION,
         }
     }
 
@@ -255,6 +258,7 @@ impl Config {
             tokens: self.plan.tokens(),
             payload: self.payload,
             rule: self.plan.rule(),
+            version: self.wire,
         }
     }
 

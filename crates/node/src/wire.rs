@@ -28,8 +28,18 @@ pub mod block;
 
 use block::{BLOCK_BYTES, HEARD_BYTES, Told};
 
-/// The version that this code speaks.
-pub const VERSION: u8 = 1;
+/// The newest version that this code speaks. With `HEADWAY_NEXT_WIRE` in its environment the
+/// compiler makes a program of the next one, for tests of upgrades.
+pub const VERSION: u8 = if option_env!("HEADWAY_NEXT_WIRE").is_some() {
+    2
+} else {
+    1
+};
+
+/// The oldest version that a program speaks whose newest is `newest`: the one before.
+pub const fn oldest(newest: u8) -> u8 {
+    if newest > 1 { newest - 1 } else { 1 }
+}
 
 /// Bytes before the tokens.
 pub const HEADER_BYTES: usize = field::PREVIOUS.end;
@@ -46,7 +56,7 @@ pub mod field {
 
     /// The letters `HW`.
     pub const MAGIC: Range<usize> = 0..2;
-    /// [`VERSION`](super::VERSION).
+    /// The [`Layout`](super::Layout)'s version.
     pub const VERSION: usize = 2;
     /// 1 = joining (the sender has no state yet), 2 = a ring of moving blocks; the other
     /// bits are 0.
@@ -97,6 +107,8 @@ pub struct Layout {
     pub payload: u8,
     /// Whether there is a part for moving blocks.
     pub rule: Rule,
+    /// In which version all nodes of the ring write.
+    pub version: u8,
 }
 
 /// Everything in a datagram but the tokens.
@@ -278,7 +290,7 @@ impl Layout {
         put(field::PHASE, &header.phase.to_be_bytes());
         put(field::RELEASED, &token.to_be_bytes());
         put(field::PREVIOUS, &previous.to_be_bytes());
-        buffer[field::VERSION] = VERSION;
+        buffer[field::VERSION] = self.version;
         buffer[field::FLAGS] = self.flags() | if header.joining { JOINING } else { 0 };
         buffer[field::PAYLOAD] = self.payload;
         buffer[field::RESERVED] = 0;
@@ -320,7 +332,7 @@ impl Layout {
         if datagram.len() != self.bytes() {
             return Err(Rejected::Length);
         }
-        if datagram[field::MAGIC] != *MAGIC || datagram[field::VERSION] != VERSION {
+        if datagram[field::MAGIC] != *MAGIC || datagram[field::VERSION] != self.version {
             return Err(Rejected::Version);
         }
         let (signed, mac) = datagram.split_at(self.macs_at());

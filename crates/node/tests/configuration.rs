@@ -172,6 +172,7 @@ fn datagrams_are_as_large_as_the_document_says() {
         tokens,
         payload,
         rule,
+        version: headway_node::wire::VERSION,
     };
     for (rule, once, heard) in [(Rule::LockStep, 0, 0), (Rule::MovingBlock, 52, 4)] {
         for (tokens, payload) in [(1, 0), (3, 0), (3, 10), (7, 255)] {

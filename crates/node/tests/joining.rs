@@ -23,6 +23,7 @@ fn layout() -> Layout {
         tokens: 2,
         payload: 0,
         rule: Rule::LockStep,
+        version: headway_node::wire::VERSION,
     }
 }
 

@@ -33,6 +33,7 @@ fn vectors() -> [Vector; 3] {
                 tokens: 2,
                 payload: 0,
                 rule: Rule::LockStep,
+                version: wire::VERSION,
             },
             header,
             tokens: &[(5, 100, b""), (6, 101, b"")],
@@ -44,6 +45,7 @@ fn vectors() -> [Vector; 3] {
                 tokens: 1,
                 payload: 8,
                 rule: Rule::LockStep,
+                version: wire::VERSION,
             },
             header: Header {
                 released: Some(Released {
@@ -61,6 +63,7 @@ fn vectors() -> [Vector; 3] {
                 tokens: 1,
                 payload: 0,
                 rule: Rule::LockStep,
+                version: wire::VERSION,
             },
             header: Header {
                 joining: true,

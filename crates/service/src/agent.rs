@@ -10,9 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::Key;
-
 use crate::config::{Settings, When};
+use crate::membership::keyring::Credentials;
 use crate::membership::roster::Roster;
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
@@ -46,14 +45,16 @@ const PASS_ON: Duration = Duration::from_secs(1);
 pub struct Setup {
     /// What it is told.
     pub settings: Settings,
-    /// The ring's key.
-    pub key: Key,
+    /// What it authenticates datagrams with.
+    pub credentials: Credentials,
     /// What it kept before.
     pub kept: Kept,
     /// The session of its process.
     pub session: i32,
     /// Since 1970, when its own time began.
     pub epoch: Duration,
+    /// The newest version of the wire format that it speaks.
+    pub wire: u8,
     /// Gives numbers that nobody can guess.
     pub random: fn() -> u64,
 }
@@ -79,8 +80,8 @@ pub struct Agent {
     epoch: Duration,
     /// No token had a larger fencing number here on an earlier ring.
     fence: u64,
-    /// What was kept is not relied on: until then, a permit of before may be in use.
-    barred_until: Duration,
+    /// What was kept is not relied on since then: a permit of before may be in use.
+    barred_since: Option<Duration>,
     /// The neighbours have not been told yet, or may have moved.
     neighbours_due: bool,
     stopping: Option<Duration>,
@@ -94,10 +95,11 @@ impl Agent {
     pub fn new(now: Duration, setup: Setup) -> Agent {
         let Setup {
             settings,
-            key,
+            credentials,
             kept,
             session,
             epoch,
+            wire,
             random,
         } = setup;
         let settings = Arc::new(settings);
@@ -109,14 +111,15 @@ impl Agent {
         let membership = Membership::new(
             now,
             Arc::clone(&settings),
-            key.clone(),
+            credentials,
             roster,
             kept.notes.leaving,
-            random,
+            wire,
+            (random, epoch),
         );
         let rules = rules(&settings, membership.roster());
         let mut agent = Agent {
-            seat: Seat::new(now, key, random),
+            seat: Seat::new(now, random),
             permits: Permits::new(rules, Runs { session, random }, kept.notes.permits),
             membership,
             rollouts: Rollouts::new(
@@ -128,7 +131,7 @@ impl Agent {
             ),
             epoch,
             fence: kept.notes.fence,
-            barred_until: now,
+            barred_since: None,
             settings,
             counts: Counts::default(),
             rejections: Rejections::default(),
@@ -150,8 +153,12 @@ impl Agent {
         for doubt in kept.doubts {
             agent.doubts.raise(Alarm::Doubtful(doubt));
         }
-        let place = sure.and_then(|state| Some((agent.membership.place()?, state)));
-        if !place.is_some_and(|(config, state)| agent.seat.resume(now, config, &state)) {
+        let place = sure.and_then(|state| {
+            let config = agent.membership.place()?;
+            Some((config, agent.membership.link_keys(&config)?, state))
+        });
+        let seat = &mut agent.seat;
+        if !place.is_some_and(|(config, keys, state)| seat.resume(now, config, keys, &state)) {
             agent.permits.handle_left(now);
         }
         agent.follow_up(now);
@@ -198,6 +205,9 @@ impl Agent {
 
     /// Something was kept, or could not be.
     pub fn handle_stored(&mut self, what: Stored, result: Result<(), String>) {
+        if what == Stored::Identity {
+            self.membership.handle_identity_kept(&result);
+        }
         match result {
             Ok(()) if self.unkept.remove(&what).is_some() => {
                 tracing::info!(%what, "can be kept again");
@@ -208,7 +218,7 @@ impl Agent {
                 match what {
                     Stored::State => self.seat.handle_state_lost(),
                     Stored::Rollouts => self.rollouts.handle_unkept(),
-                    Stored::Notes | Stored::Roster => {}
+                    Stored::Notes | Stored::Roster | Stored::Identity => {}
                 }
                 let folder = self.settings.node.state_dir.display();
                 let text = format!("cannot keep the {what} in {folder}: {error}");
@@ -373,6 +383,9 @@ impl Agent {
             membership::Effect::Signed(roster) => {
                 self.effects.push_back(Effect::KeepRoster(roster));
             }
+            membership::Effect::KeepIdentity(identities) => {
+                self.effects.push_back(Effect::KeepIdentity(identities));
+            }
             membership::Effect::Confirmed { grant, since } => self.grant(now, grant, since),
             membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
             membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
@@ -415,7 +428,7 @@ impl Agent {
     }
 
     fn keep_roster(&mut self) {
-        let roster = self.membership.signed().map(<[u8]>::to_vec);
+        let roster = self.membership.signed();
         self.effects.extend(roster.map(Effect::KeepRoster));
     }
 
@@ -445,6 +458,6 @@ fn rules(settings: &Settings, roster: Option<&Roster>) -> Rules {
         lease: settings.api.lease,
         patience: settings.fleetlock.patience,
         every_permit: settings.hook.command.is_some() && settings.hook.when == When::Every,
-        slots: Slots::new(settings.ring.tokens.get(), &settings.fleetlock.slots),
+        slots: Slots::new(roster.map_or(1, Roster::tokens), &settings.fleetlock.slots),
     }
 }

@@ -8,10 +8,12 @@ pub mod config;
 pub mod discovery;
 mod hearsay;
 mod hook;
+pub mod identity;
 mod keeper;
 mod log;
 mod membership;
 mod metrics;
+pub mod operator;
 mod permits;
 mod protocol;
 mod request;
@@ -32,10 +34,12 @@ pub mod internal {
     pub use crate::hook::Run;
     pub use crate::membership::control;
     pub use crate::membership::decision;
+    pub use crate::membership::keyring::Credentials;
     pub use crate::membership::roster;
     pub use crate::permits::{Entry, Grant, Holder, Ledger};
     pub use crate::request::{Answer, Request};
     pub use crate::rollouts::{Ask, Task, Wanted, state};
+    pub use crate::service::run_speaking;
     pub use crate::store::{Doubt, Kept, Notes, Store, Stored, Sync};
     pub use crate::telemetry::Outcome;
 }

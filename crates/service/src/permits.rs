@@ -195,6 +195,7 @@ impl Permits {
             holder,
             since: now,
             deadline,
+            grace: self.rules.grace,
             collected,
             lease,
             ends: None,
@@ -240,12 +241,11 @@ impl Permits {
 
     /// The node asks a permit back.
     pub(crate) fn handle_withdrawn(&mut self, now: Duration, grant: Grant) {
-        let ends = now + self.rules.grace;
         if let Some(permit) = self.using.get_mut(&grant.token)
             && permit.grant == grant
             && permit.ends.is_none()
         {
-            permit.ends = Some(ends);
+            permit.ends = Some(now + permit.grace);
             if permit.holder.is_command() {
                 self.effects.push_back(Effect::StopCommand(grant));
             }
@@ -266,6 +266,7 @@ impl Permits {
                 grant: Grant { token, fence },
                 since: now,
                 deadline: now + self.rules.dwell_most,
+                grace: self.rules.grace,
                 collected: entry.collected,
                 lease: (!entry.holder.is_fleetlock()).then(|| now + self.rules.lease),
                 ends: None,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant, SystemTime};
 
-use headway_node::Key;
+use headway_node::wire;
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
@@ -17,6 +17,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::agent::{Agent, Setup};
 use crate::api::{App, door};
 use crate::config::{Mistake, Settings};
+use crate::identity::Identities;
+use crate::membership::keyring::Credentials;
 use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
@@ -73,8 +75,21 @@ pub enum Stopped {
 ///
 /// When it cannot start, or its transport breaks.
 pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<Stopped, ServiceError> {
+    run_speaking(wire::VERSION, settings, reread)
+}
+
+/// The same as a program would whose newest version of the wire format is `wire`.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub fn run_speaking(
+    wire: u8,
+    settings: &Settings,
+    reread: Reread<'_>,
+) -> Result<Stopped, ServiceError> {
     let level = log::start(&settings.log);
-    let key = secret::key(&settings.ring.key_file)?;
+    let credentials = credentials(settings)?;
     let store = open_store(settings)?;
     let transport = transport::open(settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -82,7 +97,24 @@ pub fn run(settings: &Settings, reread: Reread<'_>) -> Result<Stopped, ServiceEr
         .max_blocking_threads(4)
         .build()
         .map_err(system("cannot start"))?;
-    runtime.block_on(run_on(settings, reread, &level, key, store, transport))
+    runtime.block_on(run_on(
+        wire,
+        settings,
+        reread,
+        &level,
+        credentials,
+        store,
+        transport,
+    ))
+}
+
+/// The key that all members share, or this node's own key pairs, which are made if there are
+/// none.
+fn credentials(settings: &Settings) -> Result<Credentials, SecretError> {
+    match &settings.ring.key_file {
+        Some(path) => secret::key(path).map(Credentials::Shared),
+        None => Identities::open(&settings.identity_file()).map(Credentials::Own),
+    }
 }
 
 /// The state's folder, when nothing of a command of before a restart lives any more.
@@ -105,10 +137,11 @@ fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
 }
 
 async fn run_on(
+    wire: u8,
     settings: &Settings,
     reread: Reread<'_>,
     level: &log::Level,
-    key: Key,
+    credentials: Credentials,
     store: Store,
     transport: Box<dyn ServiceTransport>,
 ) -> Result<Stopped, ServiceError> {
@@ -125,13 +158,14 @@ async fn run_on(
         Exporter::start(settings, began).map_err(system("cannot send spans ([telemetry])"))?;
     let setup = Setup {
         settings: settings.clone(),
-        key,
+        credentials,
         kept: store.kept(),
         session: hook::session(),
         epoch: SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default()
             .saturating_sub(began.elapsed()),
+        wire,
         random,
     };
     let (to_keeper, orders_to_keeper) = mpsc::unbounded_channel();
@@ -148,6 +182,7 @@ async fn run_on(
         agent: Agent::new(began.elapsed(), setup),
         transport,
         store,
+        identity_file: settings.identity_file(),
         commands: orders,
         keeper: to_keeper,
         episodes: telemetry.as_ref().and_then(Exporter::sender),
@@ -238,7 +273,13 @@ async fn reload(
                 tracing::error!(%mistake, "the configuration is not used");
             }
         }
-        Ok(settings) => match secret::key(&settings.ring.key_file) {
+        Ok(settings) => match settings
+            .ring
+            .key_file
+            .as_deref()
+            .map(secret::key)
+            .transpose()
+        {
             Err(error) => tracing::error!(%error, "the configuration is not used"),
             Ok(key) => {
                 level.set(settings.log.level);

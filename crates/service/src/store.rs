@@ -61,7 +61,7 @@ pub enum Sync {
 pub struct Kept {
     /// The machine's state.
     pub state: Option<Vec<u8>>,
-    /// The roster with its signature.
+    /// The roster with its signatures.
     pub roster: Option<Vec<u8>>,
     /// What else has to survive a restart.
     pub notes: Notes,
@@ -88,6 +88,8 @@ pub enum Doubt {
 /// Something that a node keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stored {
+    /// The node's key pairs.
+    Identity,
     /// [`Kept::notes`].
     Notes,
     /// [`Kept::rollouts`].
@@ -101,6 +103,7 @@ pub enum Stored {
 impl fmt::Display for Stored {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
+            Stored::Identity => "key pairs",
             Stored::Notes => "notes",
             Stored::Rollouts => "roll-outs",
             Stored::Roster => "roster",

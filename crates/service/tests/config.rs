@@ -409,9 +409,9 @@ fn idle_traffic_is_what_was_said() {
         let (_, told) = told.split_once("idle traffic          at most ").unwrap();
         let most: f64 = told.split(' ').next().unwrap().parse().unwrap();
         let roster = settings.first_roster().unwrap();
-        let plan = settings.plan(members).unwrap();
-        let configs = (0..members as u32).map(|index| settings.machine(&roster, index, plan));
-        let bytes = settings.machine(&roster, 0, plan).datagram_bytes() as f64;
+        let plan = settings.plan(&roster).unwrap();
+        let configs = (0..members as u32).map(|index| roster.place(index, plan));
+        let bytes = roster.place(0, plan).datagram_bytes() as f64;
         let idle = Work {
             min: Duration::ZERO,
             max: Duration::ZERO,
@@ -427,7 +427,7 @@ fn idle_traffic_is_what_was_said() {
         let sent = |world: &World| -> u64 { world.machines().iter().map(Machine::datagrams).sum() };
         let before = sent(&world);
         world.run_for(Duration::from_secs(100));
-        let rate = (sent(&world) - before) as f64 * bytes / 100.0 / members as f64;
+        let rate = (sent(&world) - before) as f64 * bytes / 100.0 / f64::from(members);
         assert!(
             rate <= most && rate > most / 2.0,
             "{rate} of {most}: {text}"

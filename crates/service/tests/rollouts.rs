@@ -8,7 +8,7 @@ use std::time::Duration;
 use headway_node::{Key, Rule};
 use headway_service::config::{Settings, Sources};
 use headway_service::internal::{
-    Agent, Answer, Ask, Destination, Effect, Grant, Kept, Request, Setup, Task, Wanted,
+    Agent, Answer, Ask, Credentials, Destination, Effect, Grant, Kept, Request, Setup, Task, Wanted,
 };
 use serde_json::Value;
 
@@ -119,10 +119,13 @@ impl World {
         host.command = None;
         let setup = Setup {
             settings: host.settings.clone(),
-            key: Key::new(b"the key of a virtual ring").expect("long enough"),
+            credentials: Credentials::Shared(
+                Key::new(b"the key of a virtual ring").expect("long enough"),
+            ),
             kept: host.kept.clone(),
             session: 1,
             epoch: Duration::from_secs(1_800_000_000),
+            wire: headway_node::wire::VERSION,
             random,
         };
         host.agent = Some(Agent::new(self.now, setup));
@@ -281,7 +284,10 @@ impl World {
                 let reply = reply.map_err(|error| error.to_string());
                 self.replies.insert(id, reply);
             }
-            Effect::Ended(_) | Effect::Propose(_) | Effect::Letter(..) => {}
+            Effect::Ended(_)
+            | Effect::Propose(_)
+            | Effect::Letter(..)
+            | Effect::KeepIdentity(_) => {}
         }
     }
 
@@ -328,7 +334,8 @@ impl World {
 
 #[test]
 fn two_hundred_nodes_take_hardly_more_steps_than_they_must() {
-    let plan = settings(0, 200, 4, 3).plan(200).expect("they fit");
+    let roster = settings(0, 200, 4, 3).first_roster().expect("members");
+    let plan = roster.plan().expect("they fit");
     if plan.rule() == Rule::LockStep {
         // Tokens that are close stay close there, and the one ahead does all the work.
         return eprintln!(

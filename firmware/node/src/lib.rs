@@ -15,7 +15,7 @@ pub use sensor::{Orders, Reading, Sensor, Supplies};
 
 use headway_node::Rule;
 use headway_node::frame::frame_bytes;
-use headway_node::wire::Layout;
+use headway_node::wire::{Layout, VERSION};
 
 /// The most tokens of a ring that a board has room for.
 pub const MAX_TOKENS: u32 = 4;
@@ -25,6 +25,7 @@ pub const DATAGRAM_BYTES: usize = Layout {
     tokens: MAX_TOKENS,
     payload: 0,
     rule: Rule::LockStep,
+    version: VERSION,
 }
 .bytes();
 

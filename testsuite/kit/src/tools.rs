@@ -50,6 +50,21 @@ pub fn python(modules: &[&str], packages: &str) -> Result<PathBuf, String> {
         })
 }
 
+/// The folder of node's packages, in which `package` is.
+///
+/// # Errors
+///
+/// What to install.
+pub fn node_modules(package: &str) -> Result<PathBuf, String> {
+    let modules = folder().join("node/node_modules");
+    match modules.join(package).is_dir() {
+        true => Ok(modules.canonicalize().unwrap_or(modules)),
+        false => Err(format!(
+            "install {package} (scripts/install-tools does, with npm)"
+        )),
+    }
+}
+
 /// The library that makes the clock of a process jump.
 ///
 /// # Errors
@@ -95,5 +110,6 @@ mod tests {
         let why = program(&["no-such-tool"], "some-package").unwrap_err();
         assert!(why.contains("no-such-tool") && why.contains("some-package"));
         assert!(python(&["no_such_module"], "nothing").is_err());
+        assert!(node_modules("no-such-package").is_err());
     }
 }

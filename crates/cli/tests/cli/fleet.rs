@@ -60,6 +60,36 @@ impl Ring {
         ring
     }
 
+    /// Starts one more, which asks the first for the roster.
+    pub(crate) fn start_another(&mut self) {
+        let at = self.nodes.len();
+        let file = |at: usize| self.folder.path().join(format!("{at}.toml"));
+        let text = std::fs::read_to_string(file(0)).unwrap();
+        let (text, _) = text.split_once("[[ring.members]]").unwrap();
+        let own = |line: &str| {
+            let line = line.replace(".1:74", &format!(".{}:74", at + 1));
+            match line.split_once(" = ") {
+                Some(("name", "\"n0\"")) => format!("name = \"n{at}\"\n"),
+                Some(("state_dir", _)) => format!("state_dir = \"{at}\"\n"),
+                Some(("socket", _)) => format!("socket = \"{at}.sock\"\n"),
+                Some(("listen", address)) => {
+                    format!("{line}\nadvertise = {address}\n")
+                }
+                _ => format!("{line}\n"),
+            }
+        };
+        let own: String = text.lines().map(own).collect();
+        let members = std::fs::read_to_string(file(0)).unwrap();
+        let seed = members
+            .lines()
+            .find_map(|line| line.strip_prefix("address = "));
+        std::fs::write(file(at), format!("{own}seeds = [{}]\n", seed.unwrap())).unwrap();
+        self.nodes.push(None);
+        self.start_node(at);
+        let socket = format!("node status --socket {at}.sock");
+        self.until(&socket, 1, "is outside");
+    }
+
     pub(crate) fn start_node(&mut self, at: usize) {
         let log = std::fs::File::options()
             .append(true)

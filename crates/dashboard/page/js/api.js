@@ -20,20 +20,24 @@ let worker = null;
 const waiting = new Map();
 let asked = 0;
 
+function startWorker() {
+  worker = new Worker(new URL("./deskworker.js", import.meta.url), { type: "module" });
+  worker.addEventListener("message", ({ data }) => {
+    waiting.get(data.id)?.(data);
+    waiting.delete(data.id);
+  });
+  worker.addEventListener("error", () => {
+    for (const [id, answer] of waiting) answer({ id, status: 0 });
+    waiting.clear();
+    worker = null;
+  });
+}
+// It loads while the rest of the page does.
+if (ALONE) startWorker();
+
 /** Asks the worker. @returns {Promise<{status: number, text: string}>} */
 async function here(method, path, body, type) {
-  if (!worker) {
-    worker = new Worker(new URL("./deskworker.js", import.meta.url), { type: "module" });
-    worker.addEventListener("message", ({ data }) => {
-      waiting.get(data.id)?.(data);
-      waiting.delete(data.id);
-    });
-    worker.addEventListener("error", () => {
-      for (const [id, answer] of waiting) answer({ id, status: 0 });
-      waiting.clear();
-      worker = null;
-    });
-  }
+  if (!worker) startWorker();
   const [plain, query = ""] = path.split("?");
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body && new Uint8Array(body);
   const id = (asked += 1);

@@ -56,7 +56,8 @@ export class Classroom {
     const { player, together } = this;
     if (!player.run) return;
     try {
-      if (!together.id) together.share();
+      // Before it is presented: from then on only whoever has the key steers.
+      if (!together.id) await together.share();
       const { id } = player.run;
       const { key } = await api.present(id);
       kept(KEY(id), () => key);

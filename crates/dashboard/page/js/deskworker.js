@@ -6,6 +6,7 @@ const program = (async () => {
   const response = await fetch(new URL("../headway.wasm", import.meta.url));
   if (!response.ok) throw new Error(`headway.wasm: ${response.status}`);
   // Not every web server names the type that streaming wants.
+  if (response.headers.get("Content-Type") === "application/wasm") return WebAssembly.compileStreaming(response);
   return WebAssembly.compile(await response.arrayBuffer());
 })();
 /** @type {Promise<any> | null} */

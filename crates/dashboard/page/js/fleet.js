@@ -22,7 +22,7 @@ export function build(panel) {
     h("thead", {}, h("tr", {}, ...["node", "state", "holds", "laps of the patrol", "silent neighbours"].map((title) => h("th", { scope: "col" }, title)))), body);
   const demo = h("div", { class: "choices wrap demo", role: "group", "aria-label": "A demonstration: kill a node" });
   const rollouts = h("section", { class: "rollouts", "aria-label": "Roll-outs" });
-  const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box" }, table));
+  const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Nodes" }, table));
   const absent = h("div", { class: "prose" },
     h("p", {}, ALONE ? "This copy of the page has no server behind it, and only a server can ask nodes. Start one with the addresses of nodes:" : "No nodes are watched. Start the page with the addresses of nodes:"),
     h("pre", { tabindex: "0" }, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),

@@ -26,10 +26,10 @@ export class Together {
     });
   }
 
-  /** Shares the run on show. */
+  /** Shares the run on show; ends when the server knows its round. */
   share() {
     this.join(this.player.run.id);
-    this.tell(this.player.round);
+    return this.tell(this.player.round);
   }
 
   /** Shows a run that somebody shares; throws when there is none. */

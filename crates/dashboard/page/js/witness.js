@@ -59,9 +59,9 @@ export function showWitness(run) {
     const before = rows(run.states_in_words[from === at ? Math.max(0, at - 1) : from]);
     const now = rows(run.states_in_words[at]);
     const processes = Math.max(...now.map((row) => row.cells.length));
-    const head = h("tr", {}, h("th"), ...Array.from({ length: processes }, (_, i) => h("th", { scope: "col", text: i })));
+    const head = h("tr", {}, h("th", { scope: "row", text: "process" }), ...Array.from({ length: processes }, (_, i) => h("th", { scope: "col", text: i })));
     table.replaceChildren(head, ...now.map((row, r) => h("tr", {},
-      h("th", { scope: "row", text: row.name }),
+      h("th", { scope: "row", text: row.name || "state" }),
       ...row.cells.map((cell, c) => h("td", {
         text: cell,
         class: before[r]?.cells[c] === cell ? undefined : "changed",

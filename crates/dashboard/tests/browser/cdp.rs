@@ -1,6 +1,7 @@
-//! Chromium, spoken to over its debugging pipe: messages of JSON, each ended by a
+//! A browser, spoken to over Chromium's debugging pipe: messages of JSON, each ended by a
 //! zero byte. That needs neither a port nor a library for WebSockets; the two pipes
-//! are named ones, which the shell opens as descriptors 3 and 4.
+//! are named ones, which the shell opens as descriptors 3 and 4. Firefox is spoken to in the
+//! same words, which `firefox.mjs` translates.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -10,10 +11,55 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use headway_testkit::tools;
 use serde_json::{Value, json};
 
+/// Which browser.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Chromium,
+    Firefox,
+}
+
+impl Kind {
+    /// The program and its arguments; or what to install.
+    pub(crate) fn command(self) -> Result<Vec<PathBuf>, String> {
+        match self {
+            Kind::Chromium => {
+                let names = ["chromium", "chromium-browser", "google-chrome"];
+                let flags = [
+                    "--headless",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--disable-background-networking",
+                    "--disable-component-update",
+                    "--disable-sync",
+                    "--disable-dev-shm-usage",
+                    "--no-first-run",
+                    "--remote-debugging-pipe",
+                ];
+                let program = tools::program(&names, "chromium")?;
+                Ok([program]
+                    .into_iter()
+                    .chain(flags.map(PathBuf::from))
+                    .collect())
+            }
+            Kind::Firefox => {
+                let bridge =
+                    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/firefox.mjs");
+                Ok(vec![
+                    tools::program(&["node"], "nodejs")?,
+                    bridge,
+                    tools::node_modules("puppeteer-core")?,
+                    tools::program(&["firefox-esr", "firefox"], "firefox-esr")?,
+                ])
+            }
+        }
+    }
+}
+
 /// No answer takes longer than this, unless something hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A browser that runs.
 pub(crate) struct Browser {
@@ -27,34 +73,23 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts Chromium with a fresh profile in `folder`.
-    pub(crate) fn start(chromium: &Path, folder: &Path) -> Result<Browser, String> {
+    /// Starts one with a fresh profile in `folder`.
+    pub(crate) fn start(kind: Kind, folder: &Path) -> Result<Browser, String> {
+        let command = kind.command()?;
         let (input, output) = (folder.join("to-browser"), folder.join("from-browser"));
         let made = Command::new("mkfifo").arg(&input).arg(&output).status();
         if !made.is_ok_and(|status| status.success()) {
             return Err("mkfifo cannot make the pipes to the browser".into());
         }
-        let flags = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--disable-dev-shm-usage",
-            "--no-first-run",
-            "--remote-debugging-pipe",
-        ];
         let child = Command::new("sh")
             .arg("-c")
             .arg("exec \"$@\" 3<\"$TO_BROWSER\" 4>\"$FROM_BROWSER\"")
             .arg("sh")
-            .arg(chromium)
-            .args(flags)
-            .arg(format!(
-                "--user-data-dir={}",
-                folder.join("profile").display()
-            ))
+            .args(command)
+            .args(
+                (kind == Kind::Chromium)
+                    .then(|| format!("--user-data-dir={}", folder.join("profile").display())),
+            )
             .env("TO_BROWSER", &input)
             .env("FROM_BROWSER", &output)
             .stdout(Stdio::null())

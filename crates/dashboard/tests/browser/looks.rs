@@ -1,13 +1,12 @@
 //! What it looks like: light and dark, phones, less motion, screen readers, weight,
 //! large rings. Pictures are kept to be looked at.
 
-use std::path::Path;
-
 use headway_dashboard::page_weight;
 use headway_testkit::tools;
 
 use crate::cdp::Browser;
 use crate::page::{DESKTOP, PHONE, Page, Screen};
+use crate::tabs::fleet_of;
 
 type Done = Result<(), String>;
 
@@ -181,53 +180,123 @@ pub(crate) fn large_rings_are_drawn(browser: &mut Browser, base: &str) -> Done {
     Ok(())
 }
 
-/// axe-core finds nothing in anybody's way: every view, light and dark, desktop and phone,
-/// and what opens on top of the page.
-pub(crate) fn axe_has_nothing_to_say(browser: &mut Browser, base: &str) -> Done {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let axe = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(target);
-    let Ok(axe) = std::fs::read_to_string(axe.join("tools/node/node_modules/axe-core/axe.min.js"))
-    else {
-        tools::skip(
-            "axe_has_nothing_to_say",
-            "install axe-core (scripts/install-tools does, with npm)",
-        );
-        return Ok(());
-    };
+/// What opens on top of a view, or is added to it: its name, where, how, and when it is there.
+const OPENED: [(&str, &str, &str, &str); 6] = [
+    (
+        "keys",
+        "/",
+        "document.getElementById('keys').click()",
+        "document.getElementById('keys-dialog').open",
+    ),
+    (
+        "class",
+        "/",
+        "document.getElementById('present').click()",
+        "document.getElementById('class-dialog').open && document.querySelector('#class-code .code path')",
+    ),
+    (
+        "question",
+        "/",
+        "document.getElementById('present').click()",
+        "document.querySelector('#class-bar button') && (document.getElementById('class-dialog').close(), document.querySelectorAll('#class-bar button')[1].click(), \
+         document.getElementById('class-bar').textContent.includes('guesses so far'))",
+    ),
+    (
+        "run",
+        "/",
+        "import('/js/witness.js').then(({ showWitness }) => showWitness({ model: 'Colouring', start: null, repeats_from: 1, states_in_words: ['colour 0 1', 'colour 1 1'] }))",
+        "document.querySelector('dialog[open] .witness')",
+    ),
+    (
+        "strike",
+        "/?n=40&m=many&start=spaced&t=9",
+        "document.getElementById('fault-scramble').click()",
+        "document.querySelector('#beat .dot') && document.querySelector('.toast.error') && document.querySelector('#faults button')",
+    ),
+    (
+        "selection",
+        "/?start=spaced",
+        "document.getElementById('ring').focus(); document.getElementById('ring').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', shiftKey: true, bubbles: true }))",
+        "document.getElementById('fault-selection').textContent !== 'Scramble selection'",
+    ),
+];
+
+/// What axe-core has against a page as it is, light and dark.
+fn axe(page: &mut Page<'_>, axe: &str, screen: Screen) -> Result<Vec<String>, String> {
     let run = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => \
         violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' ; ')}`).join('\\n'))";
     let mut found = Vec::new();
+    page.eval(&format!("{axe}; 0"))?;
+    for (dark, theme, colour) in THEMES {
+        page.show_on(Screen { dark, ..screen })?;
+        page.wait_for(&format!(
+            "getComputedStyle(document.body).backgroundColor === '{colour}'"
+        ))?;
+        page.eval(DRAWN)?;
+        let said = page.eval(run)?;
+        if said != "" {
+            let said = said.as_str().unwrap_or("no answer");
+            found.push(format!("{theme}, {} px: {said}", screen.width));
+        }
+    }
+    Ok(found)
+}
+
+/// axe-core finds nothing in anybody's way: every view, light and dark, desktop and phone,
+/// and what opens on top of the page.
+pub(crate) fn axe_has_nothing_to_say(browser: &mut Browser, base: &str) -> Done {
+    let source = match tools::node_modules("axe-core") {
+        Ok(modules) => std::fs::read_to_string(modules.join("axe-core/axe.min.js")),
+        Err(why) => {
+            tools::skip("axe_has_nothing_to_say", &why);
+            return Ok(());
+        }
+    };
+    let source = source.map_err(|error| error.to_string())?;
+    let mut found = Vec::new();
+    let fleet = fleet_of(7);
+    let mut look = |name: &str, page: &mut Page<'_>, screen| {
+        let said = axe(page, &source, screen)?;
+        found.extend(said.iter().map(|said| format!("{name}, {said}")));
+        Ok::<(), String>(())
+    };
     for screen in [DESKTOP, PHONE] {
         for (name, path) in VIEWS {
             let mut page = Page::open(browser, base, path, screen)?;
             page.expect_problem("404");
             page.eval(QUIET)?;
-            page.eval(&format!("{axe}; 0"))?;
-            for (dark, theme, colour) in THEMES {
-                page.show_on(Screen { dark, ..screen })?;
-                page.wait_for(&format!(
-                    "getComputedStyle(document.body).backgroundColor === '{colour}'"
-                ))?;
-                page.eval(DRAWN)?;
-                let said = page.eval(run)?;
-                if said != "" {
-                    let said = said.as_str().unwrap_or("no answer").to_owned();
-                    found.push(format!("{name}, {theme}, {} px: {said}", screen.width));
-                }
-            }
+            look(name, &mut page, screen)?;
             page.close()?;
         }
+        for (name, path, open, there) in OPENED {
+            let mut page = Page::open(browser, base, path, screen)?;
+            page.eval(&format!("{open}; 0"))?;
+            page.wait_for(there)
+                .map_err(|why| format!("{name}: {why}"))?;
+            page.screenshot(&format!("opened-{name}-{}", screen.width), false)?;
+            look(name, &mut page, screen)?;
+            page.close()?;
+        }
+        let mut page = Page::open(browser, &fleet, "/fleet", screen)?;
+        page.wait_for("document.querySelector('.rollouts progress')")?;
+        look("watched fleet", &mut page, screen)?;
+        page.close()?;
+        // The end of the story, where it is at once.
+        let still = Screen {
+            reduced_motion: true,
+            ..screen
+        };
+        let mut page = Page::open_first(browser, base, still)?;
+        page.wait_for("document.querySelector('#story .choices:not([hidden]) button')")?;
+        look("story", &mut page, still)?;
+        page.close()?;
     }
-    // The check itself is checked: a picture without a name is found.
-    let mut page = Page::open(browser, base, "/explore", DESKTOP)?;
-    page.eval(&format!(
-        "{axe}; document.querySelector('main').append(document.createElement('img')); 0"
-    ))?;
-    let said = page.eval(run)?;
-    if !said.as_str().is_some_and(|said| said.contains("image-alt")) {
-        found.push(format!("an image without a name is not found: {said}"));
+    // The check itself is checked: in an opened dialog, a picture without a name is found.
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    page.eval("document.getElementById('keys').click(); document.querySelector('#keys-dialog').append(document.createElement('img')); 0")?;
+    let said = axe(&mut page, &source, DESKTOP)?;
+    if !said.iter().any(|said| said.contains("image-alt")) {
+        found.push(format!("an image without a name is not found: {said:?}"));
     }
     page.close()?;
     match found.is_empty() {

@@ -1,19 +1,19 @@
 //! The page in a real browser: Chromium opens what `headway serve` serves, and a
-//! mouse and a keyboard do what a person would do.
+//! mouse and a keyboard do what a person would do. A few journeys are made in Firefox, too;
+//! with HEADWAY_BROWSER=firefox (`make soak`) all of them are.
 //!
 //! This test has its own `main`, because a test that is skipped must not be counted
 //! as passed, and because tests share browsers and servers. `scripts/install-tools`
-//! installs Chromium. Pictures are kept below
+//! installs both browsers. Pictures are kept below
 //! target/screenshots; a few numbers are measured and printed, none is judged.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use headway_dashboard::Options;
-use headway_testkit::tools;
 
 mod cdp;
 #[path = "../common/mod.rs"]
@@ -28,7 +28,7 @@ mod shared;
 mod tabs;
 mod time;
 
-use cdp::Browser;
+use cdp::{Browser, Kind};
 
 /// The server's address.
 type Base<'a> = &'a str;
@@ -167,6 +167,20 @@ const TESTS: &[Test] = &[
     ),
 ];
 
+/// What the test command also does in Firefox: playing, keys and hands, links, lessons, views.
+const IN_FIREFOX: [&str; 7] = [
+    "a_pile_spaces_itself",
+    "a_dragged_token_is_a_fault_that_heals",
+    "everything_works_by_keys",
+    "a_link_shows_the_same",
+    "a_state_file_is_dropped",
+    "links_tell_what_is_on_show",
+    "the_program_is_beside_the_ring",
+];
+
+/// A browser and what is left to do in it.
+type Work = (Kind, Vec<&'static Test>, AtomicUsize);
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--list") {
@@ -180,56 +194,83 @@ fn main() -> ExitCode {
     let wanted = |name: &str| {
         filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()))
     };
-    let tests: Vec<&Test> = TESTS.iter().filter(|(name, _)| wanted(name)).collect();
-    println!("\nrunning {} tests", tests.len());
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let (passed, failed) = match tools::program(&names, "chromium") {
-        _ if tests.is_empty() => (0, 0),
-        Ok(chromium) => run(&chromium, &tests),
-        Err(why) => {
-            tests
-                .iter()
-                .for_each(|(name, _)| println!("skipped: {name}: {why}"));
-            (0, 0)
-        }
+    let tests = || TESTS.iter().filter(|(name, _)| wanted(name));
+    let firefox = std::env::var_os("HEADWAY_BROWSER").is_some_and(|name| name == "firefox");
+    let work: Vec<Work> = if firefox {
+        vec![(Kind::Firefox, tests().collect(), AtomicUsize::new(0))]
+    } else {
+        let few = tests().filter(|(name, _)| IN_FIREFOX.contains(name));
+        vec![
+            (Kind::Chromium, tests().collect(), AtomicUsize::new(0)),
+            (Kind::Firefox, few.collect(), AtomicUsize::new(0)),
+        ]
     };
+    let all: usize = work.iter().map(|(_, tests, _)| tests.len()).sum();
+    println!("\nrunning {all} tests");
+    let (passed, failed) = run(&work);
     let verdict = if failed == 0 { "ok" } else { "FAILED" };
-    let out = TESTS.len() - tests.len();
+    let out = TESTS.len() - tests().count();
     println!(
         "\ntest result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; {out} filtered out\n"
     );
     ExitCode::from(u8::from(failed > 0))
 }
 
-/// Two browsers, each with a server of its own: a test mostly waits for its page.
-fn run(chromium: &Path, tests: &[&Test]) -> (usize, usize) {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let base = format!("http://{}", serve(Options::default()));
-        let folder = tempfile::tempdir().expect("a folder for the browser's profile");
-        let mut browser =
-            Browser::start(chromium, folder.path()).unwrap_or_else(|why| panic!("{why}"));
-        let (mut passed, mut failed) = (0, 0);
-        while let Some((name, test)) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match test(&mut browser, &base) {
-                Ok(()) => {
-                    passed += 1;
-                    println!("test {name} ... ok");
-                }
-                Err(why) => {
-                    failed += 1;
-                    println!("test {name} ... FAILED\n{why}");
-                }
-            }
+/// Two browsers at a time, each with a server of its own: a test mostly waits for its page.
+/// Each takes what is next, in Chromium as long as there is something to do there.
+fn run(work: &[Work]) -> (usize, usize) {
+    let counts = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let worker = || {
+        for (kind, tests, next) in work {
+            run_in(*kind, tests, next, &counts);
         }
-        (passed, failed)
     };
     thread::scope(|scope| {
-        let workers = [(); 2].map(|()| scope.spawn(work));
-        let counts = workers.map(|worker| worker.join().expect("a browser that starts"));
-        let sum = |of: fn(&(usize, usize)) -> usize| counts.iter().map(of).sum();
-        (sum(|counts| counts.0), sum(|counts| counts.1))
-    })
+        for worker in [(); 2].map(|()| scope.spawn(worker)) {
+            worker.join().expect("a browser that starts");
+        }
+    });
+    (counts.0.into_inner(), counts.1.into_inner())
+}
+
+fn run_in(
+    kind: Kind,
+    tests: &[&Test],
+    next: &AtomicUsize,
+    (passed, failed): &(AtomicUsize, AtomicUsize),
+) {
+    let take = || tests.get(next.fetch_add(1, Ordering::Relaxed));
+    let Some(mut test) = take() else { return };
+    let place = match kind {
+        Kind::Chromium => "",
+        Kind::Firefox => "_in_firefox",
+    };
+    let skipped = kind.command().err();
+    let base = format!("http://{}", serve(Options::default()));
+    let folder = tempfile::tempdir().expect("a folder for the browser's profile");
+    let mut browser = match skipped {
+        Some(_) => None,
+        None => Some(Browser::start(kind, folder.path()).unwrap_or_else(|why| panic!("{why}"))),
+    };
+    loop {
+        let (name, journey) = test;
+        match browser.as_mut().map(|browser| journey(browser, &base)) {
+            None => println!(
+                "skipped: {name}{place}: {}",
+                skipped.as_deref().unwrap_or("")
+            ),
+            Some(Ok(())) => {
+                passed.fetch_add(1, Ordering::Relaxed);
+                println!("test {name}{place} ... ok");
+            }
+            Some(Err(why)) => {
+                failed.fetch_add(1, Ordering::Relaxed);
+                println!("test {name}{place} ... FAILED\n{why}");
+            }
+        }
+        let Some(more) = take() else { return };
+        test = more;
+    }
 }
 
 /// A server of its own for as long as the tests run. With HEADWAY_PAGE the page is taken from

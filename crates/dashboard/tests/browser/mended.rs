@@ -234,6 +234,8 @@ pub(crate) fn wrong_input_says_what_is_right(browser: &mut Browser, base: &str) 
     page.go("/?n=40&start=nowhere")?;
     page.wait_for("document.querySelector('.toast.error')?.textContent.startsWith('Not all of this link can be shown')")?;
     page.check("headway.player.run.processes === 40")?;
+    // Firefox tells the console, too.
+    page.expect_problem("input data is corrupted");
     page.go("/#state=xyz")?;
     page.wait_for(
         "document.querySelector('.toast.error')?.textContent.includes('cut off or damaged')",

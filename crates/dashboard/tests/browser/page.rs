@@ -48,6 +48,11 @@ pub(crate) struct Page<'a> {
 
 type Done<T = ()> = Result<T, String>;
 
+/// Runs before the page does: the story has been told, and the first verdict is timed.
+const BEFORE: &str = "try { localStorage.setItem('headway-story', 'told') } catch {} \
+    addEventListener('DOMContentLoaded', () => { const line = document.getElementById('verdict'); \
+    if (line) new MutationObserver((_, watch) => { window.firstVerdict = performance.now(); watch.disconnect(); }).observe(line, { childList: true }); });";
+
 impl<'a> Page<'a> {
     /// Opens an address of the server, as somebody who has been there before, and waits
     /// until its first picture is drawn.
@@ -58,10 +63,9 @@ impl<'a> Page<'a> {
         screen: Screen,
     ) -> Done<Page<'a>> {
         let mut page = Page::blank(browser, base, screen)?;
-        let told = "try { localStorage.setItem('headway-story', 'told') } catch {}";
         page.call(
             "Page.addScriptToEvaluateOnNewDocument",
-            json!({ "source": told }),
+            json!({ "source": BEFORE }),
         )?;
         page.go(path)?;
         Ok(page)
@@ -172,7 +176,7 @@ impl<'a> Page<'a> {
     pub(crate) fn wait_for(&mut self, expression: &str) -> Done {
         let begun = Instant::now();
         let mut last = String::new();
-        while begun.elapsed() < Duration::from_secs(25) {
+        while begun.elapsed() < Duration::from_secs(60) {
             match self.eval(&format!("(async () => Boolean({expression}))()")) {
                 Ok(Value::Bool(true)) => return Ok(()),
                 Ok(_) => last.clear(),

@@ -158,17 +158,20 @@ fn node(index: usize, members: usize) -> NodeUrl {
         .expect("a node's address")
 }
 
-pub(crate) fn a_fleet_is_watched(browser: &mut Browser, _: &str) -> Done {
-    let mut fleet: Vec<NodeUrl> = (0..6).map(|index| node(index, 7)).collect();
+/// A server that watches so many nodes, of which the last does not answer.
+pub(crate) fn fleet_of(nodes: usize) -> String {
+    let mut fleet: Vec<NodeUrl> = (0..nodes - 1).map(|index| node(index, nodes)).collect();
     // One that nobody is behind.
     fleet.push("http://127.0.0.1:9".parse().expect("an address"));
-    let base = format!(
-        "http://{}",
-        crate::serve(Options {
-            fleet,
-            ..Options::default()
-        })
-    );
+    let options = Options {
+        fleet,
+        ..Options::default()
+    };
+    format!("http://{}", crate::serve(options))
+}
+
+pub(crate) fn a_fleet_is_watched(browser: &mut Browser, _: &str) -> Done {
+    let base = fleet_of(7);
     for (theme, screen) in [
         ("light", DESKTOP),
         (
@@ -209,7 +212,7 @@ pub(crate) fn a_fleet_is_watched(browser: &mut Browser, _: &str) -> Done {
     page.expect_problem("502");
     page.wait_for("document.querySelectorAll('.demo button').length === 4 && document.querySelectorAll('.rollouts button').length === 2")?;
     page.click(".demo button:nth-child(2)")?;
-    let order = orders.recv_timeout(Duration::from_secs(20));
+    let order = orders.recv_timeout(Duration::from_secs(60));
     if order.as_deref() != Ok("k n1") {
         return Err(format!("what came of the button: {order:?}"));
     }

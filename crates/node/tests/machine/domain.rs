@@ -129,6 +129,7 @@ fn a_datagram_is_in_its_domain_to_the_last_value() {
         tokens: 2,
         payload: 2,
         rule: Rule::LockStep,
+        version: headway_node::wire::VERSION,
     };
     let in_domain = |phase, released, value: u32, payload: &[u8]| {
         let header = Header {
@@ -176,6 +177,7 @@ fn a_payload_that_claims_too_much_is_cut() {
         tokens: 2,
         payload: 2,
         rule: Rule::LockStep,
+        version: headway_node::wire::VERSION,
     };
     let tokens = [(1, 2, &b"ab"[..]), (3, 4, &b"c"[..])];
     let mut bytes = vec![0; layout.bytes()];

@@ -65,6 +65,7 @@ impl Scripted {
             tokens: config.plan.tokens(),
             payload: config.payload,
             rule: Rule::LockStep,
+            version: headway_node::wire::VERSION,
         };
         assert_eq!(tokens.len(), config.plan.tokens() as usize);
         let header = Header {

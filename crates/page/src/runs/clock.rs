@@ -1,7 +1,5 @@
 //! Which round it is: a run that plays moves with time, without anybody counting.
 
-use std::time::Duration;
-
 use headway_core::Round;
 
 use crate::time::Moment;
@@ -60,20 +58,22 @@ impl Clock {
     #[cfg(any(test, feature = "watch"))]
     /// When a new round is due, at least `apart` from now; `None` while it stands
     /// or is at the end.
-    pub(crate) fn next(&self, now: Moment, last: Round, apart: Duration) -> Option<Moment> {
+    pub(crate) fn next(&self, now: Moment, last: Round, apart: Moment) -> Option<Moment> {
         let since = self.since?;
         let round = self.round(now, last);
         if round >= last {
             return None;
         }
         let rounds = (round + 1 - self.round) as f64;
-        let due = since + Duration::from_secs_f64(rounds / self.speed);
+        let due = since + Moment::from_secs_f64(rounds / self.speed);
         Some(due.max(now + apart))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

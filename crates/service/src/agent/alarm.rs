@@ -1,9 +1,10 @@
 //! What somebody should know: alarms, and datagrams that were refused.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
-use headway_node::{ConfigError, PlanError, Rejected};
+use headway_node::{ConfigError, PlanError, Rejected, wire};
 use thiserror::Error;
 
 use crate::membership::control;
@@ -18,13 +19,27 @@ pub(crate) enum Alarm {
     NoBypass { name: String, why: Refusal },
     /// A node was configured with another first roster.
     #[error(
-        "{0} was configured with other members, or another dwell_most or grace: make ring.members \
-         and [timing] the same"
+        "{0} was configured with other members, tokens or times: make ring.members, [ring] and \
+         [timing] the same"
     )]
     OtherMembers(String),
-    /// A node was configured with another ring.
-    #[error("{0} was told other tokens, separation or payload: make [ring] the same")]
-    OtherRing(String),
+    /// Its program is older than the ring's wire format.
+    #[error("{0} does not speak wire format {1}, which the ring has: upgrade its program")]
+    TooOld(String, u8),
+    /// This program is too old, or too new.
+    #[error(
+        "the ring writes wire format {wire}, and this program speaks {}: stays out; install one \
+         that speaks it",
+        Spoken(*newest)
+    )]
+    NoWire { wire: u8, newest: u8 },
+    /// Somebody's program is two releases away.
+    #[error(
+        "somebody writes wire format {theirs}, and this program speaks {}: stays out; upgrade one \
+         release at a time, or install the program that the ring has",
+        Spoken(*newest)
+    )]
+    OtherWire { theirs: u8, newest: u8 },
     /// The tokens do not fit the roster.
     #[error("roster {version} cannot run: {error}")]
     NoPlan { version: u64, error: PlanError },
@@ -40,6 +55,25 @@ pub(crate) enum Alarm {
          from node.state_dir everywhere"
     )]
     NoRosterKept,
+    /// Two machines speak with one name and key.
+    #[error(
+        "two machines speak as {0}, with its key, or somebody repeats what it says: stop the copy, \
+         and give {0} another key (`headway node rotate-key`, docs/operators/keys.md)"
+    )]
+    Cloned(String),
+    /// Somebody has a roster that it cannot prove to this node.
+    #[error(
+        "{0} offers roster {1}, which too few keepers have signed that this node knows: if it is \
+         right, put today's members with their keys into ring.members here, and start this node \
+         without `roster` in node.state_dir; if not, somebody has {0}'s key"
+    )]
+    Unproven(String, u64),
+    /// The roster does not name this node's key.
+    #[error(
+        "the roster has another key for this node than node.identity_file: put the old file back, \
+         or remove this node, and add it with the key that `headway node identity` prints"
+    )]
+    OtherKey,
     /// What was kept is not relied on.
     #[error("{0}: joins afresh when permits of before are over")]
     Doubtful(Doubt),
@@ -61,6 +95,18 @@ pub(crate) enum Alarm {
     /// Something could not be kept on disk.
     #[error("{0}")]
     NotKept(String),
+}
+
+/// The versions that a program speaks.
+struct Spoken(u8);
+
+impl fmt::Display for Spoken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (wire::oldest(self.0), self.0) {
+            (oldest, newest) if oldest == newest => write!(formatter, "{newest} only"),
+            (oldest, newest) => write!(formatter, "{oldest} and {newest}"),
+        }
+    }
 }
 
 /// The alarms at present; each is logged when it is raised.

@@ -116,7 +116,7 @@ impl Agent {
     }
 
     pub(super) fn rollout_views(&self, now: Duration) -> Answer {
-        let tokens = self.settings.ring.tokens.get();
+        let tokens = self.membership.roster().map_or(1, Roster::tokens);
         let members = self.member_names();
         Answer::Rollouts(self.rollouts.views(self.unix_ms(now), &members, tokens))
     }

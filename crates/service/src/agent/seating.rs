@@ -21,10 +21,17 @@ impl Agent {
 
     /// A permit of before may be in use, here or elsewhere, and nothing here knows of it.
     pub(super) fn bar(&mut self, now: Duration) {
+        self.barred_since = Some(now);
+    }
+
+    /// It may still be. What was kept may be an older roster than the one that it is of, so the
+    /// one that there is by now says how long it lasts.
+    fn is_barred(&self, now: Duration) -> bool {
         let timing = &self.settings.timing;
         let own = timing.dwell_most + timing.grace;
         let agreed = self.membership.roster().map(Roster::longest_permit);
-        self.barred_until = now + agreed.unwrap_or(own);
+        let longest = agreed.unwrap_or(own);
+        self.barred_since.is_some_and(|since| now < since + longest)
     }
 
     /// Larger than any fencing number so far: larger than those that this node has seen, and
@@ -43,7 +50,7 @@ impl Agent {
     /// has.
     pub(super) fn take_seat(&mut self, now: Duration) -> bool {
         let busy = self.seat.machine().is_some() || self.stopping.is_some();
-        let busy = busy || now < self.barred_until;
+        let busy = busy || self.is_barred(now);
         if busy || self.permits.permits().next().is_some() || !self.membership.is_free(now) {
             return false;
         }
@@ -53,7 +60,11 @@ impl Agent {
         if !self.settings.is_fixed() {
             config.fence_floor = config.fence_floor.max(self.fence_floor(now));
         }
-        if let Err(error) = self.seat.take(now, config) {
+        // Without them there is an alarm about the node's own key.
+        let Some(keys) = self.membership.link_keys(&config) else {
+            return false;
+        };
+        if let Err(error) = self.seat.take(now, config, keys) {
             self.membership.handle_no_place(error);
             return false;
         }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use headway_node::Neighbour;
+use headway_node::{Neighbour, Plan};
 use serde::Serialize;
 
 use super::Agent;
 use crate::hearsay::{Unheard, Working};
+use crate::membership::roster::Terms;
 use crate::metrics::Counts;
 use crate::permits::Holder;
 use crate::transport::Session;
@@ -40,12 +41,24 @@ pub struct Status {
     pub working: Vec<Working>,
     /// What datagrams go by: `udp` or `zenoh`.
     pub transport: &'static str,
+    /// What authenticates them: `key_pairs` or `shared_key`.
+    pub authentication: &'static str,
     /// The members beside it, while it is on the ring.
     pub neighbours: Vec<NeighbourStatus>,
     /// The true separation that the ring was asked to keep (`ring.separation`), in hops.
     pub separation: u32,
     /// Tokens of the ring.
     pub tokens: u32,
+    /// How many are wanted, and travel as soon as they fit.
+    pub tokens_wanted: u32,
+    /// What else all members go by.
+    pub terms: Option<Terms>,
+    /// Where the file says otherwise.
+    pub file_differs: Vec<String>,
+    /// The newest version of the wire format that this program speaks.
+    pub newest_wire: u8,
+    /// If it is newer than the ring's: members that have not said that they speak the next one.
+    pub behind: Vec<String>,
     /// How many would fit.
     pub max_tokens: u32,
     /// How many members can be removed before its tokens do not fit any more.
@@ -154,7 +167,16 @@ impl Agent {
         let phase = self.phase();
         let (unheard, working) = self.membership.hearsay(self.unix_ms(now));
         let members = roster.map_or(0, |roster| roster.active().count());
-        let plan = |members| settings.plan(members).ok();
+        let plan = roster.and_then(|roster| settings.plan(roster).ok());
+        let terms = roster.map(|roster| roster.terms);
+        let separation = terms.map_or(1, |terms| terms.separation);
+        let (newest_wire, behind) = self.membership.wire();
+        let older = terms.is_some_and(|terms| newest_wire > terms.wire);
+        let tokens = plan.map_or(0, |plan| plan.tokens());
+        let fits = |left: &u32| match settings.is_fixed() {
+            true => Plan::new(*left, tokens, separation).is_ok(),
+            false => Plan::of_fleet(*left, tokens, separation).is_ok(),
+        };
         Status {
             name: settings.node.name.clone(),
             index: machine.map(|machine| machine.config().index),
@@ -177,16 +199,22 @@ impl Agent {
             unheard,
             working,
             transport: "",
+            authentication: match self.membership.has_keys() {
+                true => "key_pairs",
+                false => "shared_key",
+            },
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
                 .collect(),
-            separation: settings.ring.separation.get(),
-            tokens: settings.ring.tokens.get(),
-            max_tokens: plan(members).map_or(0, |plan| plan.capacity()),
-            spare_members: (0..members)
-                .rev()
-                .take_while(|&left| plan(left).is_some())
-                .count() as u32,
+            separation,
+            tokens,
+            tokens_wanted: terms.map_or(0, |terms| terms.tokens),
+            terms,
+            file_differs: self.membership.differences(),
+            newest_wire,
+            behind: if older { behind } else { Vec::new() },
+            max_tokens: plan.map_or(0, |plan| plan.capacity()),
+            spare_members: (0..members as u32).rev().take_while(fits).count() as u32,
             hops: totals.hops,
             permits: self.counts.permits,
             rejected: self.rejections.counts.clone(),

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use headway_node::{Plan, Rule};
+
 use super::explain::duration;
 use super::source::Reader;
 use super::{Settings, Transport};
+use crate::membership::roster::terms::MIN_GRACE;
 use crate::membership::roster::{Roster, RosterError, valid_address, valid_name};
 
 impl Settings {
@@ -57,9 +60,21 @@ impl Settings {
         reader.expect("membership.bypass_after", long_enough, message);
         reader.expect(
             "timing.grace",
-            self.timing.grace >= Duration::from_millis(100),
+            self.timing.grace >= MIN_GRACE,
             "expected at least 100ms: a command has to have time to stop",
         );
+        for (key, time) in [
+            ("timing.refresh", self.timing.refresh),
+            ("timing.silence", self.timing.silence),
+            ("timing.tick", self.timing.tick),
+            ("timing.dwell_least", self.timing.dwell_least),
+            ("timing.dwell_most", self.timing.dwell_most),
+            ("timing.grace", self.timing.grace),
+        ] {
+            let whole = time.subsec_nanos().is_multiple_of(1_000_000);
+            reader.expect(key, whole, "expected whole milliseconds");
+        }
+        self.check_keys(reader);
         self.check_zenoh(reader);
         self.check_serial(reader);
         self.check_hook(reader);
@@ -67,6 +82,7 @@ impl Settings {
         self.check_etcd(reader);
         match self.first_roster() {
             Some(roster) => self.check_roster(&roster, reader),
+            None if self.is_guest() => self.check_guest(reader),
             None if self.ring.seeds.is_empty() => reader.wrong(
                 "ring.members",
                 "is missing: list the members, or give ring.seeds to ask for them",
@@ -76,6 +92,53 @@ impl Settings {
                 self.node.advertise.is_some(),
                 "is missing: with ring.seeds, others have to be told where this node is",
             ),
+        }
+    }
+
+    fn check_keys(&self, reader: &mut Reader<'_>) {
+        let (shared, pairs) = (self.ring.key_file.is_some(), self.has_keys());
+        if self.is_fixed() {
+            let message = "on serial lines there may be boards, which share one key: leave `key` \
+                           out of ring.members, and set ring.key_file";
+            return reader.expect("ring.members", shared && !pairs, message);
+        }
+        reader.expect(
+            "ring.key_file",
+            !(shared && pairs),
+            "is not used where members have keys of their own: remove this line, and the file on \
+             every machine",
+        );
+        reader.expect(
+            "ring.members",
+            shared || pairs,
+            "have no keys: run `headway node identity` on every machine, and give each member what \
+             it prints, as key = \"hw1…\"; or, for first steps, set ring.key_file to a file with \
+             one key that all share",
+        );
+        let message = "is for a ring whose members have keys of their own (key = \"hw1…\")";
+        let fits = pairs || self.ring.operator_key.is_none();
+        reader.expect("ring.operator_key", fits, message);
+    }
+
+    /// A node that asks the members that it lists for the roster.
+    fn check_guest(&self, reader: &mut Reader<'_>) {
+        let names: Vec<&str> = { self.ring.members.iter() }
+            .map(|member| &*member.name)
+            .collect();
+        let message = format!(
+            "is missing: `{}` is not among ring.members ({}), so it asks them for the roster, and \
+             they have to know where it is",
+            self.node.name,
+            names.join(", ")
+        );
+        reader.expect("node.advertise", self.node.advertise.is_some(), message);
+        reader.expect(
+            "ring.seeds",
+            self.ring.seeds.is_empty(),
+            "is not used where members have keys: those among ring.members are asked",
+        );
+        if let Err(error) = self.listed().check() {
+            reader.wrong("ring.members", error.to_string());
         }
     }
 
@@ -210,11 +273,19 @@ impl Settings {
             );
             return reader.wrong("node.name", message);
         };
-        let plan = match self.plan(roster.members.len()) {
+        // All of them, not only as many as fit.
+        let asked = |plan: Plan| {
+            let (nodes, terms) = (plan.nodes(), roster.terms);
+            match plan.rule() {
+                Rule::LockStep => Ok(plan),
+                Rule::MovingBlock => Plan::of_fleet(nodes, terms.tokens, terms.separation),
+            }
+        };
+        let plan = match self.plan(roster).and_then(asked) {
             Ok(plan) => plan,
             Err(error) => return reader.wrong("ring.tokens", error.to_string()),
         };
-        if let Err(error) = self.machine(roster, index as u32, plan).check() {
+        if let Err(error) = roster.place(index as u32, plan).check() {
             let key = match error {
                 headway_node::ConfigError::Timing { field, .. } => format!("timing.{field}"),
                 _ => "ring.payload_bytes".into(),

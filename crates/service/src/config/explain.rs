@@ -13,12 +13,14 @@ pub fn explain(settings: &Settings) -> String {
     let mut facts = vec![("node", format!("{} at {}", node.name, node.listen))];
     let transport = node.transport.explained(settings.zenoh.tls().is_some());
     facts.push(("transport", transport.into()));
+    facts.push(("keys", keys(settings)));
     facts.push(("ring", settings.ring.name.clone()));
     match settings.first_roster() {
-        None => facts.push((
-            "members",
-            format!("asked for at {}", settings.ring.seeds.join(", ")),
-        )),
+        None => {
+            let listed = settings.ring.members.iter().map(|member| &member.address);
+            let asked: Vec<&str> = listed.chain(&settings.ring.seeds).map(|at| &**at).collect();
+            facts.push(("members", format!("asked for at {}", asked.join(", "))));
+        }
         Some(roster) => about_ring(settings, &roster, &mut facts),
     }
     if !settings.ring.etcd.is_empty() {
@@ -52,6 +54,17 @@ pub fn explain(settings: &Settings) -> String {
         .collect()
 }
 
+/// What authenticates datagrams, and what that means.
+fn keys(settings: &Settings) -> String {
+    match settings.has_keys() {
+        true => "a pair for each member: one that is compromised speaks for itself only".into(),
+        false => "one that all members share: who has it can do everything. For a pair each, run \
+                  `headway node identity` on every machine, give what it prints as key in \
+                  ring.members, and remove ring.key_file (docs/operators/keys.md)"
+            .into(),
+    }
+}
+
 fn uses(settings: &Settings) -> impl Iterator<Item = String> {
     let command = settings.hook.command.as_ref().map(|command| {
         let when = match settings.hook.when {
@@ -74,18 +87,18 @@ fn uses(settings: &Settings) -> impl Iterator<Item = String> {
 fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
     let nodes = roster.active().count();
     facts.push(("members", nodes.to_string()));
-    let Ok(plan) = settings.plan(nodes) else {
+    let Ok(plan) = settings.plan(roster) else {
         return;
     };
     if settings.is_fixed() {
-        let config = settings.machine(roster, 0, plan);
+        let config = roster.place(0, plan);
         let identity = hex::encode(config.ring.0);
         facts.push((
             "for boards",
             format!("ring {identity}, fences from {}", config.fence_floor),
         ));
     }
-    let timing = settings.timing.timing();
+    let timing = roster.terms.timing();
     let tokens = format!("{} of at most {}", plan.tokens(), plan.capacity());
     facts.push(("tokens", tokens));
     let separation = if plan.tokens() == 1 {
@@ -121,7 +134,7 @@ fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static st
         bound(timing.dwell_most)
     );
     facts.push(("worst-case recovery", recovery));
-    let datagram = settings.machine(roster, 0, plan).datagram_bytes();
+    let datagram = roster.place(0, plan).datagram_bytes();
     let traffic = match idle_datagrams(&plan, &timing) {
         Some(rate) => format!(
             "at most {:.0} bytes/s per node while nothing is lost",
@@ -151,7 +164,7 @@ fn idle_datagrams(plan: &Plan, timing: &Timing) -> Option<f64> {
 }
 
 /// A duration as it would be written in the file, in its largest unit.
-pub(super) fn duration(duration: Duration) -> String {
+pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let units = [("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
     let unit = units.into_iter().find(|(_, size)| seconds >= *size);

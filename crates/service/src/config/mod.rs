@@ -1,10 +1,13 @@
 //! What a node is told: a TOML file, variables and flags, read into [`Settings`], with every
 //! mistake at its place.
 
-use headway_node::{Config, Plan, RingId, Role, Timing};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use headway_node::{Plan, RingId};
 use sha2::{Digest as _, Sha256};
 
-use crate::membership::roster::Roster;
+use crate::membership::roster::{Roster, Terms};
 
 mod check;
 mod explain;
@@ -14,7 +17,7 @@ mod source;
 mod value;
 
 pub(crate) use check::plain_host;
-pub use explain::explain;
+pub use explain::{duration, explain};
 pub use key::Key;
 pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
@@ -25,35 +28,36 @@ pub use source::{Mistake, Place, Sources};
 pub use value::{LogFormat, Transport, When, parse_duration};
 
 impl Settings {
-    /// The plan for so many members: moving blocks, or lock-step where there may be boards,
-    /// which know nothing else.
+    /// The plan of a roster: moving blocks with as many tokens as fit, or lock-step where there
+    /// may be boards, which know nothing else.
     ///
     /// # Errors
     ///
     /// When the tokens do not fit.
-    pub fn plan(&self, members: usize) -> Result<Plan, headway_node::PlanError> {
-        let nodes = u32::try_from(members).unwrap_or(u32::MAX);
-        let (tokens, separation) = (self.ring.tokens.get(), self.ring.separation.get());
+    pub fn plan(&self, roster: &Roster) -> Result<Plan, headway_node::PlanError> {
         if self.is_fixed() {
-            Plan::new(nodes, tokens, separation)
+            let nodes = u32::try_from(roster.members.len()).unwrap_or(u32::MAX);
+            Plan::new(nodes, roster.terms.tokens, roster.terms.separation)
         } else {
-            Plan::of_fleet(nodes, tokens, separation)
+            roster.plan()
         }
     }
 
-    /// The node's configuration as place `index` of a roster with this plan.
-    pub fn machine(&self, roster: &Roster, index: u32, plan: Plan) -> Config {
-        let ring = Config::identity(&roster.identity(), &plan, self.ring.payload_bytes);
-        Config {
-            role: Role::usual(index, plan.nodes()),
-            payload: self.ring.payload_bytes,
-            timing: Timing {
-                dwell_most: roster.dwell_most(),
-                grace: roster.grace(),
-                ..self.timing.timing()
-            },
-            fence_floor: roster.version << 40,
-            ..Config::new(ring, index, plan)
+    /// What the first roster's members go by.
+    pub fn terms(&self) -> Terms {
+        let ms = |time: Duration| time.as_millis() as u64;
+        let timing = &self.timing;
+        Terms {
+            tokens: self.ring.tokens.get(),
+            separation: self.ring.separation.get(),
+            payload_bytes: self.ring.payload_bytes,
+            refresh_ms: ms(timing.refresh),
+            silence_ms: ms(timing.silence),
+            tick_ms: ms(timing.tick),
+            dwell_least_ms: ms(timing.dwell_least),
+            dwell_most_ms: ms(timing.dwell_most),
+            grace_ms: ms(timing.grace),
+            ..Terms::default()
         }
     }
 
@@ -63,50 +67,50 @@ impl Settings {
         self.node.transport == Transport::Serial
     }
 
-    /// The roster that the file gives, unless it gives seeds.
+    /// The roster that the file gives, unless it gives only whom to ask for it.
     pub fn first_roster(&self) -> Option<Roster> {
-        (!self.ring.members.is_empty()).then(|| Roster {
+        (!self.ring.members.is_empty() && !self.is_guest()).then(|| self.listed())
+    }
+
+    /// A roster of the members that the file lists, whether this node is one of them or not.
+    pub(crate) fn listed(&self) -> Roster {
+        Roster {
             version: 1,
             ring: self.ring.name.clone(),
             members: self.ring.members.clone(),
-            dwell_most_ms: self.timing.dwell_most.as_millis() as u64,
-            grace_ms: self.timing.grace.as_millis() as u64,
             etcd: !self.ring.etcd.is_empty(),
+            terms: self.terms(),
+            operator: self.ring.operator_key,
             ..Roster::default()
-        })
+        }
+    }
+
+    /// Whether members have keys of their own.
+    pub fn has_keys(&self) -> bool {
+        self.ring.members.iter().any(|member| member.key.is_some())
+    }
+
+    /// Whether this node asks those that the file lists, with their keys, for the roster: it is
+    /// not among them.
+    pub(crate) fn is_guest(&self) -> bool {
+        let mut members = self.ring.members.iter();
+        self.has_keys() && !members.any(|member| member.name == self.node.name)
+    }
+
+    /// Where this node's key pairs are.
+    pub fn identity_file(&self) -> PathBuf {
+        let given = self.node.identity_file.clone();
+        given.unwrap_or_else(|| self.node.state_dir.join("identity"))
     }
 }
 
 impl RingSettings {
-    /// What every node has to be told the same, as it is sent.
-    pub(crate) fn agreement(&self) -> [u8; 9] {
-        let mut bytes = [0; 9];
-        bytes[0..4].copy_from_slice(&self.tokens.get().to_be_bytes());
-        bytes[4..8].copy_from_slice(&self.separation.get().to_be_bytes());
-        bytes[8] = self.payload_bytes;
-        bytes
-    }
-
     /// The identity of a ring by name only, for control datagrams.
     pub(crate) fn name_id(&self) -> RingId {
         let digest = Sha256::digest([b"headway ring name 1", self.name.as_bytes()].concat());
         let mut id = RingId([0; 16]);
         id.0.copy_from_slice(&digest[..16]);
         id
-    }
-}
-
-impl TimingSettings {
-    /// The times that the protocol goes by.
-    pub(crate) const fn timing(&self) -> Timing {
-        Timing {
-            refresh: self.refresh,
-            silence: self.silence,
-            tick: self.tick,
-            dwell_least: self.dwell_least,
-            dwell_most: self.dwell_most,
-            grace: self.grace,
-        }
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::task::{JoinHandle, LocalSet};
 
 use super::*;
 use crate::membership::decision::{Decided, Kind};
+use crate::membership::roster::Terms;
 
 mod flaws;
 
@@ -31,7 +32,7 @@ fn member(at: usize) -> Member {
     Member {
         name: name(at),
         address: format!("10.0.0.{}:7400", at + 1),
-        http: None,
+        ..Member::default()
     }
 }
 
@@ -40,8 +41,11 @@ fn first() -> Roster {
         version: 1,
         ring: "kept".into(),
         members: (0..FIRST).map(member).collect(),
-        dwell_most_ms: 1000,
-        grace_ms: 100,
+        terms: Terms {
+            dwell_most_ms: 1000,
+            grace_ms: 100,
+            ..Terms::default()
+        },
         ..Roster::default()
     }
 }

@@ -58,7 +58,7 @@ impl Membership {
     /// now, also if this node was paused and finds them only now: then all are asked anew.
     pub(super) fn ask_neighbours(&mut self, now: Duration) {
         let Some(roster) = &self.current else { return };
-        let timing = &self.settings.timing;
+        let timing = roster.terms.timing();
         let fresh_for = timing.silence.min(roster.dwell_most());
         let beside = roster.around(&self.settings.node.name);
         for asked in &mut self.challenges {

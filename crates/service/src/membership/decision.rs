@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::roster::{Bypass, Member, Roster};
+use super::roster::{Bypass, Member, Roster, Terms};
+use crate::identity::{NodeKey, Signer, SignerKey};
 use crate::request::Refusal;
 
 /// Somebody wants another roster.
@@ -33,6 +34,58 @@ pub enum Kind {
     LeaveOut { name: String },
     /// It is back.
     TakeBack { name: String },
+    /// The members stay, and go by something else.
+    Set(Terms),
+    /// All of these.
+    Several(Vec<Kind>),
+    /// It has another key from now on, says its old one.
+    Rekey {
+        name: String,
+        key: NodeKey,
+        signature: String,
+    },
+    /// So has the operator.
+    Operator { key: SignerKey, signature: String },
+}
+
+impl Kind {
+    /// Somebody says that a machine is off.
+    fn is_on_word(&self) -> bool {
+        match self {
+            Kind::Remove { gone, .. } => *gone,
+            Kind::Several(all) => all.iter().any(Kind::is_on_word),
+            _ => false,
+        }
+    }
+
+    /// Another key for a member, signed with the one that it has.
+    pub(crate) fn rekey(ring: &str, name: &str, key: NodeKey, old: &Signer) -> Kind {
+        let (_, signature) = old.vouch(&rekey_message(ring, name, &key));
+        Kind::Rekey {
+            name: name.to_owned(),
+            key,
+            signature: hex::encode(signature),
+        }
+    }
+}
+
+fn rekey_message(ring: &str, name: &str, key: &NodeKey) -> Vec<u8> {
+    let texts = ["headway key of a node 1", ring, name].join("\0");
+    [texts.as_bytes(), &[0], &key.bytes()].concat()
+}
+
+/// What the operator's old key signs under another one.
+pub(crate) fn operator_message(ring: &str, key: &SignerKey) -> Vec<u8> {
+    let texts = ["headway key of an operator 1", ring].join("\0");
+    [texts.as_bytes(), &[0], key.bytes()].concat()
+}
+
+/// Whether a signature, in hexadecimal digits, is somebody's.
+fn signed(by: Option<&SignerKey>, message: &[u8], signature: &str) -> Result<(), Refusal> {
+    let mut bytes = [0; 64];
+    let read = hex::decode_to_slice(signature, &mut bytes).is_ok();
+    let right = read && by.is_some_and(|by| by.verify(message, &bytes));
+    right.then_some(()).ok_or(Refusal::NotSigned)
 }
 
 /// What was decided: the version that there is now, or why there is no other one.
@@ -95,19 +148,25 @@ impl Roster {
     ///
     /// # Errors
     ///
-    /// When another change came first, or the change makes no sense. Nobody is left out together
-    /// with both its neighbours, except on somebody's word: a member that has not heard of it
-    /// asks its neighbours before it works, and one of them has to know.
+    /// When another change came first, the change makes no sense, or too few members would be
+    /// left. Nobody is left out together with both its neighbours, except on somebody's word: a
+    /// member that has not heard of it asks its neighbours before it works, and one of them has
+    /// to know.
     pub(super) fn decide(&self, change: &Change) -> Result<Roster, Refusal> {
         if change.version != self.version {
             return Err(Refusal::Superseded);
         }
-        let mut next = match &change.kind {
-            Kind::Add { member, after } => self.with(member.clone(), after.as_deref()),
-            Kind::Remove { name, .. } => self.without(name),
-            Kind::LeaveOut { name } => self.bypassing(name, Bypass::LeaveOut),
-            Kind::TakeBack { name } => self.bypassing(name, Bypass::TakeBack),
-        }?;
+        let mut next = Roster {
+            version: self.version.saturating_add(1),
+            ..self.changed(&change.kind)?
+        };
+        next.plan()?;
+        // Whoever is on a ring that has settled uses no permit of an earlier one.
+        let longest = match change.settled {
+            true => self.dwell_most().saturating_add(self.grace()),
+            false => self.longest_permit(),
+        };
+        next.longest_before_ms = longest.as_millis() as u64;
         if change.settled || self.before.is_empty() {
             next.before = self.active().map(|member| member.name.clone()).collect();
             next.left = Vec::new();
@@ -121,18 +180,55 @@ impl Roster {
             let around = [at + all - 1, *at, at + 1];
             around.iter().all(|at| gone(&ring[at % all]))
         });
-        let on_word = matches!(change.kind, Kind::Remove { gone: true, .. });
-        match alone.filter(|_| !on_word) {
+        match alone.filter(|_| !change.kind.is_on_word()) {
             Some(at) => Err(Refusal::Segment(ring[at].clone())),
             None => Ok(next),
         }
+    }
+
+    /// A later version, changed.
+    pub(super) fn changed(&self, kind: &Kind) -> Result<Roster, Refusal> {
+        Ok(match kind {
+            Kind::Add { member, after } => self.with(member.clone(), after.as_deref())?,
+            Kind::Remove { name, .. } => self.without(name)?,
+            Kind::LeaveOut { name } => self.bypassing(name, Bypass::LeaveOut)?,
+            Kind::TakeBack { name } => self.bypassing(name, Bypass::TakeBack)?,
+            Kind::Set(terms) => self.under(*terms)?,
+            Kind::Rekey {
+                name,
+                key,
+                signature,
+            } => {
+                let old = self.member(name).and_then(|member| member.key.as_ref());
+                let message = rekey_message(&self.ring, name, key);
+                signed(old.map(NodeKey::signer), &message, signature)?;
+                self.with_key(name, *key)?
+            }
+            Kind::Operator { key, signature } => {
+                let message = operator_message(&self.ring, key);
+                signed(self.operator.as_ref(), &message, signature)?;
+                Roster {
+                    operator: Some(*key),
+                    ..self.next()
+                }
+            }
+            Kind::Several(all) => {
+                let mut next = self.clone();
+                for kind in all {
+                    next = next.changed(kind)?;
+                }
+                next
+            }
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::Identity;
     use crate::membership::roster::tests::roster;
+    use crate::operator::sign_key;
 
     fn remove(id: u64, roster: &Roster, name: &str, settled: bool) -> Change {
         Change {
@@ -175,6 +271,103 @@ mod tests {
                 .is_some_and(|why| why.starts_with("c and both"));
             assert_eq!(refused, !settled);
         }
+    }
+
+    /// A permit of a ring that was left lasts as long as it would have.
+    #[test]
+    fn shorter_permits_count_when_a_ring_has_settled_with_them() {
+        let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
+        let long = decided.roster.longest_permit();
+        let terms = Terms {
+            dwell_most_ms: 1000,
+            grace_ms: 100,
+            ..decided.roster.terms
+        };
+        let mut change = |id, settled, kind| {
+            let version = decided.roster.version;
+            let change = Change {
+                id,
+                version,
+                settled,
+                kind,
+            };
+            assert_eq!(decided.apply(&change).refused, None);
+            decided.roster.longest_permit()
+        };
+        let tick = |tick_ms| Kind::Set(Terms { tick_ms, ..terms });
+        assert_eq!(change(1, true, Kind::Set(terms)), long);
+        assert_eq!(
+            change(2, false, tick(1)),
+            long,
+            "no ring has settled with it"
+        );
+        assert!(change(3, true, tick(2)) < long);
+    }
+
+    /// All or nothing, by one version.
+    #[test]
+    fn several_changes_are_one() {
+        let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
+        let several = |version, names: &[&str]| Change {
+            id: version,
+            version,
+            settled: false,
+            kind: Kind::Several(
+                names
+                    .iter()
+                    .map(|name| remove(0, &roster(&["a"]), name, false).kind)
+                    .collect(),
+            ),
+        };
+        let refused = decided.apply(&several(1, &["a", "x"])).refused;
+        assert!(refused.is_some_and(|why| why.contains("no member `x`")));
+        assert_eq!(decided.roster.members.len(), 4);
+        assert_eq!(decided.apply(&several(1, &["a", "c"])).refused, None);
+        assert_eq!(
+            (decided.roster.version, decided.roster.members.len()),
+            (2, 2)
+        );
+        let refused = decided.apply(&several(2, &["b", "d"])).refused;
+        assert!(refused.is_some_and(|why| why.contains("a ring has 2 to")));
+    }
+
+    /// A key is changed by whoever has the one before, and by nobody else.
+    #[test]
+    fn a_key_is_changed_by_its_owner_only() {
+        let [a, b, new] = [1, 2, 3].map(|number| Identity::new(&[number; 64]));
+        let mut first = roster(&["a", "b"]);
+        for (member, key) in first.members.iter_mut().zip([&a, &b]) {
+            member.key = Some(key.public());
+        }
+        first.operator = Some(a.signer().public());
+        let mut id = 0;
+        let mut decide = |roster: &Roster, kind| {
+            id += 1;
+            let version = roster.version;
+            let settled = true;
+            roster.decide(&Change {
+                id,
+                version,
+                settled,
+                kind,
+            })
+        };
+        let stolen = Kind::rekey("web", "a", new.public(), b.signer());
+        assert_eq!(decide(&first, stolen), Err(Refusal::NotSigned));
+        let elsewhere = Kind::rekey("mail", "a", new.public(), a.signer());
+        assert_eq!(decide(&first, elsewhere), Err(Refusal::NotSigned));
+        let own = Kind::rekey("web", "a", new.public(), a.signer());
+        let second = decide(&first, own.clone()).unwrap();
+        assert_eq!(second.members[0].key, Some(new.public()));
+        assert_eq!(decide(&second, own), Err(Refusal::NotSigned), "not twice");
+        let key = b.signer().public();
+        let operator = |by: &Identity| Kind::Operator {
+            key,
+            signature: sign_key("web", key, by.signer()),
+        };
+        assert_eq!(decide(&second, operator(&b)), Err(Refusal::NotSigned));
+        let third = decide(&second, operator(&a)).unwrap();
+        assert_eq!((third.version, third.operator), (3, Some(key)));
     }
 
     /// A keeper that begins with a later roster goes through the same entries.

@@ -8,12 +8,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::change::changed;
 use super::control::{Message, Sender};
 use super::decision::{Change, Decision, Kind};
 use super::roster::{Member, Roster};
 use super::{Effect, Membership, Signed};
 use crate::agent::alarm::Alarm;
-use crate::request::{Answer, Refusal, RequestId};
+use crate::request::{Answer, Changed, Refusal, RequestId};
+
+/// How long whoever wants a change waits for its proof after it was decided upon.
+const PROVED_WITHIN: Duration = Duration::from_millis(1500);
 
 /// A question that is out.
 #[derive(Debug)]
@@ -27,7 +31,7 @@ pub(super) struct Poll {
 }
 
 #[derive(Debug)]
-enum Purpose {
+pub(super) enum Purpose {
     /// A neighbour has been silent for long.
     Bypass(String),
     /// This node was bypassed and is back.
@@ -38,6 +42,12 @@ enum Purpose {
         member: Member,
         after: Option<String>,
     },
+    /// Somebody wants these to come, and those to go.
+    Follow {
+        request: RequestId,
+        add: Vec<Member>,
+        remove: Vec<String>,
+    },
 }
 
 /// Who wants a change.
@@ -45,15 +55,22 @@ enum Purpose {
 pub(super) enum Wanted {
     /// Somebody who waits for an answer.
     By(RequestId),
+    /// Somebody who waits, for another key of this node.
+    Key(RequestId),
     /// This node itself: the one that it is about comes or goes.
     For(String),
+    /// This node itself: all members speak the next version of the wire format.
+    Upgrade,
 }
 
 /// A change that is not decided yet, and the roster that it would make.
 #[derive(Debug)]
 pub(super) struct Proposal {
     wanted: Wanted,
-    next: Roster,
+    pub(super) next: Roster,
+    tokens_before: u32,
+    /// Of several changes, whom it leaves out, and why.
+    refused: BTreeMap<String, String>,
 }
 
 impl Poll {
@@ -61,9 +78,18 @@ impl Poll {
         self.ends.min(self.again)
     }
 
+    /// Whom somebody wants to add.
+    pub(super) fn new_members(&self) -> &[Member] {
+        match &self.purpose {
+            Purpose::Add { member, .. } => std::slice::from_ref(member),
+            Purpose::Follow { add, .. } => add,
+            Purpose::Bypass(_) | Purpose::Return => &[],
+        }
+    }
+
     /// Whether it says nothing any more when there is another roster.
     pub(super) const fn is_about_roster(&self) -> bool {
-        !matches!(self.purpose, Purpose::Add { .. })
+        !matches!(self.purpose, Purpose::Add { .. } | Purpose::Follow { .. })
     }
 }
 
@@ -81,7 +107,7 @@ impl Membership {
 
     fn consider(&mut self, now: Duration) {
         let Some(roster) = &self.current else { return };
-        let for_itself = |proposal: &Proposal| matches!(proposal.wanted, Wanted::For(_));
+        let for_itself = |proposal: &Proposal| !matches!(proposal.wanted, Wanted::By(_));
         if self.standing.stopping || self.proposals.values().any(for_itself) {
             return;
         }
@@ -90,6 +116,9 @@ impl Membership {
             let beside = roster.around(me).into_iter().flatten();
             let beside = beside.map(Member::entry).collect();
             return self.ask(now, Purpose::Return, beside);
+        }
+        if let Some(terms) = self.upgrade(roster) {
+            return self.propose(Wanted::Upgrade, Kind::Set(terms));
         }
         let membership = &self.settings.membership;
         if !membership.bypass || !self.standing.taking_part {
@@ -123,7 +152,12 @@ impl Membership {
         self.ask(now, purpose, [entry].into());
     }
 
-    fn ask(&mut self, now: Duration, purpose: Purpose, missing: BTreeMap<String, String>) {
+    pub(super) fn ask(
+        &mut self,
+        now: Duration,
+        purpose: Purpose,
+        missing: BTreeMap<String, String>,
+    ) {
         self.poll = Some(Poll {
             nonce: (self.random)(),
             purpose,
@@ -154,7 +188,7 @@ impl Membership {
         }
     }
 
-    fn conclude(&mut self, now: Duration) {
+    pub(super) fn conclude(&mut self, now: Duration) {
         let Some(poll) = self.poll.take() else { return };
         self.poll_again = now + 2 * self.settings.membership.window;
         let answered = poll.missing.is_empty();
@@ -173,6 +207,13 @@ impl Membership {
                 member,
                 after,
             } => self.propose(Wanted::By(request), Kind::Add { member, after }),
+            Purpose::Follow {
+                request,
+                add,
+                remove,
+            } => {
+                self.propose_several(request, add, remove, &poll.missing);
+            }
             Purpose::Bypass(name) if answered => {
                 tracing::warn!(%name, "is silent on the ring but answers: not bypassed");
             }
@@ -188,33 +229,56 @@ impl Membership {
 
     /// Wants a change of the roster, unless it makes no sense.
     pub(super) fn propose(&mut self, wanted: Wanted, kind: Kind) {
-        let change = self.current.as_ref().map(|roster| Change {
-            id: (self.random)(),
-            version: roster.version,
-            settled: self.settled == roster.version,
-            kind,
-        });
+        self.propose_but(wanted, kind, BTreeMap::new());
+    }
+
+    pub(super) fn propose_but(
+        &mut self,
+        wanted: Wanted,
+        kind: Kind,
+        refused: BTreeMap<String, String>,
+    ) {
+        let change = self.change(kind);
         match change.ok_or(Refusal::NoRoster).and_then(|change| {
             let next = self.next(&change)?;
             Ok((change, next))
         }) {
             Ok((change, next)) => {
-                self.proposals.insert(change.id, Proposal { wanted, next });
+                let proposal = Proposal {
+                    wanted,
+                    next,
+                    tokens_before: self.current.as_ref().map_or(0, Roster::tokens),
+                    refused,
+                };
+                self.proposals.insert(change.id, proposal);
                 self.effects.push_back(Effect::Propose(change));
             }
-            Err(why) => self.refuse(wanted, why),
+            Err(why) => {
+                if let Wanted::Key(_) = wanted {
+                    self.forget_new_key();
+                }
+                self.refuse(wanted, why);
+            }
         }
     }
 
+    pub(super) fn change(&self, kind: Kind) -> Option<Change> {
+        self.current.as_ref().map(|roster| Change {
+            id: (self.random)(),
+            version: roster.version,
+            settled: self.settled == roster.version,
+            kind,
+        })
+    }
+
     /// The roster after a change, unless the ring could not run by it.
-    fn next(&self, change: &Change) -> Result<Roster, Refusal> {
+    pub(super) fn next(&self, change: &Change) -> Result<Roster, Refusal> {
         if self.settings.is_fixed() {
             return Err(Refusal::Fixed);
         }
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
         let next = roster.decide(change)?;
         next.check()?;
-        self.settings.plan(next.active().count())?;
         Ok(next)
     }
 
@@ -225,28 +289,44 @@ impl Membership {
         id: u64,
         decision: Result<Decision, String>,
     ) {
-        let Some(Proposal { wanted, next }) = self.proposals.remove(&id) else {
+        let Some(proposal) = self.proposals.remove(&id) else {
             return;
         };
+        let Proposal {
+            wanted,
+            next,
+            tokens_before,
+            refused: left_out,
+        } = proposal;
         self.poll_again = now + 2 * self.settings.membership.window;
         match decision {
             Ok(Decision {
                 version,
                 refused: None,
             }) => {
-                // The log says the same to its keepers; this node need not wait for them.
-                if version == next.version {
+                let changed = Changed {
+                    version,
+                    refused: left_out,
+                    ..changed(&next, tokens_before)
+                };
+                // The log says the same to its keepers; this node need not wait for them, unless
+                // it has to be proved.
+                if version == next.version && !self.has_keys() {
                     self.handle_decided(now, next);
                 }
-                if let Wanted::By(request) = wanted {
-                    let reply = Ok(Answer::Version(version));
-                    self.effects.push_back(Effect::Reply(request, reply));
+                if let Wanted::By(request) | Wanted::Key(request) = wanted {
+                    self.unanswered
+                        .push((changed, request, now + PROVED_WITHIN));
+                    self.answer_decided(now);
                 }
             }
             // Somebody else came first: what this node wanted for itself it wants again if need be.
             Ok(Decision { version, .. })
-                if version >= next.version && matches!(wanted, Wanted::For(_)) => {}
+                if version >= next.version && !matches!(wanted, Wanted::By(_)) => {}
             Ok(Decision { refused, .. }) => {
+                if let Wanted::Key(_) = wanted {
+                    self.forget_new_key();
+                }
                 self.refuse(wanted, Refusal::Log(refused.unwrap_or_default()));
             }
             Err(why) => {
@@ -258,18 +338,38 @@ impl Membership {
         }
     }
 
+    /// Answers those whose change was decided upon, when this node acts by it: what they want
+    /// next begins with it. Proofs come soon, and it is decided all the same.
+    pub(super) fn answer_decided(&mut self, now: Duration) {
+        let known = self.exchange.mark().version;
+        let due = |(changed, _, until): &mut (Changed, RequestId, Duration)| {
+            changed.version <= known || now >= *until
+        };
+        for (changed, request, _) in self.unanswered.extract_if(.., due) {
+            let reply = Ok(Answer::Changed(changed));
+            self.effects.push_back(Effect::Reply(request, reply));
+        }
+    }
+
     /// The log says that this is the roster.
     pub(crate) fn handle_decided(&mut self, now: Duration, roster: Roster) {
         let known = self.exchange.mark().version;
         if roster.version > known && roster.ring == self.settings.ring.name {
-            self.exchange.take(Signed::new(roster, &self.key));
+            let keyring = &self.keyring;
+            let signed = Signed::new(roster);
+            self.exchange
+                .decide(signed, |message| keyring.vouch(message));
+            self.announce();
             self.follow_exchange(now);
         }
     }
 
     fn refuse(&mut self, wanted: Wanted, why: Refusal) {
         match wanted {
-            Wanted::By(request) => self.effects.push_back(Effect::Reply(request, Err(why))),
+            Wanted::By(request) | Wanted::Key(request) => {
+                self.effects.push_back(Effect::Reply(request, Err(why)));
+            }
+            Wanted::Upgrade => tracing::warn!(%why, "the next wire format has to wait"),
             Wanted::For(name) => {
                 // Logged every time.
                 self.alarms

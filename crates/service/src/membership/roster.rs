@@ -12,9 +12,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+use crate::identity::{NodeKey, SignerKey};
 pub use signed::{Digest, Mark, Signed};
+pub use terms::Terms;
 
 mod signed;
+pub(crate) mod terms;
 
 /// The most members: what a node is willing to keep and pass on.
 pub const MAX_MEMBERS: usize = 4096;
@@ -35,6 +38,9 @@ pub struct Member {
     /// Where its HTTP interface is, for people and dashboards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub http: Option<String>,
+    /// Its public keys; nothing on a ring that shares one key.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub key: Option<NodeKey>,
 }
 
 /// The members of a ring.
@@ -49,10 +55,11 @@ pub struct Roster {
     pub members: Vec<Member>,
     /// Members that are left out for now.
     pub bypassed: Vec<String>,
-    /// Everybody's `timing.dwell_most`, in milliseconds.
-    pub dwell_most_ms: u64,
-    /// Everybody's `timing.grace`, in milliseconds.
-    pub grace_ms: u64,
+    /// What everybody goes by.
+    pub terms: Terms,
+    /// No permit of an earlier roster that may still be in use lasts longer, in milliseconds.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub longest_before_ms: u64,
     /// Which log it is of, in hexadecimal digits; nothing if a log begins with it.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub origin: String,
@@ -65,6 +72,9 @@ pub struct Roster {
     /// Who of it has been left out since, for a while at least.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub left: Vec<String>,
+    /// What an operator signs with, if there is one whose word counts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub operator: Option<SignerKey>,
 }
 
 /// What becomes of a member that is bypassed or was.
@@ -85,6 +95,22 @@ pub enum RosterError {
     /// An address that cannot be one.
     #[error("`{0}` is no address: expected HOST:PORT")]
     Address(String),
+    /// Some have keys, and some have none.
+    #[error(
+        "`{with}` has a key and `{without}` has none: give every member its own, as `headway node \
+         identity` prints it on its machine, or none"
+    )]
+    Mixed {
+        /// One that has.
+        with: String,
+        /// One that has not.
+        without: String,
+    },
+    /// Two members with the same secret.
+    #[error(
+        "`{0}` and `{1}` have the same key: each machine makes its own (`headway node identity`)"
+    )]
+    SameKey(String, String),
     /// Twice the same.
     #[error("{what} `{value}` is there twice")]
     Twice {
@@ -102,12 +128,12 @@ pub enum RosterError {
     /// Not there.
     #[error("there is no member `{0}`")]
     Unknown(String),
-    /// Not signed with the ring's key.
-    #[error("not signed with the ring's key")]
-    Unsigned,
     /// Not a roster as this program writes it.
     #[error("not a roster")]
     Malformed,
+    /// No tokens, no separation, or no wire format.
+    #[error("tokens, separation and wire format are at least 1")]
+    Terms,
     /// No log has such a name.
     #[error("`{0}` is no log: expected 16 hexadecimal digits")]
     Origin(String),
@@ -130,6 +156,10 @@ pub fn valid_address(address: &str) -> bool {
         .filter(|(host, _)| !host.is_empty());
     let port = port.and_then(|(_, port)| port.parse::<u16>().ok());
     address.len() <= 128 && printable && port.is_some_and(|port| port > 0)
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn read_name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
@@ -195,6 +225,7 @@ impl Roster {
         if !matches!((self.origin.len(), hex), (0 | 16, true)) {
             return Err(RosterError::Origin(self.origin.clone()));
         }
+        self.check_terms()?;
         let mut names = std::collections::BTreeSet::new();
         let mut addresses = std::collections::BTreeSet::new();
         for member in &self.members {
@@ -209,6 +240,7 @@ impl Roster {
                 }
             }
         }
+        self.check_keys()?;
         let mut bypassed = std::collections::BTreeSet::new();
         for name in &self.bypassed {
             if !names.contains(name) || !bypassed.insert(name) {
@@ -216,6 +248,30 @@ impl Roster {
             }
         }
         Ok(())
+    }
+
+    fn check_keys(&self) -> Result<(), RosterError> {
+        let with = self.members.iter().find(|member| member.key.is_some());
+        let without = self.members.iter().find(|member| member.key.is_none());
+        if let (Some(with), Some(without)) = (with, without) {
+            let (with, without) = (with.name.clone(), without.name.clone());
+            return Err(RosterError::Mixed { with, without });
+        }
+        let mut halves = std::collections::BTreeMap::new();
+        for member in &self.members {
+            for half in member.key.iter().flat_map(NodeKey::halves) {
+                let other = halves.insert(half, &member.name);
+                if let Some(other) = other {
+                    return Err(RosterError::SameKey(other.clone(), member.name.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether members have keys of their own.
+    pub fn has_keys(&self) -> bool {
+        self.members.iter().any(|member| member.key.is_some())
     }
 
     /// The only way in which it is written.
@@ -277,17 +333,18 @@ impl Roster {
 
     /// When a permit is asked back.
     pub fn dwell_most(&self) -> Duration {
-        Duration::from_millis(self.dwell_most_ms)
+        Duration::from_millis(self.terms.dwell_most_ms)
     }
 
     /// How long it may take to end then.
     pub fn grace(&self) -> Duration {
-        Duration::from_millis(self.grace_ms)
+        Duration::from_millis(self.terms.grace_ms)
     }
 
-    /// No permit is in use for longer.
+    /// No permit is in use for longer, of this roster or an earlier one.
     pub fn longest_permit(&self) -> Duration {
-        self.dwell_most().saturating_add(self.grace())
+        let own = self.dwell_most().saturating_add(self.grace());
+        own.max(Duration::from_millis(self.longest_before_ms))
     }
 
     /// The next version with one more member, after `after` or at the end.
@@ -342,7 +399,24 @@ impl Roster {
         Ok(next)
     }
 
-    fn next(&self) -> Roster {
+    /// The next version with another key of a member.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there, or somebody else has that key.
+    pub(super) fn with_key(&self, name: &str, key: NodeKey) -> Result<Roster, RosterError> {
+        let mut next = self.next();
+        let mut members = next.members.iter_mut();
+        let member = members.find(|member| member.name == name);
+        member
+            .ok_or_else(|| RosterError::Unknown(name.to_owned()))?
+            .key = Some(key);
+        next.check()?;
+        Ok(next)
+    }
+
+    /// The next version, with nothing changed yet.
+    pub(super) fn next(&self) -> Roster {
         Roster {
             version: self.version.saturating_add(1),
             origin: format!("{:016x}", self.log()),

@@ -59,6 +59,8 @@ pub(crate) struct Permit {
     pub(crate) since: Duration,
     /// When it is withdrawn at the latest.
     pub(crate) deadline: Duration,
+    /// How long it may take to end then, whatever other rosters say.
+    pub(crate) grace: Duration,
     /// Its holder knows that it has it.
     pub(crate) collected: bool,
     /// When it ends unless it is extended.

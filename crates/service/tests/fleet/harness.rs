@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use headway_service::client;
 use headway_service::config::{Settings, Sources};
+use headway_service::identity::Identities;
+use headway_service::internal::run_speaking;
 use serde_json::Value;
 
 use crate::observer::{self, Seen};
@@ -21,6 +23,9 @@ use crate::observer::{self, Seen};
 pub(crate) const TOKEN: &str = "a-token-for-tests-only";
 
 const CONFIG: &str = "HEADWAY_TEST_NODE_CONFIG";
+
+/// The newest version of the wire format that a node speaks, if it is not this program's.
+const WIRE: &str = "HEADWAY_TEST_NODE_WIRE";
 
 /// In a process that was started as a node, runs it and does not come back.
 pub(crate) fn be_a_node_if_asked() {
@@ -36,7 +41,11 @@ pub(crate) fn be_a_node_if_asked() {
         })
     };
     let settings = read().unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
-    match headway_service::run(&settings, &read) {
+    let ran = match std::env::var(WIRE) {
+        Ok(wire) => run_speaking(wire.parse().expect("a number"), &settings, &read),
+        Err(_) => headway_service::run(&settings, &read),
+    };
+    match ran {
         Ok(_) => std::process::exit(0),
         Err(error) => {
             eprintln!("error: {error}");
@@ -60,6 +69,8 @@ pub(crate) struct Fleet {
     pub(crate) hosts: Option<String>,
     /// Over Zenoh, with certificates that are in a folder of this name.
     pub(crate) certificates: Option<&'static str>,
+    /// All share one key; else each has its own.
+    pub(crate) shared_key: bool,
     /// More variables for some nodes.
     pub(crate) variables: Vec<(usize, &'static str, String)>,
 }
@@ -85,8 +96,32 @@ impl Fleet {
             timing: QUICK.to_owned(),
             hosts: None,
             certificates: None,
+            shared_key: false,
             variables: Vec::new(),
         }
+    }
+
+    /// All nodes share one key.
+    pub(crate) fn with_shared_key(mut self) -> Fleet {
+        self.shared_key = true;
+        self
+    }
+
+    /// A node's key pairs, which are not in its state's folder: tests lose that.
+    pub(crate) fn identities(&self, at: usize) -> Identities {
+        let path = self.path(&format!("{}.identity", self.names[at]));
+        Identities::open(&path).expect("an identity")
+    }
+
+    /// What `headway node add` sends for a node.
+    pub(crate) fn member(&self, at: usize) -> Value {
+        let mut member = serde_json::json!({
+            "name": self.names[at], "address": self.address(at),
+        });
+        if !self.shared_key {
+            member["key"] = self.identities(at).public().to_string().into();
+        }
+        member
     }
 
     /// Every node runs a command that says when it begins and ends, for `seconds`.
@@ -137,24 +172,32 @@ impl Fleet {
         });
         let mut text = format!(
             "[node]\nname = \"{name}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\n\
-             state_dir = \"{folder}/state-{name}\"\n{6}{transport}\
+             state_dir = \"{folder}/state-{name}\"\n\
+             identity_file = \"{folder}/{name}.identity\"\n{6}{transport}\
              [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n\
              token_file = \"{folder}/api.token\"\n{4}\n\
-             [ring]\nname = \"test\"\nkey_file = \"{folder}/ring.key\"\n{5}",
+             [ring]\nname = \"test\"\n{7}{5}",
             self.address(at),
             self.timing,
             self.socket(at).display(),
             self.http(at),
             self.more,
             self.ring,
-            self.node
+            self.node,
+            match self.shared_key {
+                true => format!("key_file = \"{folder}/ring.key\"\n"),
+                false => String::new(),
+            }
         );
-        if at >= members {
+        if at >= members && self.shared_key {
             text += &format!("seeds = [\"{}\"]\n", self.address(0));
         } else {
             for (place, name) in self.names.iter().enumerate().take(members) {
                 let address = self.address(place);
                 text += &format!("[[ring.members]]\nname = \"{name}\"\naddress = \"{address}\"\n");
+                if !self.shared_key {
+                    text += &format!("key = \"{}\"\n", self.identities(place).public());
+                }
             }
         }
         fs::write(self.path(&format!("{name}.toml")), text).expect("written");
@@ -188,14 +231,35 @@ impl Fleet {
         for (_, variable, value) in self.variables.iter().filter(|(node, ..)| *node == at) {
             command.env(variable, value);
         }
+        command.args(["--exact", "a_node_if_asked", "--nocapture"]);
+        let mut command = self.next_program(at).unwrap_or(command);
         let child = command
-            .args(["--exact", "a_node_if_asked", "--nocapture"])
             .env(CONFIG, self.path(&format!("{name}.toml")))
             .env("SECRET_OF_THE_PARENT", "never in a command")
             .stdout(Stdio::null())
             .stderr(log.expect("a log"))
             .spawn();
         self.nodes[at] = Some(child.expect("a node"));
+    }
+
+    /// From its next start on, a node's program is one whose newest wire format is this.
+    pub(crate) fn speak(&mut self, at: usize, wire: u8) {
+        self.variables
+            .retain(|(node, variable, _)| (*node, *variable) != (at, WIRE));
+        self.variables.push((at, WIRE, wire.to_string()));
+    }
+
+    /// A real program of the next wire format, if there is one and the node is to be of it.
+    fn next_program(&self, at: usize) -> Option<Command> {
+        let next = |(node, variable, wire): &(usize, &str, String)| {
+            (*node, *variable, wire.as_str()) == (at, WIRE, "2")
+        };
+        let program = std::env::var_os("HEADWAY_NEXT_PROGRAM");
+        let program = program.filter(|_| self.variables.iter().any(next))?;
+        let mut command = Command::new(program);
+        command.args(["node", "--config"]);
+        command.arg(self.path(&format!("{}.toml", self.names[at])));
+        Some(command)
     }
 
     pub(crate) fn pid(&self, at: usize) -> i32 {

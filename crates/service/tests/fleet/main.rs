@@ -12,6 +12,7 @@ mod observer;
 mod ring;
 #[cfg(feature = "collector")]
 mod telemetry;
+mod terms;
 
 /// Not a test: what a node of the other tests runs as.
 #[test]

@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use headway_service::discovery::{Changes, Found, Source, changes};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{SocketArgs, ask, text};
+use super::{SocketArgs, ask, text, told};
 use crate::failure::{Answer, Failure};
 use crate::flags::duration;
+
+/// Changes in one entry of the log.
+const MAX_CHANGES: usize = 100;
 
 /// Flags of `headway node follow`.
 #[derive(ClapArgs, Debug)]
@@ -22,10 +25,11 @@ Sources:
   kubernetes:http://127.0.0.1:8001/NAMESPACE/SERVICE
                                                  its pods, through `kubectl proxy`
 
-Changes are proposed one after the other, to one node, as by `headway node add` and `remove`. A
-member that is listed has to run before it is added; one that does not is tried again the next
-time. A source that lists no more than half of the members removes nobody. Exit code 1 if something
-could not be changed.")]
+All changes that are found at a time become one entry of the log of rosters (a hundred at most, the
+rest follows). A member that is listed has to run before it is added; one that does not is tried
+again the next time, and so is one that would go together with both its neighbours. A source
+that lists no more than half of the members removes nobody. Exit code 1 if something could not be
+changed.")]
 pub(super) struct Args {
     /// Who says who should be there
     source: String,
@@ -62,47 +66,59 @@ fn once(args: &Args, source: &Source) -> Result<Answer, Failure> {
     let socket = &args.socket.socket;
     let roster = roster(socket)?;
     let changes = changes(&roster, &found);
+    let added = changes.add.iter().map(|(name, address)| {
+        let member = json!({ "name": name, "address": address });
+        (name, Some(member))
+    });
+    let removed = changes.remove.iter().filter(|_| args.remove);
+    let wanted: Vec<_> = added.chain(removed.map(|name| (name, None))).collect();
     let mut all = true;
-    for (name, address) in &changes.add {
-        let body = json!({ "name": name, "address": address });
-        all &= tell(
-            args,
-            &format!("{name} is added"),
-            "POST",
-            "/v1/members",
-            Some(&body),
-        );
-    }
-    if args.remove {
-        for name in &changes.remove {
-            let path = format!("/v1/members/{name}");
-            all &= tell(args, &format!("{name} is removed"), "DELETE", &path, None);
-        }
+    for some in wanted.chunks(MAX_CHANGES) {
+        all &= tell(args, some);
     }
     all &= remarks(args, source, &changes);
     Ok(Answer::from(all))
 }
 
-/// Proposes one change, or says which; whether there was nothing against it.
-fn tell(
-    args: &Args,
-    what: &str,
-    method: &str,
-    path: &str,
-    body: Option<&serde_json::Value>,
-) -> bool {
+/// Proposes changes by one entry, or says which; whether there was nothing against any.
+fn tell(args: &Args, changes: &[(&String, Option<Value>)]) -> bool {
+    let what = |(name, member): &(&String, Option<Value>)| {
+        let done = if member.is_some() { "added" } else { "removed" };
+        format!("{name} is {done}")
+    };
     if args.dry_run {
-        println!("would be changed: {what}");
+        for change in changes {
+            println!("would be changed: {}", what(change));
+        }
         return true;
     }
-    match ask(&args.socket.socket, method, path, body) {
-        Ok(answer) => println!("roster {}: {what}", answer["version"]),
+    let add = changes.iter().filter_map(|(_, member)| member.clone());
+    let remove = changes.iter().filter(|(_, member)| member.is_none());
+    let body = json!({
+        "add": add.collect::<Vec<_>>(),
+        "remove": remove.map(|(name, _)| name).collect::<Vec<_>>(),
+    });
+    let answer = match ask(&args.socket.socket, "PATCH", "/v1/members", Some(&body)) {
+        Ok(answer) => answer,
         Err(failure) => {
-            eprintln!("not yet: {what}: {failure}");
+            for change in changes {
+                eprintln!("not yet: {}: {failure}", what(change));
+            }
             return false;
         }
+    };
+    let mut all = true;
+    for change in changes {
+        match answer["refused"][change.0.as_str()].as_str() {
+            None => println!("roster {}: {}", answer["version"], what(change)),
+            Some(why) => {
+                eprintln!("not yet: {}: {why}", what(change));
+                all = false;
+            }
+        }
     }
-    true
+    told(&answer);
+    all
 }
 
 /// What is left for somebody to do; whether that is nothing.
@@ -125,7 +141,7 @@ fn remarks(args: &Args, source: &Source, changes: &Changes) -> bool {
 fn roster(socket: &Path) -> Result<Found, Failure> {
     let roster = ask(socket, "GET", "/v1/roster", None)?;
     let members = roster["members"].as_array().into_iter().flatten();
-    let member = |member: &serde_json::Value| {
+    let member = |member: &Value| {
         let part = |key: &str| text(&member[key]).to_owned();
         (part("name"), part("address"))
     };

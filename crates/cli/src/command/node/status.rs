@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use headway_service::config::duration;
 use serde_json::Value;
 
 use super::text;
@@ -45,22 +46,74 @@ pub(super) fn write(out: &mut dyn Write, status: &Value) -> io::Result<()> {
         "ring        {ring}, roster {}, {place}",
         number("roster")
     )?;
+    let keys = match status["authentication"].as_str() {
+        Some("shared_key") => "one that all members share: who has it can do everything",
+        _ => "a pair for each member",
+    };
+    writeln!(out, "keys        {keys}")?;
     let apart = count(number("separation"), "hop");
-    let tokens = count(number("tokens"), "token");
+    let (tokens, wanted) = (number("tokens"), number("tokens_wanted"));
     writeln!(
         out,
-        "asked for   {tokens}, at least {apart} apart in real time"
+        "asked for   {}, at least {apart} apart in real time",
+        count(wanted, "token")
     )?;
+    if tokens < wanted {
+        let members = count(number("members"), "member");
+        writeln!(
+            out,
+            "{BAD}in force{BAD:#}    {}: no more fit on {members}; {wanted} again as soon as they do",
+            count(tokens, "token")
+        )?;
+    }
     let (capacity, spare) = (number("max_tokens"), number("spare_members"));
     writeln!(
         out,
         "room for    {}; {}",
         count(capacity, "token"),
         match spare {
-            0 => "no member can be removed: add one first, or take fewer tokens".to_owned(),
+            0 if tokens > 1 => "with a member less, fewer travel".to_owned(),
+            0 => "no member can be removed: add one first".to_owned(),
             spare => format!("{} can be removed", count(spare, "member")),
         }
     )?;
+    let terms = &status["terms"];
+    if terms.is_object() {
+        let time = |key: &str| {
+            duration(Duration::from_millis(
+                terms[key].as_u64().unwrap_or_default(),
+            ))
+        };
+        writeln!(
+            out,
+            "timing      tick {}, refresh {}, silence {}; a permit lasts {} to {}, and {} of grace",
+            time("tick_ms"),
+            time("refresh_ms"),
+            time("silence_ms"),
+            time("dwell_least_ms"),
+            time("dwell_most_ms"),
+            time("grace_ms")
+        )?;
+        let behind: Vec<&str> = list("behind").iter().map(text).collect();
+        let (wire, newest) = (
+            terms["wire"].as_u64().unwrap_or_default(),
+            number("newest_wire"),
+        );
+        match (newest > wire, behind.is_empty()) {
+            (false, _) => writeln!(out, "wire        format {wire}")?,
+            (true, true) => writeln!(out, "wire        format {wire}; {newest} in a moment")?,
+            (true, false) => writeln!(
+                out,
+                "wire        format {wire}; {newest} when these have it: {}",
+                behind.join(", ")
+            )?,
+        }
+    }
+    let differs = list("file_differs").iter().map(|one| text(one).to_owned());
+    let mut differs = differs.peekable();
+    if differs.peek().is_some() {
+        rows(out, "file says", "", differs)?;
+    }
     let working = list("working").iter().map(|work| {
         let (name, used_by) = (text(&work["name"]), text(&work["used_by"]));
         let since = age(work["since_ms"].as_u64().unwrap_or_default());
@@ -146,9 +199,16 @@ mod tests {
                 { "name": "a", "address": "192.0.2.1:7400", "heard_ms": 20, "is_silent": false },
                 { "name": "c", "address": "192.0.2.3:7400", "heard_ms": null, "is_silent": true },
             ],
+            "tokens_wanted": 1, "newest_wire": 1, "behind": [],
+            "file_differs": ["ring.tokens = 2, not 1"],
+            "terms": {
+                "tick_ms": 100, "refresh_ms": 200, "silence_ms": 2000, "dwell_least_ms": 0,
+                "dwell_most_ms": 1_800_000, "grace_ms": 10_000, "wire": 1,
+            },
             "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
             "max_tokens": 2, "spare_members": 1,
             "working": [{ "name": "a", "used_by": "its command", "since_ms": 3_200 }],
+            "authentication": "shared_key",
             "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });
         let mut told = Vec::new();
@@ -161,8 +221,13 @@ mod tests {
              the ring stands still since 12s: c is silent, says b and d; start it, or \
              `headway node remove c`\n\
              ring        web, roster 1, place 1 of 3\n\
+             keys        one that all members share: who has it can do everything\n\
              asked for   1 token, at least 1 hop apart in real time\n\
              room for    2 tokens; 1 member can be removed\n\
+             timing      tick 100ms, refresh 200ms, silence 2s; a permit lasts 0ms to 30m, and 10s \
+             of grace\n\
+             wire        format 1\n\
+             file says   ring.tokens = 2, not 1\n\
              at work     a: its command, for 3.2s\n\
              holds       token 0, in use for 1.5s, fencing number 7\n\
              neighbours  a at 192.0.2.1:7400, heard 20ms ago\n            \

@@ -12,20 +12,24 @@ use headway_testkit::tools;
 use super::*;
 use crate::keeper::{Order, run};
 use crate::membership::decision::Kind;
-use crate::membership::roster::Member;
+use crate::membership::roster::{Member, Terms};
 
 fn first() -> Roster {
     let member = |at| Member {
         name: format!("k{at}"),
         address: format!("10.0.0.{}:7400", at + 1),
         http: None,
+        key: None,
     };
     Roster {
         version: 1,
         ring: "kept".into(),
         members: (0..5).map(member).collect(),
-        dwell_most_ms: 1000,
-        grace_ms: 100,
+        terms: Terms {
+            dwell_most_ms: 1000,
+            grace_ms: 100,
+            ..Terms::default()
+        },
         etcd: true,
         ..Roster::default()
     }

@@ -1,6 +1,5 @@
-use headway_node::Key;
-
 use super::*;
+use crate::identity::Identity;
 
 pub(crate) fn roster(names: &[&str]) -> Roster {
     Roster {
@@ -12,39 +11,60 @@ pub(crate) fn roster(names: &[&str]) -> Roster {
             .map(|(at, name)| Member {
                 name: (*name).into(),
                 address: format!("127.0.0.1:{}", 7400 + at),
-                http: None,
+                ..Member::default()
             })
             .collect(),
         ..Roster::default()
     }
 }
 
-fn key() -> Key {
-    Key::new(b"a key for tests only").unwrap()
+fn identity(number: u8) -> Identity {
+    Identity::new(&[number; 64])
 }
 
 #[test]
-fn a_signed_roster_is_read_back_and_no_bit_of_it_can_change() {
-    let signed = Signed::new(roster(&["a", "b", "c"]), &key());
-    assert_eq!(
-        Signed::read(signed.bytes(), "web", &key()),
-        Ok(signed.clone())
-    );
-    for at in 0..signed.bytes().len() {
-        let mut bytes = signed.bytes().to_vec();
-        bytes[at] ^= 1;
-        assert_eq!(
-            Signed::read(&bytes, "web", &key()),
-            Err(RosterError::Unsigned)
-        );
-    }
-    let other = Signed::read(signed.bytes(), "mail", &key());
+fn a_signature_is_of_one_roster_and_is_kept_with_it() {
+    let mut signed = Signed::new(roster(&["a", "b", "c"]));
+    assert_eq!(Signed::read(signed.bytes(), "web"), Ok(signed.clone()));
+    let other = Signed::read(signed.bytes(), "mail");
     assert_eq!(other, Err(RosterError::OtherRing("web".into())));
-    let forged = Signed::new(roster(&["a"]), &Key::new(b"another key for this").unwrap());
+    let vouch = identity(1).signer().vouch(&signed.mark().message());
+    let mut changed = Signed::new(roster(&["a", "b"]));
+    assert!(!changed.add(vouch), "it is of another roster");
+    let by_another = (identity(2).signer().public(), vouch.1);
+    assert!(!signed.add(by_another));
+    assert!(signed.add(vouch) && !signed.add(vouch), "once");
+    assert_eq!(Signed::read_kept(&signed.kept(), "web"), Ok(signed.clone()));
+    let without = [signed.bytes(), b"\n{}"].concat();
     assert_eq!(
-        Signed::read(forged.bytes(), "web", &key()),
-        Err(RosterError::Unsigned)
+        Signed::read_kept(&without, "web").map(|it| it.signatures().count()),
+        Ok(0)
     );
+}
+
+#[test]
+fn every_member_has_a_key_of_its_own_or_none_has() {
+    let mut roster = roster(&["a", "b", "c"]);
+    for (number, member) in (1..).zip(&mut roster.members) {
+        member.key = Some(identity(number).public());
+    }
+    assert_eq!(roster.check(), Ok(()));
+    let mut mixed = roster.clone();
+    mixed.members[1].key = None;
+    let refused = mixed.check().unwrap_err().to_string();
+    assert!(
+        refused.starts_with("`a` has a key and `b` has none"),
+        "{refused}"
+    );
+    let same = roster.with_key("c", identity(1).public());
+    assert_eq!(same, Err(RosterError::SameKey("a".into(), "c".into())));
+    // Half of somebody's key, so that its signatures would count twice.
+    let mut bytes = [2; 64];
+    bytes[..32].fill(7);
+    let half = roster.with_key("c", Identity::new(&bytes).public());
+    assert_eq!(half, Err(RosterError::SameKey("b".into(), "c".into())));
+    let other = roster.with_key("c", identity(9).public()).unwrap();
+    assert_eq!((other.version, other.check()), (2, Ok(())));
 }
 
 #[test]
@@ -53,7 +73,7 @@ fn changes_count_up_and_keep_the_order() {
     let new = Member {
         name: "x".into(),
         address: "127.0.0.1:9000".into(),
-        http: None,
+        ..Member::default()
     };
     let second = first.with(new.clone(), Some("a")).unwrap();
     let names: Vec<&str> = second.members.iter().map(|member| &*member.name).collect();
@@ -82,6 +102,62 @@ fn later_versions_win_then_digests_and_first_ones_never_replace_each_other() {
     assert!(mark(2, 5).replaces(&mark(2, 4)) && !mark(2, 4).replaces(&mark(2, 5)));
     assert!(!mark(1, 5).replaces(&mark(1, 4)) && mark(1, 5).contradicts(&mark(1, 4)));
     assert!(mark(1, 0).replaces(&Mark::default()));
+}
+
+/// By trying all numbers of tokens.
+#[test]
+fn as_many_tokens_travel_as_fit() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+    for members in 2..=names.len() {
+        for (tokens, separation) in (1..9).flat_map(|m| (1..7).map(move |d| (m, d))) {
+            let mut roster = roster(&names[..members]);
+            (roster.terms.tokens, roster.terms.separation) = (tokens, separation);
+            let fits =
+                |m: &u32| headway_node::Plan::of_fleet(members as u32, *m, separation).is_ok();
+            assert_eq!(Some(roster.tokens()), (1..=tokens).rev().find(fits));
+            assert!(roster.plan().is_ok());
+        }
+    }
+}
+
+#[test]
+fn terms_that_no_ring_could_have_are_refused_and_others_are_the_next_version() {
+    let first = roster(&["a", "b", "c", "d"]);
+    let terms = |change: fn(&mut Terms)| {
+        let mut terms = first.terms;
+        change(&mut terms);
+        first.under(terms).map_err(|why| why.to_string())
+    };
+    let next = terms(|terms| (terms.tokens, terms.wire) = (3, 2)).unwrap();
+    assert_eq!(
+        (next.version, next.terms.tokens, next.terms.wire),
+        (2, 3, 2)
+    );
+    for (wrong, text) in [
+        (terms(|_| {}), "nothing would be different"),
+        (
+            terms(|terms| terms.tokens = 4),
+            "need 5 nodes, one of slack",
+        ),
+        (terms(|terms| terms.tokens = 0), "at least 1"),
+        (terms(|terms| terms.payload_bytes = 255), ""),
+        (terms(|terms| terms.wire = 3), "does not follow 1"),
+        (terms(|terms| terms.grace_ms = 99), "at least 100ms"),
+        (terms(|terms| terms.refresh_ms = 0), "`refresh`"),
+    ] {
+        match text {
+            "" => assert!(wrong.is_ok()),
+            text => assert!(wrong.clone().unwrap_err().contains(text), "{wrong:?}"),
+        }
+    }
+    // What fits no more is no reason to refuse other times.
+    let mut few = first.without("a").unwrap();
+    (few.terms.tokens, few.terms.separation) = (9, 1);
+    let terms = Terms {
+        tick_ms: 7,
+        ..few.terms
+    };
+    assert!(few.under(terms).is_ok());
 }
 
 #[test]

@@ -1,0 +1,108 @@
+//! Many members that come and go, by one entry of the log.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::change::changed;
+use super::decision::Kind;
+use super::poll::{Purpose, Wanted};
+use super::roster::Member;
+use super::{Effect, Membership};
+use crate::request::{Answer, Changed, Refusal, RequestId};
+
+impl Membership {
+    /// Adds and removes members, those to add once they have answered, all by one entry.
+    pub(crate) fn handle_follow(
+        &mut self,
+        now: Duration,
+        request: RequestId,
+        add: Vec<Member>,
+        remove: Vec<String>,
+    ) {
+        if self.poll.is_some() {
+            let reply = Err(Refusal::Busy);
+            return self.effects.push_back(Effect::Reply(request, reply));
+        }
+        let missing: BTreeMap<_, _> = add.iter().map(Member::entry).collect();
+        let nobody = missing.is_empty();
+        let purpose = Purpose::Follow {
+            request,
+            add,
+            remove,
+        };
+        self.ask(now, purpose, missing);
+        if nobody {
+            self.conclude(now);
+        }
+    }
+
+    /// Proposes as many of these changes as can be made at once.
+    pub(super) fn propose_several(
+        &mut self,
+        request: RequestId,
+        add: Vec<Member>,
+        remove: Vec<String>,
+        missing: &BTreeMap<String, String>,
+    ) {
+        let mut refused = BTreeMap::new();
+        let mut kinds = Vec::new();
+        for member in add {
+            let name = member.name.clone();
+            match missing.get(&name) {
+                Some(address) => {
+                    let why = Refusal::Unreachable(name.clone(), address.clone());
+                    refused.insert(name, why.to_string());
+                }
+                None => {
+                    let after = None;
+                    kinds.push((name, Kind::Add { member, after }));
+                }
+            }
+        }
+        kinds.extend(remove.into_iter().map(|name| {
+            let gone = false;
+            (name.clone(), Kind::Remove { name, gone })
+        }));
+        let Some(roster) = &self.current else {
+            let reply = Err(Refusal::NoRoster);
+            return self.effects.push_back(Effect::Reply(request, reply));
+        };
+        let mut next = roster.clone();
+        let mut kept = Vec::new();
+        for (name, kind) in kinds {
+            match next.changed(&kind) {
+                Ok(changed) => {
+                    next = changed;
+                    kept.push((name, kind));
+                }
+                Err(why) => drop(refused.insert(name, why.to_string())),
+            }
+        }
+        // Whoever would be gone with both its neighbours goes the next time.
+        loop {
+            let kinds = kept.iter().map(|(_, kind)| kind.clone()).collect();
+            let several = self.change(Kind::Several(kinds));
+            let next = several.ok_or(Refusal::NoRoster);
+            let Err(Refusal::Segment(middle)) = next.and_then(|change| self.next(&change)) else {
+                break;
+            };
+            let goes = |(_, kind): &(String, Kind)| matches!(kind, Kind::Remove { .. });
+            let named = kept.iter().position(|one| goes(one) && one.0 == middle);
+            let Some(at) = named.or_else(|| kept.iter().rposition(goes)) else {
+                break;
+            };
+            let why = Refusal::Segment(middle).to_string();
+            refused.insert(kept.remove(at).0, why);
+        }
+        let kinds: Vec<Kind> = kept.into_iter().map(|(_, kind)| kind).collect();
+        if kinds.is_empty() {
+            let tokens = self.current.as_ref().map(|now| changed(now, now.tokens()));
+            let answer = Answer::Changed(Changed {
+                refused,
+                ..tokens.unwrap_or_default()
+            });
+            return self.effects.push_back(Effect::Reply(request, Ok(answer)));
+        }
+        self.propose_but(Wanted::By(request), Kind::Several(kinds), refused);
+    }
+}
