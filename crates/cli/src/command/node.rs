@@ -65,9 +65,9 @@ enum Command {
     Status(StatusArgs),
     /// Who is on the ring
     List(ListArgs),
-    /// Add a member, which has to run already
+    /// Add a member, which has to run already; exit code 1 if it is not known whether it was added
     Add(AddArgs),
-    /// Remove a member
+    /// Remove a member; exit code 1 if it is not known whether it was removed
     Remove(RemoveArgs),
     /// Change tokens, separation or times of the whole ring, without restarting anything
     Set(set::Args),
@@ -76,7 +76,8 @@ enum Command {
         long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
         Say it of machines that are off and stay off: those named are left out, and the others \
         begin a new log. With --operator, or where all share one key, say it once, on one node; \
-        else on every node that is left. docs/operators/keepers.md has the whole procedure."
+        else on every node that is left. If the roster is in an etcd, say it when the etcd has lost \
+        its data. docs/operators/keepers.md has the whole procedure."
     )]
     Recover(RecoverArgs),
     /// Add (and remove) members as DNS, Consul or Kubernetes lists them
@@ -172,8 +173,9 @@ struct AddArgs {
 
 #[derive(ClapArgs, Debug)]
 struct RecoverArgs {
-    /// Members whose machines are off for good, most keepers among them: a,b,c
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    /// Members whose machines are off for good, most keepers among them: a,b,c; none if the roster
+    /// was in an etcd, which is
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     gone: Vec<String>,
     /// The operator's key (ring.operator_key): then all members believe it. Where members have
     /// keys and this is left out, say the same on every machine that is left
