@@ -32,7 +32,10 @@ impl Rest {
         let settings = ring.settings(1);
         let roster = settings.first_roster().expect("members");
         let plan = settings.plan(&roster).expect("it fits");
-        let key = headway_service::secret::key(&settings.ring.key_file).expect("a key");
+        let key = {
+            let file = settings.ring.key_file.as_deref().expect("a shared key");
+            headway_service::secret::key(file).expect("a key")
+        };
         let nodes = (0..ring.members as u32).map(|index| {
             let config = roster.place(index, plan);
             Machine::new(config, key.clone(), 77 + u64::from(index)).expect("configured")

@@ -10,9 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::Key;
-
 use crate::config::{Settings, When};
+use crate::membership::keyring::Credentials;
 use crate::membership::roster::Roster;
 use crate::membership::{self, Membership, Standing, control};
 use crate::metrics::Counts;
@@ -46,8 +45,8 @@ const PASS_ON: Duration = Duration::from_secs(1);
 pub struct Setup {
     /// What it is told.
     pub settings: Settings,
-    /// The ring's key.
-    pub key: Key,
+    /// What it authenticates datagrams with.
+    pub credentials: Credentials,
     /// What it kept before.
     pub kept: Kept,
     /// The session of its process.
@@ -96,7 +95,7 @@ impl Agent {
     pub fn new(now: Duration, setup: Setup) -> Agent {
         let Setup {
             settings,
-            key,
+            credentials,
             kept,
             session,
             epoch,
@@ -112,15 +111,15 @@ impl Agent {
         let membership = Membership::new(
             now,
             Arc::clone(&settings),
-            key.clone(),
+            credentials,
             roster,
             kept.notes.leaving,
             wire,
-            random,
+            (random, epoch),
         );
         let rules = rules(&settings, membership.roster());
         let mut agent = Agent {
-            seat: Seat::new(now, key, random),
+            seat: Seat::new(now, random),
             permits: Permits::new(rules, Runs { session, random }, kept.notes.permits),
             membership,
             rollouts: Rollouts::new(
@@ -154,8 +153,12 @@ impl Agent {
         for doubt in kept.doubts {
             agent.doubts.raise(Alarm::Doubtful(doubt));
         }
-        let place = sure.and_then(|state| Some((agent.membership.place()?, state)));
-        if !place.is_some_and(|(config, state)| agent.seat.resume(now, config, &state)) {
+        let place = sure.and_then(|state| {
+            let config = agent.membership.place()?;
+            Some((config, agent.membership.link_keys(&config)?, state))
+        });
+        let seat = &mut agent.seat;
+        if !place.is_some_and(|(config, keys, state)| seat.resume(now, config, keys, &state)) {
             agent.permits.handle_left(now);
         }
         agent.follow_up(now);
@@ -202,6 +205,9 @@ impl Agent {
 
     /// Something was kept, or could not be.
     pub fn handle_stored(&mut self, what: Stored, result: Result<(), String>) {
+        if what == Stored::Identity {
+            self.membership.handle_identity_kept(&result);
+        }
         match result {
             Ok(()) if self.unkept.remove(&what).is_some() => {
                 tracing::info!(%what, "can be kept again");
@@ -212,7 +218,7 @@ impl Agent {
                 match what {
                     Stored::State => self.seat.handle_state_lost(),
                     Stored::Rollouts => self.rollouts.handle_unkept(),
-                    Stored::Notes | Stored::Roster => {}
+                    Stored::Notes | Stored::Roster | Stored::Identity => {}
                 }
                 let folder = self.settings.node.state_dir.display();
                 let text = format!("cannot keep the {what} in {folder}: {error}");
@@ -378,6 +384,9 @@ impl Agent {
             membership::Effect::Signed(roster) => {
                 self.effects.push_back(Effect::KeepRoster(roster));
             }
+            membership::Effect::KeepIdentity(identities) => {
+                self.effects.push_back(Effect::KeepIdentity(identities));
+            }
             membership::Effect::Confirmed { grant, since } => self.grant(now, grant, since),
             membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
             membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
@@ -420,7 +429,7 @@ impl Agent {
     }
 
     fn keep_roster(&mut self) {
-        let roster = self.membership.signed().map(<[u8]>::to_vec);
+        let roster = self.membership.signed();
         self.effects.extend(roster.map(Effect::KeepRoster));
     }
 

@@ -25,23 +25,31 @@ use headway_node::{Config, Key, RingId};
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
 use crate::hearsay::{Hearsay, Unheard, Working};
+use crate::identity::{Identities, NodeKey};
 use crate::permits::Grant;
-use crate::request::{Refusal, Reply, RequestId};
+use crate::request::{Changed, Refusal, Reply, RequestId};
 use challenge::Challenge;
+pub(crate) use change::Word;
 use change::known_roster;
+use clones::Clones;
 use control::{Letter, Message, Sender};
 use decision::{Change, Kind};
-use exchange::Exchange;
+use exchange::{Exchange, Trust};
+use keyring::{Credentials, Keyring};
 use poll::{Poll, Proposal, Wanted};
 use roster::{Member, Roster, Signed};
 
 mod challenge;
 mod change;
+mod clones;
 pub mod control;
 pub mod decision;
 pub(crate) mod exchange;
+pub(crate) mod keyring;
+mod peers;
 mod poll;
 pub mod roster;
+mod rotation;
 mod several;
 mod wire;
 
@@ -51,10 +59,12 @@ const OFFER_EVERY: Duration = Duration::from_secs(1);
 /// What the rest of the node has to do about the roster.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// The roster has another signature: keep it.
+    /// The roster has more signatures: keep it.
     Signed(Vec<u8>),
-    /// There is a new roster, with its signature: keep it, and leave the ring of the old one.
+    /// There is a new roster, with its signatures: keep it, and leave the ring of the old one.
     Adopted(Vec<u8>),
+    /// The node has other key pairs: keep them. [`Membership::handle_identity_kept`] is to follow.
+    KeepIdentity(Identities),
     /// Both neighbours have said, since then, that they are on this ring: a permit may be used.
     Confirmed { grant: Grant, since: Duration },
     /// Somebody who wanted a change has an answer.
@@ -90,13 +100,17 @@ pub(crate) struct Standing {
 /// One node's view of who is on the ring.
 pub(crate) struct Membership {
     settings: Arc<Settings>,
-    key: Key,
+    keyring: Keyring,
     ring: RingId,
     /// The newest version of the wire format that this program speaks; and the members' programs,
     /// as they say.
     newest: u8,
     speaks: BTreeMap<String, u8>,
+    /// Drawn at the start, so that others notice two of this node.
+    boot: u64,
     random: fn() -> u64,
+    /// Since 1970, when this node's time began.
+    epoch: Duration,
     exchange: Exchange,
     /// The roster that this node acts by.
     current: Option<Roster>,
@@ -112,15 +126,28 @@ pub(crate) struct Membership {
     /// Neighbours by the roster before, to be told of this one.
     previous: BTreeMap<String, String>,
     previous_until: Duration,
+    /// Members that have left: as long, they are still told that they have.
+    former: BTreeMap<String, Member>,
+    /// Where nodes with keys have said that they are.
+    heard_at: BTreeMap<String, String>,
+    clones: Clones,
+    /// A change of this node's key pairs that is on its way to the disk.
+    unkept_key: Option<rotation::Rotation>,
+    /// Signatures of the roster that are on the disk.
+    signatures_kept: usize,
     poll: Option<Poll>,
     /// Changes that are not decided yet, by their numbers.
     proposals: BTreeMap<u64, Proposal>,
+    /// Those that are, by the version that they make: who wanted it, and is answered when.
+    unanswered: Vec<(Changed, RequestId, Duration)>,
     poll_again: Duration,
     silent_since: BTreeMap<String, Duration>,
     hearsay: Hearsay,
     next_offer: Duration,
     rotation: usize,
     outbox: VecDeque<(String, Message)>,
+    /// Written already.
+    ready: VecDeque<(String, Vec<u8>)>,
     alarms: Alarms,
     effects: VecDeque<Effect>,
 }
@@ -132,13 +159,15 @@ impl Membership {
     pub(crate) fn new(
         now: Duration,
         settings: Arc<Settings>,
-        key: Key,
+        credentials: Credentials,
         kept: Result<Option<&[u8]>, ()>,
         leaving: Vec<(String, String)>,
         newest: u8,
-        random: fn() -> u64,
+        (random, epoch): (fn() -> u64, Duration),
     ) -> Membership {
-        let own = kept.and_then(|kept| known_roster(&settings, &key, kept));
+        let keyring = Keyring::new(credentials, &settings.ring.name, &settings.node.name);
+        let has_keys = keyring.shared().is_none();
+        let own = kept.and_then(|kept| known_roster(&settings, has_keys, kept));
         let mut alarms = Alarms::default();
         if own.is_err() {
             alarms.raise(Alarm::NoRosterKept);
@@ -148,13 +177,25 @@ impl Membership {
         let listed = listed.map(|member| member.address.clone());
         let seeds = settings.ring.seeds.iter().cloned().chain(listed).collect();
         let longest = own.as_ref().map(|own| own.roster().longest_permit());
-        let membership = Membership {
+        // Without a roster, those that the file lists are believed.
+        let listed = || Trust::of(&settings.listed());
+        let trust = own.as_ref().map(|own| Trust::of(own.roster()));
+        let trust = has_keys.then(|| trust.unwrap_or_else(listed));
+        let mut membership = Membership {
             ring: settings.ring.name_id(),
             newest,
             speaks: BTreeMap::new(),
+            boot: random(),
             random,
+            epoch,
             current: own.as_ref().map(|signed| signed.roster().clone()),
-            exchange: Exchange::new(&settings.ring.name, key.clone(), own),
+            signatures_kept: own.as_ref().map_or(0, |own| own.signatures().count()),
+            exchange: Exchange::new(&settings.ring.name, trust, own),
+            former: BTreeMap::new(),
+            heard_at: BTreeMap::new(),
+            clones: Clones::default(),
+            unkept_key: None,
+            ready: VecDeque::new(),
             standing: Standing::default(),
             leaving: leaving.into_iter().collect(),
             leaving_until: now + longest.unwrap_or_default(),
@@ -165,6 +206,7 @@ impl Membership {
             previous_until: now,
             poll: None,
             proposals: BTreeMap::new(),
+            unanswered: Vec::new(),
             poll_again: now,
             silent_since: BTreeMap::new(),
             hearsay: Hearsay::default(),
@@ -174,20 +216,19 @@ impl Membership {
             alarms,
             effects: VecDeque::new(),
             settings,
-            key,
+            keyring,
         };
+        membership.check_own_key();
         membership.report_differences();
         membership
     }
 
-    /// The settings or the key have changed.
-    pub(crate) fn set(&mut self, settings: Arc<Settings>, key: Key) {
+    /// The settings have changed, and the key if all share one.
+    pub(crate) fn set(&mut self, settings: Arc<Settings>, key: Option<Key>) {
         self.settings = settings;
-        // The roster is kept, so that no restart finds one that the new key did not sign.
-        if let Some(bytes) = self.exchange.set_key(key.clone()) {
-            self.effects.push_back(Effect::Signed(bytes));
+        if let Some(key) = key.filter(|_| self.keyring.shared().is_some()) {
+            self.keyring.set_shared(key);
         }
-        self.key = key;
         self.report_differences();
     }
 
@@ -196,17 +237,6 @@ impl Membership {
         self.standing = standing;
         if standing.on_ring && standing.settled {
             self.settled = self.current.as_ref().map_or(0, |roster| roster.version);
-        }
-    }
-
-    /// A control datagram has arrived.
-    pub(crate) fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
-        match control::read(datagram, self.ring, &self.key, self.newest) {
-            Ok((sender, message)) => self.handle_message(now, &sender, &message),
-            Err(reason) => {
-                self.note_refused(reason);
-                self.reject(Reason::Control(reason));
-            }
         }
     }
 
@@ -248,7 +278,10 @@ impl Membership {
                 let letter = Effect::Letter(sender.address.clone(), letter.clone());
                 self.effects.push_back(letter);
             }
-            Message::Offer | Message::Want { .. } | Message::Chunk { .. } => {}
+            Message::Offer
+            | Message::Want { .. }
+            | Message::Chunk { .. }
+            | Message::Vouches { .. } => {}
         }
         self.pass_on();
         self.follow_exchange(now);
@@ -304,10 +337,13 @@ impl Membership {
     pub(crate) fn handle_timeout(&mut self, now: Duration) -> bool {
         self.exchange.handle_timeout(now);
         self.ask_neighbours(now);
+        self.answer_decided(now);
         let offers = now >= self.next_offer;
         if offers {
             self.next_offer = now + OFFER_EVERY;
             self.offer(now);
+            self.announce();
+            self.tend_keys(now);
         }
         self.watch(now);
         offers
@@ -328,19 +364,29 @@ impl Membership {
 
     /// The next datagram, and to which address.
     pub(crate) fn poll_transmit(&mut self) -> Option<(String, Vec<u8>)> {
-        let next = self.outbox.pop_front();
-        let (address, message) = next.or_else(|| self.exchange.poll_transmit())?;
-        let sender = Sender {
+        while self.ready.is_empty() {
+            let next = self.outbox.pop_front();
+            let (address, message) = next.or_else(|| self.exchange.poll_transmit())?;
+            let sender = self.sender();
+            for key in self.keys_to(&address) {
+                let bytes = control::write(self.ring, &sender, &message, &key);
+                self.ready.push_back((address.clone(), bytes));
+            }
+        }
+        self.ready.pop_front()
+    }
+
+    fn sender(&self) -> Sender {
+        Sender {
             name: self.settings.node.name.clone(),
             address: self.own_address().to_owned(),
             mark: self.exchange.mark(),
             wire: self.writes(),
             newest: self.newest,
+            boot: self.boot,
             drained: self.standing.taking_part || self.standing.idle,
             on_ring: self.standing.on_ring,
-        };
-        let bytes = control::write(self.ring, &sender, &message, &self.key);
-        Some((address, bytes))
+        }
     }
 
     /// Says who is silent here and what works; the node's time began at `epoch`, since 1970.
@@ -408,9 +454,9 @@ impl Membership {
         self.current.as_ref()
     }
 
-    /// The roster with its signature, to be kept.
-    pub(crate) fn signed(&self) -> Option<&[u8]> {
-        self.exchange.roster().map(Signed::bytes)
+    /// The roster with its signatures, to be kept.
+    pub(crate) fn signed(&self) -> Option<Vec<u8>> {
+        self.exchange.roster().map(Signed::kept)
     }
 
     /// Alarms about members.

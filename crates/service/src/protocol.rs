@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,7 @@ pub(crate) struct Shell {
     pub(crate) agent: Agent,
     pub(crate) transport: Box<dyn ServiceTransport>,
     pub(crate) store: Store,
+    pub(crate) identity_file: PathBuf,
     /// For the task that runs the command.
     pub(crate) commands: mpsc::UnboundedSender<Order>,
     /// For the task that keeps the log of rosters.
@@ -135,6 +137,10 @@ impl Shell {
                     self.stored(Stored::Roster, result);
                     let roster = self.agent.roster().cloned();
                     self.order(roster.map(keeper::Order::Roster));
+                }
+                Effect::KeepIdentity(identities) => {
+                    let result = identities.write(&self.identity_file);
+                    self.stored(Stored::Identity, result);
                 }
                 Effect::KeepNotes(notes) => {
                     let result = self.store.save_notes(&notes);

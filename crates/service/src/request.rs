@@ -14,6 +14,8 @@ use tokio::sync::oneshot;
 
 use crate::agent::Status;
 use crate::config::Settings;
+use crate::identity::{Identity, SignerKey};
+use crate::membership::Word;
 use crate::membership::control::Letter;
 use crate::membership::decision::Decision;
 use crate::membership::roster::{Member, Roster, RosterError};
@@ -105,7 +107,11 @@ pub enum Request {
     /// Other terms: keys of [`crate::membership::roster::Terms`] and their values.
     Set(serde_json::Map<String, serde_json::Value>),
     /// Most keepers of the log are gone for good: a new log begins without these members.
-    Recover { gone: Vec<String> },
+    Recover { gone: Vec<String>, word: Word },
+    /// Other key pairs for this node.
+    Rotate(Box<Identity>),
+    /// Another key for the operator, signed with the old one.
+    RotateOperator { key: SignerKey, signature: String },
     /// The log of rosters says that this is the roster.
     Decided(Box<Roster>),
     /// It has decided upon a change, or has not in time.
@@ -130,8 +136,11 @@ pub enum Request {
         payload: Option<Vec<u8>>,
         took: Duration,
     },
-    /// New settings.
-    Reload { settings: Box<Settings>, key: Key },
+    /// New settings, and the key if all share one.
+    Reload {
+        settings: Box<Settings>,
+        key: Option<Key>,
+    },
     /// The node is to stop.
     Stop,
 }
@@ -162,6 +171,8 @@ pub enum Answer {
     Roster(Roster),
     /// The roster that was made.
     Changed(Changed),
+    /// A roster that an operator has to sign.
+    Unsigned(String),
     /// What is known of roll-outs, the latest first.
     Rollouts(Vec<RolloutView>),
 }
@@ -223,8 +234,33 @@ pub enum Refusal {
     )]
     Segment(String),
     /// The node to be added does not answer.
-    #[error("{0} does not answer at {1}: start it first, with this ring's key and ring.seeds")]
+    #[error(
+        "{0} does not answer at {1}: start it first, with this ring's key and ring.seeds, or, if \
+         members have keys of their own, with its own as --key says, and this member among its \
+         ring.members"
+    )]
     Unreachable(String, String),
+    /// A change that its owner has to sign.
+    #[error("not signed with the key that is to be replaced, or that the roster names")]
+    NotSigned,
+    /// No operator's word counts.
+    #[error(
+        "the roster names no operator (ring.operator_key): say it without --operator, on every \
+         machine that is left"
+    )]
+    NoOperator,
+    /// There are no key pairs.
+    #[error(
+        "all members of this ring share one key: replace the file ring.key_file everywhere, and \
+         reload; for key pairs see docs/operators/keys.md"
+    )]
+    SharedKey,
+    /// Not again yet.
+    #[error(
+        "this node has just changed its key: again when everybody has the new one, which is when the \
+         ring has settled and nobody is bypassed, or a day later"
+    )]
+    Rotating,
     /// The log can still decide.
     #[error(
         "{0} of {1} keepers of the roster would be left, which is a majority: use `headway node \

@@ -9,12 +9,17 @@ use std::time::Duration;
 
 use headway_node::state::Token;
 use headway_node::wire;
-use headway_node::{Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, Rule};
+use headway_node::{
+    Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, RestoreError, Rule,
+};
 
 use crate::permits::Grant;
 
 /// Longer than any datagram.
 const BUFFER_BYTES: usize = 2048;
+
+/// The keys of the links to the member before this one and to the one after it.
+type Keys = [Key; 2];
 
 /// What has happened on the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +44,6 @@ pub(crate) enum Effect {
 
 /// A seat, taken or not.
 pub(crate) struct Seat {
-    key: Key,
     random: fn() -> u64,
     machine: Option<Machine>,
     /// Neighbours that have not spoken since the machine was restored: until they have, the
@@ -70,9 +74,8 @@ pub(crate) struct Totals {
 
 impl Seat {
     /// A seat that is not taken. `random` gives numbers that nobody can guess.
-    pub(crate) fn new(now: Duration, key: Key, random: fn() -> u64) -> Seat {
+    pub(crate) fn new(now: Duration, random: fn() -> u64) -> Seat {
         Seat {
-            key,
             random,
             machine: None,
             unheard: BTreeSet::new(),
@@ -87,9 +90,15 @@ impl Seat {
         }
     }
 
-    /// Goes on from a state that was kept. Whether it could.
-    pub(crate) fn resume(&mut self, now: Duration, config: Config, state: &[u8]) -> bool {
-        match Machine::restore(config, self.key.clone(), (self.random)(), now, state) {
+    /// Goes on from a state that was kept, with the keys of both links. Whether it could.
+    pub(crate) fn resume(
+        &mut self,
+        now: Duration,
+        config: Config,
+        keys: Keys,
+        state: &[u8],
+    ) -> bool {
+        match self.restore(now, config, keys, state) {
             // Whether it was put back is told by numbers that only a settled ring has; and in
             // a ring of moving blocks the successor knows what this node had.
             Ok(machine) if config.plan.rule() == Rule::MovingBlock && !machine.settled() => {
@@ -116,13 +125,31 @@ impl Seat {
         }
     }
 
-    /// Takes a place on a ring, without a state.
+    fn restore(
+        &self,
+        now: Duration,
+        config: Config,
+        [before, after]: Keys,
+        state: &[u8],
+    ) -> Result<Machine, RestoreError> {
+        let mut machine = Machine::restore(config, before, (self.random)(), now, state)?;
+        machine.set_link_key(config.successor(), &after);
+        Ok(machine)
+    }
+
+    /// Takes a place on a ring, without a state, with the keys of both links.
     ///
     /// # Errors
     ///
     /// When the configuration is wrong.
-    pub(crate) fn take(&mut self, now: Duration, config: Config) -> Result<(), ConfigError> {
-        let mut machine = Machine::new(config, self.key.clone(), (self.random)())?;
+    pub(crate) fn take(
+        &mut self,
+        now: Duration,
+        config: Config,
+        [before, after]: Keys,
+    ) -> Result<(), ConfigError> {
+        let mut machine = Machine::new(config, before, (self.random)())?;
+        machine.set_link_key(config.successor(), &after);
         machine.handle_timeout(now);
         tracing::info!(
             index = config.index,
@@ -144,14 +171,13 @@ impl Seat {
         self.restored = None;
     }
 
-    /// The key may have changed: a machine with the new one goes on from the state of this one.
-    pub(crate) fn set_key(&mut self, now: Duration, key: Key) {
-        self.key = key;
+    /// The keys have changed: a machine with others goes on from the state of this one.
+    pub(crate) fn set_keys(&mut self, now: Duration, keys: Keys) {
         let Some(machine) = &self.machine else { return };
         let config = *machine.config();
         let mut state = Vec::new();
         machine.save(&mut state);
-        match Machine::restore(config, self.key.clone(), (self.random)(), now, &state) {
+        match self.restore(now, config, keys, &state) {
             Ok(restored) => self.machine = Some(restored),
             Err(error) => tracing::error!(%error, "the new key is not used"),
         }

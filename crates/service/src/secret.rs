@@ -31,6 +31,18 @@ pub enum SecretError {
         least = Key::MIN_BYTES
     )]
     Short(PathBuf, usize),
+    /// It could not be written.
+    #[error("cannot write {0}: {1}")]
+    Write(PathBuf, std::io::Error),
+    /// Not the file of a node's key pairs.
+    #[error(
+        "{0} has no identity of a node: move it away, and `headway node identity {0}` makes a new \
+         one"
+    )]
+    NoIdentity(PathBuf),
+    /// Not the file of an operator's key.
+    #[error("{0} has no operator's key: `headway node identity --operator FILE` makes one")]
+    NoOperator(PathBuf),
     /// A token with characters that do not fit into a header.
     #[error("the token in {0} has other characters than letters, digits, `-`, `_`, `.` and `~`")]
     Strange(PathBuf),

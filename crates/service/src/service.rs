@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant, SystemTime};
 
-use headway_node::{Key, wire};
+use headway_node::wire;
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
@@ -17,6 +17,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::agent::{Agent, Setup};
 use crate::api::{App, door};
 use crate::config::{Mistake, Settings};
+use crate::identity::Identities;
+use crate::membership::keyring::Credentials;
 use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
@@ -87,7 +89,7 @@ pub fn run_speaking(
     reread: Reread<'_>,
 ) -> Result<Stopped, ServiceError> {
     let level = log::start(&settings.log);
-    let key = secret::key(&settings.ring.key_file)?;
+    let credentials = credentials(settings)?;
     let store = open_store(settings)?;
     let transport = transport::open(settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -96,8 +98,23 @@ pub fn run_speaking(
         .build()
         .map_err(system("cannot start"))?;
     runtime.block_on(run_on(
-        wire, settings, reread, &level, key, store, transport,
+        wire,
+        settings,
+        reread,
+        &level,
+        credentials,
+        store,
+        transport,
     ))
+}
+
+/// The key that all members share, or this node's own key pairs, which are made if there are
+/// none.
+fn credentials(settings: &Settings) -> Result<Credentials, SecretError> {
+    match &settings.ring.key_file {
+        Some(path) => secret::key(path).map(Credentials::Shared),
+        None => Identities::open(&settings.identity_file()).map(Credentials::Own),
+    }
 }
 
 /// The state's folder, when nothing of a command of before a restart lives any more.
@@ -124,7 +141,7 @@ async fn run_on(
     settings: &Settings,
     reread: Reread<'_>,
     level: &log::Level,
-    key: Key,
+    credentials: Credentials,
     store: Store,
     transport: Box<dyn ServiceTransport>,
 ) -> Result<Stopped, ServiceError> {
@@ -141,7 +158,7 @@ async fn run_on(
         Exporter::start(settings, began).map_err(system("cannot send spans ([telemetry])"))?;
     let setup = Setup {
         settings: settings.clone(),
-        key,
+        credentials,
         kept: store.kept(),
         session: hook::session(),
         epoch: SystemTime::now()
@@ -165,6 +182,7 @@ async fn run_on(
         agent: Agent::new(began.elapsed(), setup),
         transport,
         store,
+        identity_file: settings.identity_file(),
         commands: orders,
         keeper: to_keeper,
         episodes: telemetry.as_ref().and_then(Exporter::sender),
@@ -255,7 +273,13 @@ async fn reload(
                 tracing::error!(%mistake, "the configuration is not used");
             }
         }
-        Ok(settings) => match secret::key(&settings.ring.key_file) {
+        Ok(settings) => match settings
+            .ring
+            .key_file
+            .as_deref()
+            .map(secret::key)
+            .transpose()
+        {
             Err(error) => tracing::error!(%error, "the configuration is not used"),
             Ok(key) => {
                 level.set(settings.log.level);

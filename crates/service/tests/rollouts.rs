@@ -8,7 +8,7 @@ use std::time::Duration;
 use headway_node::{Key, Rule};
 use headway_service::config::{Settings, Sources};
 use headway_service::internal::{
-    Agent, Answer, Ask, Destination, Effect, Grant, Kept, Request, Setup, Task, Wanted,
+    Agent, Answer, Ask, Credentials, Destination, Effect, Grant, Kept, Request, Setup, Task, Wanted,
 };
 use serde_json::Value;
 
@@ -119,7 +119,9 @@ impl World {
         host.command = None;
         let setup = Setup {
             settings: host.settings.clone(),
-            key: Key::new(b"the key of a virtual ring").expect("long enough"),
+            credentials: Credentials::Shared(
+                Key::new(b"the key of a virtual ring").expect("long enough"),
+            ),
             kept: host.kept.clone(),
             session: 1,
             epoch: Duration::from_secs(1_800_000_000),
@@ -282,7 +284,10 @@ impl World {
                 let reply = reply.map_err(|error| error.to_string());
                 self.replies.insert(id, reply);
             }
-            Effect::Ended(_) | Effect::Propose(_) | Effect::Letter(..) => {}
+            Effect::Ended(_)
+            | Effect::Propose(_)
+            | Effect::Letter(..)
+            | Effect::KeepIdentity(_) => {}
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
 use headway_service::client::{self, ClientError, Ran, RunError};
+use headway_service::identity::NodeKey;
 use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure};
@@ -14,6 +15,7 @@ use crate::report::{count, print};
 
 mod configuration;
 mod follow;
+mod keys;
 mod set;
 mod status;
 
@@ -28,12 +30,13 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  headway node init node.toml --key ring.key    a commented example, and a key
+  headway node identity /var/lib/headway/identity   this machine's public key
+  headway node init node.toml                   a commented example
   headway node check-config --config node.toml  what is wrong, or what it means
   headway node check-config --config node.toml --conflicts groups.txt
   headway node --config node.toml               runs the node
   headway node status --socket /run/headway/node.sock
-  headway node add d 192.0.2.4:7400             one more member, on any node
+  headway node add d 192.0.2.4:7400 --key hw1…  one more member, on any node
   headway node remove b
   headway node set --tokens 2 --separation 3    on all of them, without a restart
   headway node run -- systemctl restart nginx   under a permit, with its exit code
@@ -50,25 +53,31 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Write a commented example file, and a key if asked
+    /// Write a commented example file, with members if they are given
     Init(InitArgs),
+    /// Print this machine's public key; its secrets are made if there are none yet
+    Identity(keys::IdentityArgs),
+    /// Give this node other key pairs, or the operator another key, while the ring works
+    RotateKey(keys::RotateArgs),
     /// Say what is wrong with a configuration, or what it means
     CheckConfig(Box<CheckArgs>),
     /// What a running node is doing; exit code 1 while its ring has not settled or stands still
     Status(StatusArgs),
     /// Who is on the ring
-    List(SocketArgs),
-    /// Add a member, which has to run already
+    List(ListArgs),
+    /// Add a member, which has to run already; exit code 1 if it is not known whether it was added
     Add(AddArgs),
-    /// Remove a member
+    /// Remove a member; exit code 1 if it is not known whether it was removed
     Remove(RemoveArgs),
     /// Change tokens, separation or times of the whole ring, without restarting anything
     Set(set::Args),
     /// Begin a new log of rosters when most keepers of the old one are gone for good
     #[command(
         long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
-        Say it once, on one node, of machines that are off and stay off: those named are left \
-        out, and the others begin a new log. docs/operators/keepers.md has the whole procedure."
+        Say it of machines that are off and stay off: those named are left out, and the others \
+        begin a new log. With --operator, or where all share one key, say it once, on one node; \
+        else on every node that is left. If the roster is in an etcd, say it when the etcd has lost \
+        its data. docs/operators/keepers.md has the whole procedure."
     )]
     Recover(RecoverArgs),
     /// Add (and remove) members as DNS, Consul or Kubernetes lists them
@@ -89,6 +98,15 @@ pub(super) struct SocketArgs {
         default_value = "/run/headway/node.sock"
     )]
     pub(super) socket: PathBuf,
+}
+
+#[derive(ClapArgs, Debug)]
+struct ListArgs {
+    /// As [[ring.members]], for the file of a node that is to be added
+    #[arg(long)]
+    toml: bool,
+    #[command(flatten)]
+    socket: SocketArgs,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -137,6 +155,9 @@ struct AddArgs {
     name: String,
     /// Where it receives datagrams: HOST:PORT
     address: String,
+    /// Its public key, as `headway node identity` prints it there; none if all share one
+    #[arg(long, value_name = "KEY")]
+    key: Option<NodeKey>,
     /// Where its HTTP interface is: HOST:PORT
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
@@ -152,9 +173,14 @@ struct AddArgs {
 
 #[derive(ClapArgs, Debug)]
 struct RecoverArgs {
-    /// Members whose machines are off for good, most keepers among them: a,b,c
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    /// Members whose machines are off for good, most keepers among them: a,b,c; none if the roster
+    /// was in an etcd, which is
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     gone: Vec<String>,
+    /// The operator's key (ring.operator_key): then all members believe it. Where members have
+    /// keys and this is left out, say the same on every machine that is left
+    #[arg(long, value_name = "FILE")]
+    operator: Option<PathBuf>,
     #[command(flatten)]
     socket: SocketArgs,
 }
@@ -186,7 +212,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             let nobody = status["unheard"].as_array().is_none_or(Vec::is_empty);
             Ok(Answer::from(status["settled"] == true && nobody))
         }
-        Some(Command::List(socket)) => list(&socket.socket),
+        Some(Command::Identity(args)) => keys::identity(args),
+        Some(Command::RotateKey(args)) => keys::rotate(args),
+        Some(Command::List(args)) => list(args),
         Some(Command::Add(args)) => add(args),
         Some(Command::Remove(args)) => {
             let gone = if args.gone { "?gone=true" } else { "" };
@@ -196,7 +224,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         Some(Command::Set(args)) => set::run(args),
         Some(Command::Recover(args)) => {
-            let body = json!({ "gone": args.gone });
+            let mut body = json!({ "gone": args.gone });
+            if let Some(file) = &args.operator {
+                let signature = keys::sign(&args.socket.socket, &args.gone, file)?;
+                body["signature"] = signature.into();
+            }
             let answer = ask(&args.socket.socket, "POST", "/v1/recover", Some(&body))?;
             println!("roster {}: a new log begins with it", answer["version"]);
             told(&answer);
@@ -257,11 +289,15 @@ fn failed(error: ClientError) -> Failure {
     }
 }
 
-fn list(socket: &Path) -> Result<Answer, Failure> {
-    let roster = ask(socket, "GET", "/v1/roster", None)?;
+fn list(args: &ListArgs) -> Result<Answer, Failure> {
+    let roster = ask(&args.socket.socket, "GET", "/v1/roster", None)?;
+    let list = |key: &str| roster[key].as_array().cloned().unwrap_or_default();
+    if args.toml {
+        print!("{}", keys::as_toml(&list("members")));
+        return Ok(Answer::Yes);
+    }
     let ring = text(&roster["ring"]);
     println!("roster {} of ring {ring}", roster["version"]);
-    let list = |key: &str| roster[key].as_array().cloned().unwrap_or_default();
     let bypassed = list("bypassed");
     for (at, member) in list("members").iter().enumerate() {
         let (name, address) = (text(&member["name"]), text(&member["address"]));
@@ -277,11 +313,20 @@ fn list(socket: &Path) -> Result<Answer, Failure> {
 
 fn add(args: &AddArgs) -> Result<Answer, Failure> {
     let body = json!({
-        "name": args.name, "address": args.address, "http": args.http,
+        "name": args.name, "address": args.address, "http": args.http, "key": args.key,
         "after": args.after, "force": args.force,
     });
     let answer = client::ask(&args.socket.socket, "POST", "/v1/members", Some(&body));
-    changed(answer, |_| format!("{} is added", args.name))
+    changed(answer, |answer| {
+        let [before, now] = ["tokens_before", "tokens"].map(|key| answer[key].as_u64());
+        match (before, now) {
+            (Some(before), Some(now)) if before < now => {
+                let tokens = count(now, "token");
+                format!("{} is added, and {tokens} fit from now on", args.name)
+            }
+            _ => format!("{} is added", args.name),
+        }
+    })
 }
 
 /// Says what has become of the roster. Not to know is no error of whoever asks, and no yes.
@@ -303,14 +348,10 @@ fn changed(
     Ok(Answer::Yes)
 }
 
-/// Says how many tokens travel from now on, if members have made that another number.
+/// Says that fewer tokens travel than are wanted, because of the members.
 pub(super) fn told(changed: &Value) {
     let number = |key: &str| changed[key].as_u64().unwrap_or_default();
-    let (tokens, before, wanted) = (
-        number("tokens"),
-        number("tokens_before"),
-        number("tokens_wanted"),
-    );
+    let (tokens, wanted) = (number("tokens"), number("tokens_wanted"));
     let (separation, members) = (number("separation"), number("members"));
     if tokens < wanted {
         println!(
@@ -320,8 +361,6 @@ pub(super) fn told(changed: &Value) {
             count(separation, "hop"),
             wanted * separation + 1,
         );
-    } else if before > 0 && before < tokens {
-        println!("{} from now on: they fit", count(tokens, "token"));
     }
 }
 

@@ -55,6 +55,25 @@ pub(crate) enum Alarm {
          from node.state_dir everywhere"
     )]
     NoRosterKept,
+    /// Two machines speak with one name and key.
+    #[error(
+        "two machines speak as {0}, with its key, or somebody repeats what it says: stop the copy, \
+         and give {0} another key (`headway node rotate-key`, docs/operators/keys.md)"
+    )]
+    Cloned(String),
+    /// Somebody has a roster that it cannot prove to this node.
+    #[error(
+        "{0} offers roster {1}, which too few keepers have signed that this node knows: if it is \
+         right, put today's members with their keys into ring.members here, and start this node \
+         without `roster` in node.state_dir; if not, somebody has {0}'s key"
+    )]
+    Unproven(String, u64),
+    /// The roster does not name this node's key.
+    #[error(
+        "the roster has another key for this node than node.identity_file: put the old file back, \
+         or remove this node, and add it with the key that `headway node identity` prints"
+    )]
+    OtherKey,
     /// What was kept is not relied on.
     #[error("{0}: joins afresh when permits of before are over")]
     Doubtful(Doubt),

@@ -1,5 +1,6 @@
 //! What comes out of a node.
 
+use crate::identity::Identities;
 use crate::membership::control::Letter;
 use crate::membership::decision::Change;
 use crate::permits::{CommandPermit, Grant};
@@ -12,8 +13,10 @@ use crate::telemetry::Episode;
 pub enum Effect {
     /// Keep the machine's state.
     KeepState(Vec<u8>),
-    /// Keep the roster, with its signature.
+    /// Keep the roster, with its signatures.
     KeepRoster(Vec<u8>),
+    /// Keep the node's key pairs; [`super::Agent::handle_stored`] is to follow.
+    KeepIdentity(Identities),
     /// Keep what else has to survive a restart.
     KeepNotes(Notes),
     /// Keep what is known of roll-outs.

@@ -114,7 +114,15 @@ impl Agent {
                 self.membership.handle_set(id, other);
                 return None;
             }
-            Request::Recover { gone } => self.membership.recover(now, &gone),
+            Request::Recover { gone, word } => self.membership.recover(now, &gone, word),
+            Request::Rotate(next) => {
+                self.membership.rotate(now, id, *next);
+                return None;
+            }
+            Request::RotateOperator { key, signature } => {
+                self.membership.rotate_operator(id, key, signature);
+                return None;
+            }
             Request::Decided(roster) => {
                 self.membership.handle_decided(now, *roster);
                 return None;
@@ -171,7 +179,7 @@ impl Agent {
     }
 
     /// New settings for a running node. Those that name the ring stay as they were.
-    fn reload(&mut self, now: Duration, mut new: Settings, key: Key) {
+    fn reload(&mut self, now: Duration, mut new: Settings, key: Option<Key>) {
         let kept = new.keep_until_restart(&self.settings);
         if !kept.is_empty() {
             tracing::warn!(keys = ?kept, "changed in the file; these need a restart");
@@ -180,8 +188,12 @@ impl Agent {
         self.rollouts.set_allowed(&self.settings.rollout.allow);
         let roster = self.membership.roster();
         self.permits.set_rules(now, rules(&self.settings, roster));
-        self.seat.set_key(now, key.clone());
         self.membership.set(Arc::clone(&self.settings), key);
+        let config = self.seat.machine().map(|machine| *machine.config());
+        let keys = config.and_then(|config| self.membership.link_keys(&config));
+        if let Some(keys) = keys {
+            self.seat.set_keys(now, keys);
+        }
         tracing::info!("the configuration was read again");
     }
 }

@@ -60,7 +60,11 @@ impl Agent {
         if !self.settings.is_fixed() {
             config.fence_floor = config.fence_floor.max(self.fence_floor(now));
         }
-        if let Err(error) = self.seat.take(now, config) {
+        // Without them there is an alarm about the node's own key.
+        let Some(keys) = self.membership.link_keys(&config) else {
+            return false;
+        };
+        if let Err(error) = self.seat.take(now, config, keys) {
             self.membership.handle_no_place(error);
             return false;
         }

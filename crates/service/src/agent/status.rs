@@ -41,6 +41,8 @@ pub struct Status {
     pub working: Vec<Working>,
     /// What datagrams go by: `udp` or `zenoh`.
     pub transport: &'static str,
+    /// What authenticates them: `key_pairs` or `shared_key`.
+    pub authentication: &'static str,
     /// The members beside it, while it is on the ring.
     pub neighbours: Vec<NeighbourStatus>,
     /// The true separation that the ring was asked to keep (`ring.separation`), in hops.
@@ -197,6 +199,10 @@ impl Agent {
             unheard,
             working,
             transport: "",
+            authentication: match self.membership.has_keys() {
+                true => "key_pairs",
+                false => "shared_key",
+            },
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
                 .collect(),

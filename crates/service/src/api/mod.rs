@@ -12,7 +12,7 @@
 //! | `POST /v1/hook` | the command runs at the next permit |
 //! | `POST /v1/pre-reboot`, `POST /v1/steady-state` | FleetLock |
 //! | `GET /healthz`, `GET /readyz`, `GET /metrics` | for machines that watch |
-//! | `GET /v1/roster`, `POST /v1/members`, `PATCH /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `PATCH /v1/terms`, `POST /v1/recover` | the ring; changes on the socket only |
+//! | `GET /v1/roster`, `POST /v1/members`, `PATCH /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `PATCH /v1/terms`, `POST /v1/recover`, `POST /v1/rotate-key`, `POST /v1/operator` | the ring; changes on the socket only |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,9 @@ use tokio::sync::watch;
 
 use crate::agent::Status;
 use crate::config::Settings;
+use crate::identity::{Identity, NodeKey, SignerKey};
 use crate::keeper::PROPOSE_FOR;
+use crate::membership::Word;
 use crate::membership::roster::Member;
 use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
 use crate::telemetry::Outcome;
@@ -102,6 +104,8 @@ fn local_routes(app: Arc<App>) -> Router {
         .route("/v1/terms", patch(set))
         .route("/v1/members/{name}", delete(remove))
         .route("/v1/recover", post(recover))
+        .route("/v1/rotate-key", post(rotate))
+        .route("/v1/operator", post(rotate_operator))
         .route("/v1/hook", post(ask_command))
         .route("/v1/rollouts", post(rollouts::start))
         .route("/v1/rollouts/{name}/{what}", post(rollouts::order))
@@ -194,6 +198,7 @@ impl IntoResponse for Answer {
             }
             Answer::Slot => json!({}),
             Answer::Changed(changed) => return Json(changed).into_response(),
+            Answer::Unsigned(roster) => json!({ "unsigned": roster }),
             Answer::Status(status) => return Json(status).into_response(),
             Answer::Roster(roster) => return Json(roster).into_response(),
             Answer::Rollouts(rollouts) => json!({ "rollouts": rollouts }),
@@ -239,6 +244,8 @@ struct Added {
     #[serde(default)]
     http: Option<String>,
     #[serde(default)]
+    key: Option<NodeKey>,
+    #[serde(default)]
     after: Option<String>,
     #[serde(default)]
     force: bool,
@@ -250,6 +257,7 @@ async fn add(State(app): Shared, Body(added): Body<Added>) -> Reply {
         name: added.name,
         address: added.address,
         http: added.http,
+        key: added.key,
     };
     let request = Request::Add {
         member,
@@ -325,10 +333,52 @@ async fn set(State(app): Shared, Body(other): Body<Other>) -> Reply {
 #[serde(deny_unknown_fields)]
 struct Gone {
     gone: Vec<String>,
+    /// Says what an operator would have to sign, and changes nothing.
+    #[serde(default)]
+    unsigned: bool,
+    /// The operator's, in hexadecimal digits.
+    #[serde(default)]
+    signature: Option<String>,
 }
 
-async fn recover(State(app): Shared, Json(Gone { gone }): Json<Gone>) -> Reply {
-    app.ask(Request::Recover { gone }).await
+async fn recover(State(app): Shared, Json(asked): Json<Gone>) -> Reply {
+    let word = match asked.signature {
+        _ if asked.unsigned => Word::Asked,
+        None => Word::Here,
+        Some(text) => {
+            let mut signature = [0; 64];
+            let read = hex::decode_to_slice(text, &mut signature);
+            read.map_err(|_| Refusal::NotSigned)?;
+            Word::Operator(Box::new(signature))
+        }
+    };
+    let gone = asked.gone;
+    app.ask(Request::Recover { gone, word }).await
+}
+
+/// Other key pairs for this node.
+async fn rotate(State(app): Shared) -> Reply {
+    let next = Identity::generate();
+    let next = next.map_err(|error| Refusal::Log(format!("cannot make a key: {error}")))?;
+    let request = Request::Rotate(Box::new(next));
+    app.ask_for(request, PATIENCE + PROPOSE_FOR).await
+}
+
+/// Another key for the operator.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Operator {
+    key: SignerKey,
+    /// By the old one, in hexadecimal digits.
+    signature: String,
+}
+
+async fn rotate_operator(
+    State(app): Shared,
+    Body(Operator { key, signature }): Body<Operator>,
+) -> Reply {
+    let request = Request::RotateOperator { key, signature };
+    app.ask_for(request, PATIENCE + PROPOSE_FOR).await
 }
 
 /// The protocol's thread answers.

@@ -74,6 +74,7 @@ impl Settings {
             let whole = time.subsec_nanos().is_multiple_of(1_000_000);
             reader.expect(key, whole, "expected whole milliseconds");
         }
+        self.check_keys(reader);
         self.check_zenoh(reader);
         self.check_serial(reader);
         self.check_hook(reader);
@@ -81,6 +82,7 @@ impl Settings {
         self.check_etcd(reader);
         match self.first_roster() {
             Some(roster) => self.check_roster(&roster, reader),
+            None if self.is_guest() => self.check_guest(reader),
             None if self.ring.seeds.is_empty() => reader.wrong(
                 "ring.members",
                 "is missing: list the members, or give ring.seeds to ask for them",
@@ -90,6 +92,53 @@ impl Settings {
                 self.node.advertise.is_some(),
                 "is missing: with ring.seeds, others have to be told where this node is",
             ),
+        }
+    }
+
+    fn check_keys(&self, reader: &mut Reader<'_>) {
+        let (shared, pairs) = (self.ring.key_file.is_some(), self.has_keys());
+        if self.is_fixed() {
+            let message = "on serial lines there may be boards, which share one key: leave `key` \
+                           out of ring.members, and set ring.key_file";
+            return reader.expect("ring.members", shared && !pairs, message);
+        }
+        reader.expect(
+            "ring.key_file",
+            !(shared && pairs),
+            "is not used where members have keys of their own: remove this line, and the file on \
+             every machine",
+        );
+        reader.expect(
+            "ring.members",
+            shared || pairs,
+            "have no keys: run `headway node identity` on every machine, and give each member what \
+             it prints, as key = \"hw1…\"; or, for first steps, set ring.key_file to a file with \
+             one key that all share",
+        );
+        let message = "is for a ring whose members have keys of their own (key = \"hw1…\")";
+        let fits = pairs || self.ring.operator_key.is_none();
+        reader.expect("ring.operator_key", fits, message);
+    }
+
+    /// A node that asks the members that it lists for the roster.
+    fn check_guest(&self, reader: &mut Reader<'_>) {
+        let names: Vec<&str> = { self.ring.members.iter() }
+            .map(|member| &*member.name)
+            .collect();
+        let message = format!(
+            "is missing: `{}` is not among ring.members ({}), so it asks them for the roster, and \
+             they have to know where it is",
+            self.node.name,
+            names.join(", ")
+        );
+        reader.expect("node.advertise", self.node.advertise.is_some(), message);
+        reader.expect(
+            "ring.seeds",
+            self.ring.seeds.is_empty(),
+            "is not used where members have keys: those among ring.members are asked",
+        );
+        if let Err(error) = self.listed().check() {
+            reader.wrong("ring.members", error.to_string());
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::key::{Change, Key, Presence, Section, settings};
 use super::source::Reader;
 use super::value::{LogFormat, Transport, When};
+use crate::identity::SignerKey;
 use crate::membership::roster::Member;
 
 /// All keys, section by section.
@@ -30,6 +31,8 @@ settings! {
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
         /// Folder for saved state, so that a restart is not treated as a fault
         state_dir: PathBuf, Required "/var/lib/headway", Restart;
+        /// This node's key pairs, made at the first start; `identity` in state_dir if left out
+        identity_file: Option<PathBuf>, Optional "/var/lib/headway/identity", Restart;
         /// Wait for the disk at every change: after a power cut the node goes on, costs time
         sync_state: bool, Default false, Restart;
         /// At a clean stop, pass permits on instead of keeping them until the node is back
@@ -40,8 +43,10 @@ settings! {
     ring: RingSettings {
         /// The ring's name
         name: String, Required "web", Restart;
-        /// File with the ring's key, readable by this user only
-        key_file: PathBuf, Required "/etc/headway/ring.key", Reload;
+        /// Instead of a key for each member: a file with one that all share, for first steps
+        key_file: Option<PathBuf>, Optional "/etc/headway/ring.key", Reload;
+        /// The key of whoever may begin a new log for all, from `headway node identity --operator`
+        operator_key: Option<SignerKey>, Optional "hwo1…", Restart;
         /// How many permits travel
         tokens: NonZeroU32, Shown 1, Reload;
         /// Minimum real-time distance between permits, in hops; tokens * separation < members
@@ -50,13 +55,13 @@ settings! {
         payload_bytes: u8, Default 0, Reload;
         /// The first roster, in the order of the ring; later ones spread by themselves
         members: Vec<Member>, Optional [], Restart;
-        /// Instead of members: addresses to ask for the roster, for a node that is added
+        /// With a shared key, instead of members: addresses to ask, for a node that is added
         seeds: Vec<String>, Optional ["192.0.2.1:7400"], Restart;
         /// An etcd that keeps the roster instead of its first seven members, from the beginning
         etcd: Vec<String>, Optional ["http://127.0.0.1:2379"], Restart;
     }
     /// Certificates for the transport Zenoh, all in PEM. Without them nothing is
-    /// encrypted, and the ring's key alone protects the ring, as over UDP.
+    /// encrypted, and keys authenticate datagrams, as over UDP.
     zenoh: ZenohSettings {
         /// Certificate of the authority that has signed every node's
         ca_file: Option<PathBuf>, Optional "/etc/headway/ca.pem", Restart;
@@ -193,11 +198,13 @@ pub fn example() -> String {
         if section.name == "ring" {
             text.push_str(
                 "# The first roster, in the order of the ring. Only for the first start: later\n\
-                 # `headway node add` and `remove` change it on any node, and it spreads.\n",
+                 # `headway node add` and `remove` change it on any node, and it spreads. A key\n\
+                 # is what `headway node identity` prints on that machine.\n",
             );
             for (name, host) in [("a", 1), ("b", 2), ("c", 3)] {
                 text.push_str(&format!(
-                    "[[ring.members]]\nname = \"{name}\"\naddress = \"192.0.2.{host}:7400\"\n"
+                    "[[ring.members]]\nname = \"{name}\"\naddress = \"192.0.2.{host}:7400\"\n\
+                     key = \"hw1…\"\n"
                 ));
             }
         }

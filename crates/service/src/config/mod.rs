@@ -1,6 +1,7 @@
 //! What a node is told: a TOML file, variables and flags, read into [`Settings`], with every
 //! mistake at its place.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use headway_node::{Plan, RingId};
@@ -66,16 +67,40 @@ impl Settings {
         self.node.transport == Transport::Serial
     }
 
-    /// The roster that the file gives, unless it gives seeds.
+    /// The roster that the file gives, unless it gives only whom to ask for it.
     pub fn first_roster(&self) -> Option<Roster> {
-        (!self.ring.members.is_empty()).then(|| Roster {
+        (!self.ring.members.is_empty() && !self.is_guest()).then(|| self.listed())
+    }
+
+    /// A roster of the members that the file lists, whether this node is one of them or not.
+    pub(crate) fn listed(&self) -> Roster {
+        Roster {
             version: 1,
             ring: self.ring.name.clone(),
             members: self.ring.members.clone(),
             etcd: !self.ring.etcd.is_empty(),
             terms: self.terms(),
+            operator: self.ring.operator_key,
             ..Roster::default()
-        })
+        }
+    }
+
+    /// Whether members have keys of their own.
+    pub fn has_keys(&self) -> bool {
+        self.ring.members.iter().any(|member| member.key.is_some())
+    }
+
+    /// Whether this node asks those that the file lists, with their keys, for the roster: it is
+    /// not among them.
+    pub(crate) fn is_guest(&self) -> bool {
+        let mut members = self.ring.members.iter();
+        self.has_keys() && !members.any(|member| member.name == self.node.name)
+    }
+
+    /// Where this node's key pairs are.
+    pub fn identity_file(&self) -> PathBuf {
+        let given = self.node.identity_file.clone();
+        given.unwrap_or_else(|| self.node.state_dir.join("identity"))
     }
 }
 

@@ -11,6 +11,7 @@ use serde::de::value::{Error, MapDeserializer, SeqDeserializer, StrDeserializer}
 use serde::{Deserialize, Deserializer};
 use toml::de::ValueDeserializer;
 
+use crate::identity::SignerKey;
 use crate::membership::roster::Member;
 
 /// The type of a key.
@@ -34,11 +35,11 @@ pub(super) trait Setting: Sized {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
-    /// UDP, authenticated by the ring's key.
+    /// UDP.
     Udp,
     /// Zenoh, with certificates or without.
     Zenoh,
-    /// Serial lines, one to each neighbour, authenticated by the ring's key.
+    /// Serial lines, one to each neighbour.
     Serial,
 }
 
@@ -46,10 +47,10 @@ impl Transport {
     /// What protects datagrams on their way, with certificates or without.
     pub(super) const fn explained(self, certificates: bool) -> &'static str {
         match self {
-            Transport::Udp => "UDP, authenticated by the ring's key, not encrypted",
+            Transport::Udp => "UDP, authenticated, not encrypted",
             Transport::Zenoh if certificates => "Zenoh, mutual TLS",
-            Transport::Serial => "serial lines, authenticated by the ring's key, not encrypted",
-            Transport::Zenoh => "Zenoh over TCP, authenticated by the ring's key, not encrypted",
+            Transport::Serial => "serial lines, authenticated, not encrypted",
+            Transport::Zenoh => "Zenoh over TCP, authenticated, not encrypted",
         }
     }
 }
@@ -102,6 +103,16 @@ read_by_serde! {
     BTreeMap<String, String>, "NAME=VALUE,…", "names with texts: { NAME = \"…\" }",
         BTreeMap::new();
     Vec<Member>, "NAME=ADDRESS,…", "a list of members, each with `name` and `address`", Vec::new();
+}
+
+impl Setting for SignerKey {
+    const PLACEHOLDER: &'static str = "KEY";
+    const EXPECTED: &'static str =
+        "what `headway node identity --operator` prints, in quotes: \"hwo1…\"";
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Deserialize::deserialize(from)
+    }
 }
 
 impl Setting for Duration {

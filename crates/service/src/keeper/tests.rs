@@ -32,7 +32,7 @@ fn member(at: usize) -> Member {
     Member {
         name: name(at),
         address: format!("10.0.0.{}:7400", at + 1),
-        http: None,
+        ..Member::default()
     }
 }
 

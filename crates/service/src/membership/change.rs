@@ -3,13 +3,22 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use headway_node::Key;
-
 use super::roster::{Member, Roster, Signed};
 use super::{Effect, Membership};
 use crate::agent::alarm::{Alarm, Reason};
 use crate::config::Settings;
 use crate::request::{Answer, Changed, Refusal, Reply};
+
+/// On whose word a new log begins.
+#[derive(Clone, Debug)]
+pub enum Word {
+    /// Nobody's yet: what would have to be signed?
+    Asked,
+    /// That of whoever asks on this machine.
+    Here,
+    /// The operator's, who has signed the roster.
+    Operator(Box<[u8; 64]>),
+}
 
 /// How long a former neighbour is told of a new roster.
 const TELL_FOR: Duration = Duration::from_secs(600);
@@ -27,6 +36,10 @@ impl Membership {
             tracing::warn!(%error, "a roster was refused");
             self.reject(Reason::Roster);
         }
+        if let Some((name, version)) = self.exchange.poll_unproven() {
+            self.alarms.raise(Alarm::Unproven(name, version));
+            self.reject(Reason::Roster);
+        }
     }
 
     /// There is a new roster.
@@ -34,8 +47,8 @@ impl Membership {
         let Some(signed) = self.exchange.roster() else {
             return;
         };
-        self.effects
-            .push_back(Effect::Adopted(signed.bytes().to_vec()));
+        self.effects.push_back(Effect::Adopted(signed.kept()));
+        self.signatures_kept = signed.signatures().count();
         let new = signed.roster().clone();
         let me = &self.settings.node.name;
         tracing::info!(
@@ -47,6 +60,7 @@ impl Membership {
             wire = new.terms.wire,
             "a new roster"
         );
+        self.previous_until = now + TELL_FOR;
         if new.tokens() < new.terms.tokens {
             tracing::warn!(
                 tokens = new.tokens(),
@@ -65,7 +79,6 @@ impl Membership {
             self.leaving.extend(left);
             if let Some(beside) = old.around(me) {
                 self.previous.extend(beside.map(Member::entry));
-                self.previous_until = now + TELL_FOR;
             }
         }
         // Whoever is on the new ring says for itself when it is ready.
@@ -74,16 +87,23 @@ impl Membership {
         self.poll = self.poll.take().filter(|poll| !poll.is_about_roster());
         self.challenges.clear();
         self.silent_since.clear();
-        self.alarms
-            .clear(|alarm| !matches!(alarm, Alarm::OtherMembers(_)));
+        self.alarms.clear(|alarm| {
+            use Alarm::{Cloned, OtherMembers};
+            !matches!(alarm, OtherMembers(_) | Cloned(_))
+        });
         self.speaks.retain(|name, _| new.member(name).is_some());
-        self.current = Some(new);
+        let old = self.current.replace(new.clone());
+        self.follow_peers(old.as_ref(), &new);
+        self.check_own_key();
+        self.answer_decided(now);
         // The neighbours hear of it at once.
         self.next_offer = now;
     }
 
     /// Begins a new log, on somebody's word that most keepers of the old one are gone for good.
-    pub(crate) fn recover(&mut self, now: Duration, gone: &[String]) -> Reply {
+    /// Where members have keys, that is the word of an operator whom the roster names, and then
+    /// all members believe it; or of somebody on this machine, and then only this node does.
+    pub(crate) fn recover(&mut self, now: Duration, gone: &[String], word: Word) -> Reply {
         if self.settings.is_fixed() {
             return Err(Refusal::Fixed);
         }
@@ -104,7 +124,27 @@ impl Membership {
         next.longest_before_ms = roster.longest_permit().as_millis() as u64;
         (next.origin, next.before, next.left) = Default::default();
         let changed = changed(&next, roster.tokens());
-        self.exchange.take(Signed::new(next, &self.key));
+        let operator = next.operator;
+        let mut signed = Signed::new(next);
+        let message = signed.mark().message();
+        match word {
+            Word::Asked => {
+                let text = String::from_utf8_lossy(signed.bytes());
+                return Ok(Answer::Unsigned(text.into_owned()));
+            }
+            Word::Operator(signature) => {
+                let by = operator.ok_or(Refusal::NoOperator)?;
+                if !signed.add((by, *signature)) {
+                    return Err(Refusal::NotSigned);
+                }
+            }
+            Word::Here => {
+                for vouch in self.keyring.vouch(&message) {
+                    signed.add(vouch);
+                }
+            }
+        }
+        self.exchange.take(signed);
         self.follow_exchange(now);
         Ok(Answer::Changed(changed))
     }
@@ -118,6 +158,8 @@ impl Membership {
         let mut to = self.leaving.clone();
         if now < self.previous_until {
             to.extend(self.previous.clone());
+        } else {
+            self.former.clear();
         }
         if let Some(roster) = &self.current {
             to.extend(roster.around(me).into_iter().flatten().map(Member::entry));
@@ -153,16 +195,24 @@ pub(super) fn changed(roster: &Roster, tokens_before: u32) -> Changed {
 /// The roster to begin with: the one that was kept, or the file's if none was.
 pub(super) fn known_roster(
     settings: &Settings,
-    key: &Key,
+    has_keys: bool,
     kept: Option<&[u8]>,
 ) -> Result<Option<Signed>, ()> {
     let first = settings.first_roster();
-    let first = first.map(|roster| Signed::new(roster, key));
+    let first = first.map(Signed::new);
     let kept = kept.map(|bytes| {
-        Signed::read_kept(bytes, &settings.ring.name, key)
+        Signed::read_kept(bytes, &settings.ring.name)
             .map_err(|error| tracing::error!(%error, "the kept roster is not used"))
     });
     let kept = kept.transpose()?;
+    let fits = |kept: &Signed| kept.roster().version <= 1 || kept.roster().has_keys() == has_keys;
+    if !kept.as_ref().is_none_or(fits) {
+        tracing::error!(
+            "the kept roster is of a ring with a shared key and this file lists keys of members, \
+             or the reverse: the kept roster is not used"
+        );
+        return Err(());
+    }
     Ok(match (kept, first) {
         (Some(kept), Some(first)) if kept.mark().version <= 1 => Some(first),
         (Some(kept), Some(first)) => {

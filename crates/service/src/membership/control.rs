@@ -5,16 +5,17 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version of the wire format, as the sender's roster says, or the oldest that it speaks |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers, 8 signatures of a roster; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
 //! | 60..64 | its size in bytes |
 //! | 64 | the newest version that the sender speaks |
-//! | 65 | length of the sender's name, then the name |
+//! | 65..73 | a number that the sender drew when it started |
+//! | 73 | length of the sender's name, then the name |
 //! | then | length of the sender's address, then the address |
-//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes |
-//! | last 32 | HMAC-SHA-256 of everything before, with the ring's key |
+//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes; signatures: version (8), digest (32), size (4), then each with who signed (32) and the signature (64) |
+//! | last 32 | HMAC-SHA-256 of everything before, with the key that sender and receiver share |
 //!
 //! An answer goes to the address that the datagram names, which is authentic, and
 //! not to where it came from: a copy sent from elsewhere makes nobody send anything
@@ -23,12 +24,19 @@
 use headway_node::{Key, MAC_BYTES, RingId, wire};
 use thiserror::Error;
 
+use crate::identity::{SignerKey, Vouch};
 use crate::membership::roster::{Digest, Mark, valid_address, valid_name};
 
 /// How many bytes of a roster one datagram carries.
 pub const CHUNK_BYTES: usize = 1000;
 
-const FIXED_BYTES: usize = 65;
+/// The piece of a roster that [`Message::Want`] asks for if it is the signatures.
+pub const PROOF: u16 = u16::MAX;
+
+/// How many signatures one datagram carries at most.
+pub const MAX_VOUCHES: usize = 10;
+
+const FIXED_BYTES: usize = 73;
 
 /// Who sends, and what it knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +51,8 @@ pub struct Sender {
     pub wire: u8,
     /// The newest that it speaks; it speaks the one before, too.
     pub newest: u8,
+    /// Drawn when it started.
+    pub boot: u64,
     /// No permit of an earlier roster is in use here any more.
     pub drained: bool,
     /// It hears both its neighbours on the ring of its roster.
@@ -59,8 +69,15 @@ pub enum Message {
     Offer,
     /// Asks for a piece of the receiver's roster.
     Want {
-        /// Which piece, from 0.
+        /// Which piece, from 0, or [`PROOF`].
         chunk: u16,
+    },
+    /// Who has signed a roster.
+    Vouches {
+        /// Which roster.
+        mark: Mark,
+        /// Some of those who have.
+        list: Vec<Vouch>,
     },
     /// A piece of a roster.
     Chunk {
@@ -124,6 +141,9 @@ pub enum Refused {
     /// Not from somebody with the key.
     #[error("not authenticated")]
     Unauthenticated,
+    /// From somebody whom the roster does not name, or who may not say this.
+    #[error("from a stranger")]
+    Stranger,
     /// Another ring.
     #[error("another ring")]
     Ring,
@@ -136,6 +156,7 @@ impl Refused {
             Refused::Malformed => "control_malformed",
             Refused::Wire(_) => "control_wire",
             Refused::Unauthenticated => "control_unauthenticated",
+            Refused::Stranger => "control_stranger",
             Refused::Ring => "control_ring",
         }
     }
@@ -166,16 +187,20 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
             let numbers = [letter.log, letter.number].map(u64::to_be_bytes);
             (7, [numbers.as_flattened(), &small, &letter.bytes].concat())
         }
+        Message::Vouches { mark, list } => {
+            let each = list.iter().map(|(by, bytes)| [&by.bytes()[..], bytes]);
+            let each: Vec<u8> = each.flatten().flatten().copied().collect();
+            (8, [&write_mark(mark)[..], &each].concat())
+        }
     };
     bytes.extend_from_slice(b"HC");
     let drained = if sender.drained { DRAINED } else { 0 };
     let on_ring = if sender.on_ring { ON_RING } else { 0 };
     bytes.extend_from_slice(&[sender.wire, kind | drained | on_ring]);
     bytes.extend_from_slice(&ring.0);
-    bytes.extend_from_slice(&sender.mark.version.to_be_bytes());
-    bytes.extend_from_slice(&sender.mark.digest);
-    bytes.extend_from_slice(&sender.mark.size.to_be_bytes());
+    bytes.extend_from_slice(&write_mark(&sender.mark));
     bytes.push(sender.newest);
+    bytes.extend_from_slice(&sender.boot.to_be_bytes());
     for text in [&sender.name, &sender.address] {
         bytes.push(text.len().min(255) as u8);
         bytes.extend_from_slice(&text.as_bytes()[..text.len().min(255)]);
@@ -186,8 +211,21 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
     bytes
 }
 
-/// Reads a datagram, in a program that speaks versions up to `newest`. All versions have letters,
-/// version and code where this one has them, so that others can be told apart.
+fn write_mark(mark: &Mark) -> Vec<u8> {
+    let (version, size) = (mark.version.to_be_bytes(), mark.size.to_be_bytes());
+    [&version[..], &mark.digest, &size].concat()
+}
+
+/// Who a datagram says it is from, whether that is true or not.
+pub fn sender(datagram: &[u8]) -> Option<&str> {
+    let (length, rest) = datagram.get(FIXED_BYTES..)?.split_first()?;
+    let name = rest.get(..usize::from(*length))?;
+    str::from_utf8(name).ok().filter(|name| valid_name(name))
+}
+
+/// Reads a datagram, which one of these keys has to authenticate, in a program that speaks
+/// versions up to `newest`. All versions have letters, version and code where this one has them,
+/// so that others can be told apart.
 ///
 /// # Errors
 ///
@@ -195,7 +233,7 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
 pub fn read(
     datagram: &[u8],
     ring: RingId,
-    key: &Key,
+    keys: &[Key],
     newest: u8,
 ) -> Result<(Sender, Message), Refused> {
     let signed = datagram
@@ -206,7 +244,10 @@ pub fn read(
     if bytes.len() < FIXED_BYTES || !is_control(bytes) {
         return Err(Refused::Malformed);
     }
-    if !key.verify(bytes, mac) {
+    if keys.is_empty() {
+        return Err(Refused::Stranger);
+    }
+    if !keys.iter().any(|key| key.verify(bytes, mac)) {
         return Err(Refused::Unauthenticated);
     }
     if !(wire::oldest(newest)..=newest).contains(&bytes[2]) {
@@ -223,12 +264,9 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
     let drained = bytes[3] & DRAINED != 0;
     let on_ring = bytes[3] & ON_RING != 0;
     let mut rest = &bytes[20..];
-    let mark = Mark {
-        version: u64::from_be_bytes(take(&mut rest)?),
-        digest: take(&mut rest)?,
-        size: u32::from_be_bytes(take(&mut rest)?),
-    };
+    let mark = read_mark(&mut rest)?;
     let [newest] = take(&mut rest)?;
+    let boot = u64::from_be_bytes(take(&mut rest)?);
     let mut text = || {
         let [length] = take(&mut rest)?;
         let (text, after) = rest.split_at_checked(length.into())?;
@@ -267,6 +305,14 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
             parts: u8::from_be_bytes(take(&mut rest)?),
             bytes: std::mem::take(&mut rest).to_vec(),
         }),
+        8 => {
+            let mark = read_mark(&mut rest)?;
+            let mut list = Vec::new();
+            while !rest.is_empty() && list.len() < MAX_VOUCHES {
+                list.push((SignerKey::from_bytes(take(&mut rest)?), take(&mut rest)?));
+            }
+            Message::Vouches { mark, list }
+        }
         _ => return None,
     };
     let sender = Sender {
@@ -275,10 +321,19 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         mark,
         wire: bytes[2],
         newest,
+        boot,
         drained,
         on_ring,
     };
     rest.is_empty().then_some((sender, message))
+}
+
+fn read_mark(rest: &mut &[u8]) -> Option<Mark> {
+    Some(Mark {
+        version: u64::from_be_bytes(take(rest)?),
+        digest: take(rest)?,
+        size: u32::from_be_bytes(take(rest)?),
+    })
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
@@ -307,6 +362,7 @@ mod tests {
             },
             wire: 1,
             newest: 1,
+            boot: 5,
             drained: true,
             on_ring: false,
         }
@@ -336,19 +392,28 @@ mod tests {
                 parts: 4,
                 bytes: vec![5; CHUNK_BYTES],
             }),
+            Message::Vouches {
+                mark: sender().mark,
+                list: vec![(SignerKey::from_bytes([3; 32]), [4; 64]); MAX_VOUCHES],
+            },
         ] {
             let bytes = write(ring, &sender(), &message, &key());
             assert!(is_control(&bytes) && bytes.len() <= 1452);
-            assert_eq!(read(&bytes, ring, &key(), 1), Ok((sender(), message)));
+            assert_eq!(super::sender(&bytes), Some("a"));
+            assert_eq!(read(&bytes, ring, &[], 1), Err(Refused::Stranger));
+            assert_eq!(read(&bytes, ring, &[key()], 1), Ok((sender(), message)));
             // The same program, the next and the one after that.
-            assert!(read(&bytes, ring, &key(), 2).is_ok());
-            assert_eq!(read(&bytes, ring, &key(), 3), Err(Refused::Wire(1)));
-            assert_eq!(read(&bytes, RingId([6; 16]), &key(), 1), Err(Refused::Ring));
+            assert!(read(&bytes, ring, &[key()], 2).is_ok());
+            assert_eq!(read(&bytes, ring, &[key()], 3), Err(Refused::Wire(1)));
+            assert_eq!(
+                read(&bytes, RingId([6; 16]), &[key()], 1),
+                Err(Refused::Ring)
+            );
             for at in 2..bytes.len() {
                 let mut changed = bytes.clone();
                 changed[at] ^= 0x10;
                 assert_eq!(
-                    read(&changed, ring, &key(), 1),
+                    read(&changed, ring, &[key()], 1),
                     Err(Refused::Unauthenticated)
                 );
             }
@@ -358,7 +423,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = read(&bytes, RingId([5; 16]), &key(), 1);
+            let _ = read(&bytes, RingId([5; 16]), &[key()], 1);
+            let _ = super::sender(&bytes);
             // The same with a valid signature, so that the parser is reached.
             let mut signed = b"HC\x01".to_vec();
             signed.append(&mut bytes);
@@ -367,7 +433,7 @@ mod tests {
             }
             let mac = key().sign(&signed);
             signed.extend_from_slice(&mac);
-            let _ = read(&signed, RingId([5; 16]), &key(), 1);
+            let _ = read(&signed, RingId([5; 16]), &[key()], 1);
         }
     }
 }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::roster::{Bypass, Member, Roster, Terms};
+use crate::identity::{NodeKey, Signer, SignerKey};
 use crate::request::Refusal;
 
 /// Somebody wants another roster.
@@ -37,6 +38,14 @@ pub enum Kind {
     Set(Terms),
     /// All of these.
     Several(Vec<Kind>),
+    /// It has another key from now on, says its old one.
+    Rekey {
+        name: String,
+        key: NodeKey,
+        signature: String,
+    },
+    /// So has the operator.
+    Operator { key: SignerKey, signature: String },
 }
 
 impl Kind {
@@ -48,6 +57,35 @@ impl Kind {
             _ => false,
         }
     }
+
+    /// Another key for a member, signed with the one that it has.
+    pub(crate) fn rekey(ring: &str, name: &str, key: NodeKey, old: &Signer) -> Kind {
+        let (_, signature) = old.vouch(&rekey_message(ring, name, &key));
+        Kind::Rekey {
+            name: name.to_owned(),
+            key,
+            signature: hex::encode(signature),
+        }
+    }
+}
+
+fn rekey_message(ring: &str, name: &str, key: &NodeKey) -> Vec<u8> {
+    let texts = ["headway key of a node 1", ring, name].join("\0");
+    [texts.as_bytes(), &[0], &key.bytes()].concat()
+}
+
+/// What the operator's old key signs under another one.
+pub(crate) fn operator_message(ring: &str, key: &SignerKey) -> Vec<u8> {
+    let texts = ["headway key of an operator 1", ring].join("\0");
+    [texts.as_bytes(), &[0], key.bytes()].concat()
+}
+
+/// Whether a signature, in hexadecimal digits, is somebody's.
+fn signed(by: Option<&SignerKey>, message: &[u8], signature: &str) -> Result<(), Refusal> {
+    let mut bytes = [0; 64];
+    let read = hex::decode_to_slice(signature, &mut bytes).is_ok();
+    let right = read && by.is_some_and(|by| by.verify(message, &bytes));
+    right.then_some(()).ok_or(Refusal::NotSigned)
 }
 
 /// What was decided: the version that there is now, or why there is no other one.
@@ -156,6 +194,24 @@ impl Roster {
             Kind::LeaveOut { name } => self.bypassing(name, Bypass::LeaveOut)?,
             Kind::TakeBack { name } => self.bypassing(name, Bypass::TakeBack)?,
             Kind::Set(terms) => self.under(*terms)?,
+            Kind::Rekey {
+                name,
+                key,
+                signature,
+            } => {
+                let old = self.member(name).and_then(|member| member.key.as_ref());
+                let message = rekey_message(&self.ring, name, key);
+                signed(old.map(NodeKey::signer), &message, signature)?;
+                self.with_key(name, *key)?
+            }
+            Kind::Operator { key, signature } => {
+                let message = operator_message(&self.ring, key);
+                signed(self.operator.as_ref(), &message, signature)?;
+                Roster {
+                    operator: Some(*key),
+                    ..self.next()
+                }
+            }
             Kind::Several(all) => {
                 let mut next = self.clone();
                 for kind in all {
@@ -170,7 +226,9 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::Identity;
     use crate::membership::roster::tests::roster;
+    use crate::operator::sign_key;
 
     fn remove(id: u64, roster: &Roster, name: &str, settled: bool) -> Change {
         Change {
@@ -271,6 +329,45 @@ mod tests {
         );
         let refused = decided.apply(&several(2, &["b", "d"])).refused;
         assert!(refused.is_some_and(|why| why.contains("a ring has 2 to")));
+    }
+
+    /// A key is changed by whoever has the one before, and by nobody else.
+    #[test]
+    fn a_key_is_changed_by_its_owner_only() {
+        let [a, b, new] = [1, 2, 3].map(|number| Identity::new(&[number; 64]));
+        let mut first = roster(&["a", "b"]);
+        for (member, key) in first.members.iter_mut().zip([&a, &b]) {
+            member.key = Some(key.public());
+        }
+        first.operator = Some(a.signer().public());
+        let mut id = 0;
+        let mut decide = |roster: &Roster, kind| {
+            id += 1;
+            let version = roster.version;
+            let settled = true;
+            roster.decide(&Change {
+                id,
+                version,
+                settled,
+                kind,
+            })
+        };
+        let stolen = Kind::rekey("web", "a", new.public(), b.signer());
+        assert_eq!(decide(&first, stolen), Err(Refusal::NotSigned));
+        let elsewhere = Kind::rekey("mail", "a", new.public(), a.signer());
+        assert_eq!(decide(&first, elsewhere), Err(Refusal::NotSigned));
+        let own = Kind::rekey("web", "a", new.public(), a.signer());
+        let second = decide(&first, own.clone()).unwrap();
+        assert_eq!(second.members[0].key, Some(new.public()));
+        assert_eq!(decide(&second, own), Err(Refusal::NotSigned), "not twice");
+        let key = b.signer().public();
+        let operator = |by: &Identity| Kind::Operator {
+            key,
+            signature: sign_key("web", key, by.signer()),
+        };
+        assert_eq!(decide(&second, operator(&b)), Err(Refusal::NotSigned));
+        let third = decide(&second, operator(&a)).unwrap();
+        assert_eq!((third.version, third.operator), (3, Some(key)));
     }
 
     /// A keeper that begins with a later roster goes through the same entries.

@@ -4,14 +4,17 @@
 //! Without clock or socket: messages and times go in, messages come out. Every
 //! message says which roster its sender has, so an offer is a message without
 //! anything else.
+//!
+//! Where members have keys of their own, whoever offers a roster has to prove it first: by the
+//! signatures of more than half of the keepers that the asking node knows, or the operator's
+//! ([`Trust`]). One member alone, whatever it signs, is not believed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use headway_node::Key;
-
-use crate::membership::control::{CHUNK_BYTES, Message, Sender};
-use crate::membership::roster::{Mark, RosterError, Signed};
+use crate::identity::{SignerKey, Vouch};
+use crate::membership::control::{CHUNK_BYTES, MAX_VOUCHES, Message, PROOF, Sender};
+use crate::membership::roster::{Mark, Roster, RosterError, Signed};
 
 /// Larger than any roster can be.
 const MAX_BYTES: u32 = 2 << 20;
@@ -32,19 +35,58 @@ const MAX_WAITING: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Exchange {
     ring: String,
-    key: Key,
     own: Option<Signed>,
+    /// Nothing on a ring that shares one key: there everybody is believed.
+    trust: Option<Trust>,
+    /// By whose signatures the own roster was taken.
+    past: Trust,
+    /// Of those who are trusted, the latest roster that each has signed, if it would replace
+    /// this node's.
+    vouches: BTreeMap<SignerKey, (Mark, [u8; 64])>,
+    /// What the keeper here has decided upon, until enough others have.
+    decided: Option<Signed>,
     fetch: Option<Fetch>,
     outbox: VecDeque<(String, Message)>,
     adopted: bool,
     answered: Duration,
     refused: Option<RosterError>,
+    /// Who has offered a roster without enough signatures, and its version.
+    unproven: Option<(String, u64)>,
+}
+
+/// Whose signatures prove a roster: more than half of some keepers', or the operator's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trust {
+    keepers: Vec<SignerKey>,
+    operator: Option<SignerKey>,
+}
+
+impl Trust {
+    /// What a node with this roster goes by.
+    pub(crate) fn of(roster: &Roster) -> Trust {
+        let keys = roster.keepers().filter_map(|member| member.key.as_ref());
+        Trust {
+            keepers: keys.map(|key| *key.signer()).collect(),
+            operator: roster.operator,
+        }
+    }
+
+    fn covers(&self, by: &SignerKey) -> bool {
+        self.keepers.contains(by) || self.operator.as_ref() == Some(by)
+    }
+
+    fn is_enough(&self, signers: &[SignerKey]) -> bool {
+        let keepers = signers.iter().filter(|by| self.keepers.contains(by));
+        let operator = |by: &SignerKey| self.operator.as_ref() == Some(by);
+        2 * keepers.count() > self.keepers.len() || signers.iter().any(operator)
+    }
 }
 
 /// A roster on its way.
 #[derive(Debug)]
 struct Fetch {
     mark: Mark,
+    proof: Vec<Vouch>,
     from: String,
     chunks: Vec<Option<Vec<u8>>>,
     asked: Duration,
@@ -52,17 +94,22 @@ struct Fetch {
 }
 
 impl Exchange {
-    /// A node with this roster, or none yet.
-    pub(crate) fn new(ring: &str, key: Key, own: Option<Signed>) -> Exchange {
+    /// A node with this roster, or none yet. With `trust`, rosters have to be proved; that is
+    /// the own roster's, if there is one.
+    pub(crate) fn new(ring: &str, trust: Option<Trust>, own: Option<Signed>) -> Exchange {
         Exchange {
             ring: ring.to_owned(),
-            key,
             own,
+            trust,
+            past: Trust::default(),
+            vouches: BTreeMap::new(),
+            decided: None,
             fetch: None,
             outbox: VecDeque::new(),
             adopted: false,
             answered: Duration::ZERO,
             refused: None,
+            unproven: None,
         }
     }
 
@@ -76,16 +123,6 @@ impl Exchange {
         self.own.as_ref().map(Signed::mark).unwrap_or_default()
     }
 
-    /// The key may have changed. The roster with its new signature, if it has one.
-    pub(crate) fn set_key(&mut self, key: Key) -> Option<Vec<u8>> {
-        self.key = key;
-        let own = self.own.as_mut()?;
-        let signed = Signed::new(own.roster().clone(), &self.key);
-        let changed = (signed != *own).then(|| signed.bytes().to_vec());
-        *own = signed;
-        changed
-    }
-
     /// Tells somebody which roster there is.
     pub(crate) fn offer(&mut self, address: &str) {
         self.send(address, Message::Offer);
@@ -95,7 +132,10 @@ impl Exchange {
     pub(crate) fn handle(&mut self, now: Duration, sender: &Sender, message: &Message) {
         let own = self.mark();
         if sender.mark.replaces(&own) {
-            self.pursue(now, sender);
+            // What tells of signatures is not asked for them again.
+            if !matches!(message, Message::Vouches { .. }) {
+                self.pursue(now, sender);
+            }
         } else if own.replaces(&sender.mark) && !matches!(message, Message::Want { .. }) {
             // Old messages may be repeated by anybody; answers are few.
             if now.saturating_sub(self.answered) >= Duration::from_millis(5)
@@ -112,6 +152,7 @@ impl Exchange {
                 chunk,
                 bytes,
             } => self.receive(now, digest, *chunk, bytes),
+            Message::Vouches { mark, list } => self.hear(now, sender, *mark, list),
             Message::Offer
             | Message::Ping { .. }
             | Message::Pong { .. }
@@ -151,8 +192,100 @@ impl Exchange {
         self.refused.take()
     }
 
+    /// Somebody has offered a roster that too few have signed, and which version, since the
+    /// last time it was asked.
+    pub(crate) fn poll_unproven(&mut self) -> Option<(String, u64)> {
+        self.unproven.take()
+    }
+
+    /// The keeper here has decided upon a roster, and signs it. It counts when enough others
+    /// have signed it, too.
+    pub(crate) fn decide(&mut self, signed: Signed, own: impl FnOnce(&[u8]) -> Vec<Vouch>) {
+        let mark = signed.mark();
+        let known = self.decided.as_ref().map(Signed::mark);
+        if !mark.replaces(&self.mark()) || known == Some(mark) {
+            return;
+        }
+        let Some(trust) = &self.trust else {
+            return self.take(signed);
+        };
+        for (by, signature) in own(&mark.message()) {
+            if trust.covers(&by) {
+                self.vouches.insert(by, (mark, signature));
+            }
+        }
+        self.decided = Some(signed);
+        self.conclude();
+    }
+
+    /// A roster that was decided upon here and waits for others, and who has signed it.
+    pub(crate) fn pending(&self) -> Option<(&Roster, Message)> {
+        let decided = self.decided.as_ref()?;
+        let mark = decided.mark();
+        let list = self.proof(&mark).take(MAX_VOUCHES).collect();
+        Some((decided.roster(), Message::Vouches { mark, list }))
+    }
+
+    /// Signatures of a roster that would replace this node's.
+    fn proof(&self, mark: &Mark) -> impl Iterator<Item = Vouch> {
+        let vouches = self.vouches.iter();
+        let of = *mark;
+        let vouches = vouches.filter(move |(_, (mark, _))| *mark == of);
+        vouches.map(|(by, (_, signature))| (*by, *signature))
+    }
+
+    fn is_proven(&self, mark: &Mark) -> bool {
+        let signers: Vec<SignerKey> = self.proof(mark).map(|(by, _)| by).collect();
+        let trust = self.trust.as_ref();
+        trust.is_none_or(|trust| trust.is_enough(&signers))
+    }
+
+    fn conclude(&mut self) {
+        let mark = self.decided.as_ref().map(Signed::mark);
+        if mark.is_some_and(|mark| self.is_proven(&mark))
+            && let Some(decided) = self.decided.take()
+        {
+            self.take(decided);
+        }
+    }
+
+    /// Somebody tells who has signed a roster. What is not signed by somebody who is trusted
+    /// is not even remembered.
+    fn hear(&mut self, now: Duration, sender: &Sender, mark: Mark, list: &[Vouch]) {
+        let Some(trust) = &self.trust else { return };
+        if let Some(own) = self.own.as_mut().filter(|own| own.mark() == mark) {
+            // For others, who may trust others.
+            for vouch in list {
+                if trust.covers(&vouch.0) || self.past.covers(&vouch.0) {
+                    own.add(*vouch);
+                }
+            }
+            return;
+        }
+        if !mark.replaces(&self.mark()) {
+            return;
+        }
+        let message = mark.message();
+        for (by, signature) in list {
+            let known = self.vouches.get(by);
+            let known = known.is_some_and(|(known, _)| *known == mark || known.replaces(&mark));
+            if trust.covers(by) && !known && by.verify(&message, signature) {
+                self.vouches.insert(*by, (mark, *signature));
+            }
+        }
+        self.conclude();
+        match sender.mark == mark && mark.replaces(&self.mark()) {
+            true if self.is_proven(&mark) => self.pursue(now, sender),
+            true => self.unproven = Some((sender.name.clone(), mark.version)),
+            false => {}
+        }
+    }
+
     fn pursue(&mut self, now: Duration, sender: &Sender) {
         let mark = sender.mark;
+        if !self.is_proven(&mark) {
+            return self.send(&sender.address, Message::Want { chunk: PROOF });
+        }
         let busy = self.fetch.as_ref().is_some_and(|fetch| {
             fetch.mark == mark && now.saturating_sub(fetch.progress) < 4 * AGAIN
                 || fetch.mark.replaces(&mark)
@@ -167,6 +300,7 @@ impl Exchange {
         };
         self.fetch = Some(Fetch {
             mark,
+            proof: self.proof(&mark).collect(),
             from: sender.address.clone(),
             chunks,
             asked: now,
@@ -195,6 +329,14 @@ impl Exchange {
 
     fn serve(&mut self, address: &str, chunk: u16) {
         let Some(own) = &self.own else { return };
+        if chunk == PROOF {
+            let (mark, signatures) = (own.mark(), Vec::from_iter(own.signatures()));
+            for list in signatures.chunks(MAX_VOUCHES) {
+                let list = list.to_vec();
+                self.send(address, Message::Vouches { mark, list });
+            }
+            return;
+        }
         let Some(bytes) = own.bytes().chunks(CHUNK_BYTES).nth(chunk.into()) else {
             return;
         };
@@ -229,18 +371,41 @@ impl Exchange {
             return;
         };
         let bytes: Vec<u8> = fetch.chunks.into_iter().flatten().flatten().collect();
-        match Signed::read(&bytes, &self.ring, &self.key) {
+        match Signed::read(&bytes, &self.ring) {
             Ok(signed) if signed.mark() != fetch.mark => {
                 self.refused = Some(RosterError::Malformed);
             }
-            Ok(signed) if signed.mark().replaces(&self.mark()) => self.take(signed),
+            // Whoever has keys of its own is not brought back to sharing one, nor the reverse.
+            Ok(signed) if signed.roster().has_keys() != self.trust.is_some() => {
+                self.refused = Some(RosterError::Malformed);
+            }
+            Ok(mut signed) if signed.mark().replaces(&self.mark()) => {
+                for vouch in fetch.proof {
+                    signed.add(vouch);
+                }
+                self.take(signed);
+            }
             Ok(_) => {}
             Err(error) => self.refused = Some(error),
         }
     }
 
     /// This is the roster from now on.
-    pub(crate) fn take(&mut self, signed: Signed) {
+    pub(crate) fn take(&mut self, mut signed: Signed) {
+        let mark = signed.mark();
+        for vouch in self.proof(&mark).collect::<Vec<_>>() {
+            signed.add(vouch);
+        }
+        if let Some(trust) = &mut self.trust {
+            self.past = std::mem::replace(trust, Trust::of(signed.roster()));
+            let trust = &*trust;
+            self.vouches
+                .retain(|by, (later, _)| later.replaces(&mark) && trust.covers(by));
+        }
+        self.decided = self
+            .decided
+            .take()
+            .filter(|decided| decided.mark().replaces(&mark));
         self.own = Some(signed);
         self.fetch = None;
         self.adopted = true;

@@ -16,6 +16,9 @@ use super::{Effect, Membership, Signed};
 use crate::agent::alarm::Alarm;
 use crate::request::{Answer, Changed, Refusal, RequestId};
 
+/// How long whoever wants a change waits for its proof after it was decided upon.
+const PROVED_WITHIN: Duration = Duration::from_millis(1500);
+
 /// A question that is out.
 #[derive(Debug)]
 pub(super) struct Poll {
@@ -52,6 +55,8 @@ pub(super) enum Purpose {
 pub(super) enum Wanted {
     /// Somebody who waits for an answer.
     By(RequestId),
+    /// Somebody who waits, for another key of this node.
+    Key(RequestId),
     /// This node itself: the one that it is about comes or goes.
     For(String),
     /// This node itself: all members speak the next version of the wire format.
@@ -62,7 +67,7 @@ pub(super) enum Wanted {
 #[derive(Debug)]
 pub(super) struct Proposal {
     wanted: Wanted,
-    next: Roster,
+    pub(super) next: Roster,
     tokens_before: u32,
     /// Of several changes, whom it leaves out, and why.
     refused: BTreeMap<String, String>,
@@ -71,6 +76,15 @@ pub(super) struct Proposal {
 impl Poll {
     pub(super) fn timeout(&self) -> Duration {
         self.ends.min(self.again)
+    }
+
+    /// Whom somebody wants to add.
+    pub(super) fn new_members(&self) -> &[Member] {
+        match &self.purpose {
+            Purpose::Add { member, .. } => std::slice::from_ref(member),
+            Purpose::Follow { add, .. } => add,
+            Purpose::Bypass(_) | Purpose::Return => &[],
+        }
     }
 
     /// Whether it says nothing any more when there is another roster.
@@ -239,7 +253,12 @@ impl Membership {
                 self.proposals.insert(change.id, proposal);
                 self.effects.push_back(Effect::Propose(change));
             }
-            Err(why) => self.refuse(wanted, why),
+            Err(why) => {
+                if let Wanted::Key(_) = wanted {
+                    self.forget_new_key();
+                }
+                self.refuse(wanted, why);
+            }
         }
     }
 
@@ -290,19 +309,24 @@ impl Membership {
                     refused: left_out,
                     ..changed(&next, tokens_before)
                 };
-                // The log says the same to its keepers; this node need not wait for them.
-                if version == next.version {
+                // The log says the same to its keepers; this node need not wait for them, unless
+                // it has to be proved.
+                if version == next.version && !self.has_keys() {
                     self.handle_decided(now, next);
                 }
-                if let Wanted::By(request) = wanted {
-                    let reply = Ok(Answer::Changed(changed));
-                    self.effects.push_back(Effect::Reply(request, reply));
+                if let Wanted::By(request) | Wanted::Key(request) = wanted {
+                    self.unanswered
+                        .push((changed, request, now + PROVED_WITHIN));
+                    self.answer_decided(now);
                 }
             }
             // Somebody else came first: what this node wanted for itself it wants again if need be.
             Ok(Decision { version, .. })
                 if version >= next.version && !matches!(wanted, Wanted::By(_)) => {}
             Ok(Decision { refused, .. }) => {
+                if let Wanted::Key(_) = wanted {
+                    self.forget_new_key();
+                }
                 self.refuse(wanted, Refusal::Log(refused.unwrap_or_default()));
             }
             Err(why) => {
@@ -314,18 +338,37 @@ impl Membership {
         }
     }
 
+    /// Answers those whose change was decided upon, when this node acts by it: what they want
+    /// next begins with it. Proofs come soon, and it is decided all the same.
+    pub(super) fn answer_decided(&mut self, now: Duration) {
+        let known = self.exchange.mark().version;
+        let due = |(changed, _, until): &mut (Changed, RequestId, Duration)| {
+            changed.version <= known || now >= *until
+        };
+        for (changed, request, _) in self.unanswered.extract_if(.., due) {
+            let reply = Ok(Answer::Changed(changed));
+            self.effects.push_back(Effect::Reply(request, reply));
+        }
+    }
+
     /// The log says that this is the roster.
     pub(crate) fn handle_decided(&mut self, now: Duration, roster: Roster) {
         let known = self.exchange.mark().version;
         if roster.version > known && roster.ring == self.settings.ring.name {
-            self.exchange.take(Signed::new(roster, &self.key));
+            let keyring = &self.keyring;
+            let signed = Signed::new(roster);
+            self.exchange
+                .decide(signed, |message| keyring.vouch(message));
+            self.announce();
             self.follow_exchange(now);
         }
     }
 
     fn refuse(&mut self, wanted: Wanted, why: Refusal) {
         match wanted {
-            Wanted::By(request) => self.effects.push_back(Effect::Reply(request, Err(why))),
+            Wanted::By(request) | Wanted::Key(request) => {
+                self.effects.push_back(Effect::Reply(request, Err(why)));
+            }
             Wanted::Upgrade => tracing::warn!(%why, "the next wire format has to wait"),
             Wanted::For(name) => {
                 // Logged every time.

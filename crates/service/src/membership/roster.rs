@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+use crate::identity::{NodeKey, SignerKey};
 pub use signed::{Digest, Mark, Signed};
 pub use terms::Terms;
 
@@ -37,6 +38,9 @@ pub struct Member {
     /// Where its HTTP interface is, for people and dashboards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub http: Option<String>,
+    /// Its public keys; nothing on a ring that shares one key.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub key: Option<NodeKey>,
 }
 
 /// The members of a ring.
@@ -68,6 +72,9 @@ pub struct Roster {
     /// Who of it has been left out since, for a while at least.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub left: Vec<String>,
+    /// What an operator signs with, if there is one whose word counts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub operator: Option<SignerKey>,
 }
 
 /// What becomes of a member that is bypassed or was.
@@ -88,6 +95,22 @@ pub enum RosterError {
     /// An address that cannot be one.
     #[error("`{0}` is no address: expected HOST:PORT")]
     Address(String),
+    /// Some have keys, and some have none.
+    #[error(
+        "`{with}` has a key and `{without}` has none: give every member its own, as `headway node \
+         identity` prints it on its machine, or none"
+    )]
+    Mixed {
+        /// One that has.
+        with: String,
+        /// One that has not.
+        without: String,
+    },
+    /// Two members with the same secret.
+    #[error(
+        "`{0}` and `{1}` have the same key: each machine makes its own (`headway node identity`)"
+    )]
+    SameKey(String, String),
     /// Twice the same.
     #[error("{what} `{value}` is there twice")]
     Twice {
@@ -105,9 +128,6 @@ pub enum RosterError {
     /// Not there.
     #[error("there is no member `{0}`")]
     Unknown(String),
-    /// Not signed with the ring's key.
-    #[error("not signed with the ring's key")]
-    Unsigned,
     /// Not a roster as this program writes it.
     #[error("not a roster")]
     Malformed,
@@ -220,6 +240,7 @@ impl Roster {
                 }
             }
         }
+        self.check_keys()?;
         let mut bypassed = std::collections::BTreeSet::new();
         for name in &self.bypassed {
             if !names.contains(name) || !bypassed.insert(name) {
@@ -227,6 +248,30 @@ impl Roster {
             }
         }
         Ok(())
+    }
+
+    fn check_keys(&self) -> Result<(), RosterError> {
+        let with = self.members.iter().find(|member| member.key.is_some());
+        let without = self.members.iter().find(|member| member.key.is_none());
+        if let (Some(with), Some(without)) = (with, without) {
+            let (with, without) = (with.name.clone(), without.name.clone());
+            return Err(RosterError::Mixed { with, without });
+        }
+        let mut halves = std::collections::BTreeMap::new();
+        for member in &self.members {
+            for half in member.key.iter().flat_map(NodeKey::halves) {
+                let other = halves.insert(half, &member.name);
+                if let Some(other) = other {
+                    return Err(RosterError::SameKey(other.clone(), member.name.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether members have keys of their own.
+    pub fn has_keys(&self) -> bool {
+        self.members.iter().any(|member| member.key.is_some())
     }
 
     /// The only way in which it is written.
@@ -354,7 +399,24 @@ impl Roster {
         Ok(next)
     }
 
-    fn next(&self) -> Roster {
+    /// The next version with another key of a member.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there, or somebody else has that key.
+    pub(super) fn with_key(&self, name: &str, key: NodeKey) -> Result<Roster, RosterError> {
+        let mut next = self.next();
+        let mut members = next.members.iter_mut();
+        let member = members.find(|member| member.name == name);
+        member
+            .ok_or_else(|| RosterError::Unknown(name.to_owned()))?
+            .key = Some(key);
+        next.check()?;
+        Ok(next)
+    }
+
+    /// The next version, with nothing changed yet.
+    pub(super) fn next(&self) -> Roster {
         Roster {
             version: self.version.saturating_add(1),
             origin: format!("{:016x}", self.log()),

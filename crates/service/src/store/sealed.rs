@@ -42,7 +42,7 @@ pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The same without the line.
-pub(super) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let fresh = folder.join(format!("{name}.new"));
     let mut file = create(&fresh)?;
     file.write_all(bytes)?;

@@ -1,4 +1,5 @@
-//! What somebody without the key, or with an old datagram, can do: be counted.
+//! What somebody without a key, or with another member's, or with an old datagram, can do: be
+//! counted.
 
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,13 +8,17 @@ use std::time::Duration;
 use headway_node::wire::block::Told;
 use headway_node::wire::{Header, Layout};
 use headway_node::{Key, RingId, Rule};
-use headway_service::internal::control::{self, Message, Sender};
-use headway_service::internal::roster::{Member, Roster, Signed};
+use headway_service::identity::{Identity, Purpose, Signer};
+use headway_service::internal::control::{self, Letter, Message, Sender};
+use headway_service::internal::roster::{Mark, Roster, Signed};
+use headway_service::operator;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::harness::Fleet;
 use crate::observer::closest;
 
-fn rejected(fleet: &Fleet, at: usize, reason: &str) -> u64 {
+pub(crate) fn rejected(fleet: &Fleet, at: usize, reason: &str) -> u64 {
     fleet.status(at)["rejected"][reason].as_u64().unwrap_or(0)
 }
 
@@ -54,20 +59,15 @@ fn forged_truncated_oversized_and_flooded_datagrams_are_counted_and_the_ring_is_
     send(b"");
     send(b"HC");
     let name = RingId([7; 16]);
-    let sender = Sender {
-        name: "x".into(),
-        address: "127.0.0.1:9".into(),
-        mark: Default::default(),
-        wire: 1,
-        newest: 1,
-        drained: true,
-        on_ring: false,
-    };
-    send(&control::write(name, &sender, &Message::Offer, &wrong));
+    for who in ["x", "b"] {
+        let offer = control::write(name, &sender(who, Mark::default()), &Message::Offer, &wrong);
+        send(&offer);
+    }
     for reason in [
         "unauthenticated",
         "length",
         "control_malformed",
+        "control_stranger",
         "control_unauthenticated",
     ] {
         fleet.until(reason, || rejected(&fleet, 0, reason) > 0);
@@ -126,7 +126,7 @@ fn replayed_datagrams_of_a_ring_change_nothing() {
 
 #[test]
 fn a_node_with_another_key_is_a_stranger() {
-    let mut fleet = Fleet::new(42, &["a", "b", "c"], 1, 1);
+    let mut fleet = Fleet::new(42, &["a", "b", "c"], 1, 1).with_shared_key();
     for at in 0..3 {
         fleet.write_config(at, 3);
     }
@@ -148,49 +148,208 @@ fn a_node_with_another_key_is_a_stranger() {
     assert_eq!(fleet.status(0)["permits"], 0);
 }
 
+/// One member is compromised: it has its own secrets and everybody's public keys. It speaks for
+/// itself, and for nobody else. The same with the secrets of those whom it speaks for is the
+/// counter-test: then everything is believed, so a node that took any key would be noticed.
 #[test]
-fn a_roster_that_somebody_else_signed_is_not_taken() {
-    let mut fleet = Fleet::new(43, &["a", "b", "c"], 1, 1);
+fn a_compromised_member_speaks_for_itself_only() {
+    let names = ["a", "b", "c", "d", "e"];
+    let mut fleet = Fleet::new(43, &names, 1, 1);
     fleet.start_all();
     fleet.settle();
-    let wrong = Key::new(b"not the key of the ring").unwrap();
-    let roster = Roster {
-        version: 99,
-        ring: "test".into(),
-        members: vec![Member {
-            name: "evil".into(),
-            address: "127.0.0.1:9".into(),
-            http: None,
-        }],
-        ..Roster::default()
-    };
-    let signed = Signed::new(roster, &wrong);
-    let sender = Sender {
-        name: "evil".into(),
-        address: "127.0.0.1:9".into(),
-        mark: signed.mark(),
-        wire: 1,
-        newest: 1,
-        drained: true,
-        on_ring: false,
+    // e is the one; its node does not run any more, and somebody sits at its keys.
+    let ring = control_ring();
+    let identities: Vec<Identity> = (0..5)
+        .map(|at| fleet.identities(at).list()[0].clone())
+        .collect();
+    let first = fleet.ask(0, "GET", "/v1/roster", None).unwrap();
+    let first: Roster = serde_json::from_value(first).unwrap();
+    let mut evil = first.clone();
+    evil.version = 99;
+    evil.members.truncate(2);
+    let forge = |signers: &[usize]| {
+        let mut forged = Signed::new(evil.clone());
+        for at in signers {
+            let vouch = identities[*at].signer().vouch(&forged.mark().message());
+            assert!(forged.add(vouch));
+        }
+        forged
     };
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let offer = control::write(RingId([0; 16]), &sender, &Message::Offer, &wrong);
-    for _ in 0..10 {
-        socket.send_to(&offer, fleet.address(0)).unwrap();
+    let to = fleet.address(0);
+    let say = |as_name: &str, with: usize, mark: Mark, message: &Message| {
+        let key = identities[with].key_with(
+            "test",
+            Purpose::Control,
+            as_name,
+            ("a", &identities[0].public()),
+        );
+        let bytes = control::write(ring, &sender(as_name, mark), message, &key.unwrap());
+        socket.send_to(&bytes, &to).unwrap();
+    };
+    let refused = |fleet: &Fleet| rejected(fleet, 0, "control_unauthenticated");
+    // As b: an offer, a pong, a letter, signatures, each with e's secrets.
+    let own = Signed::new(first.clone()).mark();
+    let forged = forge(&[4]);
+    let letter = Letter {
+        log: 1,
+        number: 2,
+        is_answer: true,
+        part: 0,
+        parts: 1,
+        bytes: vec![1],
+    };
+    let vouches = |forged: &Signed| Message::Vouches {
+        mark: forged.mark(),
+        list: forged.signatures().collect(),
+    };
+    for message in [
+        Message::Offer,
+        Message::Pong { nonce: 7 },
+        Message::Letter(letter),
+        vouches(&forged),
+    ] {
+        let before = refused(&fleet);
+        say("b", 4, own, &message);
+        fleet.until("refused", || refused(&fleet) > before);
     }
-    fleet.until("counted", || {
-        rejected(&fleet, 0, "control_unauthenticated") > 0
+    // As b, on the ring: a hop with e's key for its own link.
+    let layout = Layout {
+        tokens: 1,
+        payload: 0,
+        rule: Rule::MovingBlock,
+        version: 1,
+    };
+    let hop = identities[4].key_with("test", Purpose::Hop, "e", ("a", &identities[0].public()));
+    let mut bytes = vec![0; layout.bytes()];
+    let header = Header {
+        receiver: 0,
+        sender: 1,
+        ..Header::default()
+    };
+    layout.write(
+        &header,
+        [(1, 5, &[][..])].into_iter(),
+        Some((&Told::default(), &[0])),
+        &hop.unwrap(),
+        &mut bytes,
+    );
+    let before = rejected(&fleet, 0, "unauthenticated");
+    socket.send_to(&bytes, fleet.address(0)).unwrap();
+    fleet.until("refused", || {
+        rejected(&fleet, 0, "unauthenticated") > before
+    });
+    // As itself: a roster that it alone has signed is not taken, and a says so.
+    say("e", 4, forged.mark(), &vouches(&forged));
+    fleet.until("an alarm", || {
+        let alarms = fleet.status(0)["alarms"].to_string();
+        alarms.contains("e offers roster 99, which too few keepers have signed")
     });
     assert_eq!(fleet.status(0)["roster"], 1);
+    assert_eq!(fleet.status(0)["settled"], true);
+    // With a majority's secrets it would have been taken: e serves what it offers.
+    fleet.kill(4);
+    let server = UdpSocket::bind(fleet.address(4)).unwrap();
+    server
+        .set_read_timeout(Some(Duration::from_millis(100)))
+        .unwrap();
+    let proved = forge(&[2, 3, 4]);
+    fleet.until("taken", || {
+        say("e", 4, proved.mark(), &vouches(&proved));
+        for (chunk, bytes) in (0..).zip(proved.bytes().chunks(control::CHUNK_BYTES)) {
+            let digest = proved.mark().digest;
+            let bytes = bytes.to_vec();
+            say(
+                "e",
+                4,
+                proved.mark(),
+                &Message::Chunk {
+                    digest,
+                    chunk,
+                    bytes,
+                },
+            );
+        }
+        fleet.status(0)["roster"] == 99
+    });
+}
+
+pub(crate) fn sender(name: &str, mark: Mark) -> Sender {
+    Sender {
+        name: name.into(),
+        address: "127.0.0.1:9".into(),
+        mark,
+        wire: 1,
+        newest: 1,
+        boot: 7,
+        drained: true,
+        on_ring: false,
+    }
+}
+
+/// What control datagrams of the ring "test" are known by.
+pub(crate) fn control_ring() -> RingId {
+    let digest = Sha256::digest(b"headway ring name 1test");
+    let mut id = RingId([0; 16]);
+    id.0.copy_from_slice(&digest[..16]);
+    id
+}
+
+/// An operator's word begins a new log for everybody; somebody else's does not.
+#[test]
+fn an_operators_word_counts_everywhere() {
+    let names = ["a", "b", "c", "d", "e"];
+    let mut fleet = Fleet::new(45, &names, 1, 1);
+    let [first, other] = [1, 2].map(|number| Signer::new(&[number; 32]));
+    fleet.ring += &format!("operator_key = \"{}\"\n", first.public());
+    fleet.start_all();
+    fleet.settle();
+    // Another key for the operator, by an entry of the log.
+    let next = Signer::new(&[3; 32]);
+    let rotate = |by: &Signer| {
+        let signature = operator::sign_key("test", next.public(), by);
+        let body = json!({ "key": next.public(), "signature": signature });
+        fleet.ask(0, "POST", "/v1/operator", Some(&body))
+    };
+    assert!(rotate(&other).unwrap_err().contains("not signed"));
+    assert_eq!(rotate(&first).unwrap()["version"], 2);
+    fleet.until("all know", || {
+        (0..5).all(|at| fleet.status(at)["roster"] == 2 && fleet.status(at)["settled"] == true)
+    });
+    for at in [2, 3, 4] {
+        fleet.kill(at);
+    }
+    let gone = ["c", "d", "e"];
+    let recover = |more: (&str, Value)| {
+        let mut body = json!({ "gone": gone });
+        body[more.0] = more.1;
+        fleet.ask(0, "POST", "/v1/recover", Some(&body))
+    };
+    let unsigned = recover(("unsigned", true.into())).unwrap();
+    let unsigned = unsigned["unsigned"].as_str().unwrap();
+    let gone = gone.map(str::to_owned);
+    let sign = |by| operator::sign_roster(unsigned, "test", &gone, by).unwrap();
+    for by in [&other, &first] {
+        let refused = recover(("signature", sign(by).into())).unwrap_err();
+        assert!(refused.contains("not signed"), "{refused}");
+    }
+    let more = ["b".to_owned()];
+    assert_eq!(operator::sign_roster(unsigned, "test", &more, &next), None);
+    assert_eq!(
+        recover(("signature", sign(&next).into())).unwrap()["version"],
+        1002
+    );
+    fleet.until("b believes it, too", || {
+        (0..2).all(|at| fleet.status(at)["roster"] == 1002 && fleet.status(at)["settled"] == true)
+    });
 }
 
 #[test]
 fn a_key_that_everybody_can_read_stops_the_node_before_it_starts() {
     let mut fleet = Fleet::new(44, &["a", "b"], 1, 1);
-    let key = fleet.path("ring.key");
-    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     fleet.write_config(0, 2);
+    let key = fleet.path("a.identity");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     fleet.start(0);
     assert_eq!(fleet.wait(0), 2);
     assert!(fleet.log(0).contains("chmod 600"), "{}", fleet.log(0));

@@ -28,8 +28,7 @@ fn remove(fleet: &Fleet, by: usize, name: &str) {
 }
 
 fn add(fleet: &Fleet, by: usize, at: usize) -> Value {
-    let body = json!({ "name": fleet.names[at], "address": fleet.address(at) });
-    let added = fleet.ask(by, "POST", "/v1/members", Some(&body));
+    let added = fleet.ask(by, "POST", "/v1/members", Some(&fleet.member(at)));
     added.expect("added")
 }
 
@@ -57,7 +56,7 @@ fn a_paused_node_that_was_removed_begins_nothing_when_it_goes_on() {
 
 #[test]
 fn a_changed_key_never_brings_back_an_old_roster() {
-    let mut fleet = Fleet::new(61, &["a", "b", "c", "d"], 1, 1);
+    let mut fleet = Fleet::new(61, &["a", "b", "c", "d"], 1, 1).with_shared_key();
     fleet.start_all();
     fleet.settle();
     remove(&fleet, 0, "b");

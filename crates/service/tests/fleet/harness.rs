@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use headway_service::client;
 use headway_service::config::{Settings, Sources};
+use headway_service::identity::Identities;
 use headway_service::internal::run_speaking;
 use serde_json::Value;
 
@@ -68,6 +69,8 @@ pub(crate) struct Fleet {
     pub(crate) hosts: Option<String>,
     /// Over Zenoh, with certificates that are in a folder of this name.
     pub(crate) certificates: Option<&'static str>,
+    /// All share one key; else each has its own.
+    pub(crate) shared_key: bool,
     /// More variables for some nodes.
     pub(crate) variables: Vec<(usize, &'static str, String)>,
 }
@@ -93,8 +96,32 @@ impl Fleet {
             timing: QUICK.to_owned(),
             hosts: None,
             certificates: None,
+            shared_key: false,
             variables: Vec::new(),
         }
+    }
+
+    /// All nodes share one key.
+    pub(crate) fn with_shared_key(mut self) -> Fleet {
+        self.shared_key = true;
+        self
+    }
+
+    /// A node's key pairs, which are not in its state's folder: tests lose that.
+    pub(crate) fn identities(&self, at: usize) -> Identities {
+        let path = self.path(&format!("{}.identity", self.names[at]));
+        Identities::open(&path).expect("an identity")
+    }
+
+    /// What `headway node add` sends for a node.
+    pub(crate) fn member(&self, at: usize) -> Value {
+        let mut member = serde_json::json!({
+            "name": self.names[at], "address": self.address(at),
+        });
+        if !self.shared_key {
+            member["key"] = self.identities(at).public().to_string().into();
+        }
+        member
     }
 
     /// Every node runs a command that says when it begins and ends, for `seconds`.
@@ -145,24 +172,32 @@ impl Fleet {
         });
         let mut text = format!(
             "[node]\nname = \"{name}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\n\
-             state_dir = \"{folder}/state-{name}\"\n{6}{transport}\
+             state_dir = \"{folder}/state-{name}\"\n\
+             identity_file = \"{folder}/{name}.identity\"\n{6}{transport}\
              [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n\
              token_file = \"{folder}/api.token\"\n{4}\n\
-             [ring]\nname = \"test\"\nkey_file = \"{folder}/ring.key\"\n{5}",
+             [ring]\nname = \"test\"\n{7}{5}",
             self.address(at),
             self.timing,
             self.socket(at).display(),
             self.http(at),
             self.more,
             self.ring,
-            self.node
+            self.node,
+            match self.shared_key {
+                true => format!("key_file = \"{folder}/ring.key\"\n"),
+                false => String::new(),
+            }
         );
-        if at >= members {
+        if at >= members && self.shared_key {
             text += &format!("seeds = [\"{}\"]\n", self.address(0));
         } else {
             for (place, name) in self.names.iter().enumerate().take(members) {
                 let address = self.address(place);
                 text += &format!("[[ring.members]]\nname = \"{name}\"\naddress = \"{address}\"\n");
+                if !self.shared_key {
+                    text += &format!("key = \"{}\"\n", self.identities(place).public());
+                }
             }
         }
         fs::write(self.path(&format!("{name}.toml")), text).expect("written");

@@ -6,7 +6,8 @@ use crate::harness::Fleet;
 use crate::observer::closest;
 
 fn add(fleet: &Fleet, by: usize, at: usize, force: bool) -> Result<serde_json::Value, String> {
-    let body = json!({ "name": fleet.names[at], "address": fleet.address(at), "force": force });
+    let mut body = fleet.member(at);
+    body["force"] = force.into();
     fleet.ask(by, "POST", "/v1/members", Some(&body))
 }
 
@@ -152,12 +153,29 @@ fn a_lost_majority_of_keepers_is_recovered_on_somebodys_word() {
     assert_eq!(fleet.status(0)["roster"], 1);
     let version = &recover(&fleet, &["c", "d", "e"]).unwrap()["version"];
     assert_eq!(*version, 1001);
+    // a's word is not b's: without an operator's key, somebody says it there, too.
+    fleet.until("b hears of it and does not believe it", || {
+        let alarms = fleet.status(1)["alarms"].to_string();
+        alarms.contains("a offers roster 1001, which too few keepers have signed")
+    });
+    assert_eq!(fleet.status(1)["roster"], 1);
+    let gone = gone(&["c", "d", "e"]);
+    let there = fleet.ask(1, "POST", "/v1/recover", Some(&gone)).unwrap();
+    assert_eq!(there["version"], 1001);
     fleet.until("two are left", || {
         let left = |at| fleet.status(at)["settled"] == true && fleet.status(at)["members"] == 2;
         left(0) && left(1)
     });
     // The new log decides: a third member comes, and it is one that was not gone after all.
     fleet.start(2);
+    fleet.until("c hears of it and does not believe it", || {
+        fleet.status(2)["alarms"]
+            .to_string()
+            .contains("roster 1001")
+    });
+    assert_eq!(fleet.status(2)["permits"], 0);
+    let there = fleet.ask(2, "POST", "/v1/recover", Some(&gone)).unwrap();
+    assert_eq!(there["version"], 1001);
     fleet.until("c is outside", || fleet.status(2)["phase"] == "outside");
     fleet.until("added again", || add(&fleet, 1, 2, false).is_ok());
     fleet.until("three", || {

@@ -16,6 +16,7 @@ const RECONNECTED: Duration = Duration::from_secs(10);
 impl Fleet {
     /// Over Zenoh, everybody with a certificate of one authority.
     fn certified(&mut self) -> Authority {
+        self.shared_key = true;
         let authority = Authority::create(&self.path("certificates")).expect("an authority");
         for (at, name) in self.names.iter().enumerate() {
             let address = self.address(at);
@@ -44,6 +45,7 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
         // TCP needs answers.
         one_way: false,
         killed: &[6, 0],
+        moves: 3,
     };
     trial.everything(&mut network, &weather);
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches};
 use headway_answer::plan::breach;
 use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, keys};
+use headway_service::identity::{Identities, NoKey, NodeKey};
 use headway_service::{Stopped, secret};
 
 use crate::failure::{Answer, Failure, is_stdin, read_text};
@@ -80,9 +81,38 @@ pub(super) struct CheckArgs {
 pub(super) struct InitArgs {
     /// Where to write the example; standard output if left out
     file: Option<PathBuf>,
-    /// Also make a new key in this file, readable by this user only
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
+    /// A member, with the key that `headway node identity` prints on its machine; again for
+    /// each, in the order of the ring
+    #[arg(
+        long = "member",
+        value_name = "NAME=ADDRESS=KEY",
+        value_parser = member,
+        conflicts_with = "shared_key"
+    )]
+    members: Vec<Member>,
+    /// For first steps, instead of a key for each member: make one that all share, in this file,
+    /// readable by this user only
+    #[arg(long, value_name = "FILE", alias = "key")]
+    shared_key: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug)]
+struct Member {
+    name: String,
+    address: String,
+    key: NodeKey,
+}
+
+fn member(text: &str) -> Result<Member, String> {
+    let parts: Vec<&str> = text.split('=').collect();
+    let [name, address, key] = parts[..] else {
+        return Err("expected NAME=ADDRESS=KEY".into());
+    };
+    Ok(Member {
+        name: name.to_owned(),
+        address: address.to_owned(),
+        key: key.parse().map_err(|error: NoKey| error.to_string())?,
+    })
 }
 
 fn sources(given: &Given) -> Result<Sources, Failure> {
@@ -157,29 +187,45 @@ pub(super) fn serve(given: &Given) -> Result<Answer, Failure> {
 }
 
 pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
-    if let Some(path) = &args.key {
+    let mut example = example();
+    if let Some(path) = &args.shared_key {
         secret::create(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => Failure::new(format!(
                 "there is a key in {} already, and it is left as it is",
                 path.display()
             ))
-            .help("to use it, drop --key and set ring.key_file; for a new one, give another --key"),
+            .help(
+                "to use it, drop --shared-key and set ring.key_file; for a new one, give another \
+                 --shared-key",
+            ),
             _ => Failure::writing(path, &error),
         })?;
         eprintln!(
             "wrote a new key to {}: copy it to every member, mode 600",
             path.display()
         );
-    }
-    let mut example = example();
-    if let Some(path) = &args.key {
         // The example says where the key is that was just made, wherever the node is started.
         let path = std::path::absolute(path).map_err(|error| Failure::reading(path, &error))?;
-        let line = |line: &str| match line.strip_prefix("key_file = ") {
+        let lines = example.lines().filter(|line| !line.starts_with("key = "));
+        let line = |line: &str| match line.strip_prefix("# key_file = \"/etc/headway/ring.key") {
             Some(_) => format!("key_file = {:?}\n", path.display().to_string()),
             None => format!("{line}\n"),
         };
-        example = example.lines().map(line).collect();
+        example = lines.map(line).collect();
+    }
+    if !args.members.is_empty() {
+        let (before, after) = (
+            example.find("[[ring.members]]"),
+            example.find("\n# Certificates"),
+        );
+        let members = args.members.iter().map(|member| {
+            let Member { name, address, key } = member;
+            format!("[[ring.members]]\nname = {name:?}\naddress = {address:?}\nkey = \"{key}\"\n")
+        });
+        let members: String = members.collect();
+        if let (Some(before), Some(after)) = (before, after) {
+            example.replace_range(before..after, &members);
+        }
     }
     match &args.file {
         None => print!("{example}"),
@@ -196,8 +242,13 @@ pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
 pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
     let sources = sources(&args.given)?;
     let settings = Settings::read(&sources).map_err(|mistakes| mistaken(&sources, mistakes))?;
-    let key = secret::key(&settings.ring.key_file);
-    key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
+    match &settings.ring.key_file {
+        Some(path) => {
+            let key = secret::key(path);
+            key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
+        }
+        None => check_identity(&settings)?,
+    }
     if let Some(tls) = settings.zenoh.tls() {
         let key = secret::private(&tls.key);
         key.map_err(|error| Failure::new(format!("zenoh.key_file: {error}")))?;
@@ -227,6 +278,33 @@ pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
         );
     }
     Ok(Answer::Yes)
+}
+
+/// Refuses key pairs that the list of members does not name.
+fn check_identity(settings: &Settings) -> Result<(), Failure> {
+    let path = settings.identity_file();
+    let here = Identities::read(&path);
+    let here = here.map_err(|error| {
+        Failure::new(format!("node.identity_file: {error}")).help(format!(
+            "`headway node identity {}` makes one, and prints the key for ring.members",
+            path.display()
+        ))
+    })?;
+    let name = &settings.node.name;
+    let mut members = settings.ring.members.iter();
+    let listed = members.find(|member| member.name == *name);
+    let listed = listed.and_then(|member| member.key);
+    let known = |key: &NodeKey| here.list().iter().any(|here| here.public() == *key);
+    match listed.filter(|key| !known(key)) {
+        None => Ok(()),
+        Some(key) => Err(Failure::new(format!(
+            "ring.members: {name} has the key {key}, and this machine has {} (node.identity_file, \
+             {})",
+            here.public(),
+            path.display()
+        ))
+        .help("is this file another machine's, or was its key changed since?")),
+    }
 }
 
 /// Refuses an order of the ring in which two may hold permits together who may not be down

@@ -19,6 +19,7 @@ fn first() -> Roster {
         name: format!("k{at}"),
         address: format!("10.0.0.{}:7400", at + 1),
         http: None,
+        key: None,
     };
     Roster {
         version: 1,

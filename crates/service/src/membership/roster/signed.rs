@@ -1,66 +1,85 @@
-//! Rosters with their signatures, and what they are known by.
+//! Rosters with the signatures that prove them, and what they are known by.
 
-use headway_node::{Key, MAC_BYTES};
+use std::collections::BTreeMap;
+
 use sha2::{Digest as _, Sha256};
 
 use super::{Roster, RosterError};
+use crate::identity::{SignerKey, Vouch};
 
 /// SHA-256 of a roster's bytes.
 pub type Digest = [u8; 32];
 
-const SIGNED_AS: &[u8] = b"headway roster 1";
+const SIGNED_AS: &[u8] = b"headway roster 2";
 
-/// A roster with its signature, as it is kept and passed on.
+/// A roster, as it is passed on, and who has signed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
     roster: Roster,
     bytes: Vec<u8>,
     digest: Digest,
+    signatures: BTreeMap<SignerKey, [u8; 64]>,
 }
 
 impl Signed {
-    /// Signs a roster.
-    pub fn new(roster: Roster, key: &Key) -> Signed {
-        let mut bytes = roster.bytes();
-        let digest = Sha256::digest(&bytes).into();
-        let mac = key.sign(&[SIGNED_AS, &bytes].concat());
-        bytes.extend_from_slice(&mac);
+    /// A roster that nobody has signed.
+    pub fn new(roster: Roster) -> Signed {
+        let bytes = roster.bytes();
         Signed {
-            roster,
+            digest: Sha256::digest(&bytes).into(),
             bytes,
-            digest,
+            roster,
+            signatures: BTreeMap::new(),
         }
     }
 
-    /// A roster that this node has kept itself, signed anew if it was with another key.
+    /// A roster as it is passed on: whether it makes sense, and is of this ring.
     ///
     /// # Errors
     ///
     /// What is wrong with it.
-    pub fn read_kept(bytes: &[u8], ring: &str, key: &Key) -> Result<Signed, RosterError> {
-        let body = &bytes[..bytes.len().saturating_sub(MAC_BYTES)];
-        Ok(Signed::new(read_body(body, ring)?, key))
+    pub fn read(bytes: &[u8], ring: &str) -> Result<Signed, RosterError> {
+        let roster: Roster = serde_json::from_slice(bytes).map_err(|_| RosterError::Malformed)?;
+        if roster.bytes() != bytes {
+            return Err(RosterError::Malformed);
+        }
+        roster.check()?;
+        if roster.ring != ring {
+            return Err(RosterError::OtherRing(roster.ring));
+        }
+        Ok(Signed::new(roster))
     }
 
-    /// Checks a signature, and that the roster makes sense and is of this ring.
+    /// A roster that this node has kept itself.
     ///
     /// # Errors
     ///
     /// What is wrong with it.
-    pub fn read(bytes: &[u8], ring: &str, key: &Key) -> Result<Signed, RosterError> {
-        let at = bytes
-            .len()
-            .checked_sub(MAC_BYTES)
-            .ok_or(RosterError::Malformed)?;
-        let (body, mac) = bytes.split_at(at);
-        if !key.verify(&[SIGNED_AS, body].concat(), mac) {
-            return Err(RosterError::Unsigned);
+    pub fn read_kept(bytes: &[u8], ring: &str) -> Result<Signed, RosterError> {
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let (body, rest) = bytes.split_at(end.ok_or(RosterError::Malformed)?);
+        let mut signed = Signed::read(body, ring)?;
+        let kept: BTreeMap<SignerKey, String> =
+            serde_json::from_slice(rest).map_err(|_| RosterError::Malformed)?;
+        for (by, signature) in kept {
+            let mut bytes = [0; 64];
+            let read = hex::decode_to_slice(signature, &mut bytes);
+            read.map_err(|_| RosterError::Malformed)?;
+            signed.signatures.insert(by, bytes);
         }
-        Ok(Signed {
-            roster: read_body(body, ring)?,
-            digest: Sha256::digest(body).into(),
-            bytes: bytes.to_vec(),
-        })
+        Ok(signed)
+    }
+
+    /// The roster and its signatures, to be kept.
+    pub fn kept(&self) -> Vec<u8> {
+        let signatures = self.signatures.iter();
+        let signatures: BTreeMap<_, _> = signatures
+            .map(|(by, signature)| (by, hex::encode(signature)))
+            .collect();
+        let mut bytes = [&self.bytes[..], b"\n"].concat();
+        // A map of texts is always written.
+        bytes.extend(serde_json::to_vec(&signatures).unwrap_or_default());
+        bytes
     }
 
     /// The roster.
@@ -68,7 +87,7 @@ impl Signed {
         &self.roster
     }
 
-    /// The roster and its signature, as bytes.
+    /// The roster as bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -81,18 +100,21 @@ impl Signed {
             size: self.bytes.len() as u32,
         }
     }
-}
 
-fn read_body(body: &[u8], ring: &str) -> Result<Roster, RosterError> {
-    let roster: Roster = serde_json::from_slice(body).map_err(|_| RosterError::Malformed)?;
-    if roster.bytes() != body {
-        return Err(RosterError::Malformed);
+    /// Who has signed it.
+    pub fn signatures(&self) -> impl Iterator<Item = Vouch> {
+        self.signatures.iter().map(|(by, bytes)| (*by, *bytes))
     }
-    roster.check()?;
-    if roster.ring != ring {
-        return Err(RosterError::OtherRing(roster.ring));
+
+    /// One more signature, if it is new and right. Whether it was.
+    pub fn add(&mut self, (by, signature): Vouch) -> bool {
+        let new = !self.signatures.contains_key(&by);
+        let right = new && by.verify(&self.mark().message(), &signature);
+        if right {
+            self.signatures.insert(by, signature);
+        }
+        right
     }
-    Ok(roster)
 }
 
 /// What a roster is known by without its members.
@@ -102,7 +124,7 @@ pub struct Mark {
     pub version: u64,
     /// Its digest.
     pub digest: Digest,
-    /// How many bytes it has, signature included.
+    /// How many bytes it has.
     pub size: u32,
 }
 
@@ -117,5 +139,11 @@ impl Mark {
     /// Two files that say different things about the first roster.
     pub fn contradicts(&self, other: &Mark) -> bool {
         self.version == 1 && other.version == 1 && self.digest != other.digest
+    }
+
+    /// What is signed. The digest says which ring it is of.
+    pub fn message(&self) -> Vec<u8> {
+        let (version, size) = (self.version.to_be_bytes(), self.size.to_be_bytes());
+        [SIGNED_AS, &version, &self.digest, &size].concat()
     }
 }

@@ -1,6 +1,5 @@
-use headway_node::Key;
-
 use super::*;
+use crate::identity::Identity;
 
 pub(crate) fn roster(names: &[&str]) -> Roster {
     Roster {
@@ -12,39 +11,60 @@ pub(crate) fn roster(names: &[&str]) -> Roster {
             .map(|(at, name)| Member {
                 name: (*name).into(),
                 address: format!("127.0.0.1:{}", 7400 + at),
-                http: None,
+                ..Member::default()
             })
             .collect(),
         ..Roster::default()
     }
 }
 
-fn key() -> Key {
-    Key::new(b"a key for tests only").unwrap()
+fn identity(number: u8) -> Identity {
+    Identity::new(&[number; 64])
 }
 
 #[test]
-fn a_signed_roster_is_read_back_and_no_bit_of_it_can_change() {
-    let signed = Signed::new(roster(&["a", "b", "c"]), &key());
-    assert_eq!(
-        Signed::read(signed.bytes(), "web", &key()),
-        Ok(signed.clone())
-    );
-    for at in 0..signed.bytes().len() {
-        let mut bytes = signed.bytes().to_vec();
-        bytes[at] ^= 1;
-        assert_eq!(
-            Signed::read(&bytes, "web", &key()),
-            Err(RosterError::Unsigned)
-        );
-    }
-    let other = Signed::read(signed.bytes(), "mail", &key());
+fn a_signature_is_of_one_roster_and_is_kept_with_it() {
+    let mut signed = Signed::new(roster(&["a", "b", "c"]));
+    assert_eq!(Signed::read(signed.bytes(), "web"), Ok(signed.clone()));
+    let other = Signed::read(signed.bytes(), "mail");
     assert_eq!(other, Err(RosterError::OtherRing("web".into())));
-    let forged = Signed::new(roster(&["a"]), &Key::new(b"another key for this").unwrap());
+    let vouch = identity(1).signer().vouch(&signed.mark().message());
+    let mut changed = Signed::new(roster(&["a", "b"]));
+    assert!(!changed.add(vouch), "it is of another roster");
+    let by_another = (identity(2).signer().public(), vouch.1);
+    assert!(!signed.add(by_another));
+    assert!(signed.add(vouch) && !signed.add(vouch), "once");
+    assert_eq!(Signed::read_kept(&signed.kept(), "web"), Ok(signed.clone()));
+    let without = [signed.bytes(), b"\n{}"].concat();
     assert_eq!(
-        Signed::read(forged.bytes(), "web", &key()),
-        Err(RosterError::Unsigned)
+        Signed::read_kept(&without, "web").map(|it| it.signatures().count()),
+        Ok(0)
     );
+}
+
+#[test]
+fn every_member_has_a_key_of_its_own_or_none_has() {
+    let mut roster = roster(&["a", "b", "c"]);
+    for (number, member) in (1..).zip(&mut roster.members) {
+        member.key = Some(identity(number).public());
+    }
+    assert_eq!(roster.check(), Ok(()));
+    let mut mixed = roster.clone();
+    mixed.members[1].key = None;
+    let refused = mixed.check().unwrap_err().to_string();
+    assert!(
+        refused.starts_with("`a` has a key and `b` has none"),
+        "{refused}"
+    );
+    let same = roster.with_key("c", identity(1).public());
+    assert_eq!(same, Err(RosterError::SameKey("a".into(), "c".into())));
+    // Half of somebody's key, so that its signatures would count twice.
+    let mut bytes = [2; 64];
+    bytes[..32].fill(7);
+    let half = roster.with_key("c", Identity::new(&bytes).public());
+    assert_eq!(half, Err(RosterError::SameKey("b".into(), "c".into())));
+    let other = roster.with_key("c", identity(9).public()).unwrap();
+    assert_eq!((other.version, other.check()), (2, Ok(())));
 }
 
 #[test]
@@ -53,7 +73,7 @@ fn changes_count_up_and_keep_the_order() {
     let new = Member {
         name: "x".into(),
         address: "127.0.0.1:9000".into(),
-        http: None,
+        ..Member::default()
     };
     let second = first.with(new.clone(), Some("a")).unwrap();
     let names: Vec<&str> = second.members.iter().map(|member| &*member.name).collect();

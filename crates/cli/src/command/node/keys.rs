@@ -1,0 +1,94 @@
+//! Keys of nodes and operators: made, printed, changed.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+use headway_service::identity::{Identities, create_operator, read_operator};
+use headway_service::operator;
+use serde_json::{Value, json};
+
+use super::{SocketArgs, ask, text};
+use crate::failure::{Answer, Failure};
+
+#[derive(ClapArgs, Debug)]
+pub(super) struct IdentityArgs {
+    /// Where the node's key pairs are, or are to be (node.identity_file)
+    #[arg(default_value = "/var/lib/headway/identity")]
+    file: PathBuf,
+    /// An operator's key instead, in this file, which stays on the operator's own machine
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    operator: Option<PathBuf>,
+}
+
+/// Prints a public key; the secret one is made if there is none.
+pub(super) fn identity(args: &IdentityArgs) -> Result<Answer, Failure> {
+    if let Some(path) = &args.operator {
+        if !path.exists() {
+            create_operator(path).map_err(|error| Failure::writing(path, &error))?;
+            eprintln!("wrote a new key to {}: keep it to yourself", path.display());
+        }
+        println!("{}", read_operator(path).map_err(Failure::new)?.public());
+        return Ok(Answer::Yes);
+    }
+    let new = !args.file.exists();
+    let identities = Identities::open(&args.file).map_err(Failure::new)?;
+    if new {
+        let file = args.file.display();
+        eprintln!("wrote new key pairs to {file}: they stay on this machine");
+    }
+    println!("{}", identities.public());
+    Ok(Answer::Yes)
+}
+
+#[derive(ClapArgs, Debug)]
+pub(super) struct RotateArgs {
+    /// The operator's key instead: the file with the old one
+    #[arg(long, value_name = "FILE", requires = "to")]
+    operator: Option<PathBuf>,
+    /// The file with the operator's new one, from `headway node identity --operator FILE`
+    #[arg(long, value_name = "FILE", requires = "operator")]
+    to: Option<PathBuf>,
+    #[command(flatten)]
+    socket: SocketArgs,
+}
+
+/// Changes this node's key, or the operator's.
+pub(super) fn rotate(args: &RotateArgs) -> Result<Answer, Failure> {
+    let socket = &args.socket.socket;
+    let (Some(old), Some(new)) = (&args.operator, &args.to) else {
+        let answer = ask(socket, "POST", "/v1/rotate-key", None)?;
+        println!("roster {}: this node has another key", answer["version"]);
+        return Ok(Answer::Yes);
+    };
+    let [old, new] = [old, new].map(|path| read_operator(path).map_err(Failure::new));
+    let (old, new) = (old?, new?.public());
+    let roster = ask(socket, "GET", "/v1/roster", None)?;
+    let signature = operator::sign_key(text(&roster["ring"]), new, &old);
+    let body = json!({ "key": new, "signature": signature });
+    let answer = ask(socket, "POST", "/v1/operator", Some(&body))?;
+    println!("roster {}: the operator has another key", answer["version"]);
+    Ok(Answer::Yes)
+}
+
+/// Has an operator sign the roster that begins a new log.
+pub(super) fn sign(socket: &Path, gone: &[String], file: &Path) -> Result<String, Failure> {
+    let signer = read_operator(file).map_err(Failure::new)?;
+    let roster = ask(socket, "GET", "/v1/roster", None)?;
+    let body = json!({ "gone": gone, "unsigned": true });
+    let next = ask(socket, "POST", "/v1/recover", Some(&body))?;
+    let ring = text(&roster["ring"]);
+    operator::sign_roster(text(&next["unsigned"]), ring, gone, &signer).ok_or_else(|| {
+        Failure::new("the node wants something else signed than a roster without those members")
+    })
+}
+
+/// The members as another node's file lists them.
+pub(super) fn as_toml(members: &[Value]) -> String {
+    let member = |member: &Value| {
+        let (name, address) = (text(&member["name"]), text(&member["address"]));
+        let key = member["key"].as_str();
+        let key = key.map_or_else(String::new, |key| format!("key = {key:?}\n"));
+        format!("[[ring.members]]\nname = {name:?}\naddress = {address:?}\n{key}")
+    };
+    members.iter().map(member).collect()
+}

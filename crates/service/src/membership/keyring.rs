@@ -1,0 +1,108 @@
+//! The keys of datagrams: one that all share, or one for each pair, derived once.
+
+use std::collections::BTreeMap;
+
+use headway_node::Key;
+
+use super::roster::MAX_MEMBERS;
+use crate::identity::{Identities, Identity, NodeKey, Purpose, Vouch};
+
+/// What a node authenticates datagrams with.
+#[derive(Clone, Debug)]
+pub enum Credentials {
+    /// A key that all members share.
+    Shared(Key),
+    /// Key pairs of its own.
+    Own(Identities),
+}
+
+/// Derived keys that are remembered at most.
+const MAX_KEYS: usize = 4 * MAX_MEMBERS;
+
+pub(crate) struct Keyring {
+    credentials: Credentials,
+    ring: String,
+    name: String,
+    /// By the own public key, the other's, its name, and what for.
+    derived: BTreeMap<(NodeKey, NodeKey, String, Purpose), Key>,
+}
+
+impl Keyring {
+    pub(crate) fn new(credentials: Credentials, ring: &str, name: &str) -> Keyring {
+        Keyring {
+            credentials,
+            ring: ring.to_owned(),
+            name: name.to_owned(),
+            derived: BTreeMap::new(),
+        }
+    }
+
+    /// The key that all share, if there is one.
+    pub(crate) const fn shared(&self) -> Option<&Key> {
+        match &self.credentials {
+            Credentials::Shared(key) => Some(key),
+            Credentials::Own(_) => None,
+        }
+    }
+
+    /// Another key that all share.
+    pub(crate) fn set_shared(&mut self, key: Key) {
+        self.credentials = Credentials::Shared(key);
+    }
+
+    /// The node's own key pairs, if it has any.
+    pub(crate) fn identities(&mut self) -> Option<&mut Identities> {
+        match &mut self.credentials {
+            Credentials::Shared(_) => None,
+            Credentials::Own(identities) => Some(identities),
+        }
+    }
+
+    fn list(&self) -> &[Identity] {
+        match &self.credentials {
+            Credentials::Shared(_) => &[],
+            Credentials::Own(identities) => identities.list(),
+        }
+    }
+
+    /// What this node signs, once with each of its key pairs.
+    pub(crate) fn vouch(&self, message: &[u8]) -> Vec<Vouch> {
+        let list = self.list().iter();
+        list.map(|identity| identity.signer().vouch(message))
+            .collect()
+    }
+
+    /// Whether it has this key pair.
+    pub(crate) fn is_own(&self, key: &NodeKey) -> bool {
+        self.list().iter().any(|identity| identity.public() == *key)
+    }
+
+    /// The keys for control datagrams from and to another: one for each of this node's key
+    /// pairs, which are two only while it changes from one to the other.
+    pub(crate) fn control(&mut self, name: &str, other: &NodeKey) -> Vec<Key> {
+        let own: Vec<NodeKey> = self.list().iter().map(Identity::public).collect();
+        let keys = own.iter();
+        keys.filter_map(|own| self.key(own, (name, other), Purpose::Control))
+            .collect()
+    }
+
+    /// The key for a neighbour on a ring whose roster has this key of the node itself.
+    pub(crate) fn hop(&mut self, own: &NodeKey, other: (&str, &NodeKey)) -> Option<Key> {
+        self.key(own, other, Purpose::Hop)
+    }
+
+    fn key(&mut self, own: &NodeKey, other: (&str, &NodeKey), purpose: Purpose) -> Option<Key> {
+        let at = (*own, *other.1, other.0.to_owned(), purpose);
+        if let Some(key) = self.derived.get(&at) {
+            return Some(key.clone());
+        }
+        let mut list = self.list().iter();
+        let identity = list.find(|identity| identity.public() == *own)?;
+        let key = identity.key_with(&self.ring, purpose, &self.name, other)?;
+        if self.derived.len() >= MAX_KEYS {
+            self.derived.clear();
+        }
+        self.derived.insert(at, key.clone());
+        Some(key)
+    }
+}

@@ -1,0 +1,154 @@
+//! Whom a datagram is from, and which keys it goes by.
+
+use std::time::Duration;
+
+use headway_node::{Config, Key};
+
+use super::control::{self, Message, Refused};
+use super::poll::Poll;
+use super::roster::{MAX_MEMBERS, Member, Roster};
+use super::{Membership, NodeKey};
+use crate::agent::alarm::{Alarm, Reason};
+
+/// How somebody stands to this node's roster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Peer {
+    Member,
+    /// It is about to become one, or was one: it may ask and be told, and no more.
+    Guest,
+}
+
+impl Membership {
+    /// A control datagram has arrived.
+    pub(crate) fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
+        let name = control::sender(datagram).unwrap_or_default();
+        let (keys, peer) = self.keys_from(name);
+        let read = control::read(datagram, self.ring, &keys, self.newest);
+        let (mut sender, message) = match read {
+            Ok(read) => read,
+            Err(reason) => {
+                self.note_refused(reason);
+                return self.reject(Reason::Control(reason));
+            }
+        };
+        if self.keyring.shared().is_none() {
+            let between_members = matches!(
+                message,
+                Message::Letter(_)
+                    | Message::Rollouts { .. }
+                    | Message::Hearsay { .. }
+                    | Message::Vouches { .. }
+            );
+            if peer == Peer::Guest && between_members {
+                return self.reject(Reason::Control(Refused::Stranger));
+            }
+            // Nobody is where it says it is if the roster says something else.
+            let named = |member: &&Member| member.name == sender.name;
+            let address = { self.listed() }.find(named);
+            match address.map(|member| member.address.clone()) {
+                Some(address) => sender.address = address,
+                None => self.remember(&sender.name, &sender.address),
+            }
+        }
+        let cloned = self.clones.hear(now, &sender.name, sender.boot);
+        let alarm = Alarm::Cloned(sender.name.clone());
+        self.alarms.set(cloned, alarm);
+        self.handle_message(now, &sender, &message);
+    }
+
+    fn remember(&mut self, name: &str, address: &str) {
+        if self.heard_at.len() >= MAX_MEMBERS {
+            self.heard_at.clear();
+        }
+        self.heard_at.insert(address.to_owned(), name.to_owned());
+    }
+
+    /// The members, or, without a roster, those that the file lists.
+    fn listed(&self) -> impl Iterator<Item = &Member> + Clone {
+        let file = &self.settings.ring.members;
+        let roster = self.current.as_ref().map(|roster| &roster.members);
+        roster.unwrap_or(file).iter()
+    }
+
+    /// Those that are about to come, or have left.
+    fn guests(&self) -> impl Iterator<Item = &Member> {
+        let asked = self.poll.iter().flat_map(Poll::new_members);
+        let proposed = self.proposals.values();
+        let proposed = proposed.flat_map(|proposal| &proposal.next.members);
+        asked
+            .into_iter()
+            .chain(proposed)
+            .chain(self.former.values())
+    }
+
+    /// Somebody whose key this node knows.
+    fn peer(&self, is_it: impl Fn(&&Member) -> bool) -> Option<(&Member, Peer)> {
+        let me = &self.settings.node.name;
+        let member = self.listed().find(&is_it).map(|one| (one, Peer::Member));
+        let guest = || self.guests().find(&is_it).map(|one| (one, Peer::Guest));
+        // This node writes no letters to itself, and nobody else has its name.
+        member.or_else(guest).filter(|(one, _)| one.name != *me)
+    }
+
+    fn keys_from(&mut self, name: &str) -> (Vec<Key>, Peer) {
+        if let Some(key) = self.keyring.shared() {
+            return (vec![key.clone()], Peer::Member);
+        }
+        let known = self.peer(|member| member.name == name);
+        let known = known.and_then(|(member, peer)| Some((member.key?, peer)));
+        let Some((key, peer)) = known else {
+            return (Vec::new(), Peer::Guest);
+        };
+        (self.keyring.control(name, &key), peer)
+    }
+
+    /// The keys for a datagram to an address: none if nobody is known there.
+    pub(super) fn keys_to(&mut self, address: &str) -> Vec<Key> {
+        if let Some(key) = self.keyring.shared() {
+            return vec![key.clone()];
+        }
+        let there = self.heard_at.get(address);
+        let known = self.peer(|member| member.address == address);
+        let known = known.or_else(|| self.peer(|member| Some(&member.name) == there));
+        let known = known.and_then(|(member, _)| Some((member.name.clone(), member.key?)));
+        let Some((name, key)) = known else {
+            return Vec::new();
+        };
+        self.keyring.control(&name, &key)
+    }
+
+    /// The keys of the links to both neighbours, before this node and after it.
+    pub(crate) fn link_keys(&mut self, config: &Config) -> Option<[Key; 2]> {
+        if let Some(key) = self.keyring.shared() {
+            return Some([key.clone(), key.clone()]);
+        }
+        let own = self.own_key()?;
+        let mut key = |node| {
+            let member = self.member_at(node)?;
+            let (name, key) = (member.name.clone(), member.key?);
+            self.keyring.hop(&own, (&name, &key))
+        };
+        Some([key(config.predecessor())?, key(config.successor())?])
+    }
+
+    /// The key that the roster has for this node.
+    pub(super) fn own_key(&self) -> Option<NodeKey> {
+        let roster = self.current.as_ref()?;
+        roster.member(&self.settings.node.name)?.key
+    }
+
+    /// Whether members have keys of their own.
+    pub(crate) const fn has_keys(&self) -> bool {
+        self.keyring.shared().is_none()
+    }
+
+    /// There is a new roster: who has left it is still told so, for a while.
+    pub(super) fn follow_peers(&mut self, old: Option<&Roster>, new: &Roster) {
+        let left = old.iter().flat_map(|old| &old.members);
+        let left = left.filter(|member| new.member(&member.name).is_none());
+        let left = left.map(|member| (member.name.clone(), member.clone()));
+        self.former.extend(left);
+        self.former.retain(|name, _| new.member(name).is_none());
+        self.clones.retain(|name| new.member(name).is_some());
+    }
+}
