@@ -72,7 +72,8 @@ struct GrantsWhatHasGone;
 impl Sabotage for GrantsWhatHasGone {
     fn after(&mut self, node: &mut Machine) {
         let settled = node.settled();
-        let gone = |token: &&mut Token| settled && token.rounds == 0 && token.fence % 5 == 0;
+        let gone =
+            |token: &&mut Token| settled && token.rounds == 0 && token.fence.is_multiple_of(5);
         for token in node.state_mut().tokens.iter_mut().filter(gone) {
             token.stage = Stage::Working;
         }
