@@ -287,3 +287,17 @@ fn there_is_one_version() {
         "CHANGELOG.md: {first}"
     );
 }
+
+/// deny.toml lets Zenoh have a package that leaks memory when it decompresses, because nothing is
+/// decompressed.
+#[test]
+fn zenoh_decompresses_nothing() {
+    let asked_for = |package: &str, feature: &str| {
+        let line = format!("{package} feature \"{feature}\"");
+        let features = cargo(&["tree", "--workspace", "-e", "features", "-i", package]);
+        features.lines().any(|found| found.contains(&line))
+    };
+    assert!(asked_for("zenoh", "transport_tls"), "features are found");
+    assert!(!asked_for("zenoh", "transport_compression"));
+    assert!(!asked_for("zenoh-transport", "transport_compression"));
+}

@@ -40,6 +40,8 @@ mod post;
 #[cfg(feature = "keepers")]
 #[expect(clippy::result_large_err, reason = "openraft's own error")]
 mod storage;
+#[cfg(feature = "keepers")]
+mod tending;
 
 /// How long a change may take to be decided.
 pub(crate) const PROPOSE_FOR: Duration = Duration::from_secs(10);

@@ -209,6 +209,14 @@ fn every_mistake_is_named_with_its_line_and_key() {
             GOOD.replace("separation = 1", "separation = 1\nseeds = [\"h:1\"]"),
             "10:9: ring.seeds: give either ring.members or ring.seeds, not both",
         ),
+        (
+            GOOD.replace(
+                "separation = 1",
+                "separation = 1\netcd = [\"https://e:2379\"]",
+            ),
+            "10:8: ring.etcd: expected http://HOST:PORT, not \"https://e:2379\"; for https, run `etcd \
+             grpc-proxy` or stunnel on this machine",
+        ),
     ];
     for (text, expected) in cases {
         let mistakes = read(&text).expect_err(expected);

@@ -65,9 +65,9 @@ enum Command {
     Status(StatusArgs),
     /// Who is on the ring
     List(ListArgs),
-    /// Add a member, which has to run already
+    /// Add a member, which has to run already; exit code 1 if it is not known whether it was added
     Add(AddArgs),
-    /// Remove a member
+    /// Remove a member; exit code 1 if it is not known whether it was removed
     Remove(RemoveArgs),
     /// Change tokens, separation or times of the whole ring, without restarting anything
     Set(set::Args),
@@ -76,7 +76,8 @@ enum Command {
         long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
         Say it of machines that are off and stay off: those named are left out, and the others \
         begin a new log. With --operator, or where all share one key, say it once, on one node; \
-        else on every node that is left. docs/operators/keepers.md has the whole procedure."
+        else on every node that is left. If the roster is in an etcd, say it when the etcd has lost \
+        its data. docs/operators/keepers.md has the whole procedure."
     )]
     Recover(RecoverArgs),
     /// Add (and remove) members as DNS, Consul or Kubernetes lists them
@@ -172,8 +173,9 @@ struct AddArgs {
 
 #[derive(ClapArgs, Debug)]
 struct RecoverArgs {
-    /// Members whose machines are off for good, most keepers among them: a,b,c
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    /// Members whose machines are off for good, most keepers among them: a,b,c; none if the roster
+    /// was in an etcd, which is
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     gone: Vec<String>,
     /// The operator's key (ring.operator_key): then all members believe it. Where members have
     /// keys and this is left out, say the same on every machine that is left
@@ -315,7 +317,16 @@ fn add(args: &AddArgs) -> Result<Answer, Failure> {
         "after": args.after, "force": args.force,
     });
     let answer = client::ask(&args.socket.socket, "POST", "/v1/members", Some(&body));
-    changed(answer, |_| format!("{} is added", args.name))
+    changed(answer, |answer| {
+        let [before, now] = ["tokens_before", "tokens"].map(|key| answer[key].as_u64());
+        match (before, now) {
+            (Some(before), Some(now)) if before < now => {
+                let tokens = count(now, "token");
+                format!("{} is added, and {tokens} fit from now on", args.name)
+            }
+            _ => format!("{} is added", args.name),
+        }
+    })
 }
 
 /// Says what has become of the roster. Not to know is no error of whoever asks, and no yes.
@@ -337,14 +348,10 @@ fn changed(
     Ok(Answer::Yes)
 }
 
-/// Says how many tokens travel from now on, if members have made that another number.
+/// Says that fewer tokens travel than are wanted, because of the members.
 pub(super) fn told(changed: &Value) {
     let number = |key: &str| changed[key].as_u64().unwrap_or_default();
-    let (tokens, before, wanted) = (
-        number("tokens"),
-        number("tokens_before"),
-        number("tokens_wanted"),
-    );
+    let (tokens, wanted) = (number("tokens"), number("tokens_wanted"));
     let (separation, members) = (number("separation"), number("members"));
     if tokens < wanted {
         println!(
@@ -354,8 +361,6 @@ pub(super) fn told(changed: &Value) {
             count(separation, "hop"),
             wanted * separation + 1,
         );
-    } else if before > 0 && before < tokens {
-        println!("{} from now on: they fit", count(tokens, "token"));
     }
 }
 

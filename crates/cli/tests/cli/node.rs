@@ -222,7 +222,7 @@ fn three_processes_form_a_ring_and_change_it() {
     if !cfg!(feature = "keepers") {
         // Nothing is decided, and that is what is said.
         let ran = headway_in(folder.path(), &add);
-        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert_eq!(ran.code, 1, "{}", ran.out);
         assert!(ran.err.contains("too few keepers"), "{}", ran.err);
         assert!(ran.err.contains("--features keepers"), "{}", ran.err);
         let ran = headway_in(folder.path(), "node list --socket 2.sock");
@@ -257,6 +257,17 @@ fn three_processes_form_a_ring_and_change_it() {
     );
     let ran = headway_in(folder.path(), "node ask --socket 0.sock");
     assert!(ran.err.contains("there is no command"), "{}", ran.err);
+    // Two of three keepers are gone: nobody knows what will become of it.
+    for node in &mut nodes.0[2..] {
+        let _ = node.kill();
+    }
+    let ran = headway_in(folder.path(), "node remove n2 --socket 0.sock");
+    assert_eq!((ran.code, &*ran.out), (1, ""), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("not decided: too few keepers") && ran.err.contains("not known"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

@@ -320,19 +320,19 @@ impl Rosters {
         news
     }
 
+    /// Whether the log goes on without a keeper since that entry of it.
+    pub(super) async fn is_without(&self, number: u64, since: u64) -> bool {
+        let applied = self.applied.lock().await;
+        let knows = applied.last.is_some_and(|last| last.index >= since);
+        knows && !applied.keepers.voter_ids().any(|voter| voter == number)
+    }
+
     /// On disk first, then known, then told.
     fn take(&self, applied: &mut Applied, next: Applied) -> Result<(), Failed> {
         write(&self.folder, "rosters", &next)?;
         *applied = next;
         self.news.send_replace(applied.decided.roster.clone());
         Ok(())
-    }
-
-    /// Whether the log goes on without a keeper since that entry of it.
-    pub(super) async fn is_without(&self, number: u64, since: u64) -> bool {
-        let applied = self.applied.lock().await;
-        let knows = applied.last.is_some_and(|last| last.index >= since);
-        knows && !applied.keepers.voter_ids().any(|voter| voter == number)
     }
 
     fn snapshot(applied: &Applied) -> Result<Snapshot<Types>, Failed> {

@@ -26,9 +26,9 @@ fn members_come_go_die_and_return_by_an_etcd() {
         fleet.start(at);
     }
     fleet.settle_of(&[0, 1, 2]);
-    let add = |fleet: &Fleet| fleet.ask(1, "POST", "/v1/members", Some(&fleet.member(3)));
     fleet.until("d listens", || fleet.status(3)["phase"] == "outside");
-    assert_eq!(add(&fleet).unwrap()["version"], 2);
+    let added = fleet.ask(1, "POST", "/v1/members", Some(&fleet.member(3)));
+    assert_eq!(added.unwrap()["version"], 2);
     fleet.until("four members", || {
         (0..4).all(|at| fleet.status(at)["members"] == 4)
     });
@@ -63,5 +63,23 @@ fn members_come_go_die_and_return_by_an_etcd() {
     assert_eq!(removed["version"], 5);
     fleet.until("b is out", || fleet.status(1)["phase"] == "outside");
     fleet.settle_of(&[0, 2, 3]);
+    // Its data is gone: nothing is decided, until somebody says so everywhere.
+    server.kill();
+    server.empty();
+    server.run().expect("it starts empty");
+    fleet.until("that is an alarm", || {
+        let alarms = fleet.status(0)["alarms"].to_string();
+        alarms.contains("was put back or deleted")
+    });
+    let refused = fleet.ask(2, "DELETE", "/v1/members/d", None).unwrap_err();
+    assert!(refused.contains("was put back or deleted"), "{refused}");
+    for at in [0, 2, 3] {
+        let recovered = fleet.ask(at, "POST", "/v1/recover", Some(&json!({ "gone": [] })));
+        assert_eq!(recovered.unwrap()["version"], 1005);
+    }
+    fleet.settle_of(&[0, 2, 3]);
+    let left_out = fleet.ask(2, "DELETE", "/v1/members/d", None).unwrap();
+    assert_eq!(left_out["version"], 1006);
+    fleet.settle_of(&[0, 2]);
     assert_eq!(closest(&fleet.observed(), &fleet.names), None);
 }

@@ -1,6 +1,7 @@
 //! Eight hosts, each a network namespace, on a network that loses, delays, duplicates
 //! and reorders; links cut, a host that is not heard, paused, killed, with a jumping
-//! clock, a full disk, a command that hangs. An observer outside the ring reads one
+//! clock, a full disk, a command that hangs, cuts that move while any host is paused. An
+//! observer outside the ring reads one
 //! file that all commands write to.
 //!
 //! Needs root, `ip` and Python; skipped, and printed as such, where these are not.
@@ -24,6 +25,8 @@ use headway_testkit::tools;
 use network::Network;
 use nix::sys::signal::Signal;
 use observer::{begun, closest_pair, visits};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 const HOSTS: usize = 8;
 const TOKENS: u32 = 2;
@@ -54,6 +57,7 @@ fn eight_hosts_on_a_bad_network() {
         permits: 60,
         one_way: true,
         killed: &[6, 0, 6],
+        moves: 12,
     };
     Trial::new(&network).everything(&mut network, &weather);
 }
@@ -68,6 +72,8 @@ struct Weather {
     one_way: bool,
     /// Hosts that are killed, in turn.
     killed: &'static [usize],
+    /// How often cuts move, unless `HEADWAY_MOVES` says otherwise.
+    moves: u32,
 }
 
 struct Trial {
@@ -122,6 +128,7 @@ impl Trial {
         self.not_heard(network, weather);
         self.paused_while_a_command_hangs();
         self.killed(weather.killed);
+        self.moving_cuts_and_pauses(network, weather.moves);
         // So far nothing was forgotten, so nothing may have gone wrong at any time.
         self.apart(settled_first);
 
@@ -205,6 +212,49 @@ impl Trial {
         std::fs::remove_file(hang).expect("removed");
         self.settles("SIGSTOP and a command that hung");
         self.works("SIGSTOP and a command that hung", 20);
+    }
+
+    /// Links that fail and heal, a third of all at a time or all of one host's, while any two hosts
+    /// are paused for longer than they take to be missed, or shorter. Every schedule is a function
+    /// of its seed.
+    fn moving_cuts_and_pauses(&self, network: &mut Network, moves: u32) {
+        let number = |name| -> Option<u32> { std::env::var(name).ok()?.parse().ok() };
+        let moves = number("HEADWAY_MOVES").unwrap_or(moves);
+        let seed = number("HEADWAY_MOVES_SEED").unwrap_or(19);
+        let mut random = ChaCha8Rng::seed_from_u64(seed.into());
+        let mut below = |limit: u64| random.next_u64() % limit;
+        let before = begun(&self.fleet.observed());
+        for _ in 0..moves {
+            network.tell("heal");
+            match below(4) {
+                0 => network.tell(&format!("cut {}", 1 + below(HOSTS as u64))),
+                1 => {}
+                _ => {
+                    for one in 1..=HOSTS {
+                        for other in 1..one {
+                            if below(3) == 0 {
+                                network.tell(&format!("apart {one} {other}"));
+                            }
+                        }
+                    }
+                }
+            }
+            let paused: BTreeSet<usize> = (0..below(3))
+                .map(|_| below(HOSTS as u64) as usize)
+                .collect();
+            for &at in &paused {
+                self.fleet.signal(at, Signal::SIGSTOP);
+            }
+            std::thread::sleep(Duration::from_millis(50 + below(900)));
+            for &at in &paused {
+                self.fleet.signal(at, Signal::SIGCONT);
+            }
+        }
+        network.tell("heal");
+        self.settles("cuts that moved and hosts that were paused");
+        self.works("cuts that moved and hosts that were paused", 20);
+        let permits = begun(&self.fleet.observed()) - before;
+        println!("{moves} moves of cuts and pauses, seed {seed}, {permits} permits");
     }
 
     /// What no protocol can prevent from doing harm; but in bounded time all is well

@@ -11,6 +11,7 @@ line, and are answered with `ok`:
     delay LEAST MOST  every frame is late by so many milliseconds, so that some overtake
     duplicate P       every frame is sent twice with this probability
     cut N             nothing to or from the n-th host
+    apart M N         nothing from the m-th host to the n-th or back
     mute N            nothing from the n-th host; what is sent to it arrives
     heal              all of that is over
 """
@@ -25,7 +26,7 @@ for name in sys.argv[2:]:
     ports.append(port)
 place = {port.fileno(): at for at, port in enumerate(ports)}
 loss, least, most, duplicate = 0.0, 0.0, 0.0, 0.0
-cut, mute = set(), set()
+cut, mute, apart = set(), set(), set()
 late, count = [], 0
 
 
@@ -39,12 +40,16 @@ def command(words):
         duplicate = float(words[1])
     elif words[0] == "cut":
         cut.add(int(words[1]) - 1)
+    elif words[0] == "apart":
+        one, other = int(words[1]) - 1, int(words[2]) - 1
+        apart.update([(one, other), (other, one)])
     elif words[0] == "mute":
         mute.add(int(words[1]) - 1)
     elif words[0] == "heal":
         loss = least = most = duplicate = 0.0
         cut.clear()
         mute.clear()
+        apart.clear()
     print("ok", flush=True)
 
 
@@ -82,7 +87,7 @@ def forward(come, frame):
     last = frame[5] - 1
     known = frame[:5] == b"\x02\0\0\0\0" and 0 <= last < len(ports)
     for to in [last] if known else range(len(ports)):
-        if to == come or to in cut:
+        if to == come or to in cut or (come, to) in apart:
             continue
         for _ in range(2 if random.random() < duplicate else 1):
             if random.random() < loss:

@@ -45,6 +45,7 @@ fn eight_hosts_over_zenoh_with_mutual_tls() {
         // TCP needs answers.
         one_way: false,
         killed: &[6, 0],
+        moves: 3,
     };
     trial.everything(&mut network, &weather);
 }
