@@ -23,9 +23,12 @@ fn too_close(seen: &[Seen], names: &[String], changed: &[u64], apart: &[usize]) 
     let place = |name: &String| names.iter().position(|other| other == name);
     for (at, line) in seen.iter().enumerate().filter(|(_, line)| line.begins) {
         for other in &line.others {
-            let before = seen[..at].iter().rev();
-            let mut before = before.filter(|seen| seen.begins && seen.node == *other);
-            let other_fence = before.next().map_or(line.fence, |seen| seen.fence);
+            // The last that it said before; if that was an end, it has begun and not said so yet.
+            let said = |seen: &&Seen| seen.node == *other;
+            let last = seen[..at].iter().rev().find(said);
+            let next = || seen[at..].iter().find(said);
+            let last = last.filter(|seen| seen.begins).or_else(next);
+            let other_fence = last.map_or(line.fence, |seen| seen.fence);
             let far = place(&line.node)?.abs_diff(place(other)?);
             let far = far.min(names.len() - far);
             if ring(other_fence) != ring(line.fence) || far < apart[ring(line.fence)] {
@@ -144,7 +147,7 @@ fn at_capacity_a_member_less_is_a_token_less_until_it_is_back() {
     // It may have been bypassed before, and with it the token.
     assert_eq!((&tokens[0], &tokens[2]), (&json!(1), &json!(2)));
     now(&fleet, &[0, 1, 2, 3], 1, 4);
-    let body = json!({ "name": "e", "address": fleet.address(4) });
+    let body = fleet.member(4);
     fleet.start(4);
     fleet.until("e listens", || fleet.status(4)["phase"] == "outside");
     let answer = fleet.ask(1, "POST", "/v1/members", Some(&body)).unwrap();
@@ -259,7 +262,7 @@ fn several_members_come_and_go_by_one_entry() {
     fleet.until("f and g listen", || {
         (5..7).all(|at| fleet.status(at)["phase"] == "outside")
     });
-    let member = |at: usize| json!({ "name": names[at], "address": fleet.address(at) });
+    let member = |at: usize| fleet.member(at);
     let body = json!({ "add": [member(5), member(7), member(6)], "remove": ["b", "zz"] });
     let answer = fleet.ask(2, "PATCH", "/v1/members", Some(&body)).unwrap();
     assert_eq!(answer["version"], 2);
