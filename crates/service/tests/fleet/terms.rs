@@ -238,6 +238,10 @@ fn a_rolling_upgrade_changes_the_wire_format_when_everybody_speaks_the_next() {
     fleet.write_config(4, 4);
     fleet.speak(4, 1);
     fleet.start(4);
+    fleet.until("e listens", || fleet.status(4)["phase"] == "outside");
+    let refused = fleet.ask(0, "POST", "/v1/members", Some(&fleet.member(4)));
+    let refused = refused.unwrap_err();
+    assert!(refused.contains("e does not answer"), "{refused}");
     fleet.until("e says so", || {
         alarms(&fleet, 4).contains("somebody writes wire format 2, and this program speaks 1 only")
     });
