@@ -213,32 +213,34 @@ fn a_compromised_member_speaks_for_itself_only() {
         say("b", 4, own, &message);
         fleet.until("refused", || refused(&fleet) > before);
     }
-    // As b, on the ring: a hop with e's key for its own link.
+    // As b, on the ring: a hop with e's key for its own link; b's own key is listened to, and what
+    // is wrong then is the ring.
     let layout = Layout {
         tokens: 1,
         payload: 0,
         rule: Rule::MovingBlock,
         version: 1,
     };
-    let hop = identities[4].key_with("test", Purpose::Hop, "e", ("a", &identities[0].public()));
-    let mut bytes = vec![0; layout.bytes()];
     let header = Header {
         receiver: 0,
         sender: 1,
         ..Header::default()
     };
-    layout.write(
-        &header,
-        [(1, 5, &[][..])].into_iter(),
-        Some((&Told::default(), &[0])),
-        &hop.unwrap(),
-        &mut bytes,
-    );
-    let before = rejected(&fleet, 0, "unauthenticated");
-    socket.send_to(&bytes, fleet.address(0)).unwrap();
-    fleet.until("refused", || {
-        rejected(&fleet, 0, "unauthenticated") > before
-    });
+    for (name, with, reason) in [("e", 4, "unauthenticated"), ("b", 1, "ring")] {
+        let other = ("a", &identities[0].public());
+        let hop = identities[with].key_with("test", Purpose::Hop, name, other);
+        let mut bytes = vec![0; layout.bytes()];
+        layout.write(
+            &header,
+            [(1, 5, &[][..])].into_iter(),
+            Some((&Told::default(), &[0])),
+            &hop.unwrap(),
+            &mut bytes,
+        );
+        let before = rejected(&fleet, 0, reason);
+        socket.send_to(&bytes, fleet.address(0)).unwrap();
+        fleet.until(reason, || rejected(&fleet, 0, reason) > before);
+    }
     // As itself: a roster that it alone has signed is not taken, and a says so.
     say("e", 4, forged.mark(), &vouches(&forged));
     fleet.until("an alarm", || {
