@@ -121,7 +121,7 @@ class Ring:
     def __init__(self, replicas, folder, headway):
         self.replicas, self.folder, self.headway = replicas, folder, headway
         count = replicas.options.replicas
-        subprocess.run([headway, "node", "init", f"{folder}/example.toml", "--key", f"{folder}/ring.key"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([headway, "node", "init", f"{folder}/example.toml", "--shared-key", f"{folder}/ring.key"], check=True, stderr=subprocess.DEVNULL)
         self.nodes = []
         for at in range(count):
             path = f"{folder}/node-{at}.toml"

@@ -3,10 +3,12 @@
 //! `worst_last_rest` is compared with the worst of all initial states, any queues,
 //! of every feasible ring up to 6 processes (7 with two tokens or more), every
 //! placement of delays, d = 1 and m = 1 included: equal in each. On random rings up
-//! to 60 it is never exceeded.
+//! to 60 it is never exceeded. In the same search no state is legitimate later than the
+//! one that `--start worst` gives.
 
 use headway_core::Configuration;
 use headway_core::bound::{widest_gap, worst_last_rest};
+use headway_sim::start;
 use headway_testsuite::space::{Case, Random, cases, each_state, placements};
 
 fn bound(case: &Case) -> u64 {
@@ -29,18 +31,35 @@ fn last_rest(case: &Case, initial: &Configuration) -> Option<u64> {
     last
 }
 
+/// The first round after which the state is legitimate, by running.
+fn legitimate_at(case: &Case, initial: &Configuration) -> Option<u64> {
+    let mut state = initial.clone();
+    (0..=case.horizon()).find(|_| {
+        let legitimate = case.ring.legitimate(&state, u64::from(case.tokens)).is_ok();
+        case.ring.round(&mut state);
+        legitimate
+    })
+}
+
 #[test]
 fn worst_last_rest_is_the_worst_of_all_initial_states() {
+    let mut two_near_delays = 0;
     for case in (1..=7).flat_map(cases) {
         if case.ring.len() == 7 && case.tokens == 1 {
             continue;
         }
-        let mut worst = None;
+        let (mut worst, mut slowest) = (None, None);
         each_state(&case, u32::MAX, &mut |state| {
             worst = worst.max(last_rest(&case, state));
+            slowest = slowest.max(Some(legitimate_at(&case, state).expect("a round")));
         });
         assert_eq!(worst, Some(bound(&case)), "{case:?}");
+        let start = start::worst(&case.ring, case.tokens).expect("it fits");
+        assert_eq!(legitimate_at(&case, &start), slowest, "{case:?}");
+        let counting = start.processes.iter().filter(|process| process.counter > 0);
+        two_near_delays += u64::from(slowest > Some(bound(&case) + 1) && counting.count() > 0);
     }
+    assert!(two_near_delays > 10, "{two_near_delays}");
 }
 
 #[test]

@@ -283,7 +283,7 @@ fn no_tokens() -> Failure {
 /// # Errors
 ///
 /// The first thing wrong with it.
-pub fn parse_state_file(path: &Path, text: &str) -> Result<StateFile, Failure> {
+pub(crate) fn parse_state_file(path: &Path, text: &str) -> Result<StateFile, Failure> {
     StateFile::parse(text).map_err(|error| {
         let message = if error.field.is_empty() {
             error.problem.clone()

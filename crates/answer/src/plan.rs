@@ -30,7 +30,7 @@ pub struct Plan {
 }
 
 /// The most tokens that a fleet of so many members has room for.
-pub fn most_tokens(members: usize, separation: u32) -> u32 {
+pub(crate) fn most_tokens(members: usize, separation: u32) -> u32 {
     let members = u32::try_from(members).unwrap_or(u32::MAX);
     let plan = Capacity::of_fleet(members, 1, separation);
     plan.map_or(1, |plan| plan.capacity().min(MAX_TOKENS))

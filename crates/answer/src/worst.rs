@@ -36,9 +36,9 @@ impl<'a> Worst<'a> {
         Ok(worst)
     }
 
-    /// Whether the start takes as long as the worst case says.
+    /// Whether the start takes as long to be legitimate as the worst case says.
     pub fn attained(&self) -> bool {
-        self.forecast.last_rest() == Some(self.case.last_rest)
+        self.forecast.legitimate_at() == Some(self.case.legitimate_at)
     }
 
     /// What `headway worst` prints.

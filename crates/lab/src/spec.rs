@@ -303,7 +303,7 @@ impl Sweep {
     }
 
     /// The seed of a cell, from which all its samples are made.
-    pub fn cell_seed(&self, cell: &Cell) -> u64 {
+    pub(crate) fn cell_seed(&self, cell: &Cell) -> u64 {
         use headway_sim::seed::{Purpose, Random};
         // Below 2^63, so that adding a sample's number does not wrap.
         Random::new(self.seed, Purpose::Other(cell.index)).below(1 << 63)

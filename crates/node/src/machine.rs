@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use crate::auth::Key;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Grant};
 use crate::event::Reported;
 use crate::permit::{Stage, Times};
 use crate::state::{Domain, State};
@@ -184,6 +184,26 @@ impl Machine {
             self.state.payloads.set(index, payload);
         }
         self.advance();
+        true
+    }
+
+    /// Somebody wants a permit after all, while its token still stands here, in a ring of
+    /// moving blocks. Whoever calls this knows that nobody has used it, because it is granted
+    /// under the same number. Whether there is such a permit.
+    pub fn handle_wanted(&mut self, now: Duration, token: u32, fence: u64) -> bool {
+        self.begin(now);
+        // Through a gate that is open for it a token goes at once.
+        let granted = self.config.plan.rule() == Rule::MovingBlock
+            && (self.config.grant == Grant::Always || self.settled())
+            && self.state.block.watch < 2;
+        let token = self.state.tokens.get_mut(token as usize);
+        let standing = token.filter(|token| {
+            granted && token.stage == Stage::Done && token.fence == fence && token.rounds > 0
+        });
+        let Some(token) = standing else { return false };
+        token.stage = Stage::Working;
+        token.since = self.now;
+        token.reported = 0;
         true
     }
 

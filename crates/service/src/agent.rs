@@ -355,6 +355,7 @@ impl Agent {
             permits::Effect::Done(grant, payload) => {
                 self.seat.handle_done(now, grant, payload.as_deref());
             }
+            permits::Effect::Wanted(grant) => self.seat.handle_wanted(now, grant),
             permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
             permits::Effect::StartStep(permit) => self.start_step(now, permit),
             permits::Effect::StopCommand(grant) => self.tell(Effect::StopCommand(grant)),

@@ -208,7 +208,7 @@ impl Desk {
         };
         // It may wait for other keepers.
         tokio::spawn(async move {
-            if let Some(answer) = keeper.answer(question).await {
+            if let Some(answer) = keeper.answer(&from, question).await {
                 post.answer(&from, number, &answer);
             }
         });

@@ -56,6 +56,8 @@ pub(crate) struct Permits {
     using: BTreeMap<u32, Permit>,
     /// In use before a restart, and not granted again yet.
     remembered: Vec<Entry>,
+    /// By token, the number of a permit that came when nobody waited, and that nobody has used.
+    unused: BTreeMap<u32, u64>,
     /// The command that runs. It may outlive its permit; there is never a second one.
     run: Option<Run>,
     /// Requests that wait for the end of a run: of which one, once that has begun.
@@ -76,6 +78,7 @@ impl Permits {
             waiting: VecDeque::new(),
             using: BTreeMap::new(),
             remembered: ledger.using,
+            unused: BTreeMap::new(),
             run: None,
             curious: Vec::new(),
             closed: false,
@@ -130,7 +133,13 @@ impl Permits {
         }
         // A token is in one place: an older permit for it is over.
         self.changes += u64::from(self.using.remove(&grant.token).is_some());
+        self.unused.remove(&grant.token);
+        let remembered = self.remembered.len();
         let Some((holder, collected, program)) = self.whose(grant) else {
+            // A step that leaves it to others is waiting; a remembered one has been used.
+            if self.waiting.is_empty() && self.remembered.len() == remembered {
+                self.unused.insert(grant.token, grant.fence);
+            }
             for turn in self
                 .waiting
                 .iter_mut()
@@ -256,6 +265,7 @@ impl Permits {
     /// was in use before a restart is not granted again.
     pub(crate) fn handle_left(&mut self, now: Duration) {
         self.changes += 1;
+        self.unused.clear();
         for entry in std::mem::take(&mut self.remembered) {
             // What ran before the restart was ended then.
             if entry.holder.is_command() {
@@ -386,9 +396,14 @@ impl Permits {
         times.flatten().min()
     }
 
-    /// The next thing to do.
+    /// The next thing to do. What came too early for whoever waits now is asked for again.
     pub(crate) fn poll_effect(&mut self) -> Option<Effect> {
-        self.effects.pop_front()
+        self.effects.pop_front().or_else(|| {
+            let mut unused = self.unused.iter();
+            let (&token, &fence) = unused.find(|(token, _)| self.next_at(**token).is_some())?;
+            self.unused.remove(&token);
+            Some(Effect::Wanted(Grant { token, fence }))
+        })
     }
 
     /// Permits in use, in the order of their tokens.

@@ -213,6 +213,13 @@ impl Seat {
         }
     }
 
+    /// Somebody wants a permit that nobody has used: it is granted again if its token is here.
+    pub(crate) fn handle_wanted(&mut self, now: Duration, grant: Grant) {
+        if let Some(machine) = &mut self.machine {
+            machine.handle_wanted(now, grant.token, grant.fence);
+        }
+    }
+
     /// Time has passed.
     pub(crate) fn handle_timeout(&mut self, now: Duration) {
         if let Some(machine) = &mut self.machine

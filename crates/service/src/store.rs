@@ -296,16 +296,7 @@ impl Store {
     ///
     /// When it cannot be read.
     pub fn roster(&self) -> Result<Option<Vec<u8>>, Doubt> {
-        let Some(text) = self.unsealed("roster")? else {
-            return Ok(None);
-        };
-        let roster = || {
-            let end = text.iter().position(|&byte| byte == b'\n')?;
-            let mac = std::str::from_utf8(&text[end + 1..]).ok()?;
-            Some([&text[..end], &hex::decode(mac).ok()?].concat())
-        };
-        let roster = roster().ok_or_else(|| unreadable("roster", "it has no signature"))?;
-        Ok(Some(roster))
+        self.unsealed("roster")
     }
 
     /// Keeps a signed roster: a line of JSON and a line with its signature.
@@ -314,14 +305,7 @@ impl Store {
     ///
     /// When the disk does not take it.
     pub fn save_roster(&mut self, signed: &[u8]) -> io::Result<()> {
-        let at = signed.len().saturating_sub(headway_node::MAC_BYTES);
-        let (body, mac) = signed.split_at(at);
-        let mac = hex::encode(mac);
-        sealed::write(
-            &self.folder,
-            "roster",
-            &[body, b"\n", mac.as_bytes()].concat(),
-        )
+        sealed::write(&self.folder, "roster", signed)
     }
 
     /// What was noted before.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use headway_node::Machine;
 use headway_service::config::{Place, Settings, Sources, Transport, example, explain, keys};
+use headway_service::identity::Identity;
 use headway_stage::world::{self, Work, World};
 
 const GOOD: &str = r#"[node]
@@ -89,7 +90,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("name = \"b\"", "nme = \"b\""),
-            "14:1: ring.members: unknown field `nme`, expected one of `name`, `address`, `http`",
+            "14:1: ring.members: unknown field `nme`, expected one of `name`, `address`, `http`, `key`",
         ),
         (
             add("[timing]\nrefresh = \"20\"\n"),
@@ -339,8 +340,16 @@ fn every_key_can_be_given_all_three_ways() {
 
 #[test]
 fn the_example_is_correct_with_and_without_its_comments() {
+    // With the keys of some members for those that are to be filled in.
+    let mut example = example();
+    for number in 1..=3 {
+        let key = Identity::new(&[number; 64]).public();
+        example = example.replacen("hw1…", &key.to_string(), 1);
+    }
+    let operator = Identity::new(&[9; 64]).signer().public();
+    let example = example.replace("hwo1…", &operator.to_string());
     let settings = Settings::read(&Sources {
-        text: example(),
+        text: example.clone(),
         ..Sources::default()
     })
     .unwrap();
@@ -353,7 +362,7 @@ fn the_example_is_correct_with_and_without_its_comments() {
     if !cfg!(feature = "otel") {
         excluded.extend(["endpoint", "headers_file"]);
     }
-    let text: Vec<String> = example()
+    let text: Vec<String> = example
         .lines()
         .map(|line| match line.strip_prefix("# ") {
             Some(rest)
@@ -376,6 +385,68 @@ fn the_example_is_correct_with_and_without_its_comments() {
         (settings.fleetlock, settings.membership, settings.log)
     );
     assert_eq!(all.api.lease, settings.api.lease);
+}
+
+/// Key pairs or a shared key, never both or half of each; and what to do about an old file.
+#[test]
+fn keys_are_everybodys_own_or_one_for_all() {
+    let own = |number: u8| format!("key = \"{}\"\n", Identity::new(&[number; 64]).public());
+    let mut pairs = GOOD.replace("key_file = \"/tmp/ring.key\"\n", "");
+    let refused = |text: &str| read(text).unwrap_err().join("\n");
+    let none = refused(&pairs);
+    assert!(
+        none.contains("run `headway node identity` on every machine"),
+        "{none}"
+    );
+    for (number, host) in (1..).zip(["1", "2", "3"]) {
+        let address = format!("address = \"10.0.0.{host}:7400\"\n");
+        pairs = pairs.replace(&address, &(address.clone() + &own(number)));
+    }
+    assert!(explain(&read(&pairs).unwrap()).contains("a pair for each member"));
+    let shared = explain(&read(GOOD).unwrap());
+    assert!(shared.contains("who has it can do everything"), "{shared}");
+    let both = refused(&pairs.replace("tokens = 1", "tokens = 1\nkey_file = \"/tmp/ring.key\""));
+    assert!(
+        both.starts_with(
+            "8:12: ring.key_file: is not used where members have keys of their own: \
+                          remove this line, and the file on every machine"
+        ),
+        "{both}"
+    );
+    let mixed = refused(&pairs.replace(&own(2), ""));
+    assert!(mixed.contains("`a` has a key and `b` has none"), "{mixed}");
+    let same = refused(&pairs.replace(&own(2), &own(1)));
+    assert!(same.contains("`a` and `b` have the same key"), "{same}");
+    let typed = refused(&pairs.replace(&own(2), "key = \"hw1x\"\n"));
+    assert!(typed.contains("`hw1x` is no node's key"), "{typed}");
+    let operator = refused(&GOOD.replace(
+        "tokens = 1",
+        &format!(
+            "operator_key = \"{}\"",
+            Identity::new(&[9; 64]).signer().public()
+        ),
+    ));
+    assert!(
+        operator.contains("members have keys of their own"),
+        "{operator}"
+    );
+    // One that is not among them asks them.
+    let guest = pairs.replacen("name = \"a\"", "name = \"d\"", 1);
+    let missing = refused(&guest);
+    assert!(
+        missing.contains("node.advertise: is missing: `d` is not among"),
+        "{missing}"
+    );
+    let guest = guest.replace("[ring]", "advertise = \"10.0.0.4:7400\"\n[ring]");
+    let guest = read(&guest).unwrap();
+    assert!(guest.first_roster().is_none() && guest.has_keys());
+    assert!(explain(&guest).contains("asked for at 10.0.0.1:7400, 10.0.0.2:7400"));
+    assert!(
+        read(&pairs)
+            .unwrap()
+            .first_roster()
+            .is_some_and(|roster| roster.has_keys())
+    );
 }
 
 #[test]

@@ -32,7 +32,11 @@ fn both(read: u64, refused: u64) {
 #[test]
 fn a_damaged_configuration_is_refused_at_its_place_or_read() {
     const FILES: u64 = 20_000;
-    let sample = example();
+    let mut sample = example();
+    for number in 1..=3 {
+        let key = Identity::new(&[number; 64]).public();
+        sample = sample.replacen("hw1…", &key.to_string(), 1);
+    }
     let (mut read, mut refused) = (0, 0);
     for seed in 0..FILES {
         let bytes = damage::damaged(sample.as_bytes(), &mut below(seed));

@@ -516,6 +516,7 @@ impl World {
     }
 
     fn add(&mut self, by: usize, at: usize) {
+        self.show_keys(at);
         self.start(at);
         let member = Member {
             name: format!("n{at}"),
@@ -531,6 +532,18 @@ impl World {
                 force: true,
             },
         );
+    }
+
+    /// Whoever adds a node gives it today's members with their keys.
+    fn show_keys(&mut self, at: usize) {
+        let roster = self.log.decided.as_ref().map(|log| &log.roster);
+        let roster = roster.filter(|roster| roster.has_keys());
+        let roster = roster.filter(|roster| roster.member(&format!("n{at}")).is_none());
+        if let Some(members) = roster.map(|roster| roster.members.clone()) {
+            self.kill(at);
+            self.hosts[at].settings.ring.members = members;
+            self.hosts[at].kept.roster = None;
+        }
     }
 
     /// Wants other key pairs for a node.

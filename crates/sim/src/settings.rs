@@ -108,7 +108,7 @@ words! {
         Piled,
         /// Legitimate.
         Spaced,
-        /// The state in which a token rests latest of all.
+        /// The state that is legitimate last of all.
         Worst,
     }
 }

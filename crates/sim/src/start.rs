@@ -1,8 +1,11 @@
 //! Initial states.
 
+use std::cmp::Reverse;
 use std::num::NonZeroU32;
 
-use headway_core::{Configuration, Gaps, Laps, Measuring, Process, ProcessIndex, Program, Ring};
+use headway_core::{
+    Configuration, Gaps, Laps, Measuring, Process, ProcessIndex, Program, Ring, bound,
+};
 
 use crate::seed::{Purpose, Random};
 
@@ -171,34 +174,40 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
     start
 }
 
-/// A state in which a token rests latest of all, for a feasible ring of delays
-/// and relays: `last_rest` is exactly [`Ring::worst_case`]'s. `None` when no
-/// process delays, some process measures, m·d > n, or there are no tokens.
+/// A state that is legitimate last of all, for a feasible ring of delays and relays:
+/// exactly at [`Ring::worst_case`]'s `legitimate_at`. `None` when no process delays,
+/// some process measures, m·d > n, or there are no tokens.
 ///
-/// All tokens are piled on the relay that has the longest way to the next delay,
-/// so that they come close together to where they have to be pulled apart; or,
-/// when delays are at most d apart, on a delay that has just started to count.
+/// All tokens are piled on the relay that has the longest way to the next delay, so that
+/// they come close together to where they have to be pulled apart; or, when delays are at
+/// most d apart, on a delay that has just started to count. In both a token rests latest of
+/// all, too. Where two delays are so near to each other that the first still counts long
+/// after the second has held a token up, they are piled there (theorem 3 of
+/// `docs/worst-case.md`); a token rests latest of all if delays are at most d apart.
 pub fn worst(ring: &Ring, tokens: u32) -> Option<Configuration> {
-    let n = ring.len();
-    let d = ring.separation();
-    ring.worst_case(u64::from(tokens))?;
-    let widest = ring.widest_gap()?;
+    let (n, m, d) = (ring.len(), u64::from(tokens), ring.separation());
+    let hops = d.hops() as usize;
+    ring.worst_case(m)?;
+    let delays: Vec<ProcessIndex> = ring.delays().collect();
+    let next = |k: usize| delays[(k + 1) % delays.len()];
+    let gap = |k: usize| (next(k) + n - delays[k] - 1) % n + 1;
+    let lateness = |&k: &usize| {
+        let late = bound::worst_legitimate_at(m, d.hops(), [gap(k) as u64]);
+        Reverse((late, gap(k)))
+    };
+    // The first of equals, and of those the widest gap.
+    let slowest = (0..delays.len()).min_by_key(lateness)?;
+    let (delay, gap) = (delays[slowest], gap(slowest));
     let mut start = Configuration::empty(ring, tokens, 0);
-    if d.hops() == 1 || tokens == 1 || widest <= u64::from(d.hops()) {
-        let delay = ring.delays().next()?;
-        start.processes[delay] = Process {
-            queued: 0,
-            resting: tokens,
-            counter: d.top(),
-        };
+    if gap + 2 < hops {
+        start.processes[delay].counter = (hops - 2 - gap) as i32;
+        start.processes[next(slowest)].counter = d.top();
+        start.processes[delay].resting = tokens;
+    } else if hops == 1 || tokens == 1 || gap <= hops {
+        start.processes[delay].counter = d.top();
+        start.processes[delay].resting = tokens;
     } else {
-        let delays: Vec<ProcessIndex> = ring.delays().collect();
-        let before_gap = (0..delays.len()).find(|&k| {
-            let next = delays[(k + 1) % delays.len()];
-            let gap = (next + n - delays[k] - 1) % n + 1;
-            gap as u64 == widest
-        })?;
-        start.processes[(delays[before_gap] + 1) % n].resting = tokens;
+        start.processes[(delay + 1) % n].resting = tokens;
     }
     Some(start)
 }

@@ -199,6 +199,17 @@ impl World {
         self.works.insert(node, work);
     }
 
+    /// The application of a node wants to work with a token that it has done with and that
+    /// still stands there. Whether it may.
+    pub fn want(&mut self, node: u32, token: u32) -> bool {
+        let now = self.now();
+        let machine = &mut self.machines[node as usize];
+        let held = machine.held().find(|held| held.token == token);
+        let may = held.is_some_and(|held| machine.handle_wanted(now, token, held.fence));
+        self.after(node);
+        may
+    }
+
     /// The one who watches the permits.
     pub fn observer(&self) -> &Observer {
         &self.observer

@@ -4,8 +4,11 @@
 mod common;
 mod promises;
 
-use common::every_seed;
+use common::{Scenario, every_seed};
+use headway_node::Machine;
 use headway_node::Rule::{LockStep, MovingBlock};
+use headway_node::state::{Stage, Token};
+use headway_stage::world::Sabotage;
 
 #[test]
 fn closure() {
@@ -43,4 +46,36 @@ fn intrusion() {
 fn stranger() {
     every_seed("stranger", 5_000, LockStep, promises::stranger);
     every_seed("stranger", 2_500, MovingBlock, promises::stranger);
+}
+
+#[test]
+fn wanted_late() {
+    let most = every_seed("wanted_late", 3_000, MovingBlock, promises::wanted_late);
+    assert!(most > 3.0, "{most} at most in a run");
+}
+
+/// Counter-test: a node that grants a token which has gone on is caught.
+#[test]
+fn wanted_too_late() {
+    let promise = |seed| {
+        let mut scenario = Scenario::draw(seed, MovingBlock);
+        scenario.sabotage = Some(Box::new(|_| Box::new(GrantsWhatHasGone)));
+        promises::wanted_late(scenario)
+    };
+    let caught = (0..50).filter(|&seed| promise(seed).is_err()).count();
+    assert!(caught > 25, "{caught} of 50");
+}
+
+#[derive(Debug)]
+struct GrantsWhatHasGone;
+
+impl Sabotage for GrantsWhatHasGone {
+    fn after(&mut self, node: &mut Machine) {
+        let settled = node.settled();
+        let gone =
+            |token: &&mut Token| settled && token.rounds == 0 && token.fence.is_multiple_of(5);
+        for token in node.state_mut().tokens.iter_mut().filter(gone) {
+            token.stage = Stage::Working;
+        }
+    }
 }

@@ -317,7 +317,16 @@ fn add(args: &AddArgs) -> Result<Answer, Failure> {
         "after": args.after, "force": args.force,
     });
     let answer = client::ask(&args.socket.socket, "POST", "/v1/members", Some(&body));
-    changed(answer, |_| format!("{} is added", args.name))
+    changed(answer, |answer| {
+        let [before, now] = ["tokens_before", "tokens"].map(|key| answer[key].as_u64());
+        match (before, now) {
+            (Some(before), Some(now)) if before < now => {
+                let tokens = count(now, "token");
+                format!("{} is added, and {tokens} fit from now on", args.name)
+            }
+            _ => format!("{} is added", args.name),
+        }
+    })
 }
 
 /// Says what has become of the roster. Not to know is no error of whoever asks, and no yes.
@@ -339,14 +348,10 @@ fn changed(
     Ok(Answer::Yes)
 }
 
-/// Says how many tokens travel from now on, if members have made that another number.
+/// Says that fewer tokens travel than are wanted, because of the members.
 pub(super) fn told(changed: &Value) {
     let number = |key: &str| changed[key].as_u64().unwrap_or_default();
-    let (tokens, before, wanted) = (
-        number("tokens"),
-        number("tokens_before"),
-        number("tokens_wanted"),
-    );
+    let (tokens, wanted) = (number("tokens"), number("tokens_wanted"));
     let (separation, members) = (number("separation"), number("members"));
     if tokens < wanted {
         println!(
@@ -356,8 +361,6 @@ pub(super) fn told(changed: &Value) {
             count(separation, "hop"),
             wanted * separation + 1,
         );
-    } else if before > 0 && before < tokens {
-        println!("{} from now on: they fit", count(tokens, "token"));
     }
 }
 

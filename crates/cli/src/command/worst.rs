@@ -89,17 +89,17 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             )?;
             writeln!(
                 out,
-                "A start whose last rest is after round {}:\n  {}.",
-                worst.last_rest,
+                "A start that is legitimate after round {}, not before:\n  {}.",
+                worst.legitimate_at,
                 describe(&instance.start)
             )?;
-            match forecast.legitimate_at() {
-                Some(round) if round < worst.legitimate_at => writeln!(
+            match forecast.last_rest() {
+                Some(round) if round < worst.last_rest => writeln!(
                     out,
-                    "It is legitimate after round {round}; the slowest of all takes until {}.",
-                    worst.legitimate_at
+                    "Its last rest is after round {round}; another's is after round {}.",
+                    worst.last_rest
                 )?,
-                _ => writeln!(out, "It is also among the last to be legitimate.")?,
+                _ => writeln!(out, "Its last rest is the latest, too.")?,
             }
             match &args.witness {
                 Some(path) => writeln!(out, "Written to {}.", path.display())?,
@@ -139,17 +139,19 @@ fn println_csv(
 }
 
 fn describe(start: &headway_core::Configuration) -> String {
-    let pile = start
-        .processes
-        .iter()
-        .enumerate()
-        .find(|(_, p)| p.resting > 0);
-    match pile {
-        Some((index, process)) if process.counter > 0 => format!(
-            "all tokens resting at delay {index}, its counter at {}",
-            process.counter
-        ),
-        Some((index, _)) => format!("all tokens resting at process {index}, all counters run down"),
-        None => "no token rests".to_owned(),
+    let processes = || start.processes.iter().enumerate();
+    let Some((pile, _)) = processes().find(|(_, process)| process.resting > 0) else {
+        return "no token rests".to_owned();
+    };
+    let mut counters: Vec<String> = processes()
+        .filter(|(_, process)| process.counter > 0)
+        .map(|(index, process)| format!("counter {} at process {index}", process.counter))
+        .collect();
+    if counters.is_empty() {
+        counters.push("all counters run down".to_owned());
     }
+    format!(
+        "all tokens resting at process {pile}, {}",
+        counters.join(", ")
+    )
 }

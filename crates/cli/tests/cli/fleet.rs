@@ -451,3 +451,48 @@ fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     let ran = ring.headway("rollout abort web --socket 2.sock");
     assert!(ran.out.contains("web is aborted"), "{}{}", ran.out, ran.err);
 }
+
+#[test]
+fn tokens_change_by_a_command_and_with_the_members() {
+    let ring = Ring::start(121, "");
+    let set = |flags: &str| ring.headway(&format!("node set --socket 1.sock {flags}"));
+    let ran = set("");
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    let ran = set("--tick 1500us");
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(
+        ran.err
+            .contains("--tick 1.5ms: expected whole milliseconds"),
+        "{}",
+        ran.err
+    );
+    let ran = set("--tokens 3");
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    let refused =
+        "3 tokens 1 hop apart need 4 nodes, one of slack, and there are 3: take at most 2";
+    assert!(ran.err.contains(refused), "{}", ran.err);
+    let ran = set("--tokens 2 --grace 20s");
+    if !cfg!(feature = "keepers") {
+        assert_eq!((ran.code, &*ran.out), (1, ""));
+        assert!(ran.err.contains("too few keepers"), "{}", ran.err);
+        return;
+    }
+    let said = "roster 2: 2 tokens, at least 1 hop apart in real time\n";
+    assert_eq!((ran.code, &*ran.out), (0, said), "{}", ran.err);
+    let ran = ring.until("node status --socket 0.sock", 0, "roster 2, place 0 of 3");
+    for text in [
+        "asked for   2 tokens, at least 1 hop apart",
+        "room for    2 tokens; with a member less, fewer travel",
+        "and 20s of grace",
+        "file says   ring.tokens = 1, not 2\n            timing.grace = 10000ms, not 20000ms\n",
+    ] {
+        assert!(ran.out.contains(text), "{text} in\n{}", ran.out);
+    }
+    let ran = ring.headway("node remove n2 --socket 0.sock");
+    let said = "roster 3: n2 is removed\n\
+         1 token from now on, because 2 that are 1 hop apart need 3 members, and there are 2; 2 \
+         again as soon as they fit\n";
+    assert_eq!((ran.code, &*ran.out), (0, said), "{}", ran.err);
+    let fewer = "in force    1 token: no more fit on 2 members; 2 again as soon as they do";
+    ring.until("node status --socket 1.sock", 0, fewer);
+}

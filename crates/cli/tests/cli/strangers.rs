@@ -183,7 +183,7 @@ fn worst_cases_have_one_name_and_one_meaning() {
         lines,
         [
             "processes,tokens,separation,widest_gap,worst_last_rest,worst_legitimate_at,last_rest,legitimate_at",
-            "24,4,5,1,19,22,19,20"
+            "24,4,5,1,19,22,19,22"
         ]
     );
     let (worst, run) = (json("worst --format json"), json("run --format json"));

@@ -55,7 +55,7 @@ export const STEPS = [
     title: "The slowest start of all",
     kind: "ring",
     text: [
-      "How long can it take? The paper bounds it by O(*n*³) rounds and suspects less. It is linear, and known exactly: from no state does a token rest later than from the one on show.",
+      "How long can it take? The paper bounds it by O(*n*³) rounds and suspects less. It is linear, and known exactly: from no state does it take longer than from the one on show.",
       "It depends on the delays. With a single one, a token may have to go all the way round before it meets a process that can hold it back. With delays at most *d* apart the ring is as fast as if all delayed: never more than about *m*·*d* rounds, however large it is.",
     ],
     tries: [

@@ -37,135 +37,76 @@ type Test = (
     fn(&mut Browser, Base<'_>) -> Result<(), String>,
 );
 
-const TESTS: &[Test] = &[
-    ("a_pile_spaces_itself", time::a_pile_spaces_itself),
-    (
-        "a_film_agrees_with_the_server",
-        time::a_film_agrees_with_the_server,
-    ),
-    (
-        "a_measuring_film_agrees_with_the_server",
-        time::a_measuring_film_agrees_with_the_server,
-    ),
-    ("any_round_can_be_sought", time::any_round_can_be_sought),
-    ("stepping_and_speed", time::stepping_and_speed),
-    ("a_jam_says_why", time::a_jam_says_why),
-    (
-        "a_dragged_token_is_a_fault_that_heals",
-        hands::a_dragged_token_is_a_fault_that_heals,
-    ),
-    (
-        "clicks_change_programs_and_counters",
-        hands::clicks_change_programs_and_counters,
-    ),
-    ("a_selection_is_scrambled", hands::a_selection_is_scrambled),
-    ("everything_works_by_keys", hands::everything_works_by_keys),
-    (
-        "space_and_time_zooms_pans_and_names",
-        hands::space_and_time_zooms_pans_and_names,
-    ),
-    ("a_link_shows_the_same", files::a_link_shows_the_same),
-    ("a_bad_link_is_explained", files::a_bad_link_is_explained),
-    ("a_state_file_is_dropped", files::a_state_file_is_dropped),
-    ("a_run_is_stepped_through", files::a_run_is_stepped_through),
-    (
-        "a_broken_file_changes_nothing",
-        files::a_broken_file_changes_nothing,
-    ),
-    (
-        "pictures_states_and_films_are_saved",
-        files::pictures_states_and_films_are_saved,
-    ),
-    (
-        "lessons_are_walked_through",
-        tabs::lessons_are_walked_through,
-    ),
-    (
-        "explore_draws_what_the_sliders_say",
-        tabs::explore_draws_what_the_sliders_say,
-    ),
-    ("a_network_has_its_ring", tabs::a_network_has_its_ring),
-    ("a_fleet_that_is_not_there", tabs::a_fleet_that_is_not_there),
-    ("a_fleet_is_watched", tabs::a_fleet_is_watched),
-    ("a_run_is_watched_together", time::a_run_is_watched_together),
-    (
-        "a_server_that_is_away_comes_back",
-        time::a_server_that_is_away_comes_back,
-    ),
-    (
-        "a_view_that_fails_to_load_is_asked_for_again",
-        mended::a_view_that_fails_to_load_is_asked_for_again,
-    ),
-    (
-        "links_tell_what_is_on_show",
-        mended::links_tell_what_is_on_show,
-    ),
-    (
-        "a_shared_run_survives_another_ring",
-        mended::a_shared_run_survives_another_ring,
-    ),
-    ("not_yet_is_not_no", mended::not_yet_is_not_no),
-    (
-        "no_picture_of_other_numbers",
-        mended::no_picture_of_other_numbers,
-    ),
-    ("beads_have_letters", mended::beads_have_letters),
-    ("the_ring_is_seen_whole", mended::the_ring_is_seen_whole),
-    (
-        "keys_are_told_what_came_of_them",
-        mended::keys_are_told_what_came_of_them,
-    ),
-    ("back_is_undo", mended::back_is_undo),
-    (
-        "wrong_input_says_what_is_right",
-        mended::wrong_input_says_what_is_right,
-    ),
-    (
-        "long_waits_can_be_skipped",
-        mended::long_waits_can_be_skipped,
-    ),
-    (
-        "a_recording_knows_how_long_it_is",
-        mended::a_recording_knows_how_long_it_is,
-    ),
-    (
-        "nothing_moves_by_itself_when_asked",
-        mended::nothing_moves_by_itself_when_asked,
-    ),
-    (
-        "the_first_ten_seconds_tell_a_story",
-        mended::the_first_ten_seconds_tell_a_story,
-    ),
-    (
-        "every_strike_is_a_dot_before_the_wall",
-        mended::every_strike_is_a_dot_before_the_wall,
-    ),
-    (
-        "the_program_is_beside_the_ring",
-        shared::the_program_is_beside_the_ring,
-    ),
-    (
-        "a_class_follows_and_guesses",
-        shared::a_class_follows_and_guesses,
-    ),
-    ("codes_can_be_read", shared::codes_can_be_read),
-    (
-        "exercises_have_the_right_answers",
-        shared::exercises_have_the_right_answers,
-    ),
-    ("the_page_needs_no_server", shared::the_page_needs_no_server),
-    ("light_and_dark", looks::light_and_dark),
-    ("a_phone_shows_everything", looks::a_phone_shows_everything),
-    ("axe_has_nothing_to_say", looks::axe_has_nothing_to_say),
-    ("less_motion_when_asked", looks::less_motion_when_asked),
-    ("a_screen_reader_is_told", looks::a_screen_reader_is_told),
-    ("the_page_is_light", looks::the_page_is_light),
-    ("large_rings_are_drawn", looks::large_rings_are_drawn),
-    (
-        "modules_keep_their_promises",
-        modules::modules_keep_their_promises,
-    ),
-];
+/// Journeys by module, in the order in which they are made.
+macro_rules! journeys {
+    ($($module:ident: $($name:ident)+;)+) => {
+        &[$($((stringify!($name), $module::$name),)+)+]
+    };
+}
+
+const TESTS: &[Test] = journeys! {
+    time:
+        a_pile_spaces_itself
+        a_film_agrees_with_the_server
+        a_measuring_film_agrees_with_the_server
+        any_round_can_be_sought
+        stepping_and_speed
+        a_jam_says_why;
+    hands:
+        a_dragged_token_is_a_fault_that_heals
+        clicks_change_programs_and_counters
+        a_selection_is_scrambled
+        everything_works_by_keys
+        space_and_time_zooms_pans_and_names;
+    files:
+        a_link_shows_the_same
+        a_bad_link_is_explained
+        a_state_file_is_dropped
+        a_run_is_stepped_through
+        a_broken_file_changes_nothing
+        pictures_states_and_films_are_saved;
+    tabs:
+        lessons_are_walked_through
+        explore_draws_what_the_sliders_say
+        a_network_has_its_ring
+        a_fleet_that_is_not_there
+        a_fleet_is_watched;
+    time:
+        a_run_is_watched_together
+        a_server_that_is_away_comes_back;
+    mended:
+        a_view_that_fails_to_load_is_asked_for_again
+        links_tell_what_is_on_show
+        a_shared_run_survives_another_ring
+        not_yet_is_not_no
+        no_picture_of_other_numbers
+        beads_have_letters
+        the_ring_is_seen_whole
+        keys_are_told_what_came_of_them
+        back_is_undo
+        wrong_input_says_what_is_right
+        long_waits_can_be_skipped
+        a_recording_knows_how_long_it_is
+        nothing_moves_by_itself_when_asked
+        the_first_ten_seconds_tell_a_story
+        every_strike_is_a_dot_before_the_wall;
+    shared:
+        the_program_is_beside_the_ring
+        a_class_follows_and_guesses
+        codes_can_be_read
+        exercises_have_the_right_answers
+        the_page_needs_no_server;
+    looks:
+        light_and_dark
+        a_phone_shows_everything
+        axe_has_nothing_to_say
+        less_motion_when_asked
+        a_screen_reader_is_told
+        the_page_is_light
+        large_rings_are_drawn;
+    modules:
+        modules_keep_their_promises;
+};
 
 /// What the test command also does in Firefox: playing, keys and hands, links, lessons, views.
 const IN_FIREFOX: [&str; 7] = [

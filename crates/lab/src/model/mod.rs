@@ -100,7 +100,7 @@ pub struct Measure {
 }
 
 /// Millionths, for shares.
-pub const MILLIONTHS: i64 = 1_000_000;
+pub(crate) const MILLIONTHS: i64 = 1_000_000;
 
 /// The measures of a model: an enum for the model's own use, and the table that
 /// describes them, in the same order. A `count` is in whole units, a `share` in

@@ -37,6 +37,7 @@ pub(super) const ELECTION: [u64; 2] = [1_000, 2_000];
 pub(crate) struct Keeper {
     raft: Raft<Types>,
     own: u64,
+    acts_by: watch::Receiver<Roster>,
     rosters: Rosters,
     others: Others,
     /// Its files are the last ones.
@@ -121,7 +122,7 @@ impl Keeper {
             is_sure: Arc::clone(&is_sure),
             told: Arc::default(),
             damaged,
-            acts_by,
+            acts_by: acts_by.clone(),
         };
         let tasks = [
             tokio::spawn(tell_of(news.clone(), tell.clone())),
@@ -130,6 +131,7 @@ impl Keeper {
         Ok(Some(Keeper {
             raft,
             own,
+            acts_by,
             rosters,
             others,
             is_sure,
@@ -148,9 +150,33 @@ impl Keeper {
         }
     }
 
-    /// The answer to a question, if it is for this keeper.
-    pub(super) async fn answer(&self, question: Question) -> Option<Vec<u8>> {
+    /// Whether whoever is at this address may speak for a keeper: as the log knows it, or, if it
+    /// does not yet, any keeper for itself.
+    fn speaks_for(&self, from: &str, keeper: Option<u64>) -> bool {
+        let metrics = self.raft.metrics().borrow().clone();
+        let known = metrics.membership_config.membership();
+        let known = keeper.and_then(|keeper| known.get_node(&keeper).map(|node| node.addr == from));
+        known.unwrap_or_else(|| {
+            let roster = self.acts_by.borrow();
+            let mut keepers = roster.keepers();
+            // Where all share one key, addresses prove nothing.
+            !roster.has_keys() || keepers.any(|keeper| keeper.address == from)
+        })
+    }
+
+    /// The answer to a question from that address, if it is for this keeper.
+    pub(super) async fn answer(&self, from: &str, question: Question) -> Option<Vec<u8>> {
         let raft = &self.raft;
+        if let Question::Raft(_, question) = &question {
+            let vote = match question {
+                post::Raft::Append(asked) => &asked.vote,
+                post::Raft::Vote(asked) => &asked.vote,
+                post::Raft::Snapshot(asked) => &asked.vote,
+            };
+            if !self.speaks_for(from, vote.leader_id().voted_for()) {
+                return None;
+            }
+        }
         let answer = match question {
             Question::Age(by, age) => serde_json::to_vec(&self.others.hear(by, age).await.ok()?),
             // It may have promised what it does not know of.

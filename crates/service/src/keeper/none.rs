@@ -32,7 +32,7 @@ impl Keeper {
         match *self {}
     }
 
-    pub(super) async fn answer(&self, _: Question) -> Option<Vec<u8>> {
+    pub(super) async fn answer(&self, _: &str, _: Question) -> Option<Vec<u8>> {
         match *self {}
     }
 

@@ -63,7 +63,8 @@ type Parts = Vec<Option<Vec<u8>>>;
 
 #[derive(Default)]
 struct Open {
-    waiting: BTreeMap<u64, oneshot::Sender<Vec<u8>>>,
+    /// Who waits for an answer, by the number of the question, and from whom.
+    waiting: BTreeMap<u64, (String, oneshot::Sender<Vec<u8>>)>,
     /// By who sent it, its number, and whether it is an answer.
     partial: BTreeMap<(String, u64, bool), Parts>,
 }
@@ -96,7 +97,7 @@ impl Post {
         let bytes = serde_json::to_vec(&question).ok()?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (answered, answer) = oneshot::channel();
-        self.open(|open| open.waiting.insert(number, answered));
+        self.open(|open| open.waiting.insert(number, (to.to_owned(), answered)));
         self.send(to, number, false, &bytes);
         let bytes = tokio::time::timeout(longest, answer).await;
         self.open(|open| open.waiting.remove(&number));
@@ -134,8 +135,13 @@ impl Post {
         let (number, is_answer) = (letter.number, letter.is_answer);
         let bytes = self.join(from, letter)?;
         if is_answer {
-            let waiting = self.open(|open| open.waiting.remove(&number));
-            let _ = waiting?.send(bytes);
+            // Numbers can be guessed, so nobody else answers.
+            let asked = |(to, _): &mut (String, _)| to == from;
+            let waiting = self.open(|open| {
+                let waiting = open.waiting.get_mut(&number).is_some_and(asked);
+                waiting.then(|| open.waiting.remove(&number)).flatten()
+            });
+            let _ = waiting?.1.send(bytes);
             return None;
         }
         // What cannot be read was not written by a keeper of this version.

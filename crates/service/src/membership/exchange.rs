@@ -132,7 +132,10 @@ impl Exchange {
     pub(crate) fn handle(&mut self, now: Duration, sender: &Sender, message: &Message) {
         let own = self.mark();
         if sender.mark.replaces(&own) {
-            self.pursue(now, sender);
+            // What tells of signatures is not asked for them again.
+            if !matches!(message, Message::Vouches { .. }) {
+                self.pursue(now, sender);
+            }
         } else if own.replaces(&sender.mark) && !matches!(message, Message::Want { .. }) {
             // Old messages may be repeated by anybody; answers are few.
             if now.saturating_sub(self.answered) >= Duration::from_millis(5)

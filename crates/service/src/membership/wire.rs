@@ -2,7 +2,9 @@
 //! everybody speaks.
 //!
 //! A program speaks its own version and the one before, and writes the roster's. When every member
-//! has said that it speaks the next one, the first member proposes that.
+//! has said that it speaks the next one, the first member proposes that. Whatever a version adds
+//! (messages, fields of rosters, kinds of entries in their log) is written only where the roster
+//! has that version: programs of the one before read all of it.
 
 use headway_node::wire::oldest;
 

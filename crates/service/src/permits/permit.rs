@@ -83,6 +83,8 @@ impl Permit {
 pub(crate) enum Effect {
     /// The token may go on, perhaps with another payload.
     Done(Grant, Option<Vec<u8>>),
+    /// Somebody wants a permit that nobody has used, if its token still stands here.
+    Wanted(Grant),
     /// The command is to be run.
     StartCommand(CommandPermit),
     /// A step of a roll-out is to be run.

@@ -79,6 +79,35 @@ fn a_permit_that_nobody_wants_goes_on_at_once() {
 }
 
 #[test]
+fn who_asks_late_gets_what_nobody_has_used() {
+    let wanted = |token, fence| Effect::Wanted(grant(token, fence));
+    let mut permits = start(RULES, Ledger::default());
+    permits.handle_granted(s(1), grant(0, 7), s(1), &[]);
+    permits.handle_granted(s(1), grant(1, 9), s(1), &[]);
+    assert_eq!(effects(&mut permits), [done(0, 7), done(1, 9)]);
+    // The token of the second permit has been here once more, and somebody has used it.
+    permits.ask(s(2), fleet("a"));
+    permits.handle_granted(s(2), grant(1, 19), s(2), &[]);
+    assert!(permits.release(s(3), &fleet("a"), None));
+    assert_eq!(effects(&mut permits), [done(1, 19)]);
+    // One is left, and asked for once.
+    permits.ask(s(4), fleet("b"));
+    assert_eq!(effects(&mut permits), [wanted(0, 7)]);
+    permits.handle_granted(s(5), grant(0, 7), s(5), &[]);
+    permits.ask(s(5), fleet("c"));
+    assert!(effects(&mut permits).is_empty());
+    assert!(permits.release(s(6), &fleet("b"), None));
+    assert_eq!(effects(&mut permits), [done(0, 7)]);
+    // On another ring nothing of it is left.
+    let mut permits = start(RULES, Ledger::default());
+    permits.handle_granted(s(1), grant(0, 7), s(1), &[]);
+    assert_eq!(effects(&mut permits), [done(0, 7)]);
+    permits.handle_left(s(2));
+    permits.ask(s(3), fleet("a"));
+    assert!(effects(&mut permits).is_empty());
+}
+
+#[test]
 fn first_come_first_served_and_the_rest_wait() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));

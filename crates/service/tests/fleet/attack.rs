@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use crate::harness::Fleet;
 use crate::observer::closest;
 
-fn rejected(fleet: &Fleet, at: usize, reason: &str) -> u64 {
+pub(crate) fn rejected(fleet: &Fleet, at: usize, reason: &str) -> u64 {
     fleet.status(at)["rejected"][reason].as_u64().unwrap_or(0)
 }
 
@@ -274,7 +274,7 @@ fn a_compromised_member_speaks_for_itself_only() {
     });
 }
 
-fn sender(name: &str, mark: Mark) -> Sender {
+pub(crate) fn sender(name: &str, mark: Mark) -> Sender {
     Sender {
         name: name.into(),
         address: "127.0.0.1:9".into(),
@@ -288,7 +288,7 @@ fn sender(name: &str, mark: Mark) -> Sender {
 }
 
 /// What control datagrams of the ring "test" are known by.
-fn control_ring() -> RingId {
+pub(crate) fn control_ring() -> RingId {
     let digest = Sha256::digest(b"headway ring name 1test");
     let mut id = RingId([0; 16]);
     id.0.copy_from_slice(&digest[..16]);

@@ -6,6 +6,7 @@ mod edges;
 mod etcd;
 mod harness;
 mod hook;
+mod keys;
 mod membership;
 mod notify;
 mod observer;

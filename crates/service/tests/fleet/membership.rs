@@ -173,7 +173,7 @@ fn a_lost_majority_of_keepers_is_recovered_on_somebodys_word() {
             .to_string()
             .contains("roster 1001")
     });
-    assert_eq!(fleet.status(2)["settled"], false);
+    assert_eq!(fleet.status(2)["permits"], 0);
     let there = fleet.ask(2, "POST", "/v1/recover", Some(&gone)).unwrap();
     assert_eq!(there["version"], 1001);
     fleet.until("c is outside", || fleet.status(2)["phase"] == "outside");

@@ -30,6 +30,36 @@ pub(crate) fn closure(mut scenario: Scenario) -> Result<f64, String> {
     Ok(0.0)
 }
 
+/// In a ring of moving blocks, applications want again what they have done with and what
+/// still stands at their node: all of what closure promises. Returns how often one might.
+pub(crate) fn wanted_late(mut scenario: Scenario) -> Result<f64, String> {
+    scenario.conditions.loss = f64::from(scenario.below(4)) * 0.1;
+    let mut world = scenario.world();
+    wait_until_settled(&mut world, &scenario)?;
+    let (settled_at, nodes) = (world.now(), scenario.plan.nodes());
+    let mut granted = 0;
+    for _ in 0..60 {
+        world.run_for(scenario.while_watched() / 200);
+        let (node, token) = (
+            scenario.below(nodes),
+            scenario.below(scenario.plan.tokens()),
+        );
+        let here = world.machines()[node as usize].held();
+        let here = here.into_iter().any(|held| held.token == token);
+        let may = world.want(node, token);
+        if may && !here {
+            return Err(format!("a token that is not here: {}", scenario.describe()));
+        }
+        granted += u32::from(may);
+    }
+    fair(&mut world, &scenario)?;
+    safe(&world, &scenario)?;
+    if world.settled_for() < world.now() - settled_at {
+        return Err(format!("unsettled again: {}", scenario.describe()));
+    }
+    Ok(f64::from(granted))
+}
+
 /// Any memory and any datagrams under way, then quiet: settled within the bound,
 /// and from then on all of what closure promises. Returns the share of the bound
 /// that it took.

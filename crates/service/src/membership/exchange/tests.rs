@@ -236,10 +236,10 @@ fn what_the_keeper_here_has_decided_counts_when_most_have() {
             .map_or((None, None), |(roster, message)| {
                 (Some(roster.version), Some(message))
             });
-        for other in 0..5 {
+        for (other, keeper) in keepers.iter_mut().enumerate() {
             let from = sender(at, roster(1, 5, true).mark());
             if let Some(message) = told.clone().filter(|_| other != at) {
-                keepers[other].handle(Duration::ZERO, &from, &message);
+                keeper.handle(Duration::ZERO, &from, &message);
             }
         }
         adopted.push(
