@@ -7,7 +7,7 @@ use std::time::Duration;
 use headway_node::Key;
 use headway_service::config::{Settings, Sources};
 use headway_service::internal::decision::Decided;
-use headway_service::internal::{Agent, Destination, Effect, Kept, Request, Setup};
+use headway_service::internal::{Agent, Credentials, Destination, Effect, Kept, Request, Setup};
 
 /// From the decision that somebody is removed until all the others have left the old ring.
 pub(crate) fn time_to_spread(members: usize) -> Duration {
@@ -83,16 +83,18 @@ impl World {
     fn new(members: usize) -> World {
         let all = settings(members);
         let now = Duration::from_millis(1);
+        let key = Key::new(b"the key of a virtual ring").expect("long enough");
         let agent = |at: usize| {
             let mut settings = all.clone();
             settings.node.name = format!("n{at}");
             settings.node.listen = address(at);
             let setup = Setup {
                 settings,
-                key: Key::new(b"the key of a virtual ring").expect("long enough"),
+                credentials: Credentials::Shared(key.clone()),
                 kept: Kept::default(),
                 session: 1,
                 epoch: Duration::from_secs(1_800_000_000),
+                wire: 1,
                 random,
             };
             Agent::new(now, setup)

@@ -23,9 +23,12 @@ fn too_close(seen: &[Seen], names: &[String], changed: &[u64], apart: &[usize]) 
     let place = |name: &String| names.iter().position(|other| other == name);
     for (at, line) in seen.iter().enumerate().filter(|(_, line)| line.begins) {
         for other in &line.others {
-            let before = seen[..at].iter().rev();
-            let mut before = before.filter(|seen| seen.begins && seen.node == *other);
-            let other_fence = before.next().map_or(line.fence, |seen| seen.fence);
+            // The last that it said before; if that was an end, it has begun and not said so yet.
+            let said = |seen: &&Seen| seen.node == *other;
+            let last = seen[..at].iter().rev().find(said);
+            let next = || seen[at..].iter().find(said);
+            let last = last.filter(|seen| seen.begins).or_else(next);
+            let other_fence = last.map_or(line.fence, |seen| seen.fence);
             let far = place(&line.node)?.abs_diff(place(other)?);
             let far = far.min(names.len() - far);
             if ring(other_fence) != ring(line.fence) || far < apart[ring(line.fence)] {
@@ -236,10 +239,9 @@ fn a_rolling_upgrade_changes_the_wire_format_when_everybody_speaks_the_next() {
     fleet.speak(4, 1);
     fleet.start(4);
     fleet.until("e listens", || fleet.status(4)["phase"] == "outside");
-    // Nobody speaks to a stranger, so it hears of that when somebody wants to add it.
-    let unheard = fleet.ask(0, "POST", "/v1/members", Some(&fleet.member(4)));
-    let unheard = unheard.unwrap_err();
-    assert!(unheard.contains("e does not answer"), "{unheard}");
+    let refused = fleet.ask(0, "POST", "/v1/members", Some(&fleet.member(4)));
+    let refused = refused.unwrap_err();
+    assert!(refused.contains("e does not answer"), "{refused}");
     fleet.until("e says so", || {
         alarms(&fleet, 4).contains("somebody writes wire format 2, and this program speaks 1 only")
     });
