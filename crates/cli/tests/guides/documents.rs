@@ -193,6 +193,8 @@ fn every_promise_names_a_test() {
         "crates/service/tests",
         "crates/service/src",
         "crates/service/src/keeper",
+        "crates/service/src/keeper/etcd",
+        "crates/service/src/keeper/tests",
         "crates/service/src/identity",
         "crates/service/src/membership",
         "crates/service/src/membership/exchange",
