@@ -234,8 +234,9 @@ fn every_promise_names_a_test() {
         for name in names {
             let test = format!("fn {name}(");
             let found = sources.match_indices(&test).any(|(at, _)| {
-                let before = sources[..at].trim_end();
-                before.ends_with("#[test]")
+                let before = sources[..at].trim_end().trim_end_matches("async");
+                let before = before.trim_end();
+                before.ends_with("#[test]") || before.ends_with("#[tokio::test]")
             });
             assert!(found, "there is no test `{name}`");
         }
