@@ -594,6 +594,10 @@ impl World {
         }
     }
 
+    fn has_keys(&self) -> bool {
+        self.hosts.iter().any(|host| host.identities.is_some())
+    }
+
     /// Heals everything and waits until all members are settled and work.
     fn recovers(&mut self) {
         self.loss = 0;
@@ -607,9 +611,13 @@ impl World {
             if waited == 200 {
                 self.heed_alarms();
             }
-            let statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
+            let mut statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
             let version = statuses.iter().map(|status| status.roster).max();
-            // Who is no member need not know, and a stranger is not told.
+            // Nobody speaks to a stranger, so who was removed while it was away may never hear of it.
+            if let Some(decided) = self.log.decided.as_ref().filter(|_| self.has_keys()) {
+                statuses.retain(|status| decided.roster.member(&status.name).is_some());
+            }
+            // Who is no member need not know.
             let agreed = statuses
                 .iter()
                 .all(|status| Some(status.roster) == version || status.phase == Phase::Outside);
