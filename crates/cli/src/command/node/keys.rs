@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use headway_service::identity::{Identities, create_operator, read_operator};
-use headway_service::operator;
+use headway_service::{client, operator};
 use serde_json::{Value, json};
 
-use super::{SocketArgs, ask, text};
+use super::{SocketArgs, ask, changed, text};
 use crate::failure::{Answer, Failure};
 
 #[derive(ClapArgs, Debug)]
@@ -43,11 +43,11 @@ pub(super) fn identity(args: &IdentityArgs) -> Result<Answer, Failure> {
 #[derive(ClapArgs, Debug)]
 pub(super) struct RotateArgs {
     /// The operator's key instead: the file with the old one
-    #[arg(long, value_name = "FILE", requires = "to")]
+    #[arg(long, value_name = "FILE", requires = "new")]
     operator: Option<PathBuf>,
     /// The file with the operator's new one, from `headway node identity --operator FILE`
     #[arg(long, value_name = "FILE", requires = "operator")]
-    to: Option<PathBuf>,
+    new: Option<PathBuf>,
     #[command(flatten)]
     socket: SocketArgs,
 }
@@ -55,19 +55,17 @@ pub(super) struct RotateArgs {
 /// Changes this node's key, or the operator's.
 pub(super) fn rotate(args: &RotateArgs) -> Result<Answer, Failure> {
     let socket = &args.socket.socket;
-    let (Some(old), Some(new)) = (&args.operator, &args.to) else {
-        let answer = ask(socket, "POST", "/v1/rotate-key", None)?;
-        println!("roster {}: this node has another key", answer["version"]);
-        return Ok(Answer::Yes);
+    let (Some(old), Some(new)) = (&args.operator, &args.new) else {
+        let answer = client::ask(socket, "POST", "/v1/rotate-key", None);
+        return changed(answer, |_| "this node has another key".into());
     };
     let [old, new] = [old, new].map(|path| read_operator(path).map_err(Failure::new));
     let (old, new) = (old?, new?.public());
     let roster = ask(socket, "GET", "/v1/roster", None)?;
     let signature = operator::sign_key(text(&roster["ring"]), new, &old);
     let body = json!({ "key": new, "signature": signature });
-    let answer = ask(socket, "POST", "/v1/operator", Some(&body))?;
-    println!("roster {}: the operator has another key", answer["version"]);
-    Ok(Answer::Yes)
+    let answer = client::ask(socket, "POST", "/v1/operator", Some(&body));
+    changed(answer, |_| "the operator has another key".into())
 }
 
 /// Has an operator sign the roster that begins a new log.
