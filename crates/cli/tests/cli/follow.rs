@@ -67,6 +67,33 @@ fn members_come_and_go_as_consul_lists_them() {
     let ran = follow("");
     assert_eq!(ran.code, 1, "{}", ran.out);
     assert!(ran.err.contains("not yet: n5 is added: "), "{}", ran.err);
+    // Keys come from a file; on a ring that shares one nobody may have its own.
+    let keys = ring.folder.path().join("keys");
+    let write = |text: &str| std::fs::write(&keys, text).unwrap();
+    let public = headway(&format!(
+        "node identity {}",
+        ring.folder.path().join("n5").display()
+    ))
+    .out;
+    for (text, code, said) in [
+        (
+            "n5\n".to_owned(),
+            2,
+            "line 1: expected a name, a space and a key",
+        ),
+        ("# keys\n\nn5 hw1x\n".to_owned(), 2, "line 3: "),
+        (
+            format!("n6 {public}"),
+            1,
+            "not yet: n5 is added: no key for it in",
+        ),
+        (format!("n5 {public}"), 1, "not yet: n5 is added: "),
+    ] {
+        write(&text);
+        let ran = follow(&format!("--keys {}", keys.display()));
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(ran.err.contains(said), "{}", ran.err);
+    }
     // Nobody is removed unless it is asked for, and never half of them.
     list(&[0, 1]);
     let ran = follow("");

@@ -1,10 +1,12 @@
 //! `headway node follow`: the members that DNS, Consul or Kubernetes lists.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use headway_service::discovery::{Changes, Found, Source, changes};
+use headway_service::identity::NodeKey;
 use serde_json::{Value, json};
 
 use super::{SocketArgs, ask, text, told};
@@ -39,6 +41,9 @@ pub(super) struct Args {
     /// Also remove members that are not listed
     #[arg(long)]
     remove: bool,
+    /// The keys of new members, a name and what `headway node identity` prints there on each line
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
     /// Say what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -65,14 +70,24 @@ fn once(args: &Args, source: &Source) -> Result<Answer, Failure> {
     let found = source.find().map_err(Failure::new)?;
     let socket = &args.socket.socket;
     let roster = roster(socket)?;
+    let keys = args.keys.as_deref().map(read_keys).transpose()?;
     let changes = changes(&roster, &found);
-    let added = changes.add.iter().map(|(name, address)| {
-        let member = json!({ "name": name, "address": address });
-        (name, Some(member))
+    let mut all = true;
+    let added = changes.add.iter().filter_map(|(name, address)| {
+        let key = keys.as_ref().map(|keys| keys.get(name));
+        if let (Some(None), Some(file)) = (key, &args.keys) {
+            eprintln!(
+                "not yet: {name} is added: no key for it in {}",
+                file.display()
+            );
+            all = false;
+            return None;
+        }
+        let member = json!({ "name": name, "address": address, "key": key.flatten() });
+        Some((name, Some(member)))
     });
     let removed = changes.remove.iter().filter(|_| args.remove);
     let wanted: Vec<_> = added.chain(removed.map(|name| (name, None))).collect();
-    let mut all = true;
     for some in wanted.chunks(MAX_CHANGES) {
         all &= tell(args, some);
     }
@@ -136,6 +151,28 @@ fn remarks(args: &Args, source: &Source, changes: &Changes) -> bool {
     }
     let nobody_else = changes.remove.is_empty() || args.remove;
     !changes.doubtful && changes.moved.is_empty() && nobody_else
+}
+
+/// Keys by name, read every time: somebody may have written more.
+fn read_keys(file: &Path) -> Result<BTreeMap<String, NodeKey>, Failure> {
+    let wrong = |what: String| Failure::new(format!("{}{what}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(format!(": {error}")))?;
+    let lines = text
+        .lines()
+        .enumerate()
+        .map(|(at, line)| (at + 1, line.trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let read = |(at, line): (usize, &str)| {
+        let (name, key) = line.split_once(char::is_whitespace).ok_or_else(|| {
+            wrong(format!(
+                ", line {at}: expected a name, a space and a key, as `web-4 hw1…`"
+            ))
+        })?;
+        let key = key.trim().parse();
+        let key = key.map_err(|error| wrong(format!(", line {at}: {error}")))?;
+        Ok((name.to_owned(), key))
+    };
+    lines.map(read).collect()
 }
 
 fn roster(socket: &Path) -> Result<Found, Failure> {
