@@ -316,6 +316,14 @@ fn mistakes_are_shown_where_they_are() {
     wrong("grpah ring(3)", 1, 1, "expected `protocol`");
     wrong("graph ring(3)\nlegitimate: true", 2, 17, "no `variable`");
     wrong(ring, 3, 1, "no `legitimate`");
+    // A domain may speak of no variable, not even of one that stands before it.
+    wrong(
+        &format!("{ring}variable y: 0..x[2]"),
+        3,
+        16,
+        "no variable `x`",
+    );
+    wrong(&format!("{ring}variable y: 0..x"), 3, 16, "not known here");
     wrong(
         &format!("{ring}legitimate: y[0] = 1"),
         3,

@@ -79,8 +79,8 @@ const SUM_BYTES: usize = 2;
 impl Identity {
     /// From 64 secret bytes.
     pub fn new(secret: &[u8; 64]) -> Identity {
-        let half = |at: usize| -> [u8; 32] { std::array::from_fn(|byte| secret[at + byte]) };
-        let (exchange, signer) = (StaticSecret::from(half(0)), Signer::new(&half(32)));
+        let [exchange, signer] = split(secret);
+        let (exchange, signer) = (StaticSecret::from(exchange), Signer::new(&signer));
         let public = NodeKey {
             exchange: PublicKey::from(&exchange).to_bytes(),
             signer: signer.public(),
@@ -104,14 +104,7 @@ impl Identity {
     }
 
     fn secret(&self) -> [u8; 64] {
-        let (exchange, signer) = (self.exchange.to_bytes(), self.signer.0.to_bytes());
-        std::array::from_fn(|at| {
-            if at < 32 {
-                exchange[at]
-            } else {
-                signer[at - 32]
-            }
-        })
+        join([self.exchange.to_bytes(), self.signer.0.to_bytes()])
     }
 
     /// Its public keys.
@@ -207,11 +200,16 @@ impl NodeKey {
 
     /// Its bytes, to be signed.
     pub fn bytes(&self) -> [u8; 64] {
-        std::array::from_fn(|at| match at {
-            0..32 => self.exchange[at],
-            _ => self.signer.0[at - 32],
-        })
+        join(self.halves())
     }
+}
+
+fn join(halves: [[u8; 32]; 2]) -> [u8; 64] {
+    std::array::from_fn(|at| halves[at / 32][at % 32])
+}
+
+fn split(bytes: &[u8; 64]) -> [[u8; 32]; 2] {
+    [0, 32].map(|at| std::array::from_fn(|byte| bytes[at + byte]))
 }
 
 fn write(prefix: &str, bytes: &[u8]) -> String {
@@ -235,10 +233,10 @@ impl FromStr for NodeKey {
 
     fn from_str(text: &str) -> Result<NodeKey, NoKey> {
         let no = || NoKey::Node(text.to_owned());
-        let bytes: [u8; 64] = read(NODE, text).ok_or_else(no)?;
+        let [exchange, signer] = split(&read(NODE, text).ok_or_else(no)?);
         Ok(NodeKey {
-            exchange: std::array::from_fn(|at| bytes[at]),
-            signer: SignerKey(std::array::from_fn(|at| bytes[at + 32])),
+            exchange,
+            signer: SignerKey(signer),
         })
     }
 }

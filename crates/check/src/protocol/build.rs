@@ -133,6 +133,8 @@ impl Builder<'_> {
             let place = file.variables[0].name.place;
             return self.wrong(place, format!("more than {MAX_VARIABLES} variables in all"));
         }
+        // They are known all at once, in the end: no domain may speak of a variable.
+        let mut variables = Vec::with_capacity(processes * file.variables.len());
         for process in 0..processes {
             for (index, variable) in file.variables.iter().enumerate() {
                 let name = &variable.name;
@@ -149,9 +151,10 @@ impl Builder<'_> {
                     domain,
                     truth,
                 };
-                self.variables.push(built);
+                variables.push(built);
             }
         }
+        self.variables = variables;
         Ok(())
     }
 

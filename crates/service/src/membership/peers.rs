@@ -66,10 +66,7 @@ impl Membership {
         let asked = self.poll.iter().flat_map(Poll::new_members);
         let proposed = self.proposals.values();
         let proposed = proposed.flat_map(|proposal| &proposal.next.members);
-        asked
-            .into_iter()
-            .chain(proposed)
-            .chain(self.former.values())
+        asked.chain(proposed).chain(self.former.values())
     }
 
     /// Somebody whose key this node knows.

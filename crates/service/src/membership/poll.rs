@@ -200,7 +200,7 @@ impl Membership {
                 ..
             } if !answered => {
                 let refusal = Refusal::Unreachable(name, address);
-                self.effects.push_back(Effect::Reply(request, Err(refusal)));
+                self.refuse(Wanted::By(request), refusal);
             }
             Purpose::Add {
                 request,
@@ -364,7 +364,7 @@ impl Membership {
         }
     }
 
-    fn refuse(&mut self, wanted: Wanted, why: Refusal) {
+    pub(super) fn refuse(&mut self, wanted: Wanted, why: Refusal) {
         match wanted {
             Wanted::By(request) | Wanted::Key(request) => {
                 self.effects.push_back(Effect::Reply(request, Err(why)));

@@ -49,13 +49,17 @@ impl Membership {
                 self.unkept_key = Some(Rotation { request, kind });
                 self.effects.push_back(Effect::KeepIdentity(identities));
             }
-            Err(why) => self.effects.push_back(Effect::Reply(request, Err(why))),
+            Err(why) => self.refuse(Wanted::By(request), why),
         }
     }
 
     /// Somebody wants another key for the operator; the old one has signed it.
-    pub(crate) fn rotate_operator(&mut self, request: RequestId, key: SignerKey, signed: String) {
-        let signature = signed;
+    pub(crate) fn rotate_operator(
+        &mut self,
+        request: RequestId,
+        key: SignerKey,
+        signature: String,
+    ) {
         self.propose(Wanted::By(request), Kind::Operator { key, signature });
     }
 
@@ -69,7 +73,7 @@ impl Membership {
             Err(why) => {
                 self.forget_new_key();
                 let why = Refusal::Log(format!("cannot keep the new key: {why}"));
-                self.effects.push_back(Effect::Reply(request, Err(why)));
+                self.refuse(Wanted::Key(request), why);
             }
         }
     }

@@ -20,8 +20,7 @@ impl Membership {
         remove: Vec<String>,
     ) {
         if self.poll.is_some() {
-            let reply = Err(Refusal::Busy);
-            return self.effects.push_back(Effect::Reply(request, reply));
+            return self.refuse(Wanted::By(request), Refusal::Busy);
         }
         let missing: BTreeMap<_, _> = add.iter().map(Member::entry).collect();
         let nobody = missing.is_empty();
@@ -64,8 +63,7 @@ impl Membership {
             (name.clone(), Kind::Remove { name, gone })
         }));
         let Some(roster) = &self.current else {
-            let reply = Err(Refusal::NoRoster);
-            return self.effects.push_back(Effect::Reply(request, reply));
+            return self.refuse(Wanted::By(request), Refusal::NoRoster);
         };
         let mut next = roster.clone();
         let mut kept = Vec::new();

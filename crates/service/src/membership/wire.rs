@@ -8,11 +8,11 @@
 
 use headway_node::wire::oldest;
 
+use super::Membership;
 use super::control::{Refused, Sender};
 use super::decision::Kind;
 use super::poll::Wanted;
 use super::roster::{Roster, Terms};
-use super::{Effect, Membership};
 use crate::agent::alarm::Alarm;
 use crate::request::{Refusal, RequestId};
 
@@ -44,10 +44,7 @@ impl Membership {
         let terms = self.current.as_ref().ok_or(Refusal::NoRoster);
         match terms.and_then(|roster| roster.terms.with(other)) {
             Ok(terms) => self.propose(Wanted::By(request), Kind::Set(terms)),
-            Err(why) => {
-                let reply = Effect::Reply(request, Err(why));
-                self.effects.push_back(reply);
-            }
+            Err(why) => self.refuse(Wanted::By(request), why),
         }
     }
 
@@ -85,7 +82,8 @@ impl Membership {
     pub(super) fn upgrade(&self, roster: &Roster) -> Option<Terms> {
         let first = roster.active().next()?;
         let turn = first.name == self.settings.node.name && self.settled == roster.version;
-        (turn && self.wire().1.is_empty()).then(|| Terms {
+        let speaks = self.newest > roster.terms.wire;
+        (turn && speaks && self.wire().1.is_empty()).then(|| Terms {
             wire: roster.terms.wire + 1,
             ..roster.terms
         })

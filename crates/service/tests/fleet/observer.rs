@@ -150,6 +150,16 @@ pub(crate) fn closest(seen: &[Seen], ring: &[String]) -> Option<usize> {
     closest_pair(seen, ring).map(|(far, _)| far)
 }
 
+/// Fencing numbers only ever grow, where one token travels.
+pub(crate) fn fences_grow(seen: &[Seen]) {
+    let begun = seen.iter().filter(|seen| seen.begins);
+    let fences: Vec<u64> = begun.map(|seen| seen.fence).collect();
+    assert!(
+        fences.windows(2).all(|pair| pair[0] < pair[1]),
+        "{fences:?}"
+    );
+}
+
 /// The same, and what was seen around that, for people.
 pub(crate) fn closest_pair(seen: &[Seen], ring: &[String]) -> Option<(usize, String)> {
     let place = |name: &String| ring.iter().position(|other| other == name);

@@ -23,16 +23,25 @@ fn too_close(seen: &[Seen], names: &[String], changed: &[u64], apart: &[usize]) 
     let place = |name: &String| names.iter().position(|other| other == name);
     for (at, line) in seen.iter().enumerate().filter(|(_, line)| line.begins) {
         for other in &line.others {
-            // The last that it said before; if that was an end, it has begun and not said so yet.
+            // The last that began there; or if that has said that it ended, perhaps the next,
+            // which had not said yet that it began.
             let said = |seen: &&Seen| seen.node == *other;
             let last = seen[..at].iter().rev().find(said);
-            let next = || seen[at..].iter().find(said);
-            let last = last.filter(|seen| seen.begins).or_else(next);
-            let other_fence = last.map_or(line.fence, |seen| seen.fence);
+            let before = seen[..at]
+                .iter()
+                .rev()
+                .find(|seen| said(seen) && seen.begins);
+            let after = seen[at..].iter().find(said);
+            let after = after.filter(|_| last.is_none_or(|last| !last.begins));
             let far = place(&line.node)?.abs_diff(place(other)?);
             let far = far.min(names.len() - far);
-            if ring(other_fence) != ring(line.fence) || far < apart[ring(line.fence)] {
-                return Some(format!("{line:?} while {other} worked under {other_fence}"));
+            let fits = |seen: &Seen| {
+                ring(seen.fence) == ring(line.fence) && far >= apart[ring(line.fence)]
+            };
+            if !before.into_iter().chain(after).any(fits) {
+                return Some(format!(
+                    "{line:?} while {other} worked: {before:?} or {after:?}"
+                ));
             }
         }
     }

@@ -189,6 +189,16 @@ fn server(test: &str) -> Option<Server> {
     Server::start().map_err(|why| tools::skip(test, &why)).ok()
 }
 
+/// An etcd that has decided once, and was killed.
+async fn once_decided(test: &str) -> Option<(Server, World, Node)> {
+    let mut server = server(test)?;
+    let mut world = World::new(vec![server.url()]);
+    let node = world.start(0, first());
+    assert_eq!(world.decided(&node, 2).await, yes(2));
+    server.kill();
+    Some((server, world, node))
+}
+
 #[tokio::test]
 async fn of_two_at_once_one_wins_and_the_other_hears_why() {
     let test = "of_two_at_once_one_wins_and_the_other_hears_why";
@@ -228,13 +238,9 @@ async fn of_two_at_once_one_wins_and_the_other_hears_why() {
 #[tokio::test]
 async fn while_etcd_is_away_nothing_is_decided_and_that_is_said() {
     let test = "while_etcd_is_away_nothing_is_decided_and_that_is_said";
-    let Some(mut server) = server(test) else {
+    let Some((mut server, mut world, node)) = once_decided(test).await else {
         return;
     };
-    let mut world = World::new(vec![server.url()]);
-    let node = world.start(0, first());
-    assert_eq!(world.decided(&node, 2).await, yes(2));
-    server.kill();
     let away = world.decided(&node, 3).await.unwrap_err();
     assert!(away.contains("Nothing was changed"), "{away}");
     node.until_wrong("no etcd answers").await;
@@ -255,13 +261,9 @@ async fn while_etcd_is_away_nothing_is_decided_and_that_is_said() {
 #[tokio::test]
 async fn data_of_etcd_that_was_put_back_is_noticed_and_refused() {
     let test = "data_of_etcd_that_was_put_back_is_noticed_and_refused";
-    let Some(mut server) = server(test) else {
+    let Some((mut server, mut world, node)) = once_decided(test).await else {
         return;
     };
-    let mut world = World::new(vec![server.url()]);
-    let node = world.start(0, first());
-    assert_eq!(world.decided(&node, 2).await, yes(2));
-    server.kill();
     let before = server.copy();
     server.run().expect("it starts again");
     assert_eq!(world.decided(&node, 3).await, yes(3));

@@ -1,119 +1,111 @@
-//! Whole agents on virtual time, on a network that loses, delays and duplicates, while
-//! members are added, removed, killed, restarted, upgraded and bypassed and tokens and separation
-//! change: no command begins while another one runs of another roster or nearer than its
-//! own roster's separation, and in the end the ring works. Every run is a function of its seed.
+//! The hosts, the network between them and the log of rosters, all a function of a seed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-use headway_node::{Key, RingId};
+use headway_node::Key;
 use headway_service::config::{Settings, Sources};
-use headway_service::identity::{Identities, Identity, NodeKey, Purpose};
-use headway_service::internal::control::{self, Message, Sender};
+use headway_service::identity::{Identities, Identity, NodeKey};
 use headway_service::internal::decision::{Change, Decided, Decision};
-use headway_service::internal::roster::{Mark, Member, Roster, Terms};
+use headway_service::internal::roster::{Member, Roster};
 use headway_service::internal::{
     Agent, Credentials, Destination, Effect, Grant, Kept, Outcome, Phase, Request, Setup, Status,
     Stored,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
-use sha2::{Digest as _, Sha256};
 
-const NODES: usize = 6;
+pub(crate) const NODES: usize = 6;
 
 /// Datagrams that wait for a node that is paused.
-const SOCKET: usize = 200;
+pub(crate) const SOCKET: usize = 200;
 
-/// Runs of the longer test, unless `HEADWAY_SEEDS` says how many, or `HEADWAY_SEED` which one.
-const SEEDS: u64 = 2_000;
-
-struct Host {
-    settings: Settings,
-    agent: Option<Agent>,
+pub(crate) struct Host {
+    pub(crate) settings: Settings,
+    pub(crate) agent: Option<Agent>,
     /// Its disk.
-    kept: Kept,
+    pub(crate) kept: Kept,
     /// Its key pairs, on its disk, if members have any.
-    identities: Option<Identities>,
+    pub(crate) identities: Option<Identities>,
     /// Where it was told its neighbours are.
-    beside: Vec<(u32, String)>,
+    pub(crate) beside: Vec<(u32, String)>,
     /// The newest version of the wire format that its program speaks.
-    wire: u8,
+    pub(crate) wire: u8,
     /// The command that runs, when it ends, and the version of the roster that it began under.
-    command: Option<(Grant, Duration, u64)>,
+    pub(crate) command: Option<(Grant, Duration, u64)>,
     /// One that has ended, and its node does not know it yet.
-    ended: Option<Grant>,
+    pub(crate) ended: Option<Grant>,
     /// What has come while it was paused.
-    paused: Option<Vec<Vec<u8>>>,
+    pub(crate) paused: Option<Vec<Vec<u8>>>,
     /// The roster that the keeper here has told it of.
-    told: u64,
-    runs: u64,
+    pub(crate) told: u64,
+    pub(crate) runs: u64,
 }
 
 /// The log of rosters, as one object that everybody agrees upon: whoever reaches a keeper that
 /// reaches a majority of them gets an answer. (`keeper/tests.rs` tries the real one.)
-struct Log {
+pub(crate) struct Log {
     /// An error that this test has to find: it says yes to everybody, each for itself.
-    says_yes: bool,
-    decided: Option<Decided>,
+    pub(crate) says_yes: bool,
+    pub(crate) decided: Option<Decided>,
     /// Every roster that there was, by its version.
-    rosters: BTreeMap<u64, Roster>,
+    pub(crate) rosters: BTreeMap<u64, Roster>,
     /// Who wants something, what, when it is tried next, and until when.
-    wanted: Vec<(usize, Change, Duration, Duration)>,
+    pub(crate) wanted: Vec<(usize, Change, Duration, Duration)>,
 }
 
 /// When it arrives, its number, to whom, and what.
-type Datagram = (Duration, u64, usize, Vec<u8>);
+pub(crate) type Datagram = (Duration, u64, usize, Vec<u8>);
 
-struct World {
-    seed: u64,
-    random: ChaCha8Rng,
-    hosts: Vec<Host>,
-    now: Duration,
-    flying: BinaryHeap<Reverse<Datagram>>,
-    count: u64,
-    loss: u64,
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) random: ChaCha8Rng,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) now: Duration,
+    pub(crate) flying: BinaryHeap<Reverse<Datagram>>,
+    pub(crate) count: u64,
+    pub(crate) loss: u64,
     /// Pairs that cannot reach each other.
-    cut: Vec<(usize, usize)>,
+    pub(crate) cut: Vec<(usize, usize)>,
     /// Who is killed, and after how many more effects.
-    killed: Option<(usize, u64)>,
+    pub(crate) killed: Option<(usize, u64)>,
     /// An error that this test has to find: commands are taken for ended when a roster comes.
-    no_drain: bool,
-    log: Log,
+    pub(crate) no_drain: bool,
+    pub(crate) log: Log,
     /// How often two commands ran together, as they may.
-    together: u64,
+    pub(crate) together: u64,
     /// How long a command takes at most.
-    work: u64,
-    runs_of_rotation: u8,
+    pub(crate) work: u64,
+    pub(crate) runs_of_rotation: u8,
     /// How often somebody had to do what an alarm asks for.
-    heeded: u32,
+    pub(crate) heeded: u32,
 }
 
-fn newest(identities: &Identities) -> NodeKey {
+pub(crate) fn newest(identities: &Identities) -> NodeKey {
     identities.list().last().expect("it has one").public()
 }
 
-fn address(at: usize) -> String {
+pub(crate) fn address(at: usize) -> String {
     format!("10.0.0.{}:7400", at + 1)
 }
 
-fn ms(milliseconds: u64) -> Duration {
+pub(crate) fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
 /// What all share if none has its own.
-fn key() -> Key {
+pub(crate) fn key() -> Key {
     Key::new(b"the key of a virtual ring").expect("long enough")
 }
 
 /// The key pairs that a node begins with.
-fn identity(at: usize) -> Identity {
+pub(crate) fn identity(at: usize) -> Identity {
     Identity::new(&[at as u8 + 1; 64])
 }
 
 /// A node's file. With `keys`, every member has its own, and others ask them by these.
-fn settings(at: usize, members: usize, keys: bool) -> Settings {
+pub(crate) fn settings(at: usize, members: usize, keys: bool) -> Settings {
     let list: String = (0..members)
         .map(|at| {
             let key = format!("key = \"{}\"\n", identity(at).public());
@@ -147,11 +139,11 @@ fn settings(at: usize, members: usize, keys: bool) -> Settings {
 
 impl World {
     /// Every other one is a ring of nodes with keys of their own.
-    fn new(seed: u64, members: usize) -> World {
+    pub(crate) fn new(seed: u64, members: usize) -> World {
         World::with_keys(seed, members, seed.is_multiple_of(2))
     }
 
-    fn with_keys(seed: u64, members: usize, keys: bool) -> World {
+    pub(crate) fn with_keys(seed: u64, members: usize, keys: bool) -> World {
         let hosts = (0..NODES).map(|at| Host {
             settings: settings(at, members, keys),
             agent: None,
@@ -194,11 +186,11 @@ impl World {
         world
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.random.next_u64() % limit
     }
 
-    fn start(&mut self, at: usize) {
+    pub(crate) fn start(&mut self, at: usize) {
         if self.hosts[at].agent.is_some() {
             return;
         }
@@ -222,24 +214,24 @@ impl World {
     }
 
     /// As by `kill -9`: its command runs on.
-    fn kill(&mut self, at: usize) {
+    pub(crate) fn kill(&mut self, at: usize) {
         self.hosts[at].agent = None;
     }
 
     /// As by SIGSTOP: datagrams wait in its socket, its command runs on.
-    fn pause(&mut self, at: usize) {
+    pub(crate) fn pause(&mut self, at: usize) {
         if self.hosts[at].agent.is_some() {
             self.hosts[at].paused.get_or_insert_default();
         }
     }
 
-    fn resume(&mut self, at: usize) {
+    pub(crate) fn resume(&mut self, at: usize) {
         for bytes in self.hosts[at].paused.take().into_iter().flatten() {
             self.deliver(at, bytes);
         }
     }
 
-    fn deliver(&mut self, to: usize, bytes: Vec<u8>) {
+    pub(crate) fn deliver(&mut self, to: usize, bytes: Vec<u8>) {
         let (now, host) = (self.now, &mut self.hosts[to]);
         match (&mut host.paused, &mut host.agent) {
             (Some(waiting), _) if waiting.len() < SOCKET => waiting.push(bytes),
@@ -252,7 +244,7 @@ impl World {
         }
     }
 
-    fn request(&mut self, at: usize, request: Request) {
+    pub(crate) fn request(&mut self, at: usize, request: Request) {
         let now = self.now;
         if let Some(agent) = &mut self.hosts[at].agent {
             agent.handle_request(now, 0, request);
@@ -260,7 +252,7 @@ impl World {
         }
     }
 
-    fn run_for(&mut self, time: Duration) {
+    pub(crate) fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
             self.now += ms(1);
@@ -286,23 +278,23 @@ impl World {
         }
     }
 
-    fn runs(&self, at: usize) -> bool {
+    pub(crate) fn runs(&self, at: usize) -> bool {
         self.hosts[at].agent.is_some() && self.hosts[at].paused.is_none()
     }
 
-    fn apart(&self, one: usize, other: usize) -> bool {
+    pub(crate) fn apart(&self, one: usize, other: usize) -> bool {
         self.cut.contains(&(one, other)) || self.cut.contains(&(other, one))
     }
 
     /// Nobody of these reaches anybody else.
-    fn part(&mut self, side: &[usize]) {
+    pub(crate) fn part(&mut self, side: &[usize]) {
         let others = (0..NODES).filter(|other| !side.contains(other));
         let pairs = others.flat_map(|other| side.iter().map(move |one| (*one, other)));
         self.cut = pairs.collect();
     }
 
     /// Whether somebody reaches a keeper that reaches a majority of them.
-    fn reaches_log(&self, at: usize) -> bool {
+    pub(crate) fn reaches_log(&self, at: usize) -> bool {
         let keepers = self.log.decided.iter().flat_map(|log| log.roster.keepers());
         let keepers = keepers.map(|member| member.name[1..].parse().expect("a number"));
         let keepers: Vec<usize> = keepers.collect();
@@ -314,7 +306,7 @@ impl World {
     }
 
     /// Decides upon what is wanted, and tells keepers of it.
-    fn decide(&mut self) {
+    pub(crate) fn decide(&mut self) {
         let now = self.now;
         for (by, change, due, until) in std::mem::take(&mut self.log.wanted) {
             if now < due || !self.runs(by) {
@@ -361,7 +353,7 @@ impl World {
         }
     }
 
-    fn turn(&mut self, at: usize) {
+    pub(crate) fn turn(&mut self, at: usize) {
         let now = self.now;
         if let Some(grant) = self.hosts[at].ended.take() {
             let ended = Request::CommandEnded {
@@ -380,7 +372,7 @@ impl World {
         self.carry_out_all(at);
     }
 
-    fn carry_out_all(&mut self, at: usize) {
+    pub(crate) fn carry_out_all(&mut self, at: usize) {
         let mut told = false;
         while let Some(effect) = self.hosts[at].agent.as_mut().and_then(Agent::poll_effect) {
             // The state is kept before a neighbour is told of it.
@@ -400,7 +392,7 @@ impl World {
         }
     }
 
-    fn carry_out(&mut self, at: usize, effect: Effect) {
+    pub(crate) fn carry_out(&mut self, at: usize, effect: Effect) {
         let host = &mut self.hosts[at];
         match effect {
             Effect::KeepState(state) => host.kept.state = Some(state),
@@ -447,7 +439,7 @@ impl World {
         }
     }
 
-    fn send(&mut self, from: usize, address: &str, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, from: usize, address: &str, bytes: &[u8]) {
         let host = address.split(['.', ':']).nth(3);
         let to = host.and_then(|host| host.parse().ok()).unwrap_or(1) - 1;
         let parted = self.apart(from, to);
@@ -461,7 +453,7 @@ impl World {
         }
     }
 
-    fn begin(&mut self, at: usize, grant: Grant) {
+    pub(crate) fn begin(&mut self, at: usize, grant: Grant) {
         let version = self.status(at).expect("it runs").roster;
         for (other, host) in self.hosts.iter().enumerate() {
             let Some((.., under)) = host.command else {
@@ -491,7 +483,7 @@ impl World {
     }
 
     /// Whether two members are as far from each other as a roster says.
-    fn apart_enough(&self, version: u64, one: usize, other: usize) -> bool {
+    pub(crate) fn apart_enough(&self, version: u64, one: usize, other: usize) -> bool {
         // What a log that says yes to everybody has led to is in no log.
         let Some(roster) = self.log.rosters.get(&version) else {
             return false;
@@ -505,20 +497,20 @@ impl World {
     }
 
     /// Other tokens and another separation.
-    fn set(&mut self, by: usize, tokens: u64, separation: u64) {
+    pub(crate) fn set(&mut self, by: usize, tokens: u64, separation: u64) {
         let terms = serde_json::json!({ "tokens": tokens, "separation": separation });
         let terms = terms.as_object().cloned().expect("an object");
         self.request(by, Request::Set(terms));
     }
 
-    fn status(&self, at: usize) -> Option<Status> {
+    pub(crate) fn status(&self, at: usize) -> Option<Status> {
         self.hosts[at]
             .agent
             .as_ref()
             .map(|agent| agent.status(self.now))
     }
 
-    fn add(&mut self, by: usize, at: usize) {
+    pub(crate) fn add(&mut self, by: usize, at: usize) {
         self.show_keys(at);
         self.start(at);
         let member = Member {
@@ -538,7 +530,7 @@ impl World {
     }
 
     /// Whoever adds a node gives it today's members with their keys.
-    fn show_keys(&mut self, at: usize) {
+    pub(crate) fn show_keys(&mut self, at: usize) {
         let roster = self.log.decided.as_ref().map(|log| &log.roster);
         let roster = roster.filter(|roster| roster.has_keys());
         let roster = roster.filter(|roster| roster.member(&format!("n{at}")).is_none());
@@ -550,7 +542,7 @@ impl World {
     }
 
     /// Wants other key pairs for a node.
-    fn rotate(&mut self, at: usize) -> NodeKey {
+    pub(crate) fn rotate(&mut self, at: usize) -> NodeKey {
         self.runs_of_rotation += 1;
         let number = self.runs_of_rotation;
         let secret: [u8; 64] = std::array::from_fn(|byte| match byte % 32 {
@@ -565,7 +557,7 @@ impl World {
         key
     }
 
-    fn remove(&mut self, by: usize, at: usize) {
+    pub(crate) fn remove(&mut self, by: usize, at: usize) {
         self.request(
             by,
             Request::Remove {
@@ -576,7 +568,7 @@ impl World {
     }
 
     /// Most keepers have other keys than when a node was here last: somebody does what it asks for.
-    fn heed_alarms(&mut self) {
+    pub(crate) fn heed_alarms(&mut self) {
         let unproven = |status: Status| {
             let mut alarms = status.alarms.iter();
             alarms.any(|alarm| alarm.to_string().contains("too few keepers have signed"))
@@ -594,12 +586,12 @@ impl World {
         }
     }
 
-    fn has_keys(&self) -> bool {
+    pub(crate) fn has_keys(&self) -> bool {
         self.hosts.iter().any(|host| host.identities.is_some())
     }
 
     /// Heals everything and waits until all members are settled and work.
-    fn recovers(&mut self) {
+    pub(crate) fn recovers(&mut self) {
         self.loss = 0;
         self.cut.clear();
         for at in 0..NODES {
@@ -635,381 +627,9 @@ impl World {
     }
 }
 
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     // Never the same twice is all that matters here.
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed)
-}
-
-#[test]
-fn one_at_a_time_through_every_change_of_members() {
-    let number = |name| {
-        std::env::var(name)
-            .ok()
-            .map(|text| text.parse().expect("a number"))
-    };
-    let only: Option<u64> = number("HEADWAY_SEED");
-    let seeds = number("HEADWAY_SEEDS").unwrap_or(SEEDS);
-    let (mut runs, mut together, mut newest, mut set, mut heeded) = (0, 0, 0, 0, 0);
-    for seed in only.map_or(0..seeds, |seed| seed..seed + 1) {
-        let mut world = World::new(seed, 4);
-        world.run_for(ms(800));
-        world.loss = 10;
-        for _ in 0..6 {
-            let (by, at) = (
-                world.below(NODES as u64) as usize,
-                world.below(NODES as u64) as usize,
-            );
-            let what = world.below(15);
-            if only.is_some() {
-                println!("{:?}: {what} by n{by} at n{at}", world.now);
-            }
-            match what {
-                0 | 1 => world.add(by, at),
-                2 => world.remove(by, at),
-                3 => {
-                    world.kill(at);
-                    let late = world.below(300);
-                    world.run_for(ms(late));
-                    world.start(at);
-                }
-                4 => {
-                    // Anywhere between two effects: what was told has been kept.
-                    world.killed = Some((at, 1 + world.below(40)));
-                    world.run_for(ms(300));
-                    world.killed = None;
-                    world.start(at);
-                }
-                5 => {
-                    // Long enough to be bypassed, if the rest is a majority.
-                    world.kill(at);
-                    world.run_for(ms(1500));
-                    world.start(at);
-                }
-                6 => {
-                    world.part(&[at, by]);
-                    world.run_for(ms(1500));
-                    world.cut.clear();
-                }
-                7 => {
-                    // Perhaps long enough to be bypassed, or removed meanwhile.
-                    world.pause(at);
-                    let late = world.below(2500);
-                    world.run_for(ms(late / 2));
-                    if late.is_multiple_of(2) {
-                        world.remove(by, at);
-                    }
-                    world.run_for(ms(late / 2));
-                    world.resume(at);
-                }
-                8 => {
-                    // Links fail one by one, and others next, so that some reach both sides.
-                    for _ in 0..3 {
-                        let pairs = (0..NODES).flat_map(|one| (0..one).map(move |two| (one, two)));
-                        world.cut = pairs
-                            .filter(|_| world.random.next_u64().is_multiple_of(3))
-                            .collect();
-                        let late = world.below(1500);
-                        world.run_for(ms(late));
-                    }
-                    world.cut.clear();
-                }
-                9..=11 => {
-                    let (tokens, separation) = (1 + world.below(3), 1 + world.below(3));
-                    world.set(by, tokens, separation);
-                }
-                12 => drop(world.rotate(at)),
-                13 => {
-                    // A new release, one after the other.
-                    for at in 0..NODES {
-                        let runs = world.runs(at);
-                        world.kill(at);
-                        world.hosts[at].wire = 2;
-                        if runs {
-                            world.start(at);
-                        }
-                        let pause = world.below(300);
-                        world.run_for(ms(pause));
-                    }
-                }
-                _ => {
-                    // Its disk is put back to what it was.
-                    let old = world.hosts[at].kept.clone();
-                    let late = world.below(1000);
-                    world.run_for(ms(late));
-                    world.kill(at);
-                    world.hosts[at].kept = old;
-                    // Longer than a datagram is on its way: what it told has been heard.
-                    world.run_for(ms(10));
-                    world.start(at);
-                }
-            }
-            let pause = world.below(600);
-            world.run_for(ms(pause));
-        }
-        world.recovers();
-        let before: u64 = world.hosts.iter().map(|host| host.runs).sum();
-        world.run_for(ms(2000));
-        let after: u64 = world.hosts.iter().map(|host| host.runs).sum();
-        assert!(after > before, "seed {seed}: nobody works");
-        runs += after;
-        together += world.together;
-        heeded += u64::from(world.heeded);
-        let rosters = world.log.rosters.values();
-        let terms: Vec<Terms> = rosters.map(|roster| roster.terms).collect();
-        newest += u64::from(terms.last().is_some_and(|terms| terms.wire == 2));
-        set += terms.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    }
-    println!(
-        "{seeds} schedules, {runs} commands, {together} times two together as the roster allowed, \
-         never two otherwise; {set} changes of terms, {newest} rings in the next wire format, {heeded} alarms \
-         that asked for somebody"
-    );
-    // Members come back by themselves, but for those rare ones that know too few keys.
-    assert!(heeded <= 1 + seeds / 200, "{heeded} of {seeds}");
-    assert!(
-        only.is_some() || together > 0 && set > 0 && newest > 0,
-        "nothing was tried"
-    );
-}
-
-/// A roster with other tokens and another separation, on a ring that works.
-fn tokens_change(seed: u64, no_drain: bool) -> u64 {
-    let mut world = World::new(seed, NODES);
-    world.run_for(ms(1000));
-    // Nearly as long as a permit lasts, so that commands are there when a roster comes.
-    (world.no_drain, world.work) = (no_drain, 290);
-    for (tokens, separation) in [(2, 2), (1, 3), (5, 1), (2, 1), (1, 1)] {
-        world.set((seed % NODES as u64) as usize, tokens, separation);
-        world.run_for(ms(2500));
-        let status = world.status(0).expect("it runs");
-        let now = (u64::from(status.tokens), u64::from(status.separation));
-        assert_eq!(now, (tokens, separation), "seed {seed}");
-    }
-    world.recovers();
-    world.together
-}
-
-#[test]
-fn tokens_and_separation_change_while_the_ring_works() {
-    let together: u64 = (400..440).map(|seed| tokens_change(seed, false)).sum();
-    assert!(together > 1000, "{together}");
-}
-
-/// The same schedules, with nodes that begin on the new ring while their commands of the old one
-/// still run.
-#[test]
-fn a_change_that_does_not_wait_for_permits_is_caught() {
-    let caught = (400..420).filter(|seed| {
-        let run = std::panic::AssertUnwindSafe(|| tokens_change(*seed, true));
-        std::panic::catch_unwind(run).is_err()
-    });
-    let caught = caught.count();
-    assert!(caught > 15, "it was noticed in {caught} of 20 schedules");
-}
-
-/// Without a majority nobody is bypassed, and neither half goes on alone.
-#[test]
-fn two_halves_never_make_two_rings() {
-    for seed in 100..110 {
-        let mut world = World::new(seed, NODES);
-        world.run_for(ms(1000));
-        world.part(&[0, 1, 2]);
-        world.run_for(ms(3000));
-        for at in 0..NODES {
-            let status = world.status(at).expect("it runs");
-            assert_eq!(
-                (status.roster, status.bypassed.len()),
-                (1, 0),
-                "seed {seed}"
-            );
-        }
-        world.recovers();
-    }
-}
-
-/// The schedule by which the service once made two rings: a member that was bypassed is back, and
-/// answers both sides of a cut. At most one of them closes without the other.
-fn one_answers_both_sides(seed: u64, says_yes: bool) {
-    // With keys a lie of the log is not believed in the first place.
-    let mut world = World::with_keys(seed, 5, seed.is_multiple_of(2) && !says_yes);
-    world.run_for(ms(1000));
-    world.kill(4);
-    world.run_for(ms(2500));
-    let bypassed = world.status(0).map(|status| status.bypassed);
-    assert_eq!(bypassed, Some(vec!["n4".to_owned()]), "seed {seed}");
-    world.log.says_yes = says_yes;
-    world.cut = vec![(0, 2), (0, 3), (1, 2), (1, 3)];
-    if !says_yes {
-        world.start(4);
-    }
-    world.run_for(ms(6000));
-    world.recovers();
-}
-
-#[test]
-fn a_member_that_answers_both_sides_of_a_cut_makes_no_two_rings() {
-    for seed in 300..360 {
-        one_answers_both_sides(seed, false);
-    }
-}
-
-/// Without agreement the same schedules are caught: two commands at a time, or two rings that
-/// stay apart.
-#[test]
-fn a_log_that_says_yes_to_everybody_is_caught() {
-    let caught = (300..320).filter(|seed| {
-        let run = std::panic::AssertUnwindSafe(|| one_answers_both_sides(*seed, true));
-        std::panic::catch_unwind(run).is_err()
-    });
-    let caught = caught.count();
-    assert!(caught > 15, "it was noticed in {caught} of 20 schedules");
-}
-
-/// All nodes take other keys, one after the other, while the ring works: nothing stops for longer
-/// than a change of members takes, fencing numbers grow, and in the end nobody listens to an old
-/// key.
-#[test]
-fn all_nodes_take_other_keys_while_the_ring_works() {
-    for seed in 400..404 {
-        let mut world = World::with_keys(seed, 5, true);
-        world.run_for(ms(1000));
-        world.loss = 5;
-        for at in 0..5 {
-            let before: u64 = world.hosts.iter().map(|host| host.runs).sum();
-            let new = world.rotate(at);
-            for _ in 0..100 {
-                world.run_for(ms(100));
-                let identities = world.hosts[at].identities.as_ref().expect("some");
-                let settled = |at| world.status(at).is_some_and(|status| status.settled);
-                if (0..5).all(settled) && identities.list().len() == 1 && newest(identities) == new
-                {
-                    break;
-                }
-            }
-            let identities = world.hosts[at].identities.as_ref().expect("some");
-            assert_eq!(
-                (identities.list().len(), newest(identities)),
-                (1, new),
-                "seed {seed}"
-            );
-            world.run_for(ms(1000));
-            let after: u64 = world.hosts.iter().map(|host| host.runs).sum();
-            assert!(after > before, "seed {seed}: nobody works");
-        }
-        // Somebody who has an old key of n1 says something to n0.
-        let told = world.hosts[0]
-            .identities
-            .as_ref()
-            .map(newest)
-            .expect("a key");
-        let own = world.hosts[1].identities.clone().expect("some");
-        for (old, heard) in [(identity(1), false), (own.list()[0].clone(), true)] {
-            let key = old.key_with("virtual", Purpose::Control, "n1", ("n0", &told));
-            let rejected = |world: &World| {
-                let status = world.status(0).expect("it runs");
-                status.rejected.get("control_unauthenticated").copied()
-            };
-            let before = rejected(&world);
-            let sender = Sender {
-                name: "n1".into(),
-                address: address(1),
-                mark: Mark::default(),
-                wire: 1,
-                newest: 1,
-                boot: 1,
-                drained: true,
-                on_ring: true,
-            };
-            let bytes = control::write(name_id(), &sender, &Message::Offer, &key.expect("one"));
-            world.deliver(0, bytes);
-            assert_eq!(rejected(&world) == before, heard, "seed {seed}");
-        }
-        world.recovers();
-    }
-}
-
-/// What control datagrams of these rings are known by.
-fn name_id() -> RingId {
-    let digest = Sha256::digest(b"headway ring name 1virtual");
-    let mut id = RingId([0; 16]);
-    id.0.copy_from_slice(&digest[..16]);
-    id
-}
-
-/// A machine is copied with its disk, and both run: whoever hears both says so, and until then
-/// nobody does. The ring is unharmed.
-#[test]
-fn two_machines_with_one_identity_are_an_alarm() {
-    for seed in 500..504 {
-        let mut world = World::new(seed, 4);
-        world.run_for(ms(1000));
-        let alarmed = |world: &World| {
-            (0..4).any(|at| {
-                let alarms = world.status(at).expect("it runs").alarms;
-                alarms
-                    .iter()
-                    .any(|alarm| alarm.contains("two machines speak as n2"))
-            })
-        };
-        // A restart is none.
-        world.kill(2);
-        world.start(2);
-        world.run_for(ms(3000));
-        assert!(!alarmed(&world), "seed {seed}");
-        let host = &world.hosts[2];
-        world.hosts.push(Host {
-            settings: host.settings.clone(),
-            agent: None,
-            kept: host.kept.clone(),
-            identities: host.identities.clone(),
-            beside: Vec::new(),
-            wire: 1,
-            command: None,
-            ended: None,
-            paused: None,
-            told: 0,
-            runs: 0,
-        });
-        world.start(NODES);
-        world.run_for(ms(8000));
-        assert!(alarmed(&world), "seed {seed}");
-        world.kill(NODES);
-        world.recovers();
-    }
-}
-
-/// A node that was paused while it held nothing, and left out meanwhile, begins nothing when
-/// it goes on, although its socket is full of datagrams that bring it a token.
-#[test]
-fn a_paused_node_begins_nothing_under_an_old_roster() {
-    for seed in 200..260 {
-        let mut world = World::new(seed, NODES);
-        world.run_for(ms(1000));
-        let at = (seed % NODES as u64) as usize;
-        let early = world.below(50);
-        world.run_for(ms(early));
-        world.pause(at);
-        if seed.is_multiple_of(2) {
-            world.remove((at + 3) % NODES, at);
-        }
-        // Until the others work without it.
-        let before: Vec<u64> = world.hosts.iter().map(|host| host.runs).collect();
-        let work = |world: &World, other: usize| world.hosts[other].runs > before[other] + 3;
-        for _ in 0..100 {
-            world.run_for(ms(100));
-            if (0..NODES).all(|other| other == at || work(&world, other)) {
-                break;
-            }
-        }
-        assert!(
-            (0..NODES).all(|other| other == at || work(&world, other)),
-            "seed {seed}"
-        );
-        let begun = world.hosts[at].runs;
-        world.resume(at);
-        world.run_for(ms(30));
-        assert_eq!(world.hosts[at].runs, begun, "seed {seed}");
-    }
 }

@@ -1,0 +1,390 @@
+//! Whole agents on virtual time, on a network that loses, delays and duplicates, while
+//! members are added, removed, killed, restarted, upgraded and bypassed and tokens and separation
+//! change: no command begins while another one runs of another roster or nearer than its
+//! own roster's separation, and in the end the ring works. Every run is a function of its seed.
+
+use headway_node::RingId;
+use headway_service::identity::Purpose;
+use headway_service::internal::control::{self, Message, Sender};
+use headway_service::internal::roster::{Mark, Terms};
+use rand_chacha::rand_core::Rng as _;
+use sha2::{Digest as _, Sha256};
+
+mod world;
+
+use world::*;
+
+/// Runs of the longer test, unless `HEADWAY_SEEDS` says how many, or `HEADWAY_SEED` which one.
+const SEEDS: u64 = 2_000;
+
+#[test]
+fn one_at_a_time_through_every_change_of_members() {
+    let number = |name| {
+        std::env::var(name)
+            .ok()
+            .map(|text| text.parse().expect("a number"))
+    };
+    let only: Option<u64> = number("HEADWAY_SEED");
+    let seeds = number("HEADWAY_SEEDS").unwrap_or(SEEDS);
+    let (mut runs, mut together, mut newest, mut set, mut heeded) = (0, 0, 0, 0, 0);
+    for seed in only.map_or(0..seeds, |seed| seed..seed + 1) {
+        let mut world = World::new(seed, 4);
+        world.run_for(ms(800));
+        world.loss = 10;
+        for _ in 0..6 {
+            let (by, at) = (
+                world.below(NODES as u64) as usize,
+                world.below(NODES as u64) as usize,
+            );
+            let what = world.below(15);
+            if only.is_some() {
+                println!("{:?}: {what} by n{by} at n{at}", world.now);
+            }
+            match what {
+                0 | 1 => world.add(by, at),
+                2 => world.remove(by, at),
+                3 => {
+                    world.kill(at);
+                    let late = world.below(300);
+                    world.run_for(ms(late));
+                    world.start(at);
+                }
+                4 => {
+                    // Anywhere between two effects: what was told has been kept.
+                    world.killed = Some((at, 1 + world.below(40)));
+                    world.run_for(ms(300));
+                    world.killed = None;
+                    world.start(at);
+                }
+                5 => {
+                    // Long enough to be bypassed, if the rest is a majority.
+                    world.kill(at);
+                    world.run_for(ms(1500));
+                    world.start(at);
+                }
+                6 => {
+                    world.part(&[at, by]);
+                    world.run_for(ms(1500));
+                    world.cut.clear();
+                }
+                7 => {
+                    // Perhaps long enough to be bypassed, or removed meanwhile.
+                    world.pause(at);
+                    let late = world.below(2500);
+                    world.run_for(ms(late / 2));
+                    if late.is_multiple_of(2) {
+                        world.remove(by, at);
+                    }
+                    world.run_for(ms(late / 2));
+                    world.resume(at);
+                }
+                8 => {
+                    // Links fail one by one, and others next, so that some reach both sides.
+                    for _ in 0..3 {
+                        let pairs = (0..NODES).flat_map(|one| (0..one).map(move |two| (one, two)));
+                        world.cut = pairs
+                            .filter(|_| world.random.next_u64().is_multiple_of(3))
+                            .collect();
+                        let late = world.below(1500);
+                        world.run_for(ms(late));
+                    }
+                    world.cut.clear();
+                }
+                9..=11 => {
+                    let (tokens, separation) = (1 + world.below(3), 1 + world.below(3));
+                    world.set(by, tokens, separation);
+                }
+                12 => drop(world.rotate(at)),
+                13 => {
+                    // A new release, one after the other.
+                    for at in 0..NODES {
+                        let runs = world.runs(at);
+                        world.kill(at);
+                        world.hosts[at].wire = 2;
+                        if runs {
+                            world.start(at);
+                        }
+                        let pause = world.below(300);
+                        world.run_for(ms(pause));
+                    }
+                }
+                _ => {
+                    // Its disk is put back to what it was.
+                    let old = world.hosts[at].kept.clone();
+                    let late = world.below(1000);
+                    world.run_for(ms(late));
+                    world.kill(at);
+                    world.hosts[at].kept = old;
+                    // Longer than a datagram is on its way: what it told has been heard.
+                    world.run_for(ms(10));
+                    world.start(at);
+                }
+            }
+            let pause = world.below(600);
+            world.run_for(ms(pause));
+        }
+        world.recovers();
+        let before: u64 = world.hosts.iter().map(|host| host.runs).sum();
+        world.run_for(ms(2000));
+        let after: u64 = world.hosts.iter().map(|host| host.runs).sum();
+        assert!(after > before, "seed {seed}: nobody works");
+        runs += after;
+        together += world.together;
+        heeded += u64::from(world.heeded);
+        let rosters = world.log.rosters.values();
+        let terms: Vec<Terms> = rosters.map(|roster| roster.terms).collect();
+        newest += u64::from(terms.last().is_some_and(|terms| terms.wire == 2));
+        set += terms.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    }
+    println!(
+        "{seeds} schedules, {runs} commands, {together} times two together as the roster allowed, \
+         never two otherwise; {set} changes of terms, {newest} rings in the next wire format, {heeded} alarms \
+         that asked for somebody"
+    );
+    // Members come back by themselves, but for those rare ones that know too few keys.
+    assert!(heeded <= 1 + seeds / 200, "{heeded} of {seeds}");
+    assert!(
+        only.is_some() || together > 0 && set > 0 && newest > 0,
+        "nothing was tried"
+    );
+}
+
+/// An error is noticed in most of twenty schedules.
+fn is_caught<T>(first: u64, run: impl Fn(u64) -> T) {
+    let caught = (first..first + 20).filter(|seed| {
+        let run = std::panic::AssertUnwindSafe(|| run(*seed));
+        std::panic::catch_unwind(run).is_err()
+    });
+    let caught = caught.count();
+    assert!(caught > 15, "it was noticed in {caught} of 20 schedules");
+}
+
+/// A roster with other tokens and another separation, on a ring that works.
+fn tokens_change(seed: u64, no_drain: bool) -> u64 {
+    let mut world = World::new(seed, NODES);
+    world.run_for(ms(1000));
+    // Nearly as long as a permit lasts, so that commands are there when a roster comes.
+    (world.no_drain, world.work) = (no_drain, 290);
+    for (tokens, separation) in [(2, 2), (1, 3), (5, 1), (2, 1), (1, 1)] {
+        world.set((seed % NODES as u64) as usize, tokens, separation);
+        world.run_for(ms(2500));
+        let status = world.status(0).expect("it runs");
+        let now = (u64::from(status.tokens), u64::from(status.separation));
+        assert_eq!(now, (tokens, separation), "seed {seed}");
+    }
+    world.recovers();
+    world.together
+}
+
+#[test]
+fn tokens_and_separation_change_while_the_ring_works() {
+    let together: u64 = (400..440).map(|seed| tokens_change(seed, false)).sum();
+    assert!(together > 1000, "{together}");
+}
+
+/// The same schedules, with nodes that begin on the new ring while their commands of the old one
+/// still run.
+#[test]
+fn a_change_that_does_not_wait_for_permits_is_caught() {
+    is_caught(400, |seed| tokens_change(seed, true));
+}
+
+/// Without a majority nobody is bypassed, and neither half goes on alone.
+#[test]
+fn two_halves_never_make_two_rings() {
+    for seed in 100..110 {
+        let mut world = World::new(seed, NODES);
+        world.run_for(ms(1000));
+        world.part(&[0, 1, 2]);
+        world.run_for(ms(3000));
+        for at in 0..NODES {
+            let status = world.status(at).expect("it runs");
+            assert_eq!(
+                (status.roster, status.bypassed.len()),
+                (1, 0),
+                "seed {seed}"
+            );
+        }
+        world.recovers();
+    }
+}
+
+/// The schedule by which the service once made two rings: a member that was bypassed is back, and
+/// answers both sides of a cut. At most one of them closes without the other.
+fn one_answers_both_sides(seed: u64, says_yes: bool) {
+    // With keys a lie of the log is not believed in the first place.
+    let mut world = World::with_keys(seed, 5, seed.is_multiple_of(2) && !says_yes);
+    world.run_for(ms(1000));
+    world.kill(4);
+    world.run_for(ms(2500));
+    let bypassed = world.status(0).map(|status| status.bypassed);
+    assert_eq!(bypassed, Some(vec!["n4".to_owned()]), "seed {seed}");
+    world.log.says_yes = says_yes;
+    world.cut = vec![(0, 2), (0, 3), (1, 2), (1, 3)];
+    if !says_yes {
+        world.start(4);
+    }
+    world.run_for(ms(6000));
+    world.recovers();
+}
+
+#[test]
+fn a_member_that_answers_both_sides_of_a_cut_makes_no_two_rings() {
+    for seed in 300..360 {
+        one_answers_both_sides(seed, false);
+    }
+}
+
+/// Without agreement the same schedules are caught: two commands at a time, or two rings that
+/// stay apart.
+#[test]
+fn a_log_that_says_yes_to_everybody_is_caught() {
+    is_caught(300, |seed| one_answers_both_sides(seed, true));
+}
+
+/// All nodes take other keys, one after the other, while the ring works: nothing stops for longer
+/// than a change of members takes, fencing numbers grow, and in the end nobody listens to an old
+/// key.
+#[test]
+fn all_nodes_take_other_keys_while_the_ring_works() {
+    for seed in 400..404 {
+        let mut world = World::with_keys(seed, 5, true);
+        world.run_for(ms(1000));
+        world.loss = 5;
+        for at in 0..5 {
+            let before: u64 = world.hosts.iter().map(|host| host.runs).sum();
+            let new = world.rotate(at);
+            for _ in 0..100 {
+                world.run_for(ms(100));
+                let identities = world.hosts[at].identities.as_ref().expect("some");
+                let settled = |at| world.status(at).is_some_and(|status| status.settled);
+                if (0..5).all(settled) && identities.list().len() == 1 && newest(identities) == new
+                {
+                    break;
+                }
+            }
+            let identities = world.hosts[at].identities.as_ref().expect("some");
+            assert_eq!(
+                (identities.list().len(), newest(identities)),
+                (1, new),
+                "seed {seed}"
+            );
+            world.run_for(ms(1000));
+            let after: u64 = world.hosts.iter().map(|host| host.runs).sum();
+            assert!(after > before, "seed {seed}: nobody works");
+        }
+        // Somebody who has an old key of n1 says something to n0.
+        let told = world.hosts[0]
+            .identities
+            .as_ref()
+            .map(newest)
+            .expect("a key");
+        let own = world.hosts[1].identities.clone().expect("some");
+        for (old, heard) in [(identity(1), false), (own.list()[0].clone(), true)] {
+            let key = old.key_with("virtual", Purpose::Control, "n1", ("n0", &told));
+            let rejected = |world: &World| {
+                let status = world.status(0).expect("it runs");
+                status.rejected.get("control_unauthenticated").copied()
+            };
+            let before = rejected(&world);
+            let sender = Sender {
+                name: "n1".into(),
+                address: address(1),
+                mark: Mark::default(),
+                wire: 1,
+                newest: 1,
+                boot: 1,
+                drained: true,
+                on_ring: true,
+            };
+            let bytes = control::write(name_id(), &sender, &Message::Offer, &key.expect("one"));
+            world.deliver(0, bytes);
+            assert_eq!(rejected(&world) == before, heard, "seed {seed}");
+        }
+        world.recovers();
+    }
+}
+
+/// What control datagrams of these rings are known by.
+fn name_id() -> RingId {
+    let digest = Sha256::digest(b"headway ring name 1virtual");
+    let mut id = RingId([0; 16]);
+    id.0.copy_from_slice(&digest[..16]);
+    id
+}
+
+/// A machine is copied with its disk, and both run: whoever hears both says so, and until then
+/// nobody does. The ring is unharmed.
+#[test]
+fn two_machines_with_one_identity_are_an_alarm() {
+    for seed in 500..504 {
+        let mut world = World::new(seed, 4);
+        world.run_for(ms(1000));
+        let alarmed = |world: &World| {
+            (0..4).any(|at| {
+                let alarms = world.status(at).expect("it runs").alarms;
+                alarms
+                    .iter()
+                    .any(|alarm| alarm.contains("two machines speak as n2"))
+            })
+        };
+        // A restart is none.
+        world.kill(2);
+        world.start(2);
+        world.run_for(ms(3000));
+        assert!(!alarmed(&world), "seed {seed}");
+        let host = &world.hosts[2];
+        world.hosts.push(Host {
+            settings: host.settings.clone(),
+            agent: None,
+            kept: host.kept.clone(),
+            identities: host.identities.clone(),
+            beside: Vec::new(),
+            wire: 1,
+            command: None,
+            ended: None,
+            paused: None,
+            told: 0,
+            runs: 0,
+        });
+        world.start(NODES);
+        world.run_for(ms(8000));
+        assert!(alarmed(&world), "seed {seed}");
+        world.kill(NODES);
+        world.recovers();
+    }
+}
+
+/// A node that was paused while it held nothing, and left out meanwhile, begins nothing when
+/// it goes on, although its socket is full of datagrams that bring it a token.
+#[test]
+fn a_paused_node_begins_nothing_under_an_old_roster() {
+    for seed in 200..260 {
+        let mut world = World::new(seed, NODES);
+        world.run_for(ms(1000));
+        let at = (seed % NODES as u64) as usize;
+        let early = world.below(50);
+        world.run_for(ms(early));
+        world.pause(at);
+        if seed.is_multiple_of(2) {
+            world.remove((at + 3) % NODES, at);
+        }
+        // Until the others work without it.
+        let before: Vec<u64> = world.hosts.iter().map(|host| host.runs).collect();
+        let work = |world: &World, other: usize| world.hosts[other].runs > before[other] + 3;
+        for _ in 0..100 {
+            world.run_for(ms(100));
+            if (0..NODES).all(|other| other == at || work(&world, other)) {
+                break;
+            }
+        }
+        assert!(
+            (0..NODES).all(|other| other == at || work(&world, other)),
+            "seed {seed}"
+        );
+        let begun = world.hosts[at].runs;
+        world.resume(at);
+        world.run_for(ms(30));
+        assert_eq!(world.hosts[at].runs, begun, "seed {seed}");
+    }
+}
