@@ -321,9 +321,14 @@ fn mistakes_are_shown_where_they_are() {
         &format!("{ring}variable y: 0..x[2]"),
         3,
         16,
-        "no variable `x`",
+        "domains have only constants",
     );
-    wrong(&format!("{ring}variable y: 0..x"), 3, 16, "not known here");
+    wrong(
+        &format!("{ring}variable y: 0..x"),
+        3,
+        16,
+        "domains have only constants",
+    );
     wrong(
         &format!("{ring}legitimate: y[0] = 1"),
         3,

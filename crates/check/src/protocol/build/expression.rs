@@ -151,8 +151,9 @@ impl Builder<'_> {
             (_, Some(Ok(other))) => Ok(number(other as i32)),
             (_, Some(Err(says))) => self.wrong(place, says),
             _ => match self.variable(name, process) {
-                Some(index) if !self.variables.is_empty() => Ok(self.read(index)),
-                _ => self.unknown(place, name),
+                Some(_) if self.variables.is_empty() => self.not_in_a_domain(place, name),
+                Some(index) => Ok(self.read(index)),
+                None => self.unknown(place, name),
             },
         }
     }
@@ -171,6 +172,12 @@ impl Builder<'_> {
 
     fn unknown<T>(&self, place: Place, name: &str) -> Result<T> {
         self.wrong(place, format!("`{name}` is not known here"))
+    }
+
+    /// Variables are not known before all their domains are.
+    fn not_in_a_domain<T>(&self, place: Place, name: &str) -> Result<T> {
+        let says = format!("`{name}` is a variable; graphs and domains have only constants");
+        self.wrong(place, says)
     }
 
     /// The value of a variable.
@@ -201,8 +208,11 @@ impl Builder<'_> {
     }
 
     fn variable_of(&self, place: Place, name: &str, whose: &Expr, scope: &Scope) -> Result<Typed> {
-        if self.variable(name, 0).is_none() || self.variables.is_empty() {
+        if self.variable(name, 0).is_none() {
             return self.wrong(place, format!("there is no variable `{name}`"));
+        }
+        if self.variables.is_empty() {
+            return self.not_in_a_domain(place, name);
         }
         let whose_place = whose.place;
         let whose = self.number(whose, scope)?;
