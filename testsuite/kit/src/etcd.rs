@@ -76,7 +76,7 @@ impl Server {
         self.process = Some(child.map_err(|error| error.to_string())?);
         let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.client)).is_err() {
-            if began.elapsed() > Duration::from_secs(30) {
+            if began.elapsed() > Duration::from_secs(120) {
                 return Err("etcd does not start".into());
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -128,7 +128,7 @@ impl Ring {
                 return ran;
             }
             assert!(
-                began.elapsed() < Duration::from_secs(30),
+                began.elapsed() < Duration::from_secs(120),
                 "{arguments}: exit code {}\n{}{}",
                 ran.code,
                 ran.out,
@@ -240,7 +240,11 @@ fn an_asked_command_is_waited_for_and_outlives_a_restart() {
     ring.start_node(1);
     let began = Instant::now();
     while runs() < 4 {
-        assert!(began.elapsed() < Duration::from_secs(30), "{} runs", runs());
+        assert!(
+            began.elapsed() < Duration::from_secs(120),
+            "{} runs",
+            runs()
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -411,7 +415,7 @@ fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     );
     let began = Instant::now();
     while tries() < 2 {
-        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", lines());
+        assert!(began.elapsed() < Duration::from_secs(120), "{:?}", lines());
         std::thread::sleep(Duration::from_millis(5));
     }
     ring.kill(2);

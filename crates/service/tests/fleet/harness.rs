@@ -337,7 +337,7 @@ impl Fleet {
     pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
         let began = Instant::now();
         while !done() {
-            if began.elapsed() > Duration::from_secs(30) {
+            if began.elapsed() > Duration::from_secs(120) {
                 for at in 0..self.names.len() {
                     eprintln!(
                         "--- {}: {}\n{}",
