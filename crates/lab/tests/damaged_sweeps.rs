@@ -60,7 +60,7 @@ fn a_damaged_journal_is_refused_or_read() {
     for seed in 0..JOURNALS {
         let mut random = Random::new(seed, Purpose::Start);
         let bytes = damage::damaged(&whole, &mut |bound| random.index(bound));
-        fs::write(&path, &bytes).unwrap();
+        damage::overwrite(&path, &bytes).unwrap();
         let part = match ResultsFolder::read(folder.path()) {
             Ok(part) => part.expect("there is a file"),
             Err(error) => {

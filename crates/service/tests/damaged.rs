@@ -206,7 +206,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
     for seed in 0..FOLDERS {
         let mut below = below(seed);
         for (name, sample) in names.iter().zip(&samples) {
-            std::fs::write(path(name), damage::damaged(sample, &mut below)).unwrap();
+            damage::overwrite(&path(name), &damage::damaged(sample, &mut below)).unwrap();
         }
         let mut store = Store::open(folder.path(), Sync::Never).unwrap();
         // A file that is there is never read as if it were not.

@@ -1,5 +1,9 @@
 //! Valid files, damaged: they get deeper into a reader than noise does.
 
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+
 /// `sample` with one to six pieces of damage. `below` gives a random number below
 /// its argument.
 pub fn damaged(sample: &[u8], below: &mut dyn FnMut(usize) -> usize) -> Vec<u8> {
@@ -8,6 +12,23 @@ pub fn damaged(sample: &[u8], below: &mut dyn FnMut(usize) -> usize) -> Vec<u8> 
         damage(&mut bytes, below);
     }
     bytes
+}
+
+/// Puts other bytes into a file. Not by `fs::write`: some file systems wait for the disk when
+/// a file that was emptied is closed.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = File::options();
+    let mut file = options
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)
 }
 
 /// Readers stumble over these: ends, signs, sizes, nesting, encodings.
