@@ -119,13 +119,8 @@ impl Patrol {
     ///
     /// When a setting is out of its range.
     pub fn new(settings: &Settings) -> Result<Patrol> {
-        let Settings {
-            processes,
-            tokens,
-            separation,
-            values,
-            ..
-        } = *settings;
+        let (processes, tokens) = (settings.processes, settings.tokens);
+        let (separation, values) = (settings.separation, settings.values);
         if !(2..=MAX_PROCESSES).contains(&processes)
             || !(1..=MAX_TOKENS).contains(&tokens)
             || !(1..=processes as u32).contains(&separation)
