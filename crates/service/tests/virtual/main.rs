@@ -29,6 +29,7 @@ fn one_at_a_time_through_every_change_of_members() {
     let (mut runs, mut together, mut newest, mut set, mut heeded) = (0, 0, 0, 0, 0);
     for seed in only.map_or(0..seeds, |seed| seed..seed + 1) {
         let mut world = World::new(seed, 4);
+        world.told = only.is_some();
         world.run_for(ms(800));
         world.loss = 10;
         for _ in 0..6 {
@@ -37,7 +38,7 @@ fn one_at_a_time_through_every_change_of_members() {
                 world.below(NODES as u64) as usize,
             );
             let what = world.below(15);
-            if only.is_some() {
+            if world.told {
                 println!("{:?}: {what} by n{by} at n{at}", world.now);
             }
             match what {

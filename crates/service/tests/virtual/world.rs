@@ -60,6 +60,8 @@ pub(crate) type Datagram = (Duration, u64, usize, Vec<u8>);
 
 pub(crate) struct World {
     pub(crate) seed: u64,
+    /// Whether it says what happens.
+    pub(crate) told: bool,
     pub(crate) random: ChaCha8Rng,
     pub(crate) hosts: Vec<Host>,
     pub(crate) now: Duration,
@@ -160,6 +162,7 @@ impl World {
         let first = settings(0, members, keys).first_roster().expect("members");
         let mut world = World {
             seed,
+            told: false,
             random: ChaCha8Rng::seed_from_u64(seed),
             hosts: hosts.collect(),
             now: ms(1),
@@ -477,7 +480,9 @@ impl World {
             self.seed
         );
         let work = self.below(self.work);
-        println!("{:?}: n{at} begins under {grant:?} for {work} ms", self.now);
+        if self.told {
+            println!("{:?}: n{at} begins under {grant:?} for {work} ms", self.now);
+        }
         self.hosts[at].command = Some((grant, self.now + ms(work), version));
         self.hosts[at].runs += 1;
     }
