@@ -134,11 +134,7 @@ pub(crate) fn report<M: Actions>(
          can do again and again"
     };
     let mut properties = vec![
-        Property::unless(
-            "closure",
-            "every step from a legitimate state leads to a legitimate state",
-            answer.closure_violation.map(step),
-        ),
+        Property::closed(answer.closure_violation.map(step)),
         Property::unless(
             "convergence",
             convergence,

@@ -107,11 +107,7 @@ pub(crate) fn report<M: Deterministic>(
         traced(&Lasso::path(vec![rank, next]))
     });
     let mut properties = vec![
-        Property::unless(
-            "closure",
-            "a round leads from every legitimate state to a legitimate state",
-            closure,
-        ),
+        Property::closed_in_rounds(closure),
         Property::new(
             "convergence",
             "every run reaches a legitimate state",

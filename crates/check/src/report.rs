@@ -97,6 +97,18 @@ impl Property {
         }
     }
 
+    /// Closure of a model with steps.
+    pub(crate) fn closed(counterexample: Option<Trace>) -> Property {
+        let says = "every step from a legitimate state leads to a legitimate state";
+        Property::unless("closure", says, counterexample)
+    }
+
+    /// Closure of a lock-step model.
+    pub(crate) fn closed_in_rounds(counterexample: Option<Trace>) -> Property {
+        let says = "a round leads from every legitimate state to a legitimate state";
+        Property::unless("closure", says, counterexample)
+    }
+
     /// A property that holds unless there is a counterexample.
     pub fn unless(
         name: impl Into<Cow<'static, str>>,

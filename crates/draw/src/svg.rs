@@ -11,7 +11,8 @@ pub type Point = (f64, f64);
 /// A picture that is being written. See the crate's example.
 #[derive(Clone, Debug)]
 pub struct Svg {
-    pub(crate) text: String,
+    head: String,
+    pub(crate) elements: Vec<Element>,
     pub(crate) size: Point,
     /// The style sheet, in which colours still have their names.
     pub(crate) rules: String,
@@ -37,34 +38,39 @@ impl Svg {
         let shown = size.0.clamp(SHOWN.0, SHOWN.1);
         let view = [corner.0, corner.1, size.0, size.1].map(number).join(" ");
         let rules = format!("{RULES}{rules}");
-        let text = format!(
+        let head = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{view}\" width=\"{shown:.0}\" \
              height=\"{:.0}\" role=\"img\">\n<title>{}</title>\n<style>\n{}</style>\n",
             size.1 * shown / size.0.max(1.0),
             escape::xml(title),
             theme.style(&rules)
         );
-        let mut svg = Svg { text, size, rules };
+        let mut svg = Svg {
+            head,
+            elements: Vec::new(),
+            size,
+            rules,
+        };
         svg.rect("ground", corner, size);
         svg
     }
 
     /// A straight line.
-    pub fn line(&mut self, class: &str, from: Point, to: Point) -> Element<'_> {
+    pub fn line(&mut self, class: &str, from: Point, to: Point) -> &mut Element {
         let line = self.element("line", class);
         let line = line.number("x1", from.0).number("y1", from.1);
         line.number("x2", to.0).number("y2", to.1)
     }
 
     /// A rectangle from its upper left corner.
-    pub fn rect(&mut self, class: &str, corner: Point, size: Point) -> Element<'_> {
+    pub fn rect(&mut self, class: &str, corner: Point, size: Point) -> &mut Element {
         let rect = self.element("rect", class);
         let rect = rect.number("x", corner.0).number("y", corner.1);
         rect.number("width", size.0).number("height", size.1)
     }
 
     /// A circle.
-    pub fn circle(&mut self, class: &str, centre: Point, radius: f64) -> Element<'_> {
+    pub fn circle(&mut self, class: &str, centre: Point, radius: f64) -> &mut Element {
         let circle = self.element("circle", class);
         circle
             .number("cx", centre.0)
@@ -73,79 +79,93 @@ impl Svg {
     }
 
     /// Lines and curves.
-    pub fn path(&mut self, class: &str, path: &Path) -> Element<'_> {
+    pub fn path(&mut self, class: &str, path: &Path) -> &mut Element {
         self.element("path", class).set("d", &path.0)
     }
 
     /// A line of text.
-    pub fn text(&mut self, class: &str, at: Point, text: &str) -> Element<'_> {
+    pub fn text(&mut self, class: &str, at: Point, text: &str) -> &mut Element {
         let element = self.element("text", class).number("x", at.0);
-        element.number("y", at.1).holding(escape::xml(text))
+        element.text = text.to_owned();
+        element.number("y", at.1)
     }
 
     /// Anything else, as it stands in the file.
     pub fn raw(&mut self, text: &str) {
-        self.text.push_str(text);
+        self.element("", "").text = text.to_owned();
     }
 
     /// The file.
     pub fn finish(self) -> String {
-        self.text + "</svg>\n"
+        let mut text = self.head;
+        self.elements
+            .iter()
+            .for_each(|element| element.write(&mut text));
+        text + "</svg>\n"
     }
 
-    fn element(&mut self, name: &'static str, class: &str) -> Element<'_> {
-        self.text.extend(["<", name]);
-        let element = Element {
-            out: &mut self.text,
-            name,
-            content: String::new(),
+    fn element(&mut self, name: &'static str, class: &str) -> &mut Element {
+        let attributes = match class {
+            "" => Vec::new(),
+            _ => vec![("class", class.to_owned())],
         };
-        if class.is_empty() {
-            element
-        } else {
-            element.set("class", class)
-        }
+        self.elements.push(Element {
+            name,
+            attributes,
+            title: String::new(),
+            text: String::new(),
+        });
+        self.elements.last_mut().expect("just added")
     }
 }
 
-/// An element that takes more attributes until it is dropped.
-#[derive(Debug)]
-pub struct Element<'a> {
-    out: &'a mut String,
-    name: &'static str,
-    content: String,
+/// An element, which takes more attributes.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// None if it is as it stands in the file.
+    pub(crate) name: &'static str,
+    attributes: Vec<(&'static str, String)>,
+    title: String,
+    pub(crate) text: String,
 }
 
-impl Element<'_> {
+impl Element {
     /// An attribute.
-    pub fn set(self, name: &str, value: &str) -> Self {
-        // Writing to a string cannot fail.
-        let _ = write!(self.out, " {name}=\"{}\"", escape::xml(value));
+    pub fn set(&mut self, name: &'static str, value: &str) -> &mut Element {
+        self.attributes.push((name, value.to_owned()));
         self
     }
 
     /// An attribute that is a number.
-    pub fn number(self, name: &str, value: f64) -> Self {
-        let value = number(value);
-        self.set(name, &value)
+    pub fn number(&mut self, name: &'static str, value: f64) -> &mut Element {
+        self.set(name, &number(value))
     }
 
     /// A name that appears when somebody points at it.
-    pub fn title(self, title: &str) -> Self {
-        self.holding(format!("<title>{}</title>", escape::xml(title)))
-    }
-
-    fn holding(mut self, content: String) -> Self {
-        self.content = content;
+    pub fn title(&mut self, title: &str) -> &mut Element {
+        title.clone_into(&mut self.title);
         self
     }
-}
 
-impl Drop for Element<'_> {
-    fn drop(&mut self) {
-        let _ = match self.content.as_str() {
-            "" => writeln!(self.out, "/>"),
-            content => writeln!(self.out, ">{content}</{}>", self.name),
+    pub(crate) fn get(&self, name: &str) -> &str {
+        let found = self.attributes.iter().find(|(key, _)| *key == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    fn write(&self, out: &mut String) {
+        if self.name.is_empty() {
+            return out.push_str(&self.text);
+        }
+        out.extend(["<", self.name]);
+        for (name, value) in &self.attributes {
+            // Writing to a string cannot fail.
+            let _ = write!(out, " {name}=\"{}\"", escape::xml(value));
+        }
+        let (title, text) = (escape::xml(&self.title), escape::xml(&self.text));
+        let _ = match (&*title, &*text) {
+            ("", "") => writeln!(out, "/>"),
+            ("", text) => writeln!(out, ">{text}</{}>", self.name),
+            (title, _) => writeln!(out, "><title>{title}</title></{}>", self.name),
         };
     }
 }

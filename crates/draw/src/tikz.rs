@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::escape;
-use crate::svg::Svg;
+use crate::svg::{Element, Svg};
 
 /// How wide a picture is on paper at most: 12 cm, in big points.
 const MAX_WIDTH: f64 = 340.0;
@@ -27,10 +27,8 @@ impl Svg {
             colours: BTreeMap::new(),
             out: String::new(),
         };
-        for line in self.text.lines() {
-            if let Some(element) = Element::read(line) {
-                scene.draw(&element);
-            }
+        for element in &self.elements {
+            scene.draw(element);
         }
         let mut text = String::from("% Drawn by Headway. \\usepackage{tikz}\n");
         for (name, colour) in &scene.colours {
@@ -45,44 +43,13 @@ impl Svg {
     }
 }
 
-/// An element as the kit writes it: one on each line.
-struct Element<'a> {
-    name: &'a str,
-    attributes: Vec<(&'a str, &'a str)>,
-    content: &'a str,
-}
-
-impl<'a> Element<'a> {
-    fn read(line: &'a str) -> Option<Element<'a>> {
-        let (name, mut rest) = line.strip_prefix('<')?.split_once(' ')?;
-        let mut attributes = Vec::new();
-        while let Some((key, after)) = rest.split_once("=\"") {
-            if key.contains('>') {
-                break;
-            }
-            let (value, after) = after.split_once('"')?;
-            attributes.push((key.trim_start(), value));
-            rest = after;
-        }
-        let content = rest.strip_prefix('>').unwrap_or_default();
-        Some(Element {
-            name,
-            attributes,
-            content: content.split("</").next().unwrap_or_default(),
-        })
-    }
-
-    fn get(&self, name: &str) -> &'a str {
-        let found = self.attributes.iter().find(|(key, _)| *key == name);
-        found.map_or("", |(_, value)| value)
-    }
-
-    fn number(&self, name: &str) -> f64 {
+impl Element {
+    fn value(&self, name: &str) -> f64 {
         self.get(name).parse().unwrap_or(0.0)
     }
 
     fn point(&self, across: &str, down: &str) -> String {
-        at(self.number(across), self.number(down))
+        at(self.value(across), self.value(down))
     }
 
     fn has_class(&self, class: &str) -> bool {
@@ -106,13 +73,13 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    fn draw(&mut self, element: &Element<'_>) {
+    fn draw(&mut self, element: &Element) {
         if element.has_class("ground") {
             return;
         }
         let caption = CAPTIONS.into_iter().find(|class| element.has_class(class));
         if let Some(class) = caption {
-            let _ = writeln!(self.out, "% {class}: {}", plain(element.content));
+            let _ = writeln!(self.out, "% {class}: {}", element.text);
             return;
         }
         let style = self.style(element);
@@ -126,12 +93,12 @@ impl Scene<'_> {
                 format!("{from} -- {to}")
             }
             "rect" => {
-                let (x, y) = (element.number("x"), element.number("y"));
-                let (width, height) = (element.number("width"), element.number("height"));
+                let (x, y) = (element.value("x"), element.value("y"));
+                let (width, height) = (element.value("width"), element.value("height"));
                 format!("{} rectangle {}", at(x, y), at(x + width, y + height))
             }
             "circle" => {
-                let radius = element.number("r") * self.unit;
+                let radius = element.value("r") * self.unit;
                 format!("{} circle[radius={radius:.2}bp]", element.point("cx", "cy"))
             }
             "path" => curve(element.get("d")),
@@ -142,10 +109,7 @@ impl Scene<'_> {
     }
 
     /// What the style sheet and the element itself say, the latter last.
-    fn style<'e>(&self, element: &'e Element<'_>) -> BTreeMap<String, String>
-    where
-        Self: 'e,
-    {
+    fn style(&self, element: &Element) -> BTreeMap<String, String> {
         let mut style = BTreeMap::new();
         let mut declare = |declarations: &str| {
             for declaration in declarations.split(';') {
@@ -182,7 +146,7 @@ impl Scene<'_> {
         Some(name)
     }
 
-    fn options(&mut self, element: &Element<'_>, style: &BTreeMap<String, String>) -> Vec<String> {
+    fn options(&mut self, element: &Element, style: &BTreeMap<String, String>) -> Vec<String> {
         let get = |name: &str| style.get(name).map_or("", String::as_str);
         let mut options = Vec::new();
         // What is not said is filled in black, as in SVG.
@@ -224,7 +188,7 @@ impl Scene<'_> {
         options
     }
 
-    fn text(&mut self, element: &Element<'_>, style: &BTreeMap<String, String>) {
+    fn text(&mut self, element: &Element, style: &BTreeMap<String, String>) {
         let get = |name: &str| style.get(name).map_or("", String::as_str);
         let anchor = match get("text-anchor") {
             "middle" => "base",
@@ -252,7 +216,7 @@ impl Scene<'_> {
                 let _ = write!(options, ", rotate={}", -degrees);
             }
         }
-        let text = escape::tex(&plain(element.content));
+        let text = escape::tex(&element.text);
         let _ = writeln!(self.out, "\\node[{options}] at {place} {{{text}}};");
     }
 }
@@ -315,13 +279,4 @@ fn curve(d: &str) -> String {
         here = points.last().copied().unwrap_or(here);
     }
     text.trim_start().to_owned()
-}
-
-/// A text without the escapes of XML, on one line.
-fn plain(content: &str) -> String {
-    let text = content
-        .replace("&lt;", "<")
-        .replace("&gt;", ">")
-        .replace("&quot;", "\"");
-    text.replace("&amp;", "&")
 }

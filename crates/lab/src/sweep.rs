@@ -263,7 +263,7 @@ impl Worker<'_> {
             }
             sampler
                 .sample(seed.wrapping_add(number), &mut measured)
-                .map_err(|message| failed(number, message))?;
+                .map_err(|error| failed(number, error.to_string()))?;
             for (tally, &value) in done.tallies.iter_mut().zip(&measured) {
                 tally.add(value);
             }

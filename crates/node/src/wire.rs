@@ -18,15 +18,15 @@
 
 use core::ops::Range;
 
-use thiserror::Error;
-
 use crate::auth::MAC_BYTES;
 use crate::config::RingId;
 use crate::{Key, Rule};
 
 pub mod block;
+mod rejected;
 
 use block::{BLOCK_BYTES, HEARD_BYTES, Told};
+pub use rejected::Rejected;
 
 /// The newest version that this code speaks. With `HEADWAY_NEXT_WIRE` in its environment the
 /// compiler makes a program of the next one, for tests of upgrades.
@@ -149,64 +149,6 @@ impl Released {
     /// Whether there is such a token and such a value.
     pub(crate) fn in_domain(self, tokens: u32, values: u32) -> bool {
         u32::from(self.token) < tokens && self.previous < values
-    }
-}
-
-/// Why a datagram was rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Error)]
-pub enum Rejected {
-    /// Not as long as all datagrams of the ring.
-    #[error("wrong length")]
-    Length,
-    /// Not a datagram of this protocol, or of another version.
-    #[error("not this protocol or version")]
-    Version,
-    /// The sender does not know the key, or it was changed on the way.
-    #[error("not authenticated")]
-    Unauthenticated,
-    /// Another ring, or another configuration of this one.
-    #[error("another ring")]
-    Ring,
-    /// Not from a neighbour.
-    #[error("not from a neighbour")]
-    Sender,
-    /// For somebody else.
-    #[error("for another node")]
-    Receiver,
-    /// A field is out of its domain.
-    #[error("a field is out of range")]
-    Domain,
-    /// Older than what is known, a copy, or of an incarnation that has not
-    /// answered a challenge.
-    #[error("stale")]
-    Stale,
-}
-
-impl Rejected {
-    /// All reasons, in the order in which they are looked for.
-    pub const ALL: [Rejected; 8] = [
-        Rejected::Length,
-        Rejected::Version,
-        Rejected::Unauthenticated,
-        Rejected::Ring,
-        Rejected::Sender,
-        Rejected::Receiver,
-        Rejected::Domain,
-        Rejected::Stale,
-    ];
-
-    /// A name for labels and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Rejected::Length => "length",
-            Rejected::Version => "version",
-            Rejected::Unauthenticated => "unauthenticated",
-            Rejected::Ring => "ring",
-            Rejected::Sender => "sender",
-            Rejected::Receiver => "receiver",
-            Rejected::Domain => "domain",
-            Rejected::Stale => "stale",
-        }
     }
 }
 

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::ring_and_state;
+use common::{maximal_step, ring_and_state};
 use headway_core::{Configuration, Program, Ring, Separation};
 use headway_petri::net::{Direction, Net};
-use headway_petri::play::{Synchronous, Timed};
+use headway_petri::play::Timed;
 use headway_petri::{Marking, ring};
 use proptest::prelude::*;
 
@@ -39,11 +39,11 @@ proptest! {
         let (net, marking) = ring::to_net(&ring, &state).unwrap();
         let adjacency = net.adjacency();
         let holding = vec![1; net.places()];
-        let mut steps = Synchronous::new(&adjacency, &marking).unwrap();
+        let mut stepped = marking.clone();
         let mut timed = Timed::new(&adjacency, &holding, &marking).unwrap();
         for round in 1..=40_u64 {
             ring.round(&mut state);
-            let fired = steps.round().unwrap().clone();
+            let fired = maximal_step(&adjacency, &mut stepped);
             let expected: Vec<(u32, u64)> = state.processes.iter().enumerate()
                 .filter(|(_, process)| process.queued > 0)
                 .map(|(process, local)| (process as u32, u64::from(local.queued)))
@@ -52,13 +52,40 @@ proptest! {
                 .filter(|&(transition, _)| (transition as usize) < ring.len())
                 .collect();
             prop_assert_eq!(&major, &expected, "releases in round {}", round);
-            prop_assert_eq!(steps.marking(), &ring::marking_of(&ring, &state).unwrap());
+            prop_assert_eq!(&stepped, &ring::marking_of(&ring, &state).unwrap());
             if timed.next_time() == Some(round) {
                 prop_assert_eq!(timed.step().unwrap().unwrap().fired, &fired[..]);
             } else {
                 prop_assert!(fired.is_empty());
             }
-            prop_assert_eq!(&timed.marking(), steps.marking());
+            prop_assert_eq!(&timed.marking(), &stepped);
+        }
+    }
+
+    /// Also where transitions compete for tokens, and take and put down several.
+    #[test]
+    fn holding_times_of_1_are_maximal_steps(
+        arcs in prop::collection::vec((0..4_usize, 0..4_usize, any::<bool>(), 1..3_u64), 0..14),
+        tokens in prop::collection::vec(0..4_u64, 4),
+    ) {
+        let mut net = Net::new("any");
+        for index in 0..4 {
+            net.add_place(&format!("p{index}"), 1);
+            net.add_transition(&format!("t{index}"));
+            net.add_arc(index, index, Direction::PlaceToTransition, 1);
+        }
+        for (place, transition, takes, weight) in arcs {
+            let direction = if takes { Direction::PlaceToTransition } else { Direction::TransitionToPlace };
+            net.add_arc(place, transition, direction, weight);
+        }
+        let (adjacency, mut stepped) = (net.adjacency(), Marking(tokens));
+        let mut timed = Timed::new(&adjacency, &[1; 4], &stepped).unwrap();
+        for round in 1..=12 {
+            let fired = maximal_step(&adjacency, &mut stepped);
+            if timed.next_time() == Some(round) {
+                prop_assert_eq!(timed.step().unwrap().unwrap().fired, &fired[..]);
+            }
+            prop_assert_eq!(&timed.marking(), &stepped, "round {}", round);
         }
     }
 }

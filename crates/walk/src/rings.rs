@@ -15,6 +15,7 @@ use thiserror::Error;
 use crate::distance::Apart;
 use crate::network::{Network, Node, listed};
 use crate::stop::NEVER;
+use crate::walk::{first_gap, left_out};
 
 mod cover;
 mod tables;
@@ -107,29 +108,15 @@ impl Rings {
                 nodes: network.len(),
             });
         }
-        let mut visited = vec![false; network.len()];
-        for (index, ring) in rings.iter().enumerate() {
-            for (place, &node) in ring.iter().enumerate() {
-                let next = ring[(place + 1) % ring.len()];
-                if !network.linked(node, next) {
-                    return Err(RingsError::NoLink {
-                        ring: index + 1,
-                        from: network.name(node).to_owned(),
-                        to: network.name(next).to_owned(),
-                    });
-                }
-                visited[node as usize] = true;
+        for (ring, cycle) in (1..).zip(&rings) {
+            if let Some((_, from, to)) = first_gap(network, cycle) {
+                return Err(RingsError::NoLink { ring, from, to });
             }
         }
-        let nodes: Vec<String> = network
-            .nodes()
-            .filter(|&node| !visited[node as usize])
-            .map(|node| network.name(node).to_owned())
-            .collect();
-        if nodes.is_empty() {
-            Ok(Rings { rings })
-        } else {
-            Err(RingsError::LeftOut { nodes })
+        let nodes = left_out(network, rings.iter().flatten());
+        match nodes.is_empty() {
+            true => Ok(Rings { rings }),
+            false => Err(RingsError::LeftOut { nodes }),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Closed walks that visit every node: rings laid over a network.
 
+use std::collections::HashSet;
+
 use headway_core::{Program, Ring, Separation};
 use thiserror::Error;
 
@@ -22,27 +24,13 @@ impl Walk {
     ///
     /// The first missing link, or the nodes left out.
     pub fn new(network: &Network, positions: Vec<Node>) -> Result<Walk, WalkError> {
-        let mut visited = vec![false; network.len()];
-        for (index, &node) in positions.iter().enumerate() {
-            let next = positions[(index + 1) % positions.len()];
-            if !network.linked(node, next) {
-                return Err(WalkError::NoLink {
-                    position: index,
-                    from: network.name(node).to_owned(),
-                    to: network.name(next).to_owned(),
-                });
-            }
-            visited[node as usize] = true;
+        if let Some((position, from, to)) = first_gap(network, &positions) {
+            return Err(WalkError::NoLink { position, from, to });
         }
-        let left_out: Vec<String> = network
-            .nodes()
-            .filter(|&node| !visited[node as usize])
-            .map(|node| network.name(node).to_owned())
-            .collect();
-        if left_out.is_empty() {
-            Ok(Walk { positions })
-        } else {
-            Err(WalkError::LeftOut { nodes: left_out })
+        let nodes = left_out(network, &positions);
+        match nodes.is_empty() {
+            true => Ok(Walk { positions }),
+            false => Err(WalkError::LeftOut { nodes }),
         }
     }
 
@@ -159,6 +147,24 @@ impl Walk {
             .map(|token| (token as u128 * self.len() as u128 / tokens as u128) as usize)
             .collect()
     }
+}
+
+/// Where on a cycle no link leads on, and from which node to which.
+pub(crate) fn first_gap(network: &Network, cycle: &[Node]) -> Option<(usize, String, String)> {
+    let next = |at: usize| cycle[(at + 1) % cycle.len()];
+    let gap = (0..cycle.len()).find(|&at| !network.linked(cycle[at], next(at)))?;
+    let [from, to] = [cycle[gap], next(gap)].map(|node| network.name(node).to_owned());
+    Some((gap, from, to))
+}
+
+/// The names of the nodes that are not visited.
+pub(crate) fn left_out<'a>(
+    network: &Network,
+    visited: impl IntoIterator<Item = &'a Node>,
+) -> Vec<String> {
+    let visited: HashSet<&Node> = visited.into_iter().collect();
+    let left = network.nodes().filter(|node| !visited.contains(node));
+    left.map(|node| network.name(node).to_owned()).collect()
 }
 
 /// At which positions each node occurs, ascending.

@@ -1,5 +1,8 @@
 //! The models by name, with settings as a command line or a program gives them.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use headway_check::model::delay_relay::{Instance, MAX_PROCESSES};
 use headway_check::model::{
     asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, moving_block,
@@ -52,7 +55,7 @@ pub fn check(
         "k-state" => {
             let mut settings = k_state::Settings::new(given.number("processes")?.unwrap_or(5));
             settings.values = given.number("values")?.unwrap_or(settings.values);
-            settings.scheduler = given.scheduler()?.unwrap_or(Scheduler::Distributed);
+            settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Distributed);
             settings.search = given.search()?;
             given.end(model)?;
             k_state::check(&settings, limits, control)
@@ -71,7 +74,7 @@ pub fn check(
             let (values, tail) = (given.number("values")?, given.number("tail")?);
             settings.clock.modulus = values.map_or(settings.clock.modulus, number);
             settings.clock.tail = tail.map_or(settings.clock.tail, number);
-            settings.scheduler = given.scheduler()?.unwrap_or(Scheduler::Distributed);
+            settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Distributed);
             given.end(model)?;
             phase_clock::check(&settings, limits, control)
         }
@@ -84,7 +87,7 @@ pub fn check(
             settings.modulus = given.number("values")?.unwrap_or(settings.modulus);
             settings.previous = !given.flag("without_previous")?;
             settings.every_start = given.flag("every_start")?;
-            settings.scheduler = given.scheduler()?.unwrap_or(Scheduler::Central);
+            settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Central);
             given.end(model)?;
             asynchronous::check(&settings, limits, control)
         }
@@ -138,7 +141,7 @@ fn measuring(
     control: &Control,
 ) -> Result<Report, CheckError> {
     let limit = given.number("limit")?;
-    let delays = given.delays()?;
+    let delays: Option<Delays> = given.word("delays")?;
     let one = match model {
         "measure" if delays.is_none() => Some(measure::Variant::Corrected),
         "measure-as-printed" => Some(measure::Variant::AsPrinted),
@@ -285,35 +288,16 @@ impl Given {
         Ok(found.map(|(_, variant)| variant))
     }
 
-    fn word<T>(
-        &mut self,
-        name: &str,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, CheckError> {
+    fn word<T: FromStr<Err: Display>>(&mut self, name: &str) -> Result<Option<T>, CheckError> {
         let Some(value) = self.0.remove(name) else {
             return Ok(None);
         };
-        let text = match &value {
-            Value::String(text) => text.clone(),
+        let text = match value {
+            Value::String(text) => text,
             other => other.to_string(),
         };
-        parse(&text)
-            .map(Some)
-            .map_err(|why| wrong(name, text, &why))
-    }
-
-    fn scheduler(&mut self) -> Result<Option<Scheduler>, CheckError> {
-        self.word("scheduler", |text| {
-            text.parse()
-                .map_err(|why: headway_check::UnknownScheduler| why.to_string())
-        })
-    }
-
-    fn delays(&mut self) -> Result<Option<Delays>, CheckError> {
-        self.word("delays", |text| {
-            text.parse()
-                .map_err(|why: headway_sim::placement::DelaysSyntax| why.to_string())
-        })
+        let parsed = text.parse().map(Some);
+        parsed.map_err(|why: T::Err| wrong(name, text, &why.to_string()))
     }
 
     fn places(&mut self, name: &str) -> Result<Option<Vec<usize>>, CheckError> {
@@ -347,7 +331,7 @@ impl Given {
     fn ring(&mut self, n: usize, m: usize) -> Result<Instance, CheckError> {
         let size = self.size(n, m)?;
         let separation = size.separation(self.number("separation")?);
-        let delays = self.delays()?.unwrap_or_default();
+        let delays: Delays = self.word("delays")?.unwrap_or_default();
         let Size { processes, tokens } = size;
         if processes > MAX_PROCESSES {
             // Refused, before its delays are listed.
@@ -385,6 +369,6 @@ fn flag_name(name: &str) -> String {
     format!("--{}", name.replace('_', "-"))
 }
 
-fn wrong(name: &str, value: impl std::fmt::Display, why: &str) -> CheckError {
+fn wrong(name: &str, value: impl Display, why: &str) -> CheckError {
     CheckError::Settings(format!("{} {value}: {why}", flag_name(name)))
 }

@@ -56,12 +56,8 @@ impl Settings {
 /// As [`KState::new`]; when too large, or when stopped.
 pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
     let model = KState::new(settings)?;
-    let Settings {
-        processes,
-        values,
-        scheduler,
-        search,
-    } = *settings;
+    let (processes, values) = (settings.processes, settings.values);
+    let (scheduler, search) = (settings.scheduler, settings.search);
     let instance = format!("{processes} processes, {values} values");
     let own = guarded::report(&model, NAME, instance.clone(), scheduler, limits, control);
     let own = own.map(|report| match search {

@@ -166,12 +166,8 @@ impl MeasureRing {
     ///
     /// When a setting is out of its range, or there are 2^63 states or more.
     pub fn new(settings: &Settings) -> Result<MeasureRing> {
-        let Settings {
-            processes,
-            tokens,
-            limit,
-            variant,
-        } = *settings;
+        let (processes, tokens) = (settings.processes, settings.tokens);
+        let (limit, variant) = (settings.limit, settings.variant);
         if tokens == 0 || processes < tokens || processes > MAX_PROCESSES {
             return Err(CheckError::settings(format!(
                 "measure: 1 to {MAX_PROCESSES} processes, and at least 1 token and at most as many as \

@@ -86,12 +86,7 @@ impl Settings {
     }
 
     fn validate(&self) -> Result<()> {
-        let Settings {
-            processes,
-            tokens,
-            separation,
-            ..
-        } = *self;
+        let (processes, tokens, separation) = (self.processes, self.tokens, self.separation);
         if !(2..=MAX_PROCESSES).contains(&processes)
             || !(1..=MAX_TOKENS).contains(&tokens)
             || !(1..=MAX_SEPARATION).contains(&separation)
@@ -126,12 +121,7 @@ impl Settings {
 
 impl fmt::Display for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings {
-            processes,
-            tokens,
-            separation,
-            ..
-        } = self;
+        let (processes, tokens, separation) = (self.processes, self.tokens, self.separation);
         write!(
             f,
             "{processes} processes, {tokens} tokens, {separation} apart, "

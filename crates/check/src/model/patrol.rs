@@ -119,13 +119,8 @@ impl Patrol {
     ///
     /// When a setting is out of its range.
     pub fn new(settings: &Settings) -> Result<Patrol> {
-        let Settings {
-            processes,
-            tokens,
-            separation,
-            values,
-            ..
-        } = *settings;
+        let (processes, tokens) = (settings.processes, settings.tokens);
+        let (separation, values) = (settings.separation, settings.values);
         if !(2..=MAX_PROCESSES).contains(&processes)
             || !(1..=MAX_TOKENS).contains(&tokens)
             || !(1..=processes as u32).contains(&separation)
@@ -206,9 +201,7 @@ impl Patrol {
 
     /// The patrol is passed on; of several tokens that are stuck, any may have its turn.
     fn pass(&self, state: &State, index: usize, turn: Option<u32>) -> State {
-        let Settings {
-            values, variant, ..
-        } = self.settings;
+        let (values, variant) = (self.settings.values, self.settings.variant);
         let ready = self.ahead(state, index).lets_go(self.settings.separation);
         let found = match turn {
             None => Found::Empty,
@@ -318,9 +311,7 @@ impl Model for Patrol {
 
     fn show(&self, state: &State) -> String {
         let processes = (0..state.len()).map(|index| {
-            let Variables {
-                news, lap, watch, ..
-            } = state[index];
+            let (own, news) = (state[index], state[index].news);
             let letters = (0..self.settings.tokens).zip(["A", "B"]);
             let tokens: String = letters
                 .filter(|&(token, _)| self.holds_token(state, index, token))
@@ -331,13 +322,13 @@ impl Model for Patrol {
             } else {
                 ""
             };
-            let lap = match lap {
+            let lap = match own.lap {
                 Lap::Calm => "calm",
                 Lap::CalmAgain => "calm again",
                 Lap::Disturbed => "disturbed",
                 Lap::Open => "open",
             };
-            let watch = match watch {
+            let watch = match own.watch {
                 Watch::Still => "",
                 Watch::Moved => " moved",
                 Watch::Open(0) => " A may go",

@@ -1,6 +1,7 @@
 //! The report on a protocol file.
 
 use rayon::prelude::*;
+use strum::{Display, EnumMessage, EnumString, VariantArray};
 
 use super::{Compiled, Protocol, Rule};
 use crate::chance::{self, ChanceAnswer, Chances, Lottery};
@@ -41,15 +42,18 @@ pub fn check(
 }
 
 /// How states are explored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumMessage, EnumString, VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum Engine {
-    /// State by state where they fit, otherwise by decision diagrams.
+    /// One by one where they fit, otherwise by decision diagrams.
     #[default]
     Auto,
-    /// State by state.
+    /// One by one.
     Explicit,
-    /// By decision diagrams: no moves and rounds, no chance, not the locally central
-    /// scheduler. Needs the feature `symbolic`.
+    /// By decision diagrams: needs a build with --features symbolic, and knows no moves, no
+    /// chance, and not the locally central scheduler.
     Symbolic,
 }
 
@@ -122,11 +126,7 @@ fn by_diagrams(
     };
     let step = |step: &Option<[Vec<i32>; 2]>| step.as_ref().map(|step| trace(step, None));
     let mut properties = vec![
-        Property::unless(
-            "closure",
-            "every step from a legitimate state leads to a legitimate state",
-            step(&found.closure_violation),
-        ),
+        Property::closed(step(&found.closure_violation)),
         Property::unless(
             "convergence",
             "every run reaches a legitimate state, however unfair the scheduler",

@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use clap::Args as ClapArgs;
 use headway_answer::check as answer;
-use headway_check::{Control, Report, Trace, protocol};
+use headway_check::protocol::{self, Engine};
+use headway_check::{Control, Report, Trace};
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_file};
-use crate::flags::{TextOrJson, threads, whole_number};
+use crate::flags::{TextOrJson, one_of, threads, whole_number};
 use crate::report::print;
 
 mod file;
@@ -52,8 +53,8 @@ pub(crate) struct Args {
     file: FileFlags,
 
     /// How the states of a protocol file are explored
-    #[arg(long, value_enum, default_value_t, requires = "file")]
-    engine: file::EngineFlag,
+    #[arg(long, value_parser = one_of::<Engine>(), default_value_t, requires = "file")]
+    engine: Engine,
 
     /// Write all states and steps of a protocol file: to FILE.dot, FILE.aut or FILE.csv
     #[arg(long, value_name = "FILE", requires = "file")]
@@ -95,8 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         (None, Some(protocol)) => {
             let scheduler = args.file.scheduler;
-            let engine = args.engine.into();
-            protocol::check_with(engine, protocol, scheduler, limits, &control)
+            protocol::check_with(args.engine, protocol, scheduler, limits, &control)
                 .map_err(answer::protocol_failure)
         }
         _ => Err(

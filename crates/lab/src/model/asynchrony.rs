@@ -6,7 +6,7 @@ use headway_core::Separation;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 use strum::VariantNames;
 
-use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampled, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 measures! {
@@ -61,9 +61,8 @@ struct AsynchronySampler {
 }
 
 impl Sampler for AsynchronySampler {
-    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
-        let mut ring = AsynchronousRing::new(self.processes, self.separation, self.pace)
-            .map_err(|error| error.to_string())?;
+    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Sampled {
+        let mut ring = AsynchronousRing::new(self.processes, self.separation, self.pace)?;
         let mut scheduler = Scheduler::new(self.schedule, seed);
         let n = self.processes as u64;
         let activations = 60 * n * (self.pace + 1);

@@ -8,7 +8,7 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 use strum::{EnumString, VariantNames};
 
-use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampled, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// A run ends after this many turns; the slowest ever seen took fewer than 20.
@@ -72,7 +72,7 @@ struct DefinitionalSampler {
 }
 
 impl Sampler for DefinitionalSampler {
-    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
+    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Sampled {
         let (rounds, at_start) = if self.approach == Approach::Definitional {
             let mut rings = TokenRings::random(self.processes, self.tokens, self.separation, seed);
             let at_start = rings.privileges();
@@ -82,9 +82,9 @@ impl Sampler for DefinitionalSampler {
             )
         } else {
             let programs = vec![Program::Delay; self.processes];
-            let ring = Ring::new(self.separation, programs).map_err(|error| error.to_string())?;
+            let ring = Ring::new(self.separation, programs)?;
             let start = start::random(&ring, self.tokens as u32, seed);
-            let forecast = Forecast::of(&ring, &start).map_err(|error| error.to_string())?;
+            let forecast = Forecast::of(&ring, &start)?;
             let rounds = forecast.last_rest().map_or(0, |round| round + 1);
             (Some(rounds), self.tokens as u64)
         };

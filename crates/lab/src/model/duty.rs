@@ -7,7 +7,7 @@ use headway_sim::seed::{Purpose, Random};
 use headway_sim::start;
 use strum::{EnumString, VariantNames};
 
-use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampled, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// How many turns of the ring are watched, after those in which a random start
@@ -135,12 +135,11 @@ fn seen_by(places: &[(i64, i64)], radius: i64) -> Vec<Vec<usize>> {
 }
 
 impl Sampler for DutySampler {
-    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
+    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Sampled {
         let n = self.seen_by.len();
         let m = self.tokens as usize;
         let mut random = Random::new(seed, Purpose::Other(0));
-        let ring = Ring::new(self.separation, vec![Program::Delay; n]);
-        let ring = ring.map_err(|error| error.to_string())?;
+        let ring = Ring::new(self.separation, vec![Program::Delay; n])?;
         let start = start::random(&ring, self.tokens, seed);
         let mut engine = Dense::new(ring, start);
         (0..SETTLING_TURNS * n).for_each(|_| engine.round());

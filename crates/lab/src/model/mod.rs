@@ -1,5 +1,6 @@
 //! What can be swept: a model has axes and measures, and makes samples.
 
+use std::error::Error;
 use std::fmt;
 
 use headway_core::{Configuration, Ring};
@@ -31,15 +32,14 @@ pub struct Model {
 /// A sampler, or which axis is wrong.
 pub(crate) type NewSampler = Result<Box<dyn Sampler>, CellError>;
 
+/// What came out, or why a sample cannot be made.
+pub(crate) type Sampled<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
 /// Makes samples of one cell: sample k of a cell with seed s has seed s + k.
 pub(crate) trait Sampler: Send {
     /// Makes the sample of a seed, always the same, and fills in the wanted measures,
     /// one place each.
-    ///
-    /// # Errors
-    ///
-    /// A sentence, when the sample cannot be made.
-    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String>;
+    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Sampled;
 
     /// The ring and the initial state of a sample, for models that have one.
     fn state(&self, _seed: u64) -> Option<(Ring, Configuration)> {

@@ -15,7 +15,7 @@ use headway_sim::settings::DelayProgram;
 use headway_sim::{Run, placement::Delays, run, start};
 use strum::{Display, EnumString, VariantNames};
 
-use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampled, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 measures! {
@@ -116,17 +116,17 @@ impl MovingBlockSampler {
         (d + d.div_ceil(pace), pace.into())
     }
 
-    fn separation(&self) -> Result<Separation, String> {
-        Separation::new(self.logical().0).ok_or_else(|| "a separation is at least 1".to_owned())
+    fn separation(&self) -> Sampled<Separation> {
+        Ok(Separation::new(self.logical().0).ok_or("a separation is at least 1")?)
     }
 
-    fn ring(&self) -> Result<Tested, String> {
+    fn ring(&self) -> Sampled<Tested> {
         let (n, m) = (self.processes, self.tokens);
         Ok(match self.rule {
             Rule::LockStep => {
                 let (separation, pace) = (self.separation()?, self.logical().1);
                 let ring = AsynchronousRing::with_tokens(n, m as u32, separation, pace);
-                Tested::LockStep(ring.map_err(|error| error.to_string())?, vec![0; n])
+                Tested::LockStep(ring?, vec![0; n])
             }
             Rule::MovingBlock => {
                 let mut ring = MovingBlockRing::new(n, m, self.distance);
@@ -136,16 +136,14 @@ impl MovingBlockSampler {
         })
     }
 
-    fn recovery(&self, seed: u64) -> Result<i64, String> {
+    fn recovery(&self, seed: u64) -> Sampled<i64> {
         let (n, m) = (self.processes, self.tokens);
         let (rounds, pace) = match self.rule {
             Rule::LockStep => {
                 let program = DelayProgram::Fixed;
-                let ring = program.ring(self.separation()?, n, &Delays::All, seed);
-                let ring = ring.map_err(|error| error.to_string())?;
+                let ring = program.ring(self.separation()?, n, &Delays::All, seed)?;
                 let start = start::random(&ring, m as u32, seed);
-                let outcome = run(&Run::new(ring, start), |_| ControlFlow::Continue(()));
-                let outcome = outcome.map_err(|error| error.to_string())?;
+                let outcome = run(&Run::new(ring, start), |_| ControlFlow::Continue(()))?;
                 (outcome.legitimate_at, self.logical().1)
             }
             Rule::MovingBlock => {
@@ -155,11 +153,11 @@ impl MovingBlockSampler {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 });
-                (outcome.map_err(|error| error.to_string())?.legitimate_at, 1)
+                (outcome?.legitimate_at, 1)
             }
         };
         let rounds = rounds.ok_or("it never settled")?;
-        i64::try_from(rounds * pace).map_err(|error| error.to_string())
+        Ok(i64::try_from(rounds * pace)?)
     }
 
     fn drawn_work(&self, random: &mut Random) -> u64 {
@@ -175,7 +173,7 @@ impl MovingBlockSampler {
         random.below(2 * self.idle + 1)
     }
 
-    fn observe(&self, seed: u64) -> Result<Seen, String> {
+    fn observe(&self, seed: u64) -> Sampled<Seen> {
         let mut ring = self.ring()?;
         let n = self.processes;
         let mut random = Random::new(seed, Purpose::Other(0));
@@ -260,7 +258,7 @@ struct Seen {
 }
 
 impl Sampler for MovingBlockSampler {
-    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
+    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Sampled {
         let observed = self
             .wanted
             .iter()

@@ -16,7 +16,7 @@ use headway_core::Separation;
 use headway_sim::seed::{Purpose, Random};
 
 use super::definitional::{TokenRings, closest, moved};
-use super::{CellError, Engine, Model, NewSampler, Sampler, axes, measures, share};
+use super::{CellError, Engine, Model, NewSampler, Sampled, Sampler, axes, measures, share};
 use crate::cell::Cell;
 
 /// A round, by the local clock.
@@ -94,7 +94,7 @@ struct SensorSampler {
 }
 
 impl Sampler for SensorSampler {
-    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
+    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Sampled {
         let observed = Network::new(self, seed).run();
         let counted = |fails: u64| share(fails, COUNTED_ROUNDS);
         for (place, &wanted) in out.iter_mut().zip(&self.wanted) {

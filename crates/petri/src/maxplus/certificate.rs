@@ -59,10 +59,7 @@ impl Certificate {
     ///
     /// [`Refuted`] says what does not hold.
     pub fn check(&self, graph: &EventGraph) -> Result<(), Refuted> {
-        let Fraction {
-            numerator,
-            denominator,
-        } = self.cycle_time;
+        let (numerator, denominator) = (self.cycle_time.numerator, self.cycle_time.denominator);
         if self.potential.len() != graph.nodes() || self.circuit.is_empty() || denominator == 0 {
             return Err(Refuted::Shape);
         }

@@ -5,6 +5,7 @@ pub(crate) mod bisect;
 
 use headway_core::{Configuration, Process, Program, Ring, Separation};
 use headway_petri::graph::{EventGraph, TimedArc};
+use headway_petri::net::{Adjacency, Marking};
 use proptest::prelude::*;
 
 /// A ring, delays and relays mixed, in any state.
@@ -111,4 +112,27 @@ pub(crate) fn live_graph_in_parts() -> impl Strategy<Value = EventGraph> {
             }
             EventGraph::new(first as usize, arcs).unwrap()
         })
+}
+
+/// A maximal step, written down naively: every transition in turn takes all it can of the
+/// tokens that were there, and what they put down comes after.
+pub(crate) fn maximal_step(adjacency: &Adjacency, marking: &mut Marking) -> Vec<(u32, u64)> {
+    let mut fired = Vec::new();
+    for transition in 0..adjacency.transitions() {
+        let inputs = adjacency.inputs(transition);
+        let can = |&(place, weight): &(u32, u64)| marking.0[place as usize] / weight;
+        let times = inputs.iter().map(can).min().unwrap_or(0);
+        for &(place, weight) in inputs {
+            marking.0[place as usize] -= weight * times;
+        }
+        if times > 0 {
+            fired.push((transition as u32, times));
+        }
+    }
+    for &(transition, times) in &fired {
+        for &(place, weight) in adjacency.outputs(transition as usize) {
+            marking.0[place as usize] += weight * times;
+        }
+    }
+    fired
 }

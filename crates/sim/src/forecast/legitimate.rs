@@ -64,12 +64,7 @@ impl<'a> Counters<'a> {
 
     /// y of the token next ahead of the current position, for good.
     fn y_ahead(&self) -> i128 {
-        let Shape {
-            processes,
-            tokens,
-            pace,
-            ..
-        } = self.shape;
+        let (processes, tokens, pace) = (self.shape.processes, self.shape.tokens, self.shape.pace);
         let (group, turn) = match self.groups.get(self.ahead) {
             Some(group) => (group, 0),
             None => (&self.groups[0], i128::from(processes)),

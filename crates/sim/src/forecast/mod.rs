@@ -148,12 +148,7 @@ impl<'a> Forecast<'a> {
     /// the major ring, with n places and m tokens, or a delay's own ring, with d
     /// places and one token.
     pub fn cycle_time(&self) -> Option<(u64, u64)> {
-        let Shape {
-            processes: n,
-            tokens: m,
-            pace,
-            ..
-        } = self.shape;
+        let (n, m, pace) = (self.shape.processes, self.shape.tokens, self.shape.pace);
         if m == 0 {
             return None;
         }

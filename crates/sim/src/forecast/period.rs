@@ -2,7 +2,7 @@
 
 use headway_core::Round;
 
-use super::{Movement, Shape};
+use super::Movement;
 
 impl Movement<'_> {
     /// From here on tokens only move, and every counter is 0 or was set when they already
@@ -16,12 +16,8 @@ impl Movement<'_> {
     /// each delay releases a token every d rounds, relays never hold one up, and
     /// the state repeats every d rounds.
     pub(super) fn jammed_at(&self) -> Round {
-        let Shape {
-            processes,
-            tokens,
-            pace,
-            ..
-        } = *self.shape();
+        let shape = self.shape();
+        let (processes, tokens, pace) = (shape.processes, shape.tokens, shape.pace);
         let largest = self.delays.iter().map(|delay| delay.key).max().unwrap_or(0);
         let turn_rounds = i128::from(tokens) * i128::from(pace);
         let rounds = largest + 4 * i128::from(processes) + 5 * turn_rounds;

@@ -130,12 +130,8 @@ impl LiveRing {
     ) -> Result<(), LiveError> {
         let mut drivers = Vec::with_capacity(indices.len());
         for (&index, transport) in indices.iter().zip(transports) {
-            let LiveSettings {
-                plan,
-                timing,
-                payload,
-                ..
-            } = self.settings;
+            let (plan, timing) = (self.settings.plan, self.settings.timing);
+            let payload = self.settings.payload;
             let config = Config {
                 timing,
                 payload,

@@ -33,12 +33,8 @@ pub struct AllPlacements {
 ///
 /// As [`check`](super::check); also with more than 24 processes.
 pub fn check_all(settings: &AllPlacements, limits: Limits, control: &Control) -> Result<Report> {
-    let AllPlacements {
-        processes,
-        tokens,
-        separation,
-        search,
-    } = *settings;
+    let (processes, tokens) = (settings.processes, settings.tokens);
+    let (separation, search) = (settings.separation, settings.search);
     TooLarge::bound("processes with all placements of delays", processes, 24)?;
     let mut placements = 0;
     let mut total: Option<Report> = None;

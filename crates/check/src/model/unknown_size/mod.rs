@@ -103,11 +103,7 @@ pub fn check_with(
     let blamed = lasso.map(|(cycle, _)| model.blame(cycle));
     let lasso = lasso.map(|(cycle, start)| model.trace(cycle, Some(0), Some(start.clone())));
     let mut properties = vec![
-        Property::unless(
-            "closure",
-            "a round leads from every legitimate state to a legitimate state",
-            closure.violation,
-        ),
+        Property::closed_in_rounds(closure.violation),
         Property::unless("convergence", "every run reaches a legitimate state", lasso),
     ];
     for (name, says) in measure::PROPERTIES {

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use headway_answer::check::protocol_failure;
 use headway_check::Scheduler;
-use headway_check::protocol::{Compiled, Engine, Format, Protocol, write_space};
+use headway_check::protocol::{Compiled, Format, Protocol, write_space};
 
 use crate::failure::{Failure, read_text, write_to};
 
@@ -23,18 +23,6 @@ pub(crate) struct FileFlags {
     /// Who moves in a step of the protocol file [default: as the file says]
     #[arg(long, value_name = "WHO")]
     pub(crate) scheduler: Option<Scheduler>,
-}
-
-/// [`Engine`] on the command line.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(super) enum EngineFlag {
-    /// One by one where they fit
-    #[default]
-    Auto,
-    /// One by one
-    Explicit,
-    /// By decision diagrams (needs a build with --features symbolic)
-    Symbolic,
 }
 
 /// A path: unlike the name of a model it has a dot or a slash.
@@ -83,15 +71,5 @@ impl FileFlags {
         write_to(Some(path), |mut out| {
             write_space(&model, self.scheduler, format, &mut out)
         })
-    }
-}
-
-impl From<EngineFlag> for Engine {
-    fn from(flag: EngineFlag) -> Engine {
-        match flag {
-            EngineFlag::Auto => Engine::Auto,
-            EngineFlag::Explicit => Engine::Explicit,
-            EngineFlag::Symbolic => Engine::Symbolic,
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use headway_petri::play::{NotPlayable, Synchronous, Timed};
+use headway_petri::play::{NotPlayable, Timed};
 use headway_petri::{Marking, Net, svg};
 use serde_json::{Map, Value, json};
 
@@ -175,25 +175,12 @@ fn play(
         fired: &[],
         marking,
     })?;
-    if by == By::Rounds {
-        let mut play = Synchronous::new(&adjacency, marking).map_err(unplayable)?;
-        for round in 1..=args.rounds {
-            if is_stopped() {
-                return Ok((play.marking().clone(), None, Some(round - 1)));
-            }
-            let fired = play.round().map_err(unplayable)?.clone();
-            if fired.is_empty() {
-                return Ok((play.marking().clone(), Some(round - 1), None));
-            }
-            show(&Shown {
-                round,
-                fired: &fired,
-                marking: play.marking(),
-            })?;
-        }
-        return Ok((play.marking().clone(), None, None));
-    }
-    let holding: Vec<u64> = (0..net.places()).map(|place| net.holding(place)).collect();
+    // Maximal steps are what fires earliest if every token is usable in the next round.
+    let holding = |place| match by {
+        By::Rounds => 1,
+        By::Time => net.holding(place),
+    };
+    let holding: Vec<u64> = (0..net.places()).map(holding).collect();
     let mut play = Timed::new(&adjacency, &holding, marking).map_err(unplayable)?;
     let mut last_fired = 0;
     while let Some(round) = play.next_time().filter(|&time| time <= args.rounds) {

@@ -18,7 +18,7 @@ use headway_sim::{Run, run};
 
 use super::Measured;
 use crate::cell::Cell;
-use crate::model::{CellError, Engine, Sampler, share, share_of};
+use crate::model::{CellError, Engine, Sampled, Sampler, share, share_of};
 
 pub(super) struct RingSampler {
     processes: usize,
@@ -124,25 +124,24 @@ impl RingSampler {
             && (self.faults.is_empty() || self.wanted.iter().all(|w| struck.contains(w)))
     }
 
-    fn ring(&self, seed: u64) -> Result<Ring, String> {
+    fn ring(&self, seed: u64) -> Sampled<Ring> {
         if let Some(ring) = &self.fixed_ring {
             return Ok(ring.clone());
         }
-        self.program
-            .ring(self.separation, self.processes, &self.delays, seed)
-            .map_err(|error| error.to_string())
+        let (n, delays) = (self.processes, &self.delays);
+        Ok(self.program.ring(self.separation, n, delays, seed)?)
     }
 
-    fn start(&self, ring: &Ring, seed: u64) -> Result<Configuration, String> {
-        let state = self.start.state_with(ring, self.tokens, &self.clocks, seed);
-        state.map_err(|error| error.to_string())
+    fn start(&self, ring: &Ring, seed: u64) -> Sampled<Configuration> {
+        let (tokens, clocks) = (self.tokens, &self.clocks);
+        Ok(self.start.state_with(ring, tokens, clocks, seed)?)
     }
 
     fn wants(&self, any_of: &[Measured]) -> bool {
         self.wanted.iter().any(|wanted| any_of.contains(wanted))
     }
 
-    fn forecast(&self, ring: &Ring, start: Configuration, seed: u64) -> Result<Seen, String> {
+    fn forecast(&self, ring: &Ring, start: Configuration, seed: u64) -> Sampled<Seen> {
         let mut seen = Seen::default();
         let mut state = start;
         for (index, fault) in self.faults.iter().enumerate() {
@@ -152,11 +151,9 @@ impl RingSampler {
             }
             seen.last_rest = seen.last_rest.max((state.resting() > 0).then_some(0));
             let mut random = Random::new(seed, Purpose::Fault(index as u32));
-            fault
-                .strike(ring, &mut state, &mut random)
-                .map_err(|error| error.to_string())?;
+            fault.strike(ring, &mut state, &mut random)?;
         }
-        let forecast = Forecast::of(ring, &state).map_err(|error| error.to_string())?;
+        let forecast = Forecast::of(ring, &state)?;
         let legitimate_at = forecast.legitimate_at();
         seen.legitimate_at = seen.legitimate_at.or(legitimate_at);
         seen.last_rest = seen.last_rest.max(forecast.last_rest());
@@ -185,7 +182,7 @@ impl RingSampler {
         Ok(seen)
     }
 
-    fn lock_step(&self, ring: &Ring, start: Configuration, seed: u64) -> Result<Seen, String> {
+    fn lock_step(&self, ring: &Ring, start: Configuration, seed: u64) -> Sampled<Seen> {
         let run = Run {
             faults: self.faults.clone(),
             seed,
@@ -213,8 +210,7 @@ impl RingSampler {
                 }
             }
             ControlFlow::Continue(())
-        })
-        .map_err(|error| error.to_string())?;
+        })?;
         let settled = outcome.legitimate;
         Ok(Seen {
             legitimate_at: outcome.legitimate_at,
@@ -230,10 +226,10 @@ impl RingSampler {
     }
 
     /// Moves per process and round once the flow is steady.
-    fn flow(&self, ring: &Ring, start: Configuration) -> Result<Option<(u64, u64)>, String> {
+    fn flow(&self, ring: &Ring, start: Configuration) -> Sampled<Option<(u64, u64)>> {
         let n = self.processes as u64;
         if self.by_forecast {
-            let forecast = Forecast::of(ring, &start).map_err(|error| error.to_string())?;
+            let forecast = Forecast::of(ring, &start)?;
             let cycle = forecast.cycle_time();
             return Ok(cycle.map(|(rounds, releases)| (releases, rounds)));
         }
@@ -253,7 +249,7 @@ impl RingSampler {
 }
 
 impl Sampler for RingSampler {
-    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Result<(), String> {
+    fn sample(&self, seed: u64, out: &mut [Option<i64>]) -> Sampled {
         let owned;
         let ring = match &self.fixed_ring {
             Some(ring) => ring,
@@ -290,7 +286,7 @@ impl RingSampler {
         start: Configuration,
         seed: u64,
         out: &mut [Option<i64>],
-    ) -> Result<(), String> {
+    ) -> Sampled {
         let flow = if self.wants(&[Measured::Flow, Measured::Speed]) {
             self.flow(ring, start.clone())?
         } else {

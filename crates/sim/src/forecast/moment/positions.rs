@@ -1,7 +1,7 @@
 //! Where the tokens are after a round.
 
+use crate::forecast::Movement;
 use crate::forecast::window::Window;
-use crate::forecast::{Movement, Shape};
 
 impl Movement<'_> {
     /// For every token, the last block whose delay it has been released from by
@@ -37,12 +37,8 @@ impl Movement<'_> {
     /// after its first turn it is released from the turn's last block no earlier
     /// than that block's key says, which is m·d rounds later with every turn.
     fn first_token_at_most(&self, t: i128) -> i128 {
-        let Shape {
-            processes,
-            tokens,
-            pace,
-            ..
-        } = *self.shape();
+        let shape = self.shape();
+        let (processes, tokens, pace) = (shape.processes, shape.tokens, shape.pace);
         let (n, turn_rounds) = (i128::from(processes), i128::from(tokens) * i128::from(pace));
         let start = self
             .groups

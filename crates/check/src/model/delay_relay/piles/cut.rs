@@ -136,14 +136,8 @@ impl<C: Count> Cut<C> {
         ways: &[C],
         next: &mut HashMap<Profile, Ways<C>>,
     ) {
-        let Sizes {
-            n,
-            m,
-            d,
-            width,
-            times,
-            ..
-        } = self.sizes;
+        let (n, m, d) = (self.sizes.n, self.sizes.m, self.sizes.d);
+        let (width, times) = (self.sizes.width, self.sizes.times);
         let tokens = placed + pile;
         for used in 1..n {
             let here = &ways[used * times..][..times];
@@ -193,14 +187,8 @@ impl<C: Count> Cut<C> {
 
     /// Closes the ring with K's own pile and stretch.
     fn close(&mut self, placed: usize, profile: &Profile, ways: &[C], done: &mut [Vec<C>]) {
-        let Sizes {
-            n,
-            m,
-            d,
-            width,
-            times,
-            ..
-        } = self.sizes;
+        let (n, m, d) = (self.sizes.n, self.sizes.m, self.sizes.d);
+        let (width, times) = (self.sizes.width, self.sizes.times);
         let seen = Seen::new(self.sizes, &profile.blockers, n, m);
         let found = &self.stretches.of(&seen)[(self.length - 1) * d + self.height - 1];
         let pile = m - placed;

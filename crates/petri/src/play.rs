@@ -1,9 +1,46 @@
+//! Running a net.
+//!
+//! [`Timed`] fires as early as possible: a token is usable a holding time after it was put
+//! down, and whatever can fire does so at once. With all holding times 1 these are maximal
+//! steps: in a round every transition fires as often as the tokens at the start of the round
+//! allow, and tokens put down in a round are usable in the next.
+//!
+//! Tokens of the initial marking count as put down in round 0. Where transitions
+//! compete for a token, the one that comes first in the file gets it, so that a
+//! run is reproducible; event graphs have no such conflicts.
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::synchronous::{added, refuse_sources};
-use super::{Fired, NotPlayable};
+use thiserror::Error;
+
 use crate::graph::Components;
-use crate::net::{Adjacency, Marking};
+use crate::net::{Adjacency, Marking, TransitionIndex};
+
+/// Why a net cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NotPlayable {
+    /// A transition without input places would fire without end in one round.
+    #[error(
+        "transition number {transition} has no input place, so nothing limits how often it fires \
+         in a round; give it a loop of one place with one token"
+    )]
+    Source {
+        /// Which.
+        transition: TransitionIndex,
+    },
+    /// Counting further would be wrong.
+    #[error("place number {place} would get more than 2^64-1 tokens, or one after round 2^64-1")]
+    Overflow {
+        /// Which.
+        place: usize,
+    },
+    /// A circuit that takes no time could fire without end in one instant.
+    #[error("place number {place} is on a circuit whose holding times are all 0")]
+    NoTime {
+        /// A place of the circuit.
+        place: usize,
+    },
+}
 
 /// Earliest-firing play with holding times.
 ///
@@ -32,7 +69,7 @@ pub struct Timed<'a> {
     spare: Vec<Vec<(u32, u64)>>,
     candidates: BTreeSet<u32>,
     dense_candidates: Vec<u32>,
-    fired: Fired,
+    fired: Vec<(u32, u64)>,
     instant_takes_time: bool,
 }
 
@@ -62,7 +99,10 @@ impl<'a> Timed<'a> {
     ) -> Result<Timed<'a>, NotPlayable> {
         assert_eq!(adjacency.places(), holding.len());
         assert_eq!(adjacency.places(), marking.0.len());
-        refuse_sources(adjacency)?;
+        let source = (0..adjacency.transitions()).find(|&t| adjacency.inputs(t).is_empty());
+        if let Some(transition) = source {
+            return Err(NotPlayable::Source { transition });
+        }
         let instant_takes_time = holding.iter().all(|&rounds| rounds > 0);
         if !instant_takes_time {
             refuse_timeless(adjacency, holding)?;
@@ -83,7 +123,7 @@ impl<'a> Timed<'a> {
             spare: Vec::new(),
             candidates: BTreeSet::new(),
             dense_candidates: Vec::new(),
-            fired: Fired::new(),
+            fired: Vec::new(),
             instant_takes_time,
         })
     }
@@ -157,12 +197,16 @@ impl<'a> Timed<'a> {
         self.dense_candidates.dedup();
         let candidates = std::mem::take(&mut self.dense_candidates);
         for &transition in &candidates {
-            let times = self.fire(transition, time)?;
+            let times = self.take(transition);
             if times > 0 {
                 self.fired.push((transition, times));
             }
         }
         self.dense_candidates = candidates;
+        for index in 0..self.fired.len() {
+            let (transition, times) = self.fired[index];
+            self.put(transition, times, time)?;
+        }
         Ok(())
     }
 
@@ -181,8 +225,9 @@ impl<'a> Timed<'a> {
             let Some(transition) = self.candidates.pop_first() else {
                 break;
             };
-            let times = self.fire(transition, time)?;
+            let times = self.take(transition);
             if times > 0 {
+                self.put(transition, times, time)?;
                 let fired = total.entry(transition).or_default();
                 // It took a token each time, of which one place has at most 2^64-1 at once.
                 let place = self.adjacency.inputs(transition as usize)[0].0 as usize;
@@ -196,36 +241,34 @@ impl<'a> Timed<'a> {
         Ok(())
     }
 
-    fn fire(&mut self, transition: u32, time: u64) -> Result<u64, NotPlayable> {
-        let inputs = self.adjacency.inputs(transition as usize);
-        let times = inputs
-            .iter()
-            .map(|&(place, weight)| self.usable[place as usize] / weight)
-            .min()
-            .unwrap_or(0);
-        if times == 0 {
-            return Ok(0);
-        }
+    /// Takes what a transition can, as often as it can; how often that is.
+    fn take(&mut self, transition: u32) -> u64 {
+        let inputs = self.adjacency.inputs(transition as usize).iter();
+        let uses = inputs.clone();
+        let times = uses.map(|&(place, weight)| self.usable[place as usize] / weight);
+        let times = times.min().unwrap_or(0);
         for &(place, weight) in inputs {
             self.usable[place as usize] -= weight * times;
             self.tokens[place as usize] -= weight * times;
         }
+        times
+    }
+
+    /// What so many firings put down.
+    fn put(&mut self, transition: u32, times: u64, time: u64) -> Result<(), NotPlayable> {
         for &(place, weight) in self.adjacency.outputs(transition as usize) {
-            let overflow = NotPlayable::Overflow {
-                place: place as usize,
-            };
-            let put_down = added(weight, times, place as usize)?;
-            let tokens = &mut self.tokens[place as usize];
-            *tokens = tokens.checked_add(put_down).ok_or(overflow)?;
-            let when = time.checked_add(self.holding[place as usize]);
-            let when = when.ok_or(overflow)?;
+            let at = place as usize;
+            let overflow = NotPlayable::Overflow { place: at };
+            let tokens = weight.checked_mul(times).ok_or(overflow)?;
+            self.tokens[at] = self.tokens[at].checked_add(tokens).ok_or(overflow)?;
+            let when = time.checked_add(self.holding[at]).ok_or(overflow)?;
             let batch = self
                 .coming
                 .entry(when)
                 .or_insert_with(|| emptied(self.spare.pop()));
-            batch.push((place, put_down));
+            batch.push((place, tokens));
         }
-        Ok(times)
+        Ok(())
     }
 }
 
