@@ -110,26 +110,19 @@ fn try_out(command: &str, directory: &Path) -> (i32, String) {
     (output.status.code().unwrap_or(-1), told)
 }
 
-/// What the documents tell people to run with cargo: packages, tests and examples that
-/// exist.
+/// What the documents tell people to run with cargo, or to read: packages, tests, examples
+/// and files that exist.
 #[test]
-fn every_test_and_example_named_exists() {
-    let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(|name| root().join(name)).collect();
-    documents.extend(
-        [
-            "README.md",
-            "docs/verified.md",
-            "CONTRIBUTING.md",
-            "docs/operators/README.md",
-        ]
-        .map(|name| root().join(name)),
-    );
-    documents.extend(
-        std::fs::read_dir(root().join("docs/guides"))
-            .expect("docs/guides")
-            .map(|entry| entry.expect("a file").path()),
-    );
-    let mut named = 0;
+fn every_test_example_and_file_named_exists() {
+    let mut documents = files_below(&root().join("docs"), "md");
+    let front = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "PAPER.md",
+        "CONTRIBUTING.md",
+    ];
+    documents.extend(front.map(|name| root().join(name)));
+    let (mut named, mut quoted) = (0, 0);
     for document in &documents {
         let text = std::fs::read_to_string(document).expect("a document");
         for (package, kind, name) in targets(&text) {
@@ -140,10 +133,29 @@ fn every_test_and_example_named_exists() {
                 document.display()
             );
         }
+        for path in paths(&text) {
+            quoted += 1;
+            let there = root().join(path).exists();
+            assert!(there, "{}: there is no `{path}`", document.display());
+        }
     }
-    assert!(named >= 20, "{named} named");
+    assert!(
+        named >= 20 && quoted >= 100,
+        "{named} named, {quoted} quoted"
+    );
     assert!(!target_exists("headway-core", "--test", "nowhere"));
     assert!(!target_exists("headway-nowhere", "--test", "chain"));
+    assert_eq!(paths("see `crates/core` and `src/x.rs`"), ["crates/core"]);
+}
+
+/// Every path of this repository between two backquotes.
+fn paths(text: &str) -> Vec<&str> {
+    let folders = ["crates/", "testsuite/", "docs/", "proof/", "scripts/"];
+    let is_path = |piece: &&str| {
+        folders.iter().any(|folder| piece.starts_with(folder))
+            && !piece.contains([' ', '*', '<', '{', '\n'])
+    };
+    text.split('`').skip(1).step_by(2).filter(is_path).collect()
 }
 
 /// Every `-p PACKAGE ... --test NAME` and `--example NAME`.
@@ -183,16 +195,18 @@ fn target_exists(package: &str, kind: &str, name: &str) -> bool {
         || manifest.contains(&format!("[[{kind}]]\nname = \"{name}\""))
 }
 
-/// All that is written in Rust in a folder and below it.
-fn read_sources(folder: &Path, sources: &mut String) {
+/// The files in a folder, and below it, whose names end like this.
+fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            read_sources(&path, sources);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            *sources += &std::fs::read_to_string(path).expect("a source");
+            files.extend(files_below(&path, ending));
+        } else if path.extension().is_some_and(|end| end == ending) {
+            files.push(path);
         }
     }
+    files
 }
 
 /// Every promise to operators names tests, and they are there.
@@ -202,7 +216,9 @@ fn every_promise_names_a_test() {
     let text = std::fs::read_to_string(promises).expect("the promises");
     let mut sources = String::new();
     for folder in ["crates/service", "crates/cli/tests", "crates/check/tests"] {
-        read_sources(&root().join(folder), &mut sources);
+        for file in files_below(&root().join(folder), "rs") {
+            sources += &std::fs::read_to_string(file).expect("a source");
+        }
     }
     let table = text
         .split("\n## ")
