@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io;
 
+use headway_draw::escape::xml as escape;
+
 use super::{NAMESPACE, NET_TYPE};
 use crate::net::{Direction, Marking, Net, Owner, Position, ToolSpecific};
 
@@ -242,7 +244,7 @@ struct Ids {
     net: String,
     page: String,
     arc_prefix: String,
-    /// Replacements for places, transitions and arcs; empty when all are fine.
+    /// Replacements for places, transitions and arcs, unless all are fine.
     replaced: Option<Replaced>,
 }
 
@@ -306,15 +308,17 @@ impl Ids {
         }
     }
 
-    fn place<'a>(&'a self, net: &'a Net, place: usize) -> Cow<'a, str> {
+    fn place<'a>(&'a self, net: &'a Net, place: usize) -> &'a str {
         let replaced = self.replaced.as_ref();
-        Cow::Borrowed(replaced.map_or_else(|| net.place_id(place), |r| &r.places[place]))
+        replaced.map_or_else(|| net.place_id(place), |r| &r.places[place])
     }
 
-    fn transition<'a>(&'a self, net: &'a Net, transition: usize) -> Cow<'a, str> {
+    fn transition<'a>(&'a self, net: &'a Net, transition: usize) -> &'a str {
         let replaced = self.replaced.as_ref();
-        let own = || net.transition_id(transition);
-        Cow::Borrowed(replaced.map_or_else(own, |r| &r.transitions[transition]))
+        replaced.map_or_else(
+            || net.transition_id(transition),
+            |r| &r.transitions[transition],
+        )
     }
 
     fn arc(&self, text: &mut String, net: &Net, arc: usize) {
@@ -326,28 +330,6 @@ impl Ids {
             }
         }
     }
-}
-
-/// Text as it is written in elements and attributes.
-fn escape(text: &str) -> Cow<'_, str> {
-    const SPECIAL: [(char, &str); 5] = [
-        ('<', "&lt;"),
-        ('>', "&gt;"),
-        ('&', "&amp;"),
-        ('\'', "&apos;"),
-        ('"', "&quot;"),
-    ];
-    if !text.contains(['<', '>', '&', '\'', '"']) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        match SPECIAL.iter().find(|(special, _)| *special == character) {
-            Some((_, entity)) => escaped.push_str(entity),
-            None => escaped.push(character),
-        }
-    }
-    Cow::Owned(escaped)
 }
 
 /// A name without a colon, as XML ids have to be. Letters beyond ASCII count as
