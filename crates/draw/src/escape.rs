@@ -8,11 +8,8 @@ use std::borrow::Cow;
 /// ```
 /// assert_eq!(headway_draw::escape::xml("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
 /// ```
-pub fn xml(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c: char| c.is_control() || "&<>\"".contains(c)) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len() + 8);
+pub fn xml(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
             '&' => safe.push_str("&amp;"),
@@ -24,7 +21,7 @@ pub fn xml(text: &str) -> Cow<'_, str> {
             other => safe.push(other),
         }
     }
-    Cow::Owned(safe)
+    safe
 }
 
 /// A quoted name in Graphviz DOT.

@@ -5,8 +5,6 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io;
 
-use headway_draw::escape::xml as escape;
-
 use super::{NAMESPACE, NET_TYPE};
 use crate::net::{Direction, Marking, Net, Owner, Position, ToolSpecific};
 
@@ -329,6 +327,14 @@ impl Ids {
                 let _ = write!(text, "{}{arc}", self.arc_prefix);
             }
         }
+    }
+}
+
+/// Text as it is written in elements and attributes; mostly as it is.
+fn escape(text: &str) -> Cow<'_, str> {
+    match text.contains(['<', '>', '&', '"']) {
+        true => Cow::Owned(headway_draw::escape::xml(text)),
+        false => Cow::Borrowed(text),
     }
 }
 
