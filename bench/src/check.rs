@@ -14,7 +14,7 @@ use headway_check::function;
 use headway_check::model::delay_relay::{Explicit, Instance, piles, reduced};
 use headway_check::model::k_state;
 use headway_check::protocol::{self, Protocol};
-use headway_check::{Control, Limits, Scheduler, Search};
+use headway_check::{Control, Scheduler, Search};
 
 use crate::table::{Goal, Row, Table, peak_bytes, ratio, time};
 
@@ -23,13 +23,13 @@ pub(crate) fn measure(table: &mut Table) {
     let states = states(&ring) as f64;
     let (by_cases, bytes) = peak_bytes(|| {
         cpu(20, || {
-            reduced::explore(&ring, Limits::default(), &Control::default()).expect("fits")
+            reduced::explore(&ring, &Control::default()).expect("fits")
         })
     });
     let model = Explicit::new(ring.clone()).expect("fits");
     let (one_by_one, explicit_bytes) = peak_bytes(|| {
         cpu(1, || {
-            function::explore(&model, Limits::default(), &Control::default()).expect("fits")
+            function::explore(&model, &Control::default()).expect("fits")
         })
     });
     const WORK: &str = "every state of N = 9, M = 3, D = 3 (22.4 million), CPU time";
@@ -73,7 +73,7 @@ fn by_piles(table: &mut Table) {
     for (n, m, d, goal) in [(24, 6, 4, 5.0), (64, 4, 4, 20.0), (32, 8, 4, 1.0)] {
         let ring = Instance::uniform(n, m, d).expect("a ring");
         let since = Instant::now();
-        piles::explore(&ring, Limits::default(), &Control::default()).expect("fits");
+        piles::explore(&ring, &Control::default()).expect("fits");
         let ours = since.elapsed();
         let work = format!("every state of N = {n}, M = {m}, D = {d}, by the clock");
         let text = export(&Source::DelayRelay(ring), Language::Prism);
@@ -112,7 +112,7 @@ fn k_state(table: &mut Table) {
             scheduler: Scheduler::Central,
             ..k_state::Settings::new(processes)
         };
-        k_state::check(&settings, Limits::default(), &Control::default()).expect("fits")
+        k_state::check(&settings, &Control::default()).expect("fits")
     };
     let exported = |processes, language| {
         let values = processes as u32;
@@ -157,9 +157,9 @@ fn protocol_file(table: &mut Table) {
     let text = include_str!("../../examples/protocols/k-state.protocol");
     let set = [("n".to_owned(), 7), ("k".to_owned(), 7)];
     let protocol = Protocol::parse(text, &set).expect("the example is right");
-    let (limits, who) = (Limits::default(), Scheduler::Central);
+    let who = Scheduler::Central;
     let file = cpu(1, || {
-        protocol::check(&protocol, Some(who), limits, &Control::default()).expect("fits")
+        protocol::check(&protocol, Some(who), &Control::default()).expect("fits")
     });
     let settings = k_state::Settings {
         scheduler: who,
@@ -167,7 +167,7 @@ fn protocol_file(table: &mut Table) {
         ..k_state::Settings::new(7)
     };
     let rust = cpu(1, || {
-        k_state::check(&settings, limits, &Control::default()).expect("fits")
+        k_state::check(&settings, &Control::default()).expect("fits")
     });
     table.add(Row {
         work: "k-state, N = K = 7, central, every state, CPU time".to_owned(),
@@ -209,7 +209,7 @@ fn storm(model: &str, formula: &str) -> Result<Duration, String> {
 fn large(table: &mut Table, seconds_per_state: f64) {
     let ring = Instance::uniform(12, 3, 4).expect("a ring");
     let ours = cpu(5, || {
-        reduced::explore(&ring, Limits::default(), &Control::default()).expect("fits")
+        reduced::explore(&ring, &Control::default()).expect("fits")
     });
     let visiting = Duration::from_secs_f64(seconds_per_state * states(&ring) as f64);
     table.add(Row {

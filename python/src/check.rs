@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use headway_answer::{Failure, check as answer, json};
 use headway_check::protocol::{self, Engine, Protocol};
-use headway_check::{CheckError, Control, Limits, Report, Scheduler};
+use headway_check::{CheckError, Control, Report, Scheduler};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -17,11 +17,12 @@ use crate::long;
 fn check(
     py: Python<'_>,
     threads: Option<NonZeroUsize>,
+    memory: Option<u64>,
     progress: Option<&Py<PyAny>>,
     check: impl FnOnce(&Control) -> Result<Report, CheckError> + Send + 'static,
     failure: fn(CheckError) -> Failure,
 ) -> PyResult<String> {
-    let control = Arc::new(Control::default());
+    let control = Arc::new(Control::new(answer::limits(memory).or_raise(py)?));
     let theirs = Arc::clone(&control);
     let work = move || {
         let threads = threads.map_or(0, NonZeroUsize::get);
@@ -45,10 +46,9 @@ pub(crate) fn check_model(
 ) -> PyResult<String> {
     let settings =
         serde_json::from_str(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let limits: Limits = answer::limits(memory).or_raise(py)?;
-    let work =
-        move |control: &Control| answer::check(&model, json::fields(settings), limits, control);
-    check(py, threads, progress.as_ref(), work, answer::failure)
+    let progress = progress.as_ref();
+    let work = move |control: &Control| answer::check(&model, json::fields(settings), control);
+    check(py, threads, memory, progress, work, answer::failure)
 }
 
 #[pyfunction]
@@ -67,7 +67,6 @@ pub(crate) fn check_protocol(
     memory: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let limits: Limits = answer::limits(memory).or_raise(py)?;
     let scheduler = scheduler.map(str::parse::<Scheduler>).transpose();
     let scheduler = scheduler
         .map_err(|error| Failure::new(format!("--scheduler: {error}")))
@@ -79,13 +78,8 @@ pub(crate) fn check_protocol(
         })
         .or_raise(py)?;
     let work = move |control: &Control| {
-        protocol::check_with(Engine::Auto, &protocol, scheduler, limits, control)
+        protocol::check_with(Engine::Auto, &protocol, scheduler, control)
     };
-    check(
-        py,
-        threads,
-        progress.as_ref(),
-        work,
-        answer::protocol_failure,
-    )
+    let (progress, failure) = (progress.as_ref(), answer::protocol_failure);
+    check(py, threads, memory, progress, work, failure)
 }

@@ -14,7 +14,7 @@
 //! Legitimate: the two are in step, and so is what is known or under way, which is no
 //! newer than the truth; and two that think themselves current or acknowledged are.
 
-use headway_check::{Action, Actions, Control, Fairness, Limits, Model, Step, actions};
+use headway_check::{Action, Actions, Control, Fairness, Model, Step, actions};
 use headway_core::phase_clock::PhaseClock;
 
 /// Two clocks.
@@ -202,7 +202,7 @@ fn explore(modulus: i32, tail: i32, acknowledged: bool) -> actions::ActionsAnswe
         clock,
         acknowledged,
     };
-    let answer = actions::explore(&model, Limits::default(), &Control::default()).expect("small");
+    let answer = actions::explore(&model, &Control::default()).expect("small");
     let show = |rank: &u64| model.show(&model.state(*rank));
     println!(
         "two clocks of {modulus} phases and a tail of {tail}{}: {} states, {} legitimate",

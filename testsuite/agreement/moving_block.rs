@@ -7,7 +7,7 @@
 //! token, one patrol, no gate open. The checker finds the states from which it stays so, and
 //! that every run ends there.
 
-use headway_check::{Action, Actions, Control, Domains, Fairness, Limits, Model, Step, actions};
+use headway_check::{Action, Actions, Control, Domains, Fairness, Model, Step, actions};
 use headway_core::token_ring::holds;
 use headway_node::state::Domain;
 use headway_node::{Config, Key, Local, Machine, Plan, RingId};
@@ -179,7 +179,7 @@ impl Actions for Blocks {
 }
 
 fn check(model: &Blocks) -> actions::ActionsAnswer {
-    actions::explore(model, Limits::default(), &Control::default()).expect("small")
+    actions::explore(model, &Control::default()).expect("small")
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //! with logical separation 1, so that a node's counter is always 0. What happens
 //! between a state and its being known is in `clocks.rs`.
 
-use headway_check::{Control, Guarded, Limits, Model, Scheduler, guarded};
+use headway_check::{Control, Guarded, Model, Scheduler, guarded};
 use headway_core::phase_clock::PhaseClock;
 use headway_core::token_ring::{holds, released};
 use headway_node::state::Domain;
@@ -239,7 +239,7 @@ fn as_is(_: &Local, after: Local) -> Local {
 }
 
 fn check(model: &Nodes, scheduler: Scheduler) -> guarded::GuardedAnswer {
-    guarded::explore(model, scheduler, Limits::default(), &Control::default()).expect("small")
+    guarded::explore(model, scheduler, &Control::default()).expect("small")
 }
 
 #[test]

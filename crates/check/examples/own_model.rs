@@ -4,7 +4,7 @@
 //!
 //!     cargo run --release -p headway-check --example own_model
 
-use headway_check::{Control, Guarded, Limits, Model, Scheduler, guarded};
+use headway_check::{Control, Guarded, Model, Scheduler, guarded};
 
 /// n processes with one bit each; the state is the bits.
 struct Copying {
@@ -64,8 +64,8 @@ fn main() {
             leader,
         };
         let scheduler = Scheduler::Distributed;
-        let answer = guarded::explore(&model, scheduler, Limits::default(), &Control::default())
-            .expect("64 states fit");
+        let answer =
+            guarded::explore(&model, scheduler, &Control::default()).expect("64 states fit");
         let who = if leader { "with a leader" } else { "without" };
         match (answer.worst, answer.divergence) {
             (Some(worst), None) => println!("{who}: agrees after {} steps at most", worst.steps),

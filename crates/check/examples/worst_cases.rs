@@ -5,7 +5,7 @@
 //! 13 some minutes.
 
 use headway_check::model::delay_relay::{AllPlacements, check_all};
-use headway_check::{Control, Figure, Limits, Search};
+use headway_check::{Control, Figure, Search};
 
 fn main() {
     let largest = match std::env::args().nth(1).as_deref().map(str::parse) {
@@ -21,14 +21,14 @@ fn main() {
     for n in 1..=largest {
         for m in 1..=5_usize {
             for d in (1..=8_u32).filter(|&d| m * d as usize <= n) {
-                let (limits, control) = (Limits::default(), Control::default());
+                let control = Control::default();
                 let settings = AllPlacements {
                     processes: n,
                     tokens: m,
                     separation: d,
                     search: Search::Reduced,
                 };
-                let report = match check_all(&settings, limits, &control) {
+                let report = match check_all(&settings, &control) {
                     Ok(report) => report,
                     Err(error) => {
                         eprintln!("error: {error}");

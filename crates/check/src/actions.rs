@@ -17,8 +17,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rayon::prelude::*;
 
-use crate::control::{Control, Limits};
-use crate::error::{CheckError, Result, TooLarge};
+use crate::control::Control;
+use crate::error::{Result, TooLarge};
 use crate::report::{Lasso, Property, Report};
 use crate::schedule::bits;
 use crate::traits::{Action, Actions, Fairness, Step};
@@ -45,11 +45,13 @@ pub struct ActionsAnswer {
 ///
 /// [`CheckError::TooLarge`] before it starts, [`CheckError::Interrupted`] when
 /// stopped.
-pub fn explore<M: Actions>(model: &M, limits: Limits, control: &Control) -> Result<ActionsAnswer> {
+pub fn explore<M: Actions>(model: &M, control: &Control) -> Result<ActionsAnswer> {
     let states = model.states();
     let actions = model.actions();
     // Edges are there twice while the graph is built: 8 and 20 bytes each.
-    limits.admit(states, 96 + 28 * actions.len() as u64)?;
+    control
+        .limits
+        .admit(states, 96 + 28 * actions.len() as u64)?;
     TooLarge::bound("states", states, u32::MAX.into())?;
     control.begin(2 * states);
     let mut nodes: Vec<Node> = (0..states)
@@ -57,9 +59,7 @@ pub fn explore<M: Actions>(model: &M, limits: Limits, control: &Control) -> Resu
         .map(|rank| Node::new(model, rank))
         .collect();
     control.advance(states);
-    if control.stopped() {
-        return Err(CheckError::interrupted(control, "nothing is settled yet"));
-    }
+    control.go_on(|| "nothing is settled yet")?;
     if model.looks_for_closure() {
         keep_closed(&mut nodes);
     }
@@ -121,10 +121,9 @@ pub(crate) fn report<M: Actions>(
     name: &'static str,
     instance: String,
     step_properties: &[(&'static str, &'static str)],
-    limits: Limits,
     control: &Control,
 ) -> Result<Report> {
-    let answer = explore(model, limits, control)?;
+    let answer = explore(model, control)?;
     let step = |(from, to): (u64, u64)| Lasso::path(vec![from, to]).trace(model);
     let weak = |action: &Action| action.fairness == Fairness::Weak;
     let convergence = if model.actions().iter().any(weak) {
@@ -298,7 +297,10 @@ impl Illegitimate {
         }
         // The last state is the first again.
         cycle.pop();
-        Lasso::closed(cycle.iter().map(|state| state.index() as u64).collect(), 0)
+        Lasso::new(
+            cycle.iter().map(|state| state.index() as u64).collect(),
+            Some(0),
+        )
     }
 
     /// The states after `from` on a shortest path inside its part whose last edge, by

@@ -18,9 +18,9 @@
 
 use num_bigint::BigUint;
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
-use crate::report::Lasso;
+use crate::report::{Lasso, follow};
 use crate::schedule::Scheduler;
 use crate::traits::Guarded;
 
@@ -91,10 +91,9 @@ const BYTES_PER_OUTCOME: u64 = 32;
 pub fn explore<M: Chances>(
     model: &M,
     scheduler: Scheduler,
-    limits: Limits,
     control: &Control,
 ) -> Result<ChanceAnswer> {
-    let game = Game::new(model, scheduler, limits, control)?;
+    let game = Game::new(model, scheduler, control)?;
     let avoiding = game.avoiding(control)?;
     if let Some(first) = avoiding.iter().position(|&avoids| avoids) {
         return Ok(ChanceAnswer {
@@ -132,14 +131,9 @@ struct Game {
 }
 
 impl Game {
-    fn new<M: Chances>(
-        model: &M,
-        scheduler: Scheduler,
-        limits: Limits,
-        control: &Control,
-    ) -> Result<Game> {
+    fn new<M: Chances>(model: &M, scheduler: Scheduler, control: &Control) -> Result<Game> {
         let states = model.states();
-        limits.admit(states, 8)?;
+        control.limits.admit(states, 8)?;
         TooLarge::bound("states", states, u64::from(u32::MAX) - 2)?;
         let mut place = vec![LEGITIMATE; states as usize];
         let mut ranks = Vec::new();
@@ -158,12 +152,9 @@ impl Game {
             fractions: Vec::new(),
         };
         control.begin(game.ranks.len() as u64);
-        let room = limits.memory_bytes / BYTES_PER_OUTCOME;
+        let room = control.limits.memory_bytes / BYTES_PER_OUTCOME;
         for index in 0..game.ranks.len() {
-            if control.stopped() {
-                let known = "the steps of the states are still being listed";
-                return Err(CheckError::interrupted(control, known));
-            }
+            control.go_on(|| "the steps of the states are still being listed")?;
             TooLarge::bound("outcomes", game.outcomes.len(), room)?;
             game.list(model, scheduler, game.ranks[index], &place)?;
             control.advance(1);
@@ -226,10 +217,7 @@ impl Game {
     fn avoiding(&self, control: &Control) -> Result<Vec<bool>> {
         let mut avoiding = vec![true; self.ranks.len()];
         loop {
-            if control.stopped() {
-                let known = "whether the scheduler can avoid legitimacy is not known yet";
-                return Err(CheckError::interrupted(control, known));
-            }
+            control.go_on(|| "whether the scheduler can avoid legitimacy is not known yet")?;
             let mut changed = false;
             for state in 0..self.ranks.len() {
                 if avoiding[state] && !self.stays(state, &avoiding) {
@@ -256,19 +244,12 @@ impl Game {
 
     /// A run that stays within some states.
     fn run_within(&self, first: usize, within: &[bool]) -> Lasso {
-        let mut path = vec![first];
-        let ranks = |path: &[usize]| path.iter().map(|&state| self.ranks[state]).collect();
-        loop {
-            let state = path[path.len() - 1];
-            let Some(outcomes) = self.staying(state, within) else {
-                return Lasso::path(ranks(&path));
-            };
-            let after = self.outcomes[outcomes.start].0 as usize;
-            if let Some(at) = path.iter().position(|&old| old == after) {
-                return Lasso::closed(ranks(&path), at);
-            }
-            path.push(after);
-        }
+        let (path, repeats_from) = follow(first, |&state| {
+            let outcomes = self.staying(state, within)?;
+            Some(self.outcomes[outcomes.start].0 as usize)
+        });
+        let ranks = path.iter().map(|&state| self.ranks[state]).collect();
+        Lasso::new(ranks, repeats_from)
     }
 
     /// The right-hand side of the equation, and the choice that it comes from.
@@ -318,14 +299,13 @@ impl Game {
             {
                 return Ok((values, bounds));
             }
-            if control.stopped() {
+            control.go_on(|| {
                 let most = values.iter().copied().fold(0.0, f64::max);
-                let known = format!(
+                format!(
                     "legitimacy is reached with probability 1; after {sweep} sweeps the worst \
                      average is at least {most:.4} steps"
-                );
-                return Err(CheckError::interrupted(control, known));
-            }
+                )
+            })?;
         }
         Err(CheckError::settings(format!(
             "the expected time was not found in {MAX_SWEEPS} sweeps: the last one still changed \

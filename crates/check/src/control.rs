@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use num_bigint::BigUint;
 
-use crate::error::TooLarge;
+use crate::error::{CheckError, Result, TooLarge};
 
-/// Watches an exploration from another thread, and stops it.
+/// What an exploration may use; and watches it from another thread, and stops it.
 ///
 /// ```
 /// use headway_check::Control;
@@ -18,6 +18,7 @@ use crate::error::TooLarge;
 /// ```
 #[derive(Debug, Default)]
 pub struct Control {
+    pub(crate) limits: Limits,
     stopped: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
@@ -27,6 +28,14 @@ pub struct Control {
 }
 
 impl Control {
+    /// Of an exploration that may use so much.
+    pub fn new(limits: Limits) -> Control {
+        Control {
+            limits,
+            ..Control::default()
+        }
+    }
+
     /// Asks the exploration to stop soon. It then returns
     /// [`CheckError::Interrupted`](crate::CheckError::Interrupted) with what is known so
     /// far.
@@ -37,6 +46,14 @@ impl Control {
     /// Whether [`Control::stop`] was called.
     pub fn stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Goes on unless it was stopped: then with what is known so far.
+    pub(crate) fn go_on<K: Into<String>>(&self, known: impl FnOnce() -> K) -> Result<()> {
+        match self.stopped() {
+            true => Err(CheckError::interrupted(self, known())),
+            false => Ok(()),
+        }
     }
 
     /// Units of work done and in all (0 while unknown), for a progress bar.

@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use headway_core::{Configuration, Ring};
 use rayon::prelude::*;
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
-use crate::report::{Lasso, Property, Report, Trace, Worst, distribution};
+use crate::report::{Lasso, Property, Report, Trace, Worst, distribution, follow};
 use crate::traits::Deterministic;
 
 mod cells;
@@ -54,13 +54,9 @@ pub struct FunctionAnswer {
 ///
 /// [`CheckError::TooLarge`] before anything is explored,
 /// [`CheckError::Interrupted`] when stopped.
-pub fn explore<M: Deterministic>(
-    model: &M,
-    limits: Limits,
-    control: &Control,
-) -> Result<FunctionAnswer> {
+pub fn explore<M: Deterministic>(model: &M, control: &Control) -> Result<FunctionAnswer> {
     for bytes in [1, 2, 4] {
-        limits.admit(model.states(), bytes)?;
+        control.limits.admit(model.states(), bytes)?;
         if let Some(answer) = Exploration::run(model, bytes, control)? {
             return Ok(answer);
         }
@@ -71,20 +67,11 @@ pub fn explore<M: Deterministic>(
 /// The rounds from a state to the first legitimate one or back to a state on the
 /// way, as a lasso; with an empty cycle when a legitimate state ends it.
 pub fn trace<M: Deterministic>(model: &M, rank: u64) -> Lasso {
-    let mut place = BTreeMap::new();
-    let mut path = vec![rank];
-    let mut state = model.state(rank);
-    place.insert(rank, 0);
-    while !model.legitimate(&state) {
-        state = model.next(&state);
-        let rank = model.rank(&state);
-        if let Some(&from) = place.get(&rank) {
-            return Lasso::closed(path, from);
-        }
-        place.insert(rank, path.len());
-        path.push(rank);
-    }
-    Lasso::path(path)
+    let (path, repeats_from) = follow(rank, |&rank| {
+        let state = model.state(rank);
+        (!model.legitimate(&state)).then(|| model.rank(&model.next(&state)))
+    });
+    Lasso::new(path, repeats_from)
 }
 
 /// Explores a model and reports on it. `start` is the state of a rank in a form that can
@@ -93,11 +80,10 @@ pub(crate) fn report<M: Deterministic>(
     model: &M,
     name: &'static str,
     instance: String,
-    limits: Limits,
     control: &Control,
     start: impl Fn(u64) -> Option<(Ring, Configuration)>,
 ) -> Result<Report> {
-    let answer = explore(model, limits, control)?;
+    let answer = explore(model, control)?;
     let traced = |lasso: &Lasso| Trace {
         start: lasso.first().and_then(&start),
         ..lasso.trace(model)
@@ -192,27 +178,23 @@ impl<M: Deterministic> Exploration<'_, M> {
     }
 
     fn check_stopped(&self, tally: &Tally) -> Result<()> {
-        if self.control.stopped() {
+        self.control.go_on(|| {
+            let (mut settled, mut never, mut furthest) = (0_u64, 0_u64, 1);
             let values = (0..self.model.states()).map(|rank| self.cells.get(rank));
-            let settled = values.filter(|&value| value != UNKNOWN);
-            let furthest = settled
-                .clone()
-                .filter(|&value| value != self.never)
-                .max()
-                .map_or(0, |value| value - 1);
-            let never = settled.clone().filter(|&value| value == self.never);
-            return Err(CheckError::interrupted(
-                self.control,
-                format!(
-                    "of {} states settled, {} are legitimate, {} never become so, and the \
-                     furthest is {furthest} rounds away",
-                    settled.clone().count(),
-                    tally.legitimate,
-                    never.count(),
-                ),
-            ));
-        }
-        Ok(())
+            for value in values.filter(|&value| value != UNKNOWN) {
+                settled += 1;
+                match value == self.never {
+                    true => never += 1,
+                    false => furthest = furthest.max(value),
+                }
+            }
+            format!(
+                "of {settled} states settled, {} are legitimate, {never} never become so, and the \
+                 furthest is {} rounds away",
+                tally.legitimate,
+                furthest - 1
+            )
+        })
     }
 
     fn settle_chunk(&self, ranks: std::ops::Range<u64>) -> Tally {

@@ -27,9 +27,9 @@ use std::time::{Duration, Instant};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use crate::control::{Control, Limits};
-use crate::error::{CheckError, Result, TooLarge};
-use crate::report::Lasso;
+use crate::control::Control;
+use crate::error::{Result, TooLarge};
+use crate::report::{Lasso, follow};
 use crate::schedule::Scheduler;
 use crate::traits::{Guarded, Moves};
 
@@ -94,12 +94,13 @@ pub(crate) const BYTES_PER_STATE: u64 = 16;
 pub fn explore<M: Guarded>(
     model: &M,
     scheduler: Scheduler,
-    limits: Limits,
     control: &Control,
 ) -> Result<GuardedAnswer> {
     let states = model.states();
-    limits.admit(states, BYTES_PER_STATE)?;
-    limits.admit_work(BigUint::from(states) * max_selections(model.processes(), scheduler))?;
+    control.limits.admit(states, BYTES_PER_STATE)?;
+    control
+        .limits
+        .admit_work(BigUint::from(states) * max_selections(model.processes(), scheduler))?;
     TooLarge::bound("states", states, u64::from(u32::MAX) - 2)?;
     let table =
         |value: u32| -> Vec<AtomicU32> { (0..states).map(|_| AtomicU32::new(value)).collect() };
@@ -119,15 +120,15 @@ pub(crate) fn fits(
     states: &BigUint,
     processes: usize,
     scheduler: Scheduler,
-    limits: Limits,
+    control: &Control,
 ) -> bool {
     let Ok(count) = u64::try_from(states) else {
         return false;
     };
     let steps = u128::from(count).saturating_mul(max_selections(processes, scheduler));
     count < u64::from(u32::MAX) - 1
-        && limits.admit(count, BYTES_PER_STATE).is_ok()
-        && limits.admit_work(steps).is_ok()
+        && control.limits.admit(count, BYTES_PER_STATE).is_ok()
+        && control.limits.admit_work(steps).is_ok()
 }
 
 /// How many steps a state can have: sets of processes that may be selected.
@@ -211,9 +212,7 @@ impl<M: Guarded> Exploration<'_, M> {
             .filter(|&rank| self.settled(rank.into()).is_none())
             .collect();
         loop {
-            if self.control.stopped() {
-                return Err(self.interrupted(legitimate, left.len()));
-            }
+            self.control.go_on(|| self.known(legitimate, left.len()))?;
             let settled = left.par_chunks(1 << 12).map(|ranks| {
                 let settled = ranks.iter().filter(|&&rank| self.settle(rank.into()));
                 let settled = settled.count() as u64;
@@ -242,15 +241,12 @@ impl<M: Guarded> Exploration<'_, M> {
         })
     }
 
-    fn interrupted(&self, legitimate: u64, left: usize) -> CheckError {
+    fn known(&self, legitimate: u64, left: usize) -> String {
         let furthest = (0..self.model.states()).filter_map(|rank| self.settled(rank));
-        CheckError::interrupted(
-            self.control,
-            format!(
-                "{legitimate} states are legitimate, {left} are not settled, and the longest way \
-                 found takes {} steps",
-                furthest.max().unwrap_or(0)
-            ),
+        let furthest = furthest.max().unwrap_or(0);
+        format!(
+            "{legitimate} states are legitimate, {left} are not settled, and the longest way found \
+             takes {furthest} steps"
         )
     }
 
@@ -345,18 +341,9 @@ impl<M: Guarded> Exploration<'_, M> {
     /// From an unsettled state, first unsettled successors until one repeats or
     /// there is none.
     fn lasso(&self, from: u64) -> Lasso {
-        let mut place = std::collections::BTreeMap::new();
-        let mut path = Vec::new();
-        let mut next = Some(from);
-        while let Some(rank) = next {
-            if let Some(&at) = place.get(&rank) {
-                return Lasso::closed(path, at);
-            }
-            place.insert(rank, path.len());
-            path.push(rank);
-            next = self.successor(rank, |after| self.settled(after).is_none());
-        }
-        Lasso::path(path)
+        let next = |&rank: &u64| self.successor(rank, |after| self.settled(after).is_none());
+        let (path, repeats_from) = follow(from, next);
+        Lasso::new(path, repeats_from)
     }
 
     fn worst(&self) -> Result<GuardedWorst> {

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::control::{Control, Limits};
-use crate::error::{CheckError, Result};
+use crate::control::Control;
+use crate::error::Result;
 
 /// A model explored from its initial states.
 pub trait Reachable {
@@ -44,13 +44,9 @@ pub struct ReachAnswer<S> {
 ///
 /// # Errors
 ///
-/// [`CheckError::TooLarge`] when more than `limits.work` states, or more than fit
+/// [`CheckError::TooLarge`] when more than `control.limits.work` states, or more than fit
 /// the memory, turn up; [`CheckError::Interrupted`] when stopped.
-pub fn explore<M: Reachable>(
-    model: &M,
-    limits: Limits,
-    control: &Control,
-) -> Result<ReachAnswer<M::State>> {
+pub fn explore<M: Reachable>(model: &M, control: &Control) -> Result<ReachAnswer<M::State>> {
     let mut exploration = Exploration {
         places: HashMap::new(),
         states: Vec::new(),
@@ -67,13 +63,10 @@ pub fn explore<M: Reachable>(
     while place < exploration.states.len() {
         if place % 4096 == 0 {
             control.advance(4096);
-            if control.stopped() {
-                return Err(CheckError::interrupted(
-                    control,
-                    format!("{place} states explored without a violation"),
-                ));
-            }
-            limits.admit(exploration.states.len() as u64, bytes)?;
+            control.go_on(|| format!("{place} states explored without a violation"))?;
+            control
+                .limits
+                .admit(exploration.states.len() as u64, bytes)?;
         }
         let state = exploration.states[place].clone();
         if let Some(property) = model.violates(&state) {

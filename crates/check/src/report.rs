@@ -1,6 +1,8 @@
 //! The answer in a form that does not depend on the model.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::Hash;
 
 use headway_core::{Configuration, Ring};
 use num_bigint::BigUint;
@@ -197,15 +199,12 @@ pub struct Lasso {
 impl Lasso {
     /// A path that ends.
     pub(crate) fn path(stem: Vec<u64>) -> Lasso {
-        Lasso {
-            stem,
-            cycle: Vec::new(),
-        }
+        Lasso::new(stem, None)
     }
 
-    /// A path whose last state is followed by the one at `repeats_from` again.
-    pub(crate) fn closed(mut path: Vec<u64>, repeats_from: usize) -> Lasso {
-        let cycle = path.split_off(repeats_from);
+    /// A path whose last state is followed by the one at `repeats_from` again, or that ends.
+    pub(crate) fn new(mut path: Vec<u64>, repeats_from: Option<usize>) -> Lasso {
+        let cycle = path.split_off(repeats_from.unwrap_or(path.len()));
         Lasso { stem: path, cycle }
     }
 
@@ -221,6 +220,24 @@ impl Lasso {
             ..Trace::new(states.iter().map(|state| model.show(state)))
         }
     }
+}
+
+/// A run from a state until it ends or a state comes again, and where it repeats from.
+pub(crate) fn follow<S: Clone + Eq + Hash>(
+    first: S,
+    next: impl Fn(&S) -> Option<S>,
+) -> (Vec<S>, Option<usize>) {
+    let (mut path, mut places) = (Vec::new(), HashMap::new());
+    let mut at = Some(first);
+    while let Some(state) = at {
+        if let Some(&from) = places.get(&state) {
+            return (path, Some(from));
+        }
+        places.insert(state.clone(), path.len());
+        at = next(&state);
+        path.push(state);
+    }
+    (path, None)
 }
 
 /// A run as a list of states.

@@ -3,15 +3,15 @@
 
 use headway_check::function;
 use headway_check::model::delay_relay::{self, AllPlacements, Explicit, Instance, piles, reduced};
-use headway_check::{BigUint, Control, Limits, Model, Search};
+use headway_check::{BigUint, Control, Model, Search};
 
 fn reduced_answer(instance: &Instance) -> reduced::ReducedAnswer {
-    reduced::explore(instance, Limits::default(), &Control::default()).unwrap()
+    reduced::explore(instance, &Control::default()).unwrap()
 }
 
 fn explicit_answer(instance: &Instance) -> function::FunctionAnswer {
     let model = Explicit::new(instance.clone()).unwrap();
-    function::explore(&model, Limits::default(), &Control::default()).unwrap()
+    function::explore(&model, &Control::default()).unwrap()
 }
 
 /// Rounds until legitimate and the last rest, by running the ring.
@@ -67,16 +67,11 @@ fn agree(instance: &Instance) {
             "{what}: it rests as late"
         );
         assert!(
-            delay_relay::check(
-                instance,
-                Search::Reduced,
-                Limits::default(),
-                &Control::default()
-            )
-            .unwrap()
-            .property("worst-last-rest")
-            .unwrap()
-            .holds,
+            delay_relay::check(instance, Search::Reduced, &Control::default())
+                .unwrap()
+                .property("worst-last-rest")
+                .unwrap()
+                .holds,
             "{what}"
         );
     }
@@ -170,8 +165,8 @@ fn worst_cases_follow_the_closed_forms() {
                     separation: d,
                     search: Search::Reduced,
                 };
-                let (limits, control) = (Limits::default(), Control::default());
-                let report = delay_relay::check_all(&settings, limits, &control).unwrap();
+                let control = Control::default();
+                let report = delay_relay::check_all(&settings, &control).unwrap();
                 assert!(report.all_hold(), "{report:?}");
                 assert!(report.property("worst-last-rest").is_some());
                 assert!(report.property("worst-legitimate-at").is_some());
@@ -227,7 +222,7 @@ fn piles_agree_with_cases() {
                     continue;
                 }
                 let cases = reduced_answer(&instance);
-                let piles = piles::explore(&instance, Limits::default(), &control).unwrap();
+                let piles = piles::explore(&instance, &control).unwrap();
                 compared += 1;
                 let what = instance.to_string();
                 assert_eq!(piles.distances, cases.distances, "{what}");

@@ -25,7 +25,7 @@ fn plain_distance(table: &Table, from: u64) -> Option<u64> {
 }
 
 fn explored(table: &Table) -> FunctionAnswer {
-    function::explore(table, Limits::default(), &Control::default()).unwrap()
+    function::explore(table, &Control::default()).unwrap()
 }
 
 proptest! {
@@ -117,7 +117,7 @@ proptest! {
     fn guarded_models_agree_with_following_every_run(rules in rules()) {
         for scheduler in Scheduler::ALL {
             let answer: GuardedAnswer =
-                guarded::explore(&rules, scheduler, Limits::default(), &Control::default()).unwrap();
+                guarded::explore(&rules, scheduler, &Control::default()).unwrap();
             let mut worst = Some((0, 0, 0));
             for rank in 0..rules.states() {
                 let state = rules.state(rank);
@@ -145,7 +145,7 @@ proptest! {
         legitimate in prop::collection::vec(prop::bool::weighted(0.3), 6),
     ) {
         let model = Steps { next: steps, legitimate };
-        let answer = actions::explore(&model, Limits::default(), &Control::default()).unwrap();
+        let answer = actions::explore(&model, &Control::default()).unwrap();
         let stops = (0..6_u64)
             .any(|rank| !model.legitimate(&rank) && model.next[rank as usize].is_empty());
         let circles = (1..64_u64).any(|set| model.fair_for_ever(set));
@@ -218,7 +218,7 @@ fn a_broken_delay_is_caught() {
         }
     }
     let whole = Explicit::new(Instance::uniform(6, 2, 3).unwrap()).unwrap();
-    let answer = function::explore(&Broken(whole), Limits::default(), &Control::default()).unwrap();
+    let answer = function::explore(&Broken(whole), &Control::default()).unwrap();
     assert!(answer.closure_violation.is_some() && answer.never > 0);
     assert!(!answer.lassos["convergence"].cycle.is_empty());
 }
@@ -227,8 +227,7 @@ fn a_broken_delay_is_caught() {
 fn the_infeasible_ring_is_rejected_with_a_lasso() {
     let ring = Instance::uniform(5, 2, 3).unwrap();
     for search in [Search::Reduced, Search::EveryState] {
-        let report =
-            delay_relay::check(&ring, search, Limits::default(), &Control::default()).unwrap();
+        let report = delay_relay::check(&ring, search, &Control::default()).unwrap();
         assert!(!report.convergence());
         let run = report.counterexample("convergence").cloned().unwrap();
         let (ring, mut state) = run.start.clone().unwrap();
@@ -244,13 +243,12 @@ fn the_infeasible_ring_is_rejected_with_a_lasso() {
 
 #[test]
 fn too_large_is_refused_before_it_starts_and_says_what_fits() {
-    let small = Limits {
+    let control = Control::new(Limits {
         memory_bytes: 1 << 20,
         work: 1_000_000,
-    };
-    let control = Control::default();
+    });
     let ring = Instance::uniform(9, 3, 3).unwrap();
-    let refused = delay_relay::check(&ring, Search::EveryState, small, &control).unwrap_err();
+    let refused = delay_relay::check(&ring, Search::EveryState, &control).unwrap_err();
     assert!(matches!(refused, CheckError::TooLarge { .. }), "{refused}");
     let message = refused.to_string();
     assert!(
@@ -259,8 +257,7 @@ fn too_large_is_refused_before_it_starts_and_says_what_fits() {
     );
     assert_eq!(control.progress(), (0, 0), "nothing was begun");
     let huge = Instance::uniform(40, 8, 5).unwrap();
-    let refused =
-        delay_relay::check(&huge, Search::Reduced, Limits::default(), &control).unwrap_err();
+    let refused = delay_relay::check(&huge, Search::Reduced, &control).unwrap_err();
     assert!(matches!(refused, CheckError::TooLarge { .. }), "{refused}");
 }
 
@@ -270,7 +267,7 @@ fn stopping_says_what_is_known() {
     control.stop();
     let ring = Instance::uniform(6, 2, 3).unwrap();
     for search in [Search::Reduced, Search::EveryState] {
-        let stopped = delay_relay::check(&ring, search, Limits::default(), &control);
+        let stopped = delay_relay::check(&ring, search, &control);
         let Err(CheckError::Interrupted { known, .. }) = stopped else {
             panic!("{stopped:?}");
         };

@@ -3,8 +3,8 @@
 mod common;
 
 use common::Steps;
+use headway_check::Control;
 use headway_check::actions::{self, ActionsAnswer};
-use headway_check::{Control, Limits};
 
 /// Actions 0 and 1 are fair, 2 is not; the last state is legitimate.
 fn explored(next: &[&[(usize, u64)]]) -> ActionsAnswer {
@@ -12,7 +12,7 @@ fn explored(next: &[&[(usize, u64)]]) -> ActionsAnswer {
     legitimate[next.len() - 1] = true;
     let next = next.iter().map(|steps| steps.to_vec()).collect();
     let model = Steps { next, legitimate };
-    actions::explore(&model, Limits::default(), &Control::default()).unwrap()
+    actions::explore(&model, &Control::default()).unwrap()
 }
 
 fn cycle(next: &[&[(usize, u64)]]) -> Vec<u64> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Rules, Table, tables};
 use headway_check::function::{self, FunctionAnswer};
-use headway_check::{CheckError, Control, Deterministic, Limits, Model, Scheduler, guarded};
+use headway_check::{CheckError, Control, Deterministic, Model, Scheduler, guarded};
 use proptest::prelude::*;
 
 const MANY: u64 = 50_000;
@@ -23,7 +23,7 @@ fn paths(change: impl Fn(&mut Table)) -> FunctionAnswer {
     };
     change(&mut table);
     let control = Control::default();
-    let answer = function::explore(&table, Limits::default(), &control).unwrap();
+    let answer = function::explore(&table, &control).unwrap();
     assert_eq!(control.progress(), (2 * MANY, 2 * MANY));
     answer
 }
@@ -117,7 +117,7 @@ proptest! {
     #[test]
     fn every_blame_gets_its_shortest_run(table in tables(), initial in 1..4_u64) {
         let model = Blaming { table, initial };
-        let answer = function::explore(&model, Limits::default(), &Control::default()).unwrap();
+        let answer = function::explore(&model, &Control::default()).unwrap();
         let mut shortest = std::collections::BTreeMap::new();
         let (mut never, mut worst) = (0, None::<(u64, u64)>);
         for rank in (0..model.states()).filter(|rank| model.initial(rank)) {
@@ -206,7 +206,7 @@ fn a_function_that_is_stopped_says_how_far_it_got() {
         control: &control,
         left: AtomicU64::new(3),
     };
-    let error = function::explore(&stopping, Limits::default(), &control).unwrap_err();
+    let error = function::explore(&stopping, &control).unwrap_err();
     let known = "of 6 states settled, 1 are legitimate, 2 never become so, and the furthest is \
                  3 rounds away";
     assert_eq!(
@@ -229,8 +229,7 @@ fn a_scheduler_that_is_stopped_says_how_far_it_got() {
         legitimate: vec![true, false, false, false],
     };
     let control = Control::default();
-    let whole =
-        guarded::explore(&rules(), Scheduler::Central, Limits::default(), &control).unwrap();
+    let whole = guarded::explore(&rules(), Scheduler::Central, &control).unwrap();
     assert_eq!(whole.slowest, [3, 2, 1, 0]);
     let worst = whole.worst.unwrap();
     assert_eq!(
@@ -245,8 +244,7 @@ fn a_scheduler_that_is_stopped_says_how_far_it_got() {
         control: &control,
         left: AtomicU64::new(1),
     };
-    let error =
-        guarded::explore(&stopping, Scheduler::Central, Limits::default(), &control).unwrap_err();
+    let error = guarded::explore(&stopping, Scheduler::Central, &control).unwrap_err();
     let CheckError::Interrupted { total, known, .. } = error else {
         panic!("{error}");
     };
@@ -271,7 +269,7 @@ fn a_run_that_never_gets_there_takes_the_first_way() {
         legitimate: vec![false; 4],
     };
     let control = Control::default();
-    let answer = guarded::explore(&rules, Scheduler::Central, Limits::default(), &control).unwrap();
+    let answer = guarded::explore(&rules, Scheduler::Central, &control).unwrap();
     let lasso = answer.divergence.unwrap();
     assert_eq!((lasso.stem, lasso.cycle), (vec![], vec![0, 1]));
     assert_eq!(answer.diverging, 4);
@@ -290,7 +288,7 @@ mod reported {
         fn runs_of_a_scheduler_are_runs(rules in rules()) {
             for scheduler in Scheduler::ALL {
                 let answer =
-                    guarded::explore(&rules, scheduler, Limits::default(), &Control::default()).unwrap();
+                    guarded::explore(&rules, scheduler, &Control::default()).unwrap();
                 let steps = |rank: u64| {
                     let state = rules.state(rank);
                     let neighbours = |process| rules.neighbours(process);

@@ -73,7 +73,7 @@ fn all_placements_are_checked_of_up_to_24_processes() {
             separation: 2,
             search: Search::Reduced,
         };
-        match delay_relay::check_all(&settings, limits, &Control::default()) {
+        match delay_relay::check_all(&settings, &Control::new(limits)) {
             Err(CheckError::TooLarge(refused)) => refused,
             other => panic!("{other:?}"),
         }
@@ -100,7 +100,7 @@ fn clocks_have_a_range() {
         let control = Control::default();
         // Stopped at once where it is accepted.
         control.stop();
-        asynchronous::check(&settings, Limits::default(), &control)
+        asynchronous::check(&settings, &control)
     };
     for (n, modulus, pace, accepted) in [
         (3, 250, 1, true),
@@ -128,8 +128,8 @@ fn clocks_have_a_range() {
 #[test]
 fn lock_step_states_have_numbers_of_32_bits() {
     // 24 placements of a token, 5^12 counters.
-    let (limits, control) = (Limits::default(), Control::default());
-    let refused = asynchronous::check(&clocking(12, 5, 1), limits, &control);
+    let control = Control::default();
+    let refused = asynchronous::check(&clocking(12, 5, 1), &control);
     let refused = refused.unwrap_err().to_string();
     let states = 24 * 5_u64.pow(12);
     assert!(

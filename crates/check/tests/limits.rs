@@ -62,7 +62,7 @@ fn steps() -> Steps {
 
 #[test]
 fn a_function_takes_a_byte_a_state() {
-    let run = |limits| function::explore(&table(100), limits, &Control::default()).map(|_| ());
+    let run = |limits| function::explore(&table(100), &Control::new(limits)).map(|_| ());
     assert_eq!(least(run), (100, 100));
 }
 
@@ -79,7 +79,7 @@ fn long_paths_take_more() {
             memory_bytes: states * bytes,
             work: MUCH,
         };
-        let explore = |limits| function::explore(&model, limits, &Control::default());
+        let explore = |limits| function::explore(&model, &Control::new(limits));
         let answer = explore(limits(bytes)).unwrap();
         assert_eq!(answer.worst, Some((length, length)));
         assert_eq!(answer.distances, vec![1; states as usize]);
@@ -98,15 +98,14 @@ fn a_scheduler_is_counted_by_the_steps_that_it_may_take() {
         (Scheduler::LocallyCentral, 8),
         (Scheduler::Distributed, 8),
     ] {
-        let run =
-            |limits| guarded::explore(&rules(), scheduler, limits, &Control::default()).map(|_| ());
+        let run = |limits| guarded::explore(&rules(), scheduler, &Control::new(limits)).map(|_| ());
         assert_eq!(least(run), (8 * 16, 8 * selections), "{scheduler}");
     }
 }
 
 #[test]
 fn actions_take_an_edge_each() {
-    let run = |limits| actions::explore(&steps(), limits, &Control::default()).map(|_| ());
+    let run = |limits| actions::explore(&steps(), &Control::new(limits)).map(|_| ());
     assert_eq!(least(run), (6 * (96 + 4 * 28), 6));
 }
 
@@ -116,7 +115,7 @@ fn a_refusal_says_how_much_and_what_fits() {
         memory_bytes: 99,
         work: MUCH,
     };
-    let refused = function::explore(&table(100), limits, &Control::default()).unwrap_err();
+    let refused = function::explore(&table(100), &Control::new(limits)).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "too large: 100 states need 100 bytes of memory at 1 B a state; at most 99 states fit"
@@ -125,7 +124,7 @@ fn a_refusal_says_how_much_and_what_fits() {
         memory_bytes: MUCH,
         work: 99,
     };
-    let refused = function::explore(&table(100), limits, &Control::default()).unwrap_err();
+    let refused = function::explore(&table(100), &Control::new(limits)).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "too large: 100 steps take up to 1 hours on one core; the limit is 99 steps"
@@ -142,12 +141,11 @@ fn a_refusal_says_how_much_and_what_fits() {
 fn progress_ends_where_it_said_it_would() {
     let control = Control::default();
     assert_eq!(control.progress(), (0, 0));
-    let limits = Limits::default();
-    function::explore(&table(100), limits, &control).unwrap();
+    function::explore(&table(100), &control).unwrap();
     assert_eq!(control.progress(), (200, 200));
-    guarded::explore(&rules(), Scheduler::Central, limits, &control).unwrap();
+    guarded::explore(&rules(), Scheduler::Central, &control).unwrap();
     assert_eq!(control.progress(), (208, 208));
-    actions::explore(&steps(), limits, &control).unwrap();
+    actions::explore(&steps(), &control).unwrap();
     assert_eq!(control.progress(), (220, 220));
 }
 
@@ -162,9 +160,9 @@ fn progress_is_told_sweep_by_sweep() {
     };
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let control = Control::default();
-    let answer = one.unwrap().install(|| {
-        guarded::explore(&rules, Scheduler::Central, Limits::default(), &control).unwrap()
-    });
+    let answer = one
+        .unwrap()
+        .install(|| guarded::explore(&rules, Scheduler::Central, &control).unwrap());
     assert_eq!(answer.slowest, [0, 1, 2, 3, 4]);
     assert_eq!(control.progress(), (5, 5));
 }
@@ -208,7 +206,7 @@ fn rounds_are_left_out_where_the_sets_of_processes_are_too_many() {
         let model = Wide { processes };
         let control = Control::default();
         let scheduler = Scheduler::Synchronous;
-        let answer = guarded::explore(&model, scheduler, Limits::default(), &control).unwrap();
+        let answer = guarded::explore(&model, scheduler, &control).unwrap();
         let worst = answer.worst.unwrap();
         assert_eq!((worst.steps, worst.moves, worst.rounds), (1, 1, rounds));
     }
@@ -246,7 +244,7 @@ fn reaching_from_a_start() {
         forbidden: None,
     };
     let control = Control::default();
-    let answer = reach::explore(&line, Limits::default(), &control).unwrap();
+    let answer = reach::explore(&line, &control).unwrap();
     assert_eq!((answer.states, answer.steps), (10_000, 2 * 9_999));
     assert_eq!(answer.violation, None);
     assert_eq!(answer.deadlock, Some((0..10_000).collect()));
@@ -256,7 +254,7 @@ fn reaching_from_a_start() {
         length: 10_000,
         forbidden: Some(7),
     };
-    let answer = reach::explore(&line, Limits::default(), &control).unwrap();
+    let answer = reach::explore(&line, &control).unwrap();
     assert_eq!(answer.violation, Some(("forbidden", (0..=7).collect())));
     assert_eq!(answer.deadlock, None);
 }
@@ -299,7 +297,7 @@ fn reaching_stops_when_asked_or_full() {
         control: &control,
         at: 100,
     };
-    let error = reach::explore(&stopping, Limits::default(), &control).unwrap_err();
+    let error = reach::explore(&stopping, &control).unwrap_err();
     let CheckError::Interrupted { known, .. } = error else {
         panic!("{error}");
     };
@@ -312,7 +310,7 @@ fn reaching_stops_when_asked_or_full() {
         (MUCH, 4096, false),
     ] {
         let limits = Limits { memory_bytes, work };
-        let answer = reach::explore(&line(5000), limits, &Control::default());
+        let answer = reach::explore(&line(5000), &Control::new(limits));
         assert_eq!(answer.is_ok(), fits, "{memory_bytes} bytes, {work} states");
     }
 }
@@ -327,7 +325,7 @@ fn cases_are_estimated_from_paths_or_from_counters() {
             work: 0,
             ..Limits::default()
         };
-        match reduced::explore(&instance, limits, &Control::default()).unwrap_err() {
+        match reduced::explore(&instance, &Control::new(limits)).unwrap_err() {
             CheckError::TooLarge(TooLarge::Cases { cases, .. }) => cases,
             other => panic!("{other}"),
         }

@@ -5,7 +5,7 @@ use headway_check::chance::{self, Fraction};
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::{k_state, measure, phase_clock};
 use headway_check::protocol::{self, Compiled, Format, Protocol, write_space};
-use headway_check::{BigUint, CheckError, Control, Limits, Model, Report, Scheduler, Search};
+use headway_check::{BigUint, CheckError, Control, Model, Report, Scheduler, Search};
 use proptest::prelude::*;
 
 fn text(name: &str) -> String {
@@ -25,7 +25,7 @@ fn load(name: &str, settings: &[(&str, i64)]) -> Protocol {
 }
 
 fn check(protocol: &Protocol, scheduler: Option<Scheduler>) -> Report {
-    protocol::check(protocol, scheduler, Limits::default(), &Control::default()).unwrap()
+    protocol::check(protocol, scheduler, &Control::default()).unwrap()
 }
 
 fn checked(name: &str, settings: &[(&str, i64)]) -> Report {
@@ -85,8 +85,7 @@ fn the_k_state_ring_and_unison_are_those_in_rust() {
                     search,
                     ..k_state::Settings::new(n as usize)
                 };
-                let rust =
-                    k_state::check(&settings, Limits::default(), &Control::default()).unwrap();
+                let rust = k_state::check(&settings, &Control::default()).unwrap();
                 same(&file, &rust);
                 assert_eq!(file.figure("diverging"), rust.figure("diverging"));
             }
@@ -98,8 +97,7 @@ fn the_k_state_ring_and_unison_are_those_in_rust() {
             let mut settings = phase_clock::Settings::new(n as usize);
             settings.clock.modulus = k as i32;
             settings.scheduler = scheduler;
-            let rust =
-                phase_clock::check(&settings, Limits::default(), &Control::default()).unwrap();
+            let rust = phase_clock::check(&settings, &Control::default()).unwrap();
             same(&file, &rust);
         }
     }
@@ -110,8 +108,8 @@ fn the_papers_programs_are_those_in_rust() {
     for (n, m, d) in [(3, 1, 2), (4, 2, 2), (3, 1, 3), (4, 1, 3), (3, 2, 2)] {
         let file = checked("delay-relay", &[("n", n), ("m", m), ("d", d)]);
         let ring = Instance::uniform(n as usize, m as usize, d as u32).unwrap();
-        let (limits, control) = (Limits::default(), Control::default());
-        let rust = delay_relay::check(&ring, Search::EveryState, limits, &control).unwrap();
+        let control = Control::default();
+        let rust = delay_relay::check(&ring, Search::EveryState, &control).unwrap();
         assert_eq!(
             (&file.states, &file.legitimate),
             (&rust.states, &rust.legitimate)
@@ -129,7 +127,7 @@ fn the_papers_programs_are_those_in_rust() {
     for (n, m) in [(3, 1), (4, 2), (3, 2)] {
         let file = checked("measure", &[("n", n), ("m", m)]);
         let settings = measure::Settings::new(n as usize, m as usize);
-        let rust = measure::check(&settings, Limits::default(), &Control::default()).unwrap();
+        let rust = measure::check(&settings, &Control::default()).unwrap();
         assert_eq!(
             (&file.states, &file.legitimate),
             (&rust.states, &rust.legitimate)
@@ -171,8 +169,7 @@ fn graph_protocols_keep_their_published_bounds() {
 fn expected(protocol: &Protocol, values: &[i32]) -> Fraction {
     let model = Compiled::new(protocol).unwrap();
     let scheduler = protocol.scheduler().unwrap();
-    let answer =
-        chance::explore(&model, scheduler, Limits::default(), &Control::default()).unwrap();
+    let answer = chance::explore(&model, scheduler, &Control::default()).unwrap();
     let exact = answer.exact.expect("few states");
     let place = answer
         .expected
@@ -256,12 +253,7 @@ fn two_tokens_of_israeli_and_jalfon_take_a_times_b() {
     }
     let ring = load("israeli-jalfon", &[]);
     let control = Control::default();
-    let refused = protocol::check(
-        &ring,
-        Some(Scheduler::Synchronous),
-        Limits::default(),
-        &control,
-    );
+    let refused = protocol::check(&ring, Some(Scheduler::Synchronous), &control);
     assert!(matches!(refused, Err(CheckError::Settings(says)) if says.contains("central")));
 }
 
@@ -434,8 +426,8 @@ fn leaving_a_domain_is_an_error() {
         process all: a: x < 3 -> x := x + 1
         legitimate: x[0] = 2";
     let broken = Protocol::parse(text, &[]).unwrap();
-    let (limits, control) = (Limits::default(), Control::default());
-    let error = protocol::check(&broken, None, limits, &control).unwrap_err();
+    let control = Control::default();
+    let error = protocol::check(&broken, None, &control).unwrap_err();
     assert!(error.to_string().contains("`a` of process 0"), "{error}");
     let given = text.replace("legitimate", "given x[0] < 2 and x[1] < 2 legitimate");
     let report = check(

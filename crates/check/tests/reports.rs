@@ -6,17 +6,11 @@ use std::collections::BTreeSet;
 
 use common::{Rules, Table};
 use headway_check::model::delay_relay::{self, Instance};
-use headway_check::{BigUint, Control, Figure, Guarded, Limits, Model, Report, Scheduler, Search};
+use headway_check::{BigUint, Control, Figure, Guarded, Model, Report, Scheduler, Search};
 
 fn checked(n: usize, m: usize, d: u32) -> Report {
     let ring = Instance::uniform(n, m, d).unwrap();
-    delay_relay::check(
-        &ring,
-        Search::EveryState,
-        Limits::default(),
-        &Control::default(),
-    )
-    .unwrap()
+    delay_relay::check(&ring, Search::EveryState, &Control::default()).unwrap()
 }
 
 fn list(report: &Report, name: &str) -> Vec<BigUint> {

@@ -11,9 +11,7 @@ use headway_check::model::measure::Variant;
 use headway_check::model::{
     asynchronous, definitional, handover, k_state, measure, monitor, phase_clock,
 };
-use headway_check::{
-    BigUint, CheckError, Control, Figure, Limits, Report, Scheduler, Search, Trace,
-};
+use headway_check::{BigUint, CheckError, Control, Figure, Report, Scheduler, Search, Trace};
 use headway_core::phase_clock::PhaseClock;
 
 const UPDATE: &str = "HEADWAY_UPDATE";
@@ -53,14 +51,13 @@ fn reductions_change_no_number() {
         (3, 2, 2, vec![1]),
     ] {
         let instance = Instance::with_delays(n, m, d, delays).unwrap();
-        let check =
-            |search| delay_relay::check(&instance, search, Limits::default(), &control).unwrap();
+        let check = |search| delay_relay::check(&instance, search, &control).unwrap();
         same(&check(Search::Reduced), &check(Search::EveryState));
     }
     for (n, m, values) in [(3, 1, 3), (3, 1, 2), (4, 2, 2), (3, 2, 2)] {
         let check = |search| {
             let settings = tokens(n, m, &[0], values, search);
-            definitional::check(&settings, Limits::default(), &control).unwrap()
+            definitional::check(&settings, &control).unwrap()
         };
         same(&check(Search::Reduced), &check(Search::EveryState));
     }
@@ -102,7 +99,7 @@ fn same(one: &Report, other: &Report) {
 fn all_placements_are_the_sum_of_each() {
     let control = Control::default();
     for (n, m, d) in [(4, 2, 2), (4, 1, 3), (3, 2, 2), (4, 2, 3)] {
-        let all = delay_relay::check_all(&all(n, m, d), Limits::default(), &control).unwrap();
+        let all = delay_relay::check_all(&all(n, m, d), &control).unwrap();
         let turns = |set: u32| {
             (0..n as u32).map(move |turn| (set >> turn | set << (n as u32 - turn)) & ((1 << n) - 1))
         };
@@ -111,7 +108,7 @@ fn all_placements_are_the_sum_of_each() {
             .map(|set| {
                 let delays = (0..n).filter(|&at| set >> at & 1 == 1);
                 let instance = Instance::with_delays(n, m, d, delays).unwrap();
-                delay_relay::check(&instance, Search::Reduced, Limits::default(), &control).unwrap()
+                delay_relay::check(&instance, Search::Reduced, &control).unwrap()
             })
             .collect();
         let number = |report: &Report, name: &str| match report.figure(name) {
@@ -154,7 +151,6 @@ fn all_placements_are_the_sum_of_each() {
 
 fn reports() -> Vec<Result<Report, CheckError>> {
     let control = &Control::default();
-    let limits = Limits::default();
     let mut reports = Vec::new();
     for (n, m, d, delays) in [
         (3, 1, 2, vec![0, 1, 2]),
@@ -164,20 +160,20 @@ fn reports() -> Vec<Result<Report, CheckError>> {
     ] {
         let instance = Instance::with_delays(n, m, d, delays).unwrap();
         for search in [Search::Reduced, Search::EveryState] {
-            reports.push(delay_relay::check(&instance, search, limits, control));
+            reports.push(delay_relay::check(&instance, search, control));
         }
     }
     for (n, m, d) in [(4, 2, 2), (3, 2, 2)] {
-        reports.push(delay_relay::check_all(&all(n, m, d), limits, control));
+        reports.push(delay_relay::check_all(&all(n, m, d), control));
     }
     for settings in [
         tokens(3, 1, &[0], 3, Search::Reduced),
         tokens(3, 1, &[0], 2, Search::EveryState),
         tokens(4, 2, &[1], 3, Search::Reduced),
     ] {
-        reports.push(definitional::check(&settings, limits, control));
+        reports.push(definitional::check(&settings, control));
     }
-    let mut clocked = |settings| reports.push(asynchronous::check(&settings, limits, control));
+    let mut clocked = |settings| reports.push(asynchronous::check(&settings, control));
     let instance = Instance::with_delays(3, 1, 2, [0]).unwrap();
     for pace in [1, 2, 3] {
         for scheduler in Scheduler::ALL {
@@ -207,7 +203,7 @@ fn reports() -> Vec<Result<Report, CheckError>> {
     }
     for (values, capacity) in [(3, 1), (2, 1), (3, 2)] {
         let settings = handover::Settings { values, capacity };
-        reports.push(handover::check(&settings, limits, control));
+        reports.push(handover::check(&settings, control));
     }
     for scheduler in Scheduler::ALL {
         for values in [2, 3] {
@@ -216,7 +212,7 @@ fn reports() -> Vec<Result<Report, CheckError>> {
                 scheduler,
                 ..k_state::Settings::new(3)
             };
-            reports.push(k_state::check(&settings, limits, control));
+            reports.push(k_state::check(&settings, control));
         }
         let short = PhaseClock {
             modulus: 3,
@@ -228,7 +224,7 @@ fn reports() -> Vec<Result<Report, CheckError>> {
                 clock,
                 scheduler,
             };
-            reports.push(phase_clock::check(&settings, limits, control));
+            reports.push(phase_clock::check(&settings, control));
         }
     }
     for (n, m) in [(2, 1), (3, 2)] {
@@ -238,7 +234,7 @@ fn reports() -> Vec<Result<Report, CheckError>> {
                 variant,
                 ..measure::Settings::new(n, m)
             };
-            reports.push(measure::check(&settings, limits, control));
+            reports.push(measure::check(&settings, control));
         }
     }
     for (n, monitors) in [(3, vec![0]), (4, vec![1]), (3, vec![0, 1])] {
@@ -247,7 +243,7 @@ fn reports() -> Vec<Result<Report, CheckError>> {
             monitors,
             ..monitor::Settings::new(n, 1, 2)
         };
-        reports.push(monitor::check(&settings, limits, control));
+        reports.push(monitor::check(&settings, control));
     }
     reports
 }

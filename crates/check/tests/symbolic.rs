@@ -19,18 +19,11 @@ fn load(name: &str, settings: &[(&str, i64)]) -> Protocol {
 }
 
 fn check(engine: Engine, protocol: &Protocol, scheduler: Scheduler) -> Report {
-    let limits = Limits {
+    let control = Control::new(Limits {
         memory_bytes: 256 << 20,
         ..Limits::default()
-    };
-    check_with(
-        engine,
-        protocol,
-        Some(scheduler),
-        limits,
-        &Control::default(),
-    )
-    .unwrap()
+    });
+    check_with(engine, protocol, Some(scheduler), &control).unwrap()
 }
 
 #[test]
@@ -102,8 +95,8 @@ fn larger_than_memory() {
 /// What a model's own engines refuse goes to decision diagrams, which find the same.
 #[test]
 fn models_in_rust_agree() {
-    let (ample, control) = (Limits::default(), Control::default());
-    let tight = Limits { work: 1, ..ample };
+    let ample = Limits::default();
+    let tight = Control::new(Limits { work: 1, ..ample });
     let told = |report: &Report| {
         (
             report.states.clone(),
@@ -115,8 +108,8 @@ fn models_in_rust_agree() {
             report.scheduler,
         )
     };
-    let compare = |check: &dyn Fn(Limits) -> headway_check::Result<Report>| {
-        let (own, diagrams) = (check(ample).unwrap(), check(tight).unwrap());
+    let compare = |check: &dyn Fn(&Control) -> headway_check::Result<Report>| {
+        let (own, diagrams) = (check(&Control::default()).unwrap(), check(&tight).unwrap());
         assert!(own.figure("engine").is_none(), "{}", own.instance);
         assert!(diagrams.figure("engine").is_some(), "{}", own.instance);
         assert_eq!(told(&own), told(&diagrams));
@@ -127,21 +120,21 @@ fn models_in_rust_agree() {
         (6, 3, 2, vec![0, 2, 4]),
     ] {
         let ring = delay_relay::Instance::with_delays(n, m, d, delays).unwrap();
-        compare(&|limits| delay_relay::check(&ring, Search::Reduced, limits, &control));
+        compare(&|control| delay_relay::check(&ring, Search::Reduced, control));
     }
     for scheduler in [Scheduler::Central, Scheduler::Distributed] {
         let settings = k_state::Settings {
             scheduler,
             ..k_state::Settings::new(4)
         };
-        compare(&|limits| k_state::check(&settings, limits, &control));
+        compare(&|control| k_state::check(&settings, control));
     }
-    compare(&|limits| phase_clock::check(&phase_clock::Settings::new(4), limits, &control));
-    compare(&|limits| measure::check(&measure::Settings::new(4, 2), limits, &control));
+    compare(&|control| phase_clock::check(&phase_clock::Settings::new(4), control));
+    compare(&|control| measure::check(&measure::Settings::new(4, 2), control));
     // What diagrams do not know stays refused.
     let settings = k_state::Settings {
         scheduler: Scheduler::LocallyCentral,
         ..k_state::Settings::new(4)
     };
-    assert!(k_state::check(&settings, tight, &control).is_err());
+    assert!(k_state::check(&settings, &tight).is_err());
 }

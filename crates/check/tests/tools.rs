@@ -10,7 +10,7 @@ use headway_check::export::{Language, Source, export};
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::k_state;
 use headway_check::protocol::{self, Protocol};
-use headway_check::{BigUint, Control, Figure, Limits, Report, Scheduler, Search};
+use headway_check::{BigUint, Control, Figure, Report, Scheduler, Search};
 use headway_testkit::tools;
 
 /// A fresh folder for one run of a tool.
@@ -22,18 +22,16 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn report(source: &Source) -> Report {
-    let (limits, control) = (Limits::default(), Control::default());
+    let control = Control::default();
     match source {
-        Source::DelayRelay(instance) => {
-            delay_relay::check(instance, Search::Reduced, limits, &control)
-        }
+        Source::DelayRelay(instance) => delay_relay::check(instance, Search::Reduced, &control),
         &Source::KState { processes, values } => {
             let settings = k_state::Settings {
                 values,
                 scheduler: Scheduler::Central,
                 ..k_state::Settings::new(processes)
             };
-            k_state::check(&settings, limits, &control)
+            k_state::check(&settings, &control)
         }
     }
     .expect("small enough")
@@ -73,8 +71,8 @@ fn protocols() -> Vec<(&'static str, Protocol, Scheduler, bool)> {
 }
 
 fn report_on(protocol: &Protocol, scheduler: Scheduler) -> Report {
-    let (limits, control) = (Limits::default(), Control::default());
-    protocol::check(protocol, Some(scheduler), limits, &control).expect("small enough")
+    let control = Control::default();
+    protocol::check(protocol, Some(scheduler), &control).expect("small enough")
 }
 
 /// What SPIN says: states stored and whether it found an error.
@@ -106,6 +104,41 @@ fn pan(folder: &Path, compile: &[&str], run: &[&str]) -> (u64, bool) {
     (stored, errors.trim() != "0")
 }
 
+/// What SPIN says of a text: states stored, and whether closure and convergence fail.
+fn judge(spin: &Path, name: &str, text: &str) -> (u64, bool, bool) {
+    let folder = folder(&format!("spin-{name}"));
+    std::fs::write(folder.join("model.pml"), text).unwrap();
+    let generated = Command::new(spin)
+        .args(["-a", "model.pml"])
+        .current_dir(&folder)
+        .output()
+        .expect("spin runs");
+    assert!(generated.status.success(), "{name}: {generated:?}");
+    let (stored, closure_fails) = pan(&folder, &["-DSAFETY", "-DNOCLAIM"], &[]);
+    let (_, convergence_fails) = pan(&folder, &[], &["-a", "-N", "convergence"]);
+    (stored, closure_fails, convergence_fails)
+}
+
+/// Compares what Storm says of a text with a report and its worst case.
+fn compare_with_storm(python: &Path, text: &str, ours: &Report, worst: &str) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/storm_check.py");
+    let path = folder("storm").join("model.prism");
+    std::fs::write(&path, text).unwrap();
+    let mut command = Command::new(python);
+    let output = command.arg(script).arg(path).output().expect("python runs");
+    let (name, error) = (&ours.instance, String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{name}: {error}");
+    let theirs = String::from_utf8_lossy(&output.stdout);
+    let expected = format!(
+        "{{\"states\": {}, \"legitimate\": {}, \"closure\": {}, \"convergence\": {}, \"worst\": {worst}}}",
+        ours.states,
+        ours.legitimate,
+        ours.closure(),
+        ours.convergence()
+    );
+    assert_eq!(theirs.lines().last(), Some(expected.as_str()), "{name}");
+}
+
 #[test]
 fn spin_agrees() {
     let gcc = tools::program(&["gcc"], "gcc libc6-dev");
@@ -124,34 +157,18 @@ fn spin_agrees() {
     ];
     for (index, source) in sources.iter().enumerate() {
         let ours = report(source);
-        let folder = folder(&format!("spin-{index}"));
-        std::fs::write(folder.join("model.pml"), export(source, Language::Promela)).unwrap();
-        let generated = Command::new(&spin)
-            .args(["-a", "model.pml"])
-            .current_dir(&folder)
-            .output()
-            .expect("spin runs");
-        assert!(generated.status.success(), "{source:?}: {generated:?}");
-        let (stored, closure_fails) = pan(&folder, &["-DSAFETY", "-DNOCLAIM"], &[]);
+        let text = export(source, Language::Promela);
+        let (stored, closure_fails, convergence_fails) = judge(&spin, &index.to_string(), &text);
         // One more: the start, before the initial state is chosen.
         assert_eq!(BigUint::from(stored), &ours.states + 1_u32, "{source:?}");
         assert_eq!(closure_fails, !ours.closure(), "{source:?}");
-        let (_, convergence_fails) = pan(&folder, &[], &["-a", "-N", "convergence"]);
         assert_eq!(convergence_fails, !ours.convergence(), "{source:?}");
     }
     for (name, protocol, scheduler, converges) in protocols() {
-        let folder = folder(&format!("spin-{name}-{scheduler}"));
         let text = protocol::export(&protocol, scheduler, Language::Promela).unwrap();
-        std::fs::write(folder.join("model.pml"), text).unwrap();
-        let generated = Command::new(&spin)
-            .args(["-a", "model.pml"])
-            .current_dir(&folder)
-            .output()
-            .expect("spin runs");
-        assert!(generated.status.success(), "{name}: {generated:?}");
-        let (_, closure_fails) = pan(&folder, &["-DSAFETY", "-DNOCLAIM"], &[]);
+        let (_, closure_fails, convergence_fails) =
+            judge(&spin, &format!("{name}-{scheduler}"), &text);
         assert!(!closure_fails, "{name}");
-        let (_, convergence_fails) = pan(&folder, &[], &["-a", "-N", "convergence"]);
         // Here chance is a free choice, which can always go wrong.
         let expected = converges && !protocol.is_random();
         assert_eq!(convergence_fails, !expected, "{name}");
@@ -169,7 +186,6 @@ fn storm_agrees_worst_case_included() {
         Ok(python) => python,
         Err(why) => return tools::skip("storm_agrees_worst_case_included", &why),
     };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/storm_check.py");
     let sources = [
         ring(4, 2, 2, &[0, 1, 2, 3]),
         ring(5, 2, 2, &[0, 2]),
@@ -180,54 +196,18 @@ fn storm_agrees_worst_case_included() {
         k_state_ring(4, 4),
         k_state_ring(4, 2),
     ];
-    let folder = folder("storm");
     for source in &sources {
         let ours = report(source);
-        let path = folder.join("model.prism");
-        std::fs::write(&path, export(source, Language::Prism)).unwrap();
-        let output = Command::new(&python)
-            .arg(&script)
-            .arg(&path)
-            .output()
-            .expect("python runs");
-        assert!(
-            output.status.success(),
-            "{source:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let theirs = String::from_utf8_lossy(&output.stdout);
-        let theirs = theirs.lines().last().unwrap_or_default();
         let worst = ours
             .worst
             .map_or("null".to_owned(), |worst| worst.steps.to_string());
-        let expected = format!(
-            "{{\"states\": {}, \"legitimate\": {}, \"closure\": {}, \"convergence\": {}, \"worst\": {worst}}}",
-            ours.states,
-            ours.legitimate,
-            ours.closure(),
-            ours.convergence()
-        );
-        assert_eq!(theirs, expected, "{source:?}");
+        compare_with_storm(&python, &export(source, Language::Prism), &ours, &worst);
     }
     assert!(!report(&sources[4]).convergence());
     for (name, protocol, scheduler, converges) in protocols() {
         let ours = report_on(&protocol, scheduler);
         assert_eq!(ours.convergence(), converges, "{name}");
-        let path = folder.join("protocol.prism");
         let text = protocol::export(&protocol, scheduler, Language::Prism).unwrap();
-        std::fs::write(&path, text).unwrap();
-        let output = Command::new(&python)
-            .arg(&script)
-            .arg(&path)
-            .output()
-            .expect("python runs");
-        assert!(
-            output.status.success(),
-            "{name}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let theirs = String::from_utf8_lossy(&output.stdout);
-        let theirs: &str = theirs.lines().last().unwrap_or_default();
         let worst = match (ours.worst, ours.figure("expected_steps_low")) {
             (Some(worst), _) => worst.steps.to_string(),
             (None, Some(Figure::Real(mean))) => {
@@ -236,14 +216,7 @@ fn storm_agrees_worst_case_included() {
             }
             _ => "null".to_owned(),
         };
-        let expected = format!(
-            "{{\"states\": {}, \"legitimate\": {}, \"closure\": {}, \"convergence\": {}, \"worst\": {worst}}}",
-            ours.states,
-            ours.legitimate,
-            ours.closure(),
-            ours.convergence()
-        );
-        assert_eq!(theirs, expected, "{name} {scheduler}");
+        compare_with_storm(&python, &text, &ours, &worst);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -118,6 +118,14 @@ pub(crate) fn expect_endings(svg: Option<&Path>, tikz: Option<&Path>) -> Result<
 /// Writes a whole file.
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     std::fs::write(path, contents).map_err(|error| Failure::writing(path, &error))
+}
+
+/// Writes a whole file, if one is wanted.
+pub(crate) fn write_wanted<C: AsRef<[u8]>>(
+    path: Option<&PathBuf>,
+    contents: impl FnOnce() -> C,
+) -> Result<(), Failure> {
+    path.map_or(Ok(()), |path| write_file(path, contents()))
 }
 
 /// Writes to a file, or to standard output without one or for `-`.

@@ -1,6 +1,7 @@
 //! Pictures of results: lines with confidence bands, heat maps; SVG and PNG,
 //! light and dark. The plotting library is used here and nowhere else.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use headway_draw::{DARK, LIGHT, Palette};
@@ -65,7 +66,6 @@ type Point = (f64, f64, Option<(f64, f64)>);
 
 /// A line: what the legend calls it, and its points with their bands.
 struct Line {
-    key: Vec<Value>,
     label: String,
     points: Vec<Point>,
 }
@@ -83,7 +83,7 @@ fn lines(
         .iter()
         .flat_map(|y| statistics.iter().map(move |&s| (y, s)));
     for (measure, shown) in shown {
-        let from = drawn.len();
+        let mut by_key: BTreeMap<Vec<Value>, Vec<Point>> = BTreeMap::new();
         for &(cell, result) in cells {
             let (Some(x), Some(y)) = (
                 x_of(sweep, figure, cell, result),
@@ -98,29 +98,15 @@ fn lines(
                 Statistic::Mean => confidence(sweep, measure, result),
                 _ => None,
             };
-            let key: Vec<Value> = figure
-                .series
-                .iter()
-                .map(|axis| match cell.get(axis) {
-                    Some(value) => value.clone(),
-                    None => Value::Word(cell.grid.replace('-', " ")),
-                })
-                .collect();
-            let line = match drawn[from..].iter().position(|line| line.key == key) {
-                Some(found) => &mut drawn[from + found],
-                None => {
-                    drawn.push(Line {
-                        label: label(figure, measure, shown, &key),
-                        key,
-                        points: Vec::new(),
-                    });
-                    let last = drawn.len() - 1;
-                    &mut drawn[last]
-                }
-            };
-            line.points.push((x, y, band));
+            let grid = || Value::Word(cell.grid.replace('-', " "));
+            let series = figure.series.iter();
+            let key = series.map(|axis| cell.get(axis).cloned().unwrap_or_else(grid));
+            by_key.entry(key.collect()).or_default().push((x, y, band));
         }
-        drawn[from..].sort_by(|a, b| a.key.cmp(&b.key));
+        drawn.extend(by_key.into_iter().map(|(key, points)| Line {
+            label: label(figure, measure, shown, &key),
+            points,
+        }));
     }
     if drawn.is_empty() {
         return Err(format!("figure {}: there is nothing to draw", figure.name));
@@ -199,39 +185,25 @@ fn heat_map(
         .first()
         .copied()
         .unwrap_or(Statistic::Mean);
-    let distinct = |axis: &str| {
-        let mut values: Vec<Value> = Vec::new();
-        for (cell, _) in cells {
-            if let Some(value) = cell.get(axis)
-                && !values.contains(value)
-            {
-                values.push(value.clone());
-            }
-        }
-        values.sort();
-        values
+    let distinct = |axis: &str| -> BTreeSet<&Value> {
+        cells
+            .iter()
+            .filter_map(|(cell, _)| cell.get(axis))
+            .collect()
     };
     let (xs, ys) = (distinct(&figure.x), distinct(&figure.y[0]));
     if xs.is_empty() || ys.is_empty() {
         return Err(format!("figure {}: there is nothing to draw", figure.name));
     }
     // The first row of the data is drawn at the bottom.
-    let data: Vec<Vec<f64>> = ys
-        .iter()
-        .map(|y| {
-            xs.iter()
-                .map(|x| {
-                    cells
-                        .iter()
-                        .find(|(cell, _)| {
-                            cell.get(&figure.x) == Some(x) && cell.get(&figure.y[0]) == Some(y)
-                        })
-                        .and_then(|(_, result)| statistic(sweep, &figure.colour, result, first))
-                        .unwrap_or(f64::NAN)
-                })
-                .collect()
-        })
-        .collect();
+    let value = |x: &Value, y: &Value| {
+        let at = |cell: &Cell| (cell.get(&figure.x), cell.get(&figure.y[0])) == (Some(x), Some(y));
+        let found = cells.iter().find(|(cell, _)| at(cell));
+        let value = found.and_then(|(_, result)| statistic(sweep, &figure.colour, result, first));
+        value.unwrap_or(f64::NAN)
+    };
+    let row = |y: &&Value| xs.iter().map(|x| value(x, y)).collect();
+    let data: Vec<Vec<f64>> = ys.iter().map(row).collect();
     let mut map = Heatmap::new()
         .with_data(data)
         .with_color_map(ColorMap::Custom(shades(palette)));
@@ -239,7 +211,7 @@ fn heat_map(
         map = map.with_values();
     }
     let plots: Vec<Plot> = vec![Plot::Heatmap(map)];
-    let names = |values: &[Value]| values.iter().map(ToString::to_string).collect();
+    let names = |values: &BTreeSet<&Value>| values.iter().map(ToString::to_string).collect();
     let layout = layout(figure, &plots, palette)
         .with_x_categories(names(&xs))
         .with_y_categories(names(&ys));

@@ -16,6 +16,7 @@ pub struct Tally {
     /// Exact: 2^64 samples of 64 bits fit.
     #[serde(with = "as_text")]
     sum: i128,
+    /// `u128::MAX` if it is too large, which [`Summary::deviation`] refuses.
     #[serde(with = "as_text")]
     squares: u128,
     min: i64,
@@ -49,7 +50,8 @@ impl Tally {
         };
         self.count += 1;
         self.sum += i128::from(sample);
-        self.squares = add_squares(self.squares, u128::from(sample.unsigned_abs()).pow(2));
+        let square = u128::from(sample.unsigned_abs()).pow(2);
+        self.squares = self.squares.saturating_add(square);
         self.min = self.min.min(sample);
         self.max = self.max.max(sample);
         if let Some(histogram) = &mut self.histogram {
@@ -63,7 +65,7 @@ impl Tally {
         self.count += other.count;
         self.missing += other.missing;
         self.sum += other.sum;
-        self.squares = add_squares(self.squares, other.squares);
+        self.squares = self.squares.saturating_add(other.squares);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         if let (Some(histogram), Some(more)) = (&mut self.histogram, &other.histogram) {
@@ -93,11 +95,6 @@ impl Tally {
             percentiles,
         }
     }
-}
-
-/// A sum that is too large becomes `u128::MAX`, which [`Summary::deviation`] refuses.
-fn add_squares(sum: u128, more: u128) -> u128 {
-    sum.saturating_add(more)
 }
 
 /// A finished tally, in the measure's own units.

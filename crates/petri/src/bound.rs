@@ -24,9 +24,9 @@
 //! weights, grow without limit as a second circuit comes close to critical, and
 //! are not computed here.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use crate::graph::EventGraph;
+use crate::graph::{Components, EventGraph};
 use crate::maxplus::Spectrum;
 
 /// One published bound, evaluated.
@@ -87,24 +87,15 @@ fn critical_girth(graph: &EventGraph, spectrum: &Spectrum) -> Option<u64> {
         let arc = graph.arc(place);
         next[arc.from as usize].push((arc.to, arc.time));
     }
-    let mut component = vec![usize::MAX; graph.nodes()];
+    let ends = |&place: &usize| (graph.arc(place).from, graph.arc(place).to);
+    let components = Components::of(graph.nodes(), spectrum.critical_arcs.iter().map(ends));
+    let mut by_component: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &node in &spectrum.critical_nodes {
+        let component = components.component(node);
+        by_component.entry(component).or_default().push(node);
+    }
     let mut longest = 0;
-    for &root in &spectrum.critical_nodes {
-        if component[root] != usize::MAX {
-            continue;
-        }
-        let mut members = vec![root];
-        component[root] = root;
-        let mut index = 0;
-        while index < members.len() {
-            for &(to, _) in &next[members[index]] {
-                if component[to as usize] == usize::MAX {
-                    component[to as usize] = root;
-                    members.push(to as usize);
-                }
-            }
-            index += 1;
-        }
+    for members in by_component.values() {
         let arcs: usize = members.iter().map(|&node| next[node].len()).sum();
         let girth = if arcs == members.len() {
             // One circuit and nothing else.
@@ -125,7 +116,7 @@ fn critical_girth(graph: &EventGraph, spectrum: &Spectrum) -> Option<u64> {
 }
 
 fn shortest_through(next: &[Vec<(u32, u64)>], root: usize) -> Option<u64> {
-    let mut known: std::collections::HashMap<usize, u64> = std::collections::HashMap::new();
+    let mut known: HashMap<usize, u64> = HashMap::new();
     let mut queue = VecDeque::from([(root, 0_u64)]);
     let mut shortest: Option<u64> = None;
     while let Some((node, length)) = queue.pop_front() {

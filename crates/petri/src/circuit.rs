@@ -234,18 +234,11 @@ struct Johnson {
 impl Johnson {
     fn new(net: &Net) -> Johnson {
         let places = net.places();
-        let arcs = net.arcs().iter().map(|arc| {
-            let transition = places as u32 + arc.transition;
-            match arc.direction {
-                crate::net::Direction::PlaceToTransition => (arc.place, transition),
-                crate::net::Direction::TransitionToPlace => (transition, arc.place),
-            }
-        });
         let nodes = places + net.transitions();
         Johnson {
             places,
-            leaving: arcs_by_node(nodes, arcs.clone().map(|(from, _)| from)),
-            arcs: arcs.collect(),
+            leaving: arcs_by_node(nodes, net.ends().map(|(from, _)| from)),
+            arcs: net.ends().collect(),
             blocked: vec![false; nodes],
             waiting: HashMap::new(),
         }

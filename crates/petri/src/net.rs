@@ -198,6 +198,15 @@ impl Net {
         &self.arcs
     }
 
+    /// All arcs as pairs of nodes: places by their numbers, transitions after them.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
+        let places = self.places() as u32;
+        self.arcs.iter().map(move |arc| match arc.direction {
+            Direction::PlaceToTransition => (arc.place, places + arc.transition),
+            Direction::TransitionToPlace => (places + arc.transition, arc.place),
+        })
+    }
+
     /// The XML id of a place.
     pub fn place_id(&self, place: PlaceIndex) -> &str {
         self.place_ids.get(place)

@@ -7,7 +7,7 @@
 //! is on place i, one queued at i is on place i+1 and usable in the next round;
 //! the counter of a delay is its minor token's distance to the joint transition.
 
-mod layout;
+pub(crate) mod layout;
 mod read;
 
 use headway_core::{Configuration, Program, Ring};

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::graph::{ArcsByNode, Components, EventGraph, arcs_by_node};
-use crate::net::{Arc, Direction, Net, PlaceIndex, TransitionIndex};
+use crate::net::{Net, PlaceIndex, TransitionIndex};
 
 /// A circuit without tokens, in order; `None` exactly if the graph is live.
 /// Linear time.
@@ -58,16 +58,7 @@ pub fn unmarked_circuit(graph: &EventGraph) -> Option<Vec<PlaceIndex>> {
 /// Whether every place and transition of a net, event graph or not, leads to every
 /// other.
 pub fn strongly_connected(net: &Net) -> bool {
-    let places = net.places();
-    let ends = |arc: &Arc| {
-        let (place, transition) = (arc.place, places as u32 + arc.transition);
-        match arc.direction {
-            Direction::PlaceToTransition => (place, transition),
-            Direction::TransitionToPlace => (transition, place),
-        }
-    };
-    let nodes = places + net.transitions();
-    Components::of(nodes, net.arcs().iter().map(ends)).count() <= 1
+    Components::of(net.places() + net.transitions(), net.ends()).count() <= 1
 }
 
 /// Transitions that can fire again and again whatever the marking: those without input,

@@ -146,26 +146,16 @@ fn pace(
 ) -> Result<Vec<Option<Fraction>>, NoTransient> {
     let components = graph.components();
     let mut pace = own.to_vec();
-    let crossing = |arc: &&TimedArc| {
-        components.component(arc.from as usize) != components.component(arc.to as usize)
-    };
-    let mut between: Vec<(usize, usize)> = graph
-        .arcs()
-        .iter()
-        .filter(crossing)
-        .map(|arc| {
-            let of = |node: u32| components.component(node as usize);
-            (of(arc.from), of(arc.to))
-        })
-        .collect();
+    let of = |node: u32| components.component(node as usize);
+    let arcs = graph.arcs().iter().map(|arc| (of(arc.from), of(arc.to)));
+    let mut between: Vec<(usize, usize)> = arcs.filter(|(from, to)| from != to).collect();
     // Arcs lead from higher to lower components: highest sources first.
     between.sort_unstable_by_key(|&(from, _)| std::cmp::Reverse(from));
     for (from, to) in between {
         pace[to] = pace[to].max(pace[from]);
     }
     for (place, arc) in graph.arcs().iter().enumerate() {
-        let of = |node: u32| pace[components.component(node as usize)];
-        let (fed, emptied) = (of(arc.from), of(arc.to));
+        let (fed, emptied) = (pace[of(arc.from)], pace[of(arc.to)]);
         if let (Some(fed), Some(emptied)) = (fed, emptied)
             && fed < emptied
         {

@@ -38,7 +38,7 @@ impl Clocks {
 }
 
 /// The same with clocks of any size.
-pub fn random_with(ring: &Ring, tokens: u32, clocks: &Clocks, seed: u64) -> Configuration {
+pub(crate) fn random_with(ring: &Ring, tokens: u32, clocks: &Clocks, seed: u64) -> Configuration {
     let mut random = Random::new(seed, Purpose::Start);
     let mut start = Configuration::empty(ring, tokens, clocks.limit);
     for variables in start.measuring.values_mut() {

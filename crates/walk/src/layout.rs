@@ -97,16 +97,8 @@ fn component(hops: &[Vec<f64>], before: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
                 *value -= along * known;
             }
         }
-        let length = direction
-            .iter()
-            .map(|value| value * value)
-            .sum::<f64>()
-            .sqrt();
-        if length < 1e-12 {
+        if !normalize(&mut direction) {
             break;
-        }
-        for value in &mut direction {
-            *value /= length;
         }
         let nodes_along = project(&direction);
         direction = (0..pivots)
@@ -119,18 +111,20 @@ fn component(hops: &[Vec<f64>], before: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
             })
             .collect();
     }
-    let length = direction
-        .iter()
-        .map(|value| value * value)
-        .sum::<f64>()
-        .sqrt();
-    if length > 1e-12 {
-        for value in &mut direction {
-            *value /= length;
-        }
-    }
+    normalize(&mut direction);
     let along = project(&direction);
     (direction, along)
+}
+
+/// Makes a vector of length 1, unless it is nearly nothing: whether it is now.
+fn normalize(vector: &mut [f64]) -> bool {
+    let squares: f64 = vector.iter().map(|value| value * value).sum();
+    let length = squares.sqrt();
+    let some = length >= 1e-12;
+    if some {
+        vector.iter_mut().for_each(|value| *value /= length);
+    }
+    some
 }
 
 /// Moves every node to where the others would have it, again and again.

@@ -55,13 +55,13 @@ impl Network {
     }
 
     /// The label alone, if the node has one.
-    pub fn own_label(&self, node: Node) -> Option<&str> {
+    pub(crate) fn own_label(&self, node: Node) -> Option<&str> {
         let (label, _) = self.labels.get(node as usize)?.as_ref()?;
         Some(label)
     }
 
     /// Whether some node has a label beside its name.
-    pub fn has_labels(&self) -> bool {
+    pub(crate) fn has_labels(&self) -> bool {
         !self.labels.is_empty()
     }
 
@@ -111,7 +111,7 @@ impl Network {
     }
 
     /// How many links there are, a two-way link counted twice.
-    pub fn directed_links(&self) -> usize {
+    pub(crate) fn directed_links(&self) -> usize {
         self.targets.len()
     }
 
@@ -132,7 +132,7 @@ impl Network {
 
     /// All links turned round.
     #[must_use]
-    pub fn reversed(&self) -> Network {
+    pub(crate) fn reversed(&self) -> Network {
         let mut builder = Builder::default();
         for name in &self.names {
             builder.node(name);

@@ -8,7 +8,7 @@ use headway_check::model::{
     asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, moving_block,
     patrol, phase_clock, unknown_size,
 };
-use headway_check::{CheckError, Control, Limits, Report, Scheduler, Search};
+use headway_check::{CheckError, Control, Report, Scheduler, Search};
 use headway_core::Program;
 use headway_sim::placement::Delays;
 use serde_json::{Map, Value};
@@ -40,7 +40,6 @@ pub const MODELS: [&str; 14] = [
 pub fn check(
     model: &str,
     settings: Map<String, Value>,
-    limits: Limits,
     control: &Control,
 ) -> Result<Report, CheckError> {
     let mut given = Given(settings);
@@ -48,9 +47,9 @@ pub fn check(
         .0
         .retain(|_, value| !value.is_null() && *value != Value::Bool(false));
     match model {
-        "delay-relay" => delay_relay(given, limits, control),
+        "delay-relay" => delay_relay(given, control),
         "measure" | "measure-as-printed" | "shortest-lap" | "shortest-lap-epochs" | "hop-count" => {
-            measuring(model, given, limits, control)
+            measuring(model, given, control)
         }
         "k-state" => {
             let mut settings = k_state::Settings::new(given.number("processes")?.unwrap_or(5));
@@ -58,14 +57,14 @@ pub fn check(
             settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Distributed);
             settings.search = given.search()?;
             given.end(model)?;
-            k_state::check(&settings, limits, control)
+            k_state::check(&settings, control)
         }
         "definitional" => {
             let mut settings = definitional::Settings::new(given.ring(4, 2)?);
             settings.values = given.number("values")?.unwrap_or(settings.values);
             settings.search = given.search()?;
             given.end(model)?;
-            definitional::check(&settings, limits, control)
+            definitional::check(&settings, control)
         }
         "phase-clock" => {
             let mut settings = phase_clock::Settings::new(given.number("processes")?.unwrap_or(5));
@@ -76,7 +75,7 @@ pub fn check(
             settings.clock.tail = tail.map_or(settings.clock.tail, number);
             settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Distributed);
             given.end(model)?;
-            phase_clock::check(&settings, limits, control)
+            phase_clock::check(&settings, control)
         }
         "asynchronous" => {
             let pace = given.number("pace")?.unwrap_or(1);
@@ -89,13 +88,13 @@ pub fn check(
             settings.every_start = given.flag("every_start")?;
             settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Central);
             given.end(model)?;
-            asynchronous::check(&settings, limits, control)
+            asynchronous::check(&settings, control)
         }
         "handover" => {
             let mut settings = handover::Settings::new(given.number("capacity")?.unwrap_or(2));
             settings.values = given.number("values")?.unwrap_or(settings.values);
             given.end(model)?;
-            handover::check(&settings, limits, control)
+            handover::check(&settings, control)
         }
         "monitor" => {
             let (size, separation) = (given.size(6, 2)?, given.number("separation")?);
@@ -104,10 +103,10 @@ pub fn check(
             settings.supply = given.number("supply")?.unwrap_or(settings.supply);
             settings.monitors = given.places("monitors")?.unwrap_or_else(|| vec![0]);
             given.end(model)?;
-            monitor::check(&settings, limits, control)
+            monitor::check(&settings, control)
         }
-        "moving-block" => moving_block(given, limits, control),
-        "patrol" => patrol(given, limits, control),
+        "moving-block" => moving_block(given, control),
+        "patrol" => patrol(given, control),
         _ => Err(CheckError::Settings(format!(
             "there is no model '{model}'; expected {}, or a protocol file (with a dot or a slash \
              in its name)",
@@ -116,7 +115,7 @@ pub fn check(
     }
 }
 
-fn delay_relay(mut given: Given, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+fn delay_relay(mut given: Given, control: &Control) -> Result<Report, CheckError> {
     let search = given.search()?;
     if given.flag("all_placements")? {
         let (size, separation) = (given.size(12, 3)?, given.number("separation")?);
@@ -127,19 +126,14 @@ fn delay_relay(mut given: Given, limits: Limits, control: &Control) -> Result<Re
             separation: size.separation(separation),
             search,
         };
-        return delay_relay::check_all(&settings, limits, control);
+        return delay_relay::check_all(&settings, control);
     }
     let ring = given.ring(12, 3)?;
     given.end("delay-relay")?;
-    delay_relay::check(&ring, search, limits, control)
+    delay_relay::check(&ring, search, control)
 }
 
-fn measuring(
-    model: &str,
-    mut given: Given,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report, CheckError> {
+fn measuring(model: &str, mut given: Given, control: &Control) -> Result<Report, CheckError> {
     let limit = given.number("limit")?;
     let delays: Option<Delays> = given.word("delays")?;
     let one = match model {
@@ -158,7 +152,7 @@ fn measuring(
         let mut settings = measure::Settings::new(size.processes, size.tokens);
         settings.limit = limit.unwrap_or(settings.limit);
         settings.variant = variant;
-        return measure::check(&settings, limits, control);
+        return measure::check(&settings, control);
     }
     let (program, n) = match model {
         "measure" => (Program::Measure, 6),
@@ -177,10 +171,10 @@ fn measuring(
     if size.processes <= 64 {
         settings.measurers = places(&delays.unwrap_or_default(), size.processes)?;
     }
-    unknown_size::check(&settings, limits, control)
+    unknown_size::check(&settings, control)
 }
 
-fn moving_block(mut given: Given, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+fn moving_block(mut given: Given, control: &Control) -> Result<Report, CheckError> {
     let (size, separation) = (given.size(3, 2)?, given.number("separation")?);
     let mut settings = moving_block::Settings::new(
         size.processes,
@@ -197,10 +191,10 @@ fn moving_block(mut given: Given, limits: Limits, control: &Control) -> Result<R
     ];
     settings.variant = given.variant(variants)?.unwrap_or(settings.variant);
     given.end("moving-block")?;
-    moving_block::check(&settings, limits, control)
+    moving_block::check(&settings, control)
 }
 
-fn patrol(mut given: Given, limits: Limits, control: &Control) -> Result<Report, CheckError> {
+fn patrol(mut given: Given, control: &Control) -> Result<Report, CheckError> {
     let (size, separation) = (given.size(3, 2)?, given.number("separation")?);
     let separation = size.separation_with_slack(separation);
     let mut settings = patrol::Settings::new(size.processes, size.tokens, separation);
@@ -212,7 +206,7 @@ fn patrol(mut given: Given, limits: Limits, control: &Control) -> Result<Report,
     ];
     settings.variant = given.variant(variants)?.unwrap_or(settings.variant);
     given.end("patrol")?;
-    patrol::check(&settings, limits, control)
+    patrol::check(&settings, control)
 }
 
 /// How many processes and tokens.

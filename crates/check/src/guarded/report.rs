@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{GuardedAnswer, explore};
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::Result;
 use crate::report::{Figure, Lasso, Property, Report, Worst};
 use crate::schedule::Scheduler;
@@ -15,10 +15,9 @@ pub(crate) fn report<M: Guarded>(
     name: &'static str,
     instance: String,
     scheduler: Scheduler,
-    limits: Limits,
     control: &Control,
 ) -> Result<Report> {
-    let answer = explore(model, scheduler, limits, control)?;
+    let answer = explore(model, scheduler, control)?;
     Ok(report_on(model, name.into(), instance, scheduler, answer))
 }
 

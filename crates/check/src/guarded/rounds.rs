@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::Exploration;
-use crate::error::{CheckError, Result};
+use crate::error::Result;
 use crate::traits::Guarded;
 
 /// Pairs (state, set of processes) for which rounds are computed.
@@ -31,14 +31,9 @@ impl<M: Guarded> Exploration<'_, M> {
         let pair = |rank: u64, waited: u64| ((rank << n) + waited) as usize;
         let rounds: Vec<AtomicU16> = (0..pairs).map(|_| AtomicU16::new(0)).collect();
         let worst = AtomicU64::new(0);
-        let stopped = || {
-            let known = format!("every run takes at most {longest} steps; rounds not computed");
-            CheckError::interrupted(self.control, known)
-        };
+        let known = || format!("every run takes at most {longest} steps; rounds not computed");
         for level in by_steps.iter().skip(1) {
-            if self.control.stopped() {
-                return Err(stopped());
-            }
+            self.control.go_on(known)?;
             level.par_iter().for_each(|&rank| {
                 if self.control.stopped() {
                     return;
@@ -75,9 +70,7 @@ impl<M: Guarded> Exploration<'_, M> {
                 }
             });
         }
-        if self.control.stopped() {
-            return Err(stopped());
-        }
+        self.control.go_on(known)?;
         Ok(Some(worst.into_inner()))
     }
 }

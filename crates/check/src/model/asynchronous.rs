@@ -24,7 +24,7 @@ use num_integer::Integer;
 
 use super::delay_relay::{Instance, reduced};
 use crate::Scheduler;
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
 use crate::reach;
 use crate::report::{Figure, Property, Report, Trace};
@@ -127,10 +127,10 @@ impl Settings {
 /// # Errors
 ///
 /// When the settings do not fit together, too many states turn up, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     settings.validate()?;
     let model = Asynchronous::new(settings)?;
-    let answer = reach::explore(&model, limits, control)?;
+    let answer = reach::explore(&model, control)?;
     let run = |states: &Vec<State>| Trace::new(states.iter().map(|state| model.show(state)));
     let broken = |name| {
         let found = answer.violation.as_ref();
@@ -171,7 +171,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         },
     ];
     let all = properties.iter().all(|property| property.holds);
-    let lock_step = reduced::explore(&settings.instance, limits, control)?;
+    let lock_step = reduced::explore(&settings.instance, control)?;
     let inherited = |name, says, holds| Property::new(name, says, all && holds);
     properties.splice(
         0..0,

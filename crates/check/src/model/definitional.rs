@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 
 use super::Search;
 use super::delay_relay::Instance;
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::report::{Figure, Report};
 use crate::traits::{Deterministic, Model};
@@ -51,10 +51,10 @@ impl Settings {
 /// # Errors
 ///
 /// As [`Definitional::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = Definitional::new(settings)?;
     let instance = format!("{}, {} values", settings.instance, settings.values);
-    let mut report = function::report(&model, "definitional", instance, limits, control, |_| None)?;
+    let mut report = function::report(&model, "definitional", instance, control, |_| None)?;
     if settings.search == Search::EveryState {
         return Ok(report);
     }

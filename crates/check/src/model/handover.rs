@@ -8,7 +8,7 @@
 //! its number. The initial state may hold any numbers anywhere: stale messages can
 //! then be taken for a token, and stale acknowledgements for its receipt.
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::traits::{Action, Actions, Fairness, Model, Step};
 use crate::{Domains, Report, actions};
@@ -39,7 +39,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`Handover::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = Handover::new(settings)?;
     let Settings { values, capacity } = settings;
     let instance = format!("numbers modulo {values}, channels for {capacity} messages");
@@ -48,7 +48,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         "after stabilization no token is lost or doubled: the receiver takes one exactly when \
          the sender ceases to have one",
     );
-    actions::report(&model, "handover", instance, &[conserved], limits, control)
+    actions::report(&model, "handover", instance, &[conserved], control)
 }
 
 /// A channel's messages, the oldest first.

@@ -7,7 +7,7 @@
 
 use headway_core::token_ring::{holds, released};
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::model::Search;
 use crate::protocol::built_in::{self, AsFile};
@@ -46,20 +46,20 @@ impl Settings {
 /// Checks a K-state ring.
 ///
 /// ```
-/// use headway_check::{Control, Limits, model::k_state::{self, Settings}};
-/// let report = k_state::check(&Settings::new(4), Limits::default(), &Control::default()).unwrap();
+/// use headway_check::{Control, model::k_state::{self, Settings}};
+/// let report = k_state::check(&Settings::new(4), &Control::default()).unwrap();
 /// assert_eq!(report.worst.unwrap().steps, 13);
 /// ```
 ///
 /// # Errors
 ///
 /// As [`KState::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = KState::new(settings)?;
     let (processes, values) = (settings.processes, settings.values);
     let (scheduler, search) = (settings.scheduler, settings.search);
     let instance = format!("{processes} processes, {values} values");
-    let own = guarded::report(&model, NAME, instance.clone(), scheduler, limits, control);
+    let own = guarded::report(&model, NAME, instance.clone(), scheduler, control);
     let own = own.map(|report| match search {
         Search::Reduced => unshifted(report, values),
         Search::EveryState => report,
@@ -71,7 +71,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         set: &[("n", processes as i64), ("k", values.into())],
         scheduler: Some(scheduler),
     };
-    built_in::or_by_diagrams(own, &file, limits, control)
+    built_in::or_by_diagrams(own, &file, control)
 }
 
 /// The report on all states, of which those with value 0 at process 0 were visited.

@@ -8,7 +8,7 @@
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
 use headway_core::{legitimate, ring};
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::placements::Placements;
 use crate::protocol::built_in::{self, AsFile};
@@ -57,7 +57,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`MeasureRing::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = MeasureRing::new(settings)?;
     let name = match settings.variant {
         Variant::Corrected => "measure",
@@ -71,7 +71,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         model.ring.separation()
     );
     let start = |rank| Some(model.configuration(rank));
-    let own = function::report(&model, name, instance.clone(), limits, control, start);
+    let own = function::report(&model, name, instance.clone(), control, start);
     let own = own.map(in_its_words);
     let file = AsFile {
         model: name,
@@ -87,7 +87,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
     match settings.variant {
         // There is no file of it.
         Variant::AsPrinted => own,
-        Variant::Corrected => built_in::or_by_diagrams(own, &file, limits, control),
+        Variant::Corrected => built_in::or_by_diagrams(own, &file, control),
     }
 }
 

@@ -27,7 +27,7 @@
 use headway_core::program::{delay, relay};
 use headway_core::{Process, Program, Separation, legitimate};
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::placements::Placements;
 use crate::report::Report;
@@ -78,7 +78,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`MonitoredRing::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = MonitoredRing::new(settings)?;
     let instance = format!(
         "{} processes, {} of {} tokens wanted on the ring, separation {}, {}",
@@ -91,7 +91,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
             _ => format!("a monitor at {}", settings.monitors[0]),
         }
     );
-    function::report(&model, "monitor", instance, limits, control, |_| None)
+    function::report(&model, "monitor", instance, control, |_| None)
 }
 
 /// The variables of a monitor.

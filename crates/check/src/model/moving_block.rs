@@ -15,7 +15,7 @@ use std::fmt;
 
 use num_bigint::BigUint;
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
 use crate::reach::{self, ReachAnswer, Reachable};
 use crate::report::{Property, Report, Trace};
@@ -148,9 +148,9 @@ impl fmt::Display for Settings {
 /// # Errors
 ///
 /// When a setting is out of its range or the ring is too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     settings.validate()?;
-    let safe: ReachAnswer<State> = reach::explore(settings, limits, control)?;
+    let safe: ReachAnswer<State> = reach::explore(settings, control)?;
     let mut report = match settings.starts {
         Starts::Clean => Report {
             model: NAME.into(),
@@ -160,11 +160,11 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
             ..Report::default()
         },
         Starts::Every => {
-            let model = MovingBlock::new(settings, limits)?;
+            let model = MovingBlock::new(settings, control)?;
             let instance = settings.to_string();
-            let mut report = actions::report(&model, NAME, instance, &[], limits, control)?;
+            let mut report = actions::report(&model, NAME, instance, &[], control)?;
             let model = Visited(&model);
-            let visited = actions::explore(&model, limits, control)?;
+            let visited = actions::explore(&model, control)?;
             report.properties.push(Property::unless(
                 "visits",
                 "every process is visited again and again, if nobody puts off forever what it \
@@ -247,11 +247,13 @@ impl MovingBlock {
     /// # Errors
     ///
     /// When a setting is out of its range, or there are too many states.
-    pub fn new(settings: &Settings, limits: Limits) -> Result<MovingBlock> {
+    pub fn new(settings: &Settings, control: &Control) -> Result<MovingBlock> {
         settings.validate()?;
         let count = settings.count();
         TooLarge::bound("states", count.clone(), u32::MAX.into())?;
-        limits.admit(u64::try_from(count).expect("just bounded"), 400)?;
+        control
+            .limits
+            .admit(u64::try_from(count).expect("just bounded"), 400)?;
         let mut model = MovingBlock {
             settings: *settings,
             states: Vec::new(),

@@ -12,7 +12,7 @@
 use headway_core::moving_block::{Ahead, Found, Lap, Watch};
 use headway_core::token_ring::{holds, released};
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::traits::{Action, Actions, Fairness, Model, Step};
 use crate::{Domains, Report, actions};
@@ -67,7 +67,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`Patrol::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = Patrol::new(settings)?;
     let Settings {
         processes,
@@ -85,7 +85,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
     let instance = format!(
         "{processes} processes, {tokens} tokens, {separation} apart, {values} values{variant}"
     );
-    let mut report = actions::report(&model, "patrol", instance, &[], limits, control)?;
+    let mut report = actions::report(&model, "patrol", instance, &[], control)?;
     report.reductions = vec!["values are counted from those of the first process".into()];
     Ok(report)
 }

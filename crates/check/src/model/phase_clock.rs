@@ -2,7 +2,7 @@
 
 use headway_core::phase_clock::{Phase, PhaseClock};
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::protocol::built_in::{self, AsFile};
 use crate::traits::{Guarded, Model};
@@ -37,7 +37,7 @@ impl Settings {
 /// # Errors
 ///
 /// As [`ClockRing::new`]; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = ClockRing::new(settings)?;
     let (processes, clock, scheduler) = (settings.processes, settings.clock, settings.scheduler);
     let instance = format!(
@@ -45,7 +45,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         clock.modulus, clock.tail
     );
     let name = "phase-clock";
-    let own = guarded::report(&model, name, instance.clone(), scheduler, limits, control);
+    let own = guarded::report(&model, name, instance.clone(), scheduler, control);
     let file = AsFile {
         model: name,
         instance: &instance,
@@ -57,7 +57,7 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
         ],
         scheduler: Some(scheduler),
     };
-    built_in::or_by_diagrams(own, &file, limits, control)
+    built_in::or_by_diagrams(own, &file, control)
 }
 
 /// One phase per process; unused places stay 0.

@@ -2,7 +2,7 @@
 
 use super::{Engine, Protocol, check_with};
 use crate::Scheduler;
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::report::Report;
 
@@ -26,7 +26,6 @@ pub(crate) struct AsFile<'a> {
 pub(crate) fn or_by_diagrams(
     own: Result<Report>,
     file: &AsFile,
-    limits: Limits,
     control: &Control,
 ) -> Result<Report> {
     let Err(CheckError::TooLarge(refused)) = own else {
@@ -44,13 +43,7 @@ pub(crate) fn or_by_diagrams(
     let Ok(protocol) = Protocol::parse(file.text, &set) else {
         return Err(refused.into());
     };
-    match check_with(
-        Engine::Symbolic,
-        &protocol,
-        Some(scheduler),
-        limits,
-        control,
-    ) {
+    match check_with(Engine::Symbolic, &protocol, Some(scheduler), control) {
         Ok(report) => Ok(Report {
             model: file.model.into(),
             instance: file.instance.to_owned(),

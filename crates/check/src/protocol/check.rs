@@ -5,7 +5,7 @@ use strum::{Display, EnumMessage, EnumString, VariantArray};
 
 use super::{Compiled, Protocol, Rule};
 use crate::chance::{self, ChanceAnswer, Chances, Lottery};
-use crate::control::{Control, Limits};
+use crate::control::Control;
 #[cfg(not(feature = "symbolic"))]
 use crate::error::TooLarge;
 use crate::error::{CheckError, Result};
@@ -17,7 +17,7 @@ use crate::{Scheduler, guarded};
 /// one.
 ///
 /// ```
-/// use headway_check::{Control, Limits, protocol::{self, Protocol}};
+/// use headway_check::{Control, protocol::{self, Protocol}};
 /// let text = "
 ///   graph ring(4)
 ///   variable x: 0..3
@@ -25,7 +25,7 @@ use crate::{Scheduler, guarded};
 ///   process others: copy: x != x[left] -> x := x[left]
 ///   legitimate: (count p in processes: enabled(p)) = 1";
 /// let ring = Protocol::parse(text, &[]).unwrap();
-/// let report = protocol::check(&ring, None, Limits::default(), &Control::default()).unwrap();
+/// let report = protocol::check(&ring, None, &Control::default()).unwrap();
 /// assert_eq!(report.worst.unwrap().steps, 13);
 /// ```
 ///
@@ -35,10 +35,9 @@ use crate::{Scheduler, guarded};
 pub fn check(
     protocol: &Protocol,
     scheduler: Option<Scheduler>,
-    limits: Limits,
     control: &Control,
 ) -> Result<Report> {
-    check_with(Engine::Auto, protocol, scheduler, limits, control)
+    check_with(Engine::Auto, protocol, scheduler, control)
 }
 
 /// How states are explored.
@@ -66,7 +65,6 @@ pub fn check_with(
     engine: Engine,
     protocol: &Protocol,
     scheduler: Option<Scheduler>,
-    limits: Limits,
     control: &Control,
 ) -> Result<Report> {
     let scheduler = scheduler
@@ -79,7 +77,7 @@ pub fn check_with(
         )));
     }
     let states = protocol.states();
-    let fits = guarded::fits(&states, protocol.graph().len(), scheduler, limits);
+    let fits = guarded::fits(&states, protocol.graph().len(), scheduler, control);
     let can = !protocol.is_random() && scheduler != Scheduler::LocallyCentral;
     let (engine, why) = match engine {
         Engine::Auto if fits || !can => (Engine::Explicit, "fit the memory and the time"),
@@ -87,9 +85,9 @@ pub fn check_with(
         asked => (asked, "to explore, as asked"),
     };
     let mut report = if engine == Engine::Symbolic {
-        by_diagrams(protocol, scheduler, limits, control)?
+        by_diagrams(protocol, scheduler, control)?
     } else {
-        state_by_state(protocol, scheduler, limits, control)?
+        state_by_state(protocol, scheduler, control)?
     };
     let name = if engine == Engine::Symbolic {
         "decision diagrams"
@@ -102,24 +100,19 @@ pub fn check_with(
 }
 
 #[cfg(not(feature = "symbolic"))]
-fn by_diagrams(protocol: &Protocol, _: Scheduler, limits: Limits, _: &Control) -> Result<Report> {
+fn by_diagrams(protocol: &Protocol, _: Scheduler, control: &Control) -> Result<Report> {
     let states = protocol.states();
     Err(CheckError::TooLarge(TooLarge::Memory {
         states,
         bytes_per_state: guarded::BYTES_PER_STATE,
-        fits: limits.memory_bytes / guarded::BYTES_PER_STATE,
+        fits: control.limits.memory_bytes / guarded::BYTES_PER_STATE,
     }))
 }
 
 #[cfg(feature = "symbolic")]
-fn by_diagrams(
-    protocol: &Protocol,
-    scheduler: Scheduler,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report> {
+fn by_diagrams(protocol: &Protocol, scheduler: Scheduler, control: &Control) -> Result<Report> {
     use crate::report::Worst;
-    let found = super::symbolic::explore(protocol, scheduler, limits, control)?;
+    let found = super::symbolic::explore(protocol, scheduler, control)?;
     let trace = |states: &[Vec<i32>], repeats_from| Trace {
         repeats_from,
         ..Trace::new(states.iter().map(|state| protocol.show(state)))
@@ -181,14 +174,9 @@ fn rule_property(rule: &Rule, broken: Option<Trace>) -> Property {
     Property::unless(rule.name.clone(), says, broken)
 }
 
-fn state_by_state(
-    protocol: &Protocol,
-    scheduler: Scheduler,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report> {
+fn state_by_state(protocol: &Protocol, scheduler: Scheduler, control: &Control) -> Result<Report> {
     let model = Compiled::new(protocol)?;
-    let answer = guarded::explore(&model, scheduler, limits, control)?;
+    let answer = guarded::explore(&model, scheduler, control)?;
     model.kept_domains()?;
     let strays = answer.strays;
     let name = protocol.title().unwrap_or("protocol").to_owned();
@@ -206,7 +194,7 @@ fn state_by_state(
             .push(Property::unless(GIVEN.0, GIVEN.1, strays));
     }
     if protocol.is_random() {
-        let found = chance::explore(&model, scheduler, limits, control)?;
+        let found = chance::explore(&model, scheduler, control)?;
         by_chance(&model, &found, &mut report);
     }
     for rule in &protocol.rules {

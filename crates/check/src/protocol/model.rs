@@ -280,12 +280,9 @@ impl<'a> Compiled<'a> {
         )
     }
 
-    /// Whether the states met so far kept all variables within their domains.
-    ///
-    /// # Errors
-    ///
-    /// A state that did not.
-    pub fn kept_domains(&self) -> Result<()> {
+    /// Whether the states met so far kept all variables within their domains, or one that
+    /// did not.
+    pub(super) fn kept_domains(&self) -> Result<()> {
         match self.left_domain.get() {
             None => Ok(()),
             Some(says) => Err(CheckError::settings(says.clone())),

@@ -17,48 +17,14 @@ const PARTS: &str = "`protocol`, `parameter`, `graph`, `scheduler`, `variable`, 
                      `process`, `legitimate`, `property` or `everywhere`";
 
 /// Words that name nothing of the user's.
-const RESERVED: [&str; 40] = [
-    "protocol",
-    "parameter",
-    "graph",
-    "scheduler",
-    "variable",
-    "given",
-    "define",
-    "process",
-    "legitimate",
-    "property",
-    "everywhere",
-    "and",
-    "or",
-    "not",
-    "if",
-    "then",
-    "else",
-    "div",
-    "mod",
-    "true",
-    "false",
-    "all",
-    "any",
-    "count",
-    "sum",
-    "min",
-    "max",
-    "in",
-    "where",
-    "processes",
-    "neighbours",
-    "others",
-    "self",
-    "none",
-    "bool",
-    "abs",
-    "enabled",
-    "edges",
-    "of",
-    "distance",
-];
+const RESERVED: &str = "protocol parameter graph scheduler variable given define process \
+                        legitimate property everywhere and or not if then else div mod true false \
+                        all any count sum min max in where processes neighbours others self none \
+                        bool abs enabled edges of distance";
+
+fn is_reserved(word: &str) -> bool {
+    RESERVED.split(' ').any(|reserved| reserved == word)
+}
 
 pub(super) fn parse(text: &str) -> Result<File> {
     let mut parser = Parser {
@@ -142,7 +108,7 @@ impl Parser<'_> {
     fn name(&mut self, what: &str) -> Result<Name> {
         let place = self.place();
         match self.peek() {
-            Token::Word(word) if RESERVED.contains(&word.as_str()) => {
+            Token::Word(word) if is_reserved(word) => {
                 let says = format!(
                     "expected {what}, but {} has a meaning of its own",
                     self.peek()
@@ -318,7 +284,7 @@ impl Parser<'_> {
         };
         self.sign(":")?;
         let mut actions = Vec::new();
-        while matches!(self.peek(), Token::Word(word) if !RESERVED.contains(&word.as_str())) {
+        while matches!(self.peek(), Token::Word(word) if !is_reserved(word)) {
             actions.push(self.action()?);
         }
         Ok(Block { who, actions })

@@ -7,7 +7,6 @@
 //! was added before. A state of layer k takes at most k steps, and one schedule makes it
 //! take them. What is left when no layer comes any more can avoid legitimacy forever.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use num_bigint::BigUint;
@@ -17,8 +16,9 @@ use oxidd::{BooleanFunction, Function};
 
 use super::{Protocol, Variable};
 use crate::Scheduler;
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
+use crate::report::follow;
 
 mod count;
 mod diagrams;
@@ -83,7 +83,6 @@ const MORE_NODES: u64 = 16;
 pub fn explore(
     protocol: &Protocol,
     scheduler: Scheduler,
-    limits: Limits,
     control: &Control,
 ) -> Result<SymbolicAnswer> {
     if scheduler == Scheduler::LocallyCentral || protocol.is_random() {
@@ -94,7 +93,7 @@ pub fn explore(
     let bits: u32 = protocol.variables.iter().map(Variable::bits).sum();
     TooLarge::bound("bits of state in a decision diagram", bits, MAX_BITS)?;
     control.count_layers();
-    let most = (limits.memory_bytes / BYTES_PER_NODE).min(MAX_NODES);
+    let most = (control.limits.memory_bytes / BYTES_PER_NODE).min(MAX_NODES);
     let mut layers = Vec::new();
     let mut nodes = FIRST_NODES.min(most);
     let answer = loop {
@@ -177,19 +176,8 @@ fn run(
     let next = |state: &Vec<i32>, set: &Set| {
         runs::successor(protocol, scheduler, state, |next| diagrams.has(set, next))
     };
-    let divergence = diagrams.pick(&left).map(|first| {
-        let mut place = HashMap::new();
-        let (mut path, mut at) = (Vec::new(), Some(first));
-        while let Some(state) = at {
-            if let Some(&from) = place.get(&state) {
-                return (path, Some(from));
-            }
-            place.insert(state.clone(), path.len());
-            at = next(&state, &left);
-            path.push(state);
-        }
-        (path, None)
-    });
+    let divergence = diagrams.pick(&left);
+    let divergence = divergence.map(|first| follow(first, |state| next(state, &left)));
     let mut slowest = Vec::new();
     if divergence.is_none() {
         let mut at = sets.last().and_then(|set| diagrams.pick(set));

@@ -4,7 +4,7 @@ use headway_check::model::asynchronous::{self, Settings};
 use headway_check::model::delay_relay::Instance;
 use headway_check::{Control, Report, Scheduler};
 
-use crate::{figure, limits};
+use crate::figure;
 
 fn settings(n: usize, g: u32, delays: &[usize], pace: u32) -> Settings {
     let ring = Instance::with_delays(n, 2, g, delays.iter().copied()).unwrap();
@@ -12,7 +12,7 @@ fn settings(n: usize, g: u32, delays: &[usize], pace: u32) -> Settings {
 }
 
 fn checked(settings: &Settings) -> Report {
-    asynchronous::check(settings, limits(), &Control::default()).unwrap()
+    asynchronous::check(settings, &Control::default()).unwrap()
 }
 
 /// The true distance is at least g - ⌊(g+p)/(p+1)⌋ under every schedule, and that

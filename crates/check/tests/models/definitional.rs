@@ -4,15 +4,13 @@ use headway_check::model::definitional::{self, Settings};
 use headway_check::model::delay_relay::Instance;
 use headway_check::{BigUint, Control, Figure, Report, Search};
 
-use crate::limits;
-
 fn token_rings(n: usize, m: usize, d: u32, k: u32, delays: &[usize], search: Search) -> Report {
     let settings = Settings {
         instance: Instance::with_delays(n, m, d, delays.iter().copied()).unwrap(),
         values: k,
         search,
     };
-    definitional::check(&settings, limits(), &Control::default()).unwrap()
+    definitional::check(&settings, &Control::default()).unwrap()
 }
 
 /// States by formula: K^(n·m) values, m turns at every process, d counters at every

@@ -4,15 +4,13 @@ use headway_check::model::{k_state, phase_clock};
 use headway_check::{BigUint, Control, Report, Scheduler};
 use headway_core::phase_clock::PhaseClock;
 
-use crate::limits;
-
 pub(crate) fn k_state(n: usize, k: u32, scheduler: Scheduler) -> Report {
     let settings = k_state::Settings {
         values: k,
         scheduler,
         ..k_state::Settings::new(n)
     };
-    k_state::check(&settings, limits(), &Control::default()).unwrap()
+    k_state::check(&settings, &Control::default()).unwrap()
 }
 
 /// Published for N = K under the distributed scheduler: 3, and 3N(N-1)/2 - N - 1
@@ -61,7 +59,7 @@ fn clocks(n: usize, clock: PhaseClock, scheduler: Scheduler) -> Report {
         clock,
         scheduler,
     };
-    phase_clock::check(&settings, limits(), &Control::default()).unwrap()
+    phase_clock::check(&settings, &Control::default()).unwrap()
 }
 
 /// Legitimate states by formula: K times the closed walks of n steps -1, 0 or 1

@@ -13,11 +13,7 @@ mod unknown_size;
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::measure::Variant::{AsPrinted, Corrected};
 use headway_check::model::{definitional as tokens, handover, measure, monitor};
-use headway_check::{BigUint, Control, Deterministic, Figure, Limits, Report, Scheduler, Search};
-
-fn limits() -> Limits {
-    Limits::default()
-}
+use headway_check::{BigUint, Control, Deterministic, Figure, Report, Scheduler, Search};
 
 fn figure(report: &Report, name: &str) -> u64 {
     match report.figure(name) {
@@ -41,11 +37,11 @@ fn answers_do_not_depend_on_threads() {
             let control = Control::default();
             let ring = Instance::with_delays(7, 2, 3, [0, 1, 4]).unwrap();
             (
-                delay_relay::check(&ring, Search::EveryState, limits(), &control).unwrap(),
-                delay_relay::check(&ring, Search::Reduced, limits(), &control).unwrap(),
+                delay_relay::check(&ring, Search::EveryState, &control).unwrap(),
+                delay_relay::check(&ring, Search::Reduced, &control).unwrap(),
                 guarded::k_state(5, 5, Scheduler::Distributed),
                 guarded::k_state(5, 4, Scheduler::Distributed),
-                measure::check(&measuring::settings(5, 2, AsPrinted), limits(), &control).unwrap(),
+                measure::check(&measuring::settings(5, 2, AsPrinted), &control).unwrap(),
             )
         })
     };
@@ -61,7 +57,7 @@ fn answers_do_not_depend_on_threads() {
 fn handover_needs_twice_as_many_numbers_as_a_channel_holds() {
     let check = |values, capacity| {
         let settings = handover::Settings { values, capacity };
-        handover::check(&settings, limits(), &Control::default()).unwrap()
+        handover::check(&settings, &Control::default()).unwrap()
     };
     assert!(check(2, 1).all_hold(), "the alternating bit");
     assert!(check(4, 2).all_hold());

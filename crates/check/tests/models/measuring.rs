@@ -4,7 +4,7 @@ use headway_check::model::measure::Variant::{AsPrinted, Corrected};
 use headway_check::model::measure::{self, Settings, Variant};
 use headway_check::{BigUint, Control, Deterministic, Model, Report};
 
-use crate::{binomial, limits};
+use crate::binomial;
 
 pub(crate) fn settings(n: usize, m: usize, variant: Variant) -> Settings {
     Settings {
@@ -16,7 +16,7 @@ pub(crate) fn settings(n: usize, m: usize, variant: Variant) -> Settings {
 }
 
 fn measured(n: usize, m: usize, variant: Variant) -> Report {
-    measure::check(&settings(n, m, variant), limits(), &Control::default()).unwrap()
+    measure::check(&settings(n, m, variant), &Control::default()).unwrap()
 }
 
 /// The corrected program converges from every state of its domain. States by

@@ -14,7 +14,7 @@ fn found(members: usize, changes: usize, variant: Variant) -> (u64, Option<usize
         variant,
     };
     let model = Membership(settings);
-    let answer = reach::explore(&model, super::limits(), &Control::default()).unwrap();
+    let answer = reach::explore(&model, &Control::default()).unwrap();
     (answer.states, answer.violation.map(|(_, run)| run.len()))
 }
 

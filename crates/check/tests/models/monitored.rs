@@ -3,7 +3,7 @@
 use headway_check::model::monitor::{self, Settings};
 use headway_check::{BigUint, Control, Report};
 
-use crate::{binomial, limits};
+use crate::binomial;
 
 pub(crate) fn settings(n: usize, m: usize, d: u32, supply: usize, monitors: &[usize]) -> Settings {
     Settings {
@@ -15,7 +15,7 @@ pub(crate) fn settings(n: usize, m: usize, d: u32, supply: usize, monitors: &[us
 
 fn check(n: usize, m: usize, d: u32, supply: usize, monitors: &[usize]) -> Report {
     let settings = settings(n, m, d, supply, monitors);
-    monitor::check(&settings, limits(), &Control::default()).unwrap()
+    monitor::check(&settings, &Control::default()).unwrap()
 }
 
 /// One monitor converges; states by formula.

@@ -4,14 +4,12 @@ use headway_check::model::moving_block::{self, Settings, Starts, Variant};
 use headway_check::model::patrol;
 use headway_check::{Control, Model, Report};
 
-use super::limits;
-
 fn check(settings: Settings) -> Report {
-    moving_block::check(&settings, limits(), &Control::default()).unwrap()
+    moving_block::check(&settings, &Control::default()).unwrap()
 }
 
 fn patrolled(settings: patrol::Settings) -> Report {
-    patrol::check(&settings, limits(), &Control::default()).unwrap()
+    patrol::check(&settings, &Control::default()).unwrap()
 }
 
 /// Safe in any case; every process is visited exactly when n > m·d. With n = m·d tokens
@@ -126,7 +124,8 @@ fn ranks_and_states_are_inverse() {
     for rank in (0..model.states()).step_by(997) {
         assert_eq!(model.rank(&model.state(rank)), rank);
     }
-    let model = moving_block::MovingBlock::new(&Settings::new(3, 2, 1), limits()).unwrap();
+    let model =
+        moving_block::MovingBlock::new(&Settings::new(3, 2, 1), &Control::default()).unwrap();
     for rank in (0..model.states()).step_by(97) {
         assert_eq!(model.rank(&model.state(rank)), rank);
     }

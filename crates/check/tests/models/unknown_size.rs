@@ -5,10 +5,8 @@ use headway_check::{BigUint, Control, Figure, Report};
 use headway_core::program::Counts;
 use headway_core::{Measuring, Process, Program};
 
-use crate::limits;
-
 fn report(settings: &Settings) -> Report {
-    unknown_size::check(settings, limits(), &Control::default()).unwrap()
+    unknown_size::check(settings, &Control::default()).unwrap()
 }
 
 /// Runs the witness as the core does; rounds to the first legitimate state.
@@ -239,7 +237,7 @@ fn broken_rules_are_rejected() {
             measurers: vec![0, 1],
             ..Settings::new(Program::ShortestLap, 4, 2)
         };
-        let check = unknown_size::check_with(&settings, rule, limits(), &Control::default());
+        let check = unknown_size::check_with(&settings, rule, &Control::default());
         assert!(!check.unwrap().all_hold());
     }
 }
@@ -298,7 +296,7 @@ fn settings_out_of_range_are_refused() {
             "not a program",
         ),
     ] {
-        let refused = unknown_size::check(&wrong, limits(), &Control::default());
+        let refused = unknown_size::check(&wrong, &Control::default());
         let error = refused.unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }

@@ -129,11 +129,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             let outcome = simulate(chain, args, |round, open| {
                 diagram.observe(&Shown {
                     round,
-                    tokens: &dots(open),
+                    tokens: dots(open),
                     closest: open.chain().min_distance(),
-                    settled: false,
-                    settled_word: "separated",
-                    event: None,
+                    legitimate: false,
+                    fault: None,
                 });
                 Ok(())
             })?;

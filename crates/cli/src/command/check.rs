@@ -79,24 +79,23 @@ pub(crate) struct Args {
 
 /// Checks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let limits = answer::limits(args.memory)?;
+    let control = Control::new(answer::limits(args.memory)?);
     // 0 stands for as many as there are cores.
     let threads = args.threads.map_or(0, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
         .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
-    let control = Control::default();
     let since = Instant::now();
     let protocol = args.file.protocol()?;
     let check = || match (&args.model, &protocol) {
         (Some(model), None) => {
             let (model, settings) = model.settings();
-            answer::check(&model, settings, limits, &control).map_err(answer::failure)
+            answer::check(&model, settings, &control).map_err(answer::failure)
         }
         (None, Some(protocol)) => {
             let scheduler = args.file.scheduler;
-            protocol::check_with(args.engine, protocol, scheduler, limits, &control)
+            protocol::check_with(args.engine, protocol, scheduler, &control)
                 .map_err(answer::protocol_failure)
         }
         _ => Err(

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use headway_answer::forecast::{self as answer, cycle_time};
 use headway_sim::Outcome;
-use headway_sim::forecast::{Forecast, Jam, Movement};
+use headway_sim::forecast::{Forecast, Jam, MomentPlace, Movement};
 
-use crate::failure::{Answer, Failure, expect_endings, write_file};
+use crate::failure::{Answer, Failure, expect_endings, write_wanted};
 use crate::flags::{Format, Instance, RingFlags, whole_number, whole_number_in};
 use crate::report::diagram::{Diagram, Dot, Shown, delays};
 use crate::report::progress::Progress;
@@ -77,12 +77,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         let picture = forecast
             .timeline()
             .picture(outcome.rounds, &instance.title());
-        if let Some(path) = &args.tikz {
-            write_file(path, picture.clone().tikz())?;
-        }
-        if let Some(path) = &args.svg {
-            write_file(path, picture.finish())?;
-        }
+        write_wanted(args.tikz.as_ref(), || picture.clone().tikz())?;
+        write_wanted(args.svg.as_ref(), || picture.finish())?;
     }
     drop(progress);
     match args.format {
@@ -122,7 +118,7 @@ fn in_text(
     )?;
     if forecast.feasible() {
         text::settling(&mut out, instance, outcome)?;
-        text::distances(&mut out, instance, outcome)?;
+        text::distances(&mut out, instance.separation(), outcome)?;
     }
     reason(&mut out, instance, forecast)?;
     if let Some(jam) = line.jam() {
@@ -247,22 +243,17 @@ fn write_states(
     rounds.dedup();
     for &round in &rounds {
         let places = line.moment(round).places;
-        let tokens: Vec<Dot> = places
-            .iter()
-            .enumerate()
-            .map(|(token, place)| Dot {
-                process: place.process as usize,
-                token,
-                resting: place.resting,
-            })
-            .collect();
+        let dot = |(token, place): (usize, &MomentPlace)| Dot {
+            process: place.process as usize,
+            token,
+            resting: place.resting,
+        };
         diagram.show(&Shown {
             round,
-            tokens: &tokens,
+            tokens: places.iter().enumerate().map(dot).collect(),
             closest: line.min_distance(round..=round),
-            settled: false,
-            settled_word: "",
-            event: None,
+            legitimate: false,
+            fault: None,
         });
     }
     writeln!(out)?;

@@ -10,7 +10,7 @@ use headway_walk::conflicts::{Conflicts, Input};
 use headway_walk::order::Request;
 use headway_walk::svg::Theme;
 
-use crate::failure::{Answer, Failure, expect_ending, read_text, write_file};
+use crate::failure::{Answer, Failure, expect_endings, read_text, write_wanted};
 use crate::flags::{Seed, TextOrJson, one_of, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
@@ -74,9 +74,7 @@ pub(crate) struct Args {
 
 /// Looks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    if let Some(path) = &args.svg {
-        expect_ending(path, "svg")?;
-    }
+    expect_endings(args.svg.as_deref(), None)?;
     let conflicts = read(&args.file, args.input)?;
     let places = args.together.as_deref().map(|path| {
         let text = read_text(path)?;
@@ -94,12 +92,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     let interrupted = stop.load(Ordering::Relaxed);
     let json = plan.json(interrupted);
-    if let Some(path) = &args.output {
-        write_file(path, format!("{json:#}\n"))?;
-    }
-    if let Some(path) = &args.svg {
-        write_file(path, plan.svg(args.theme))?;
-    }
+    write_wanted(args.output.as_ref(), || format!("{json:#}\n"))?;
+    write_wanted(args.svg.as_ref(), || plan.svg(args.theme))?;
     print(args.format, || json, |out| write(out, args, &plan))?;
     match interrupted {
         true => Err(Failure::interrupted(

@@ -10,10 +10,10 @@ use headway_sim::beliefs::Beliefs;
 use headway_sim::run::{EngineChoice, Frame};
 use headway_sim::{Fault, Film, Outcome, Run, film, run as simulate};
 
-use crate::failure::{Answer, Failure, expect_endings, warn, write_file};
+use crate::failure::{Answer, Failure, expect_endings, warn, write_wanted};
 use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
 use crate::interrupt::is_stopped;
-use crate::report::diagram::{Diagram, Shown, delays, dots};
+use crate::report::diagram::{Diagram, delays};
 use crate::report::style;
 use crate::report::{count, json, print_json};
 
@@ -167,13 +167,8 @@ impl Args {
                 film::MAX_SHOTS
             ));
         }
-        if let Some(path) = &self.svg {
-            write_file(path, film.svg())?;
-        }
-        if let Some(path) = &self.tikz {
-            write_file(path, film.still().tikz())?;
-        }
-        Ok(())
+        write_wanted(self.svg.as_ref(), || film.svg())?;
+        write_wanted(self.tikz.as_ref(), || film.still().tikz())
     }
 
     /// Refuses flags that contradict `--watch`, and what cannot show a film.
@@ -294,14 +289,7 @@ impl Observed<'_> {
         let rows_left = rows.saturating_sub(text::LINES);
         let mut diagram = Diagram::new(delays(&instance.ring), columns, rows_left);
         let outcome = self.follow(|frame, _| {
-            diagram.observe(&Shown {
-                round: frame.round,
-                tokens: &dots(frame.tokens),
-                closest: frame.tokens.min_distance(),
-                settled: frame.legitimate,
-                settled_word: "legitimate",
-                event: frame.fault.map(ToString::to_string),
-            });
+            diagram.observe(&frame.into());
             Ok(())
         })?;
         let mut out = anstream::stdout().lock();

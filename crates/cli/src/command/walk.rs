@@ -14,7 +14,7 @@ use headway_walk::svg::{self, Picture, Theme};
 use headway_walk::{NEVER, Network, Walk, bound};
 use serde_json::Value;
 
-use crate::failure::{Answer, Failure, expect_ending, read_text, warn, write_file};
+use crate::failure::{Answer, Failure, expect_endings, read_text, warn, write_file, write_wanted};
 use crate::flags::{Seed, TextOrJson, one_of, possible_values, whole_number, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::print;
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     generate: Option<Generator>,
 
     /// The network file's format, if its ending does not show it
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(NetworkFormat::ALL.map(NetworkFormat::name)))]
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(NetworkFormat::ALL.iter().map(|format| format.name())))]
     from: Option<String>,
 
     /// Take the largest piece of a network that has several
@@ -140,9 +140,7 @@ fn looking() -> impl TypedValueParser<Value = Looking> {
 
 /// Looks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    if let Some(path) = &args.svg {
-        expect_ending(path, "svg")?;
-    }
+    expect_endings(args.svg.as_deref(), None)?;
     let seed = args.seed.unwrap_or_default().0;
     let network = args.the_network(seed)?;
     for note in network.notes() {
@@ -194,20 +192,16 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     if args.along.is_some() {
         json["method"] = "given".into();
     }
-    if let Some(path) = &args.output {
-        write_file(path, format!("{json:#}\n"))?;
-    }
-    if let Some(path) = &args.svg {
-        let picture = Picture {
-            network: &network,
-            walk: &found.walk,
-            tokens: args.tokens,
-            nearest: found.nearest,
-            bound: found.bound.as_ref().map(|bound| bound.distance),
-            theme: args.theme,
-        };
-        write_file(path, svg::draw(&picture))?;
-    }
+    write_wanted(args.output.as_ref(), || format!("{json:#}\n"))?;
+    let picture = Picture {
+        network: &network,
+        walk: &found.walk,
+        tokens: args.tokens,
+        nearest: found.nearest,
+        bound: found.bound.as_ref().map(|bound| bound.distance),
+        theme: args.theme,
+    };
+    write_wanted(args.svg.as_ref(), || svg::draw(&picture))?;
     print(
         args.format,
         || json.clone(),
@@ -245,10 +239,7 @@ fn read_network(path: &Path, from: Option<&str>, largest: bool) -> Result<Networ
                 "{}: the ending does not show the format of this network",
                 path.display()
             ))
-            .help(format!(
-                "add --from with one of {}",
-                NetworkFormat::ALL.map(NetworkFormat::name).join(", ")
-            ))
+            .help(format!("add --from with one of {}", NetworkFormat::list()))
         })?,
     };
     let text = read_text(path)?;

@@ -10,7 +10,7 @@ use headway_sim::forecast::Forecast;
 use headway_sim::settings::Start;
 use headway_sim::state_file;
 
-use crate::failure::{Answer, Failure, write_file};
+use crate::failure::{Answer, Failure, write_wanted};
 use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile};
 use crate::report::style::{DIM, HEADING};
 use crate::report::{count, print_json, try_next};
@@ -61,9 +61,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let instance = flags.instance()?;
     let found = Worst::of(&instance)?;
     let (worst, gap, forecast) = (found.case, found.gap, &found.forecast);
-    if let Some(path) = &args.witness {
-        write_file(path, state_file::render(&instance.ring, &instance.start))?;
-    }
+    write_wanted(args.witness.as_ref(), || {
+        state_file::render(&instance.ring, &instance.start)
+    })?;
     match args.format {
         Format::Json => print_json(&found.json(&instance))?,
         Format::Csv => {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use headway_core::tokens::Tokens;
+use headway_core::tokens::Place;
 use headway_core::{Ring, Round};
 
 use super::style;
@@ -14,7 +14,7 @@ pub(crate) struct Diagram {
     max_rows: usize,
     /// Rows that are still to be shown after something has happened.
     follow_up: usize,
-    settled: bool,
+    legitimate: bool,
     rows: Vec<Row>,
 }
 
@@ -29,16 +29,6 @@ pub(crate) struct Dot {
     pub(crate) resting: bool,
 }
 
-/// The dots of a ring's tokens.
-pub(crate) fn dots(tokens: &Tokens) -> Vec<Dot> {
-    let dot = |(token, place): (usize, &headway_core::tokens::Place)| Dot {
-        process: place.process(),
-        token,
-        resting: place.resting,
-    };
-    tokens.places().iter().enumerate().map(dot).collect()
-}
-
 /// Which processes of a ring delay.
 pub(crate) fn delays(ring: &Ring) -> Vec<bool> {
     ring.programs()
@@ -47,16 +37,55 @@ pub(crate) fn delays(ring: &Ring) -> Vec<bool> {
         .collect()
 }
 
-/// A state as a diagram sees it.
-pub(crate) struct Shown<'a> {
+/// A state as a diagram or a film sees it.
+pub(crate) struct Shown {
     pub(crate) round: Round,
-    pub(crate) tokens: &'a [Dot],
+    pub(crate) tokens: Vec<Dot>,
     pub(crate) closest: Option<u64>,
-    pub(crate) settled: bool,
-    /// What `settled` is called: "legitimate".
-    pub(crate) settled_word: &'static str,
+    pub(crate) legitimate: bool,
     /// A fault that has just struck.
-    pub(crate) event: Option<String>,
+    pub(crate) fault: Option<String>,
+}
+
+impl From<&headway_sim::run::Frame<'_>> for Shown {
+    fn from(frame: &headway_sim::run::Frame<'_>) -> Shown {
+        let places = frame.tokens.places().iter().enumerate();
+        let dot = |(token, place): (usize, &Place)| Dot {
+            process: place.process(),
+            token,
+            resting: place.resting,
+        };
+        Shown {
+            round: frame.round,
+            tokens: places.map(dot).collect(),
+            closest: frame.tokens.min_distance(),
+            legitimate: frame.legitimate,
+            fault: frame.fault.map(ToString::to_string),
+        }
+    }
+}
+
+impl From<&headway_sim::moving_block::Frame<'_>> for Shown {
+    fn from(frame: &headway_sim::moving_block::Frame<'_>) -> Shown {
+        let (places, n) = (frame.ring.positions(), frame.ring.processes());
+        let dot = |(token, (from, &resting)): (usize, (&usize, &bool))| Dot {
+            process: from % n,
+            token,
+            resting,
+        };
+        Shown {
+            round: frame.round,
+            tokens: places
+                .iter()
+                .zip(frame.rested)
+                .enumerate()
+                .map(dot)
+                .collect(),
+            closest: (places.len() > 1).then(|| frame.ring.closest().max(0) as u64),
+            legitimate: frame.legitimate,
+            fault: frame.fault.map(ToString::to_string),
+        }
+    }
 }
 
 /// How processes are mapped to columns of characters.
@@ -100,39 +129,39 @@ impl Diagram {
             delays,
             max_rows: max_rows.max(6),
             follow_up: 0,
-            settled: false,
+            legitimate: false,
             rows: Vec::new(),
         }
     }
 
-    /// Shows the diagram a state. `event` is a fault's name.
-    pub(crate) fn observe(&mut self, state: &Shown<'_>) {
-        let becomes_legitimate = state.settled && !self.settled;
-        self.settled = state.settled;
-        let remark = match (&state.event, becomes_legitimate) {
-            (Some(event), _) => Some((format!("fault {event}"), false)),
-            (None, true) => Some((state.settled_word.to_owned(), true)),
+    /// Shows the diagram a state.
+    pub(crate) fn observe(&mut self, state: &Shown) {
+        let becomes_legitimate = state.legitimate && !self.legitimate;
+        self.legitimate = state.legitimate;
+        let remark = match (&state.fault, becomes_legitimate) {
+            (Some(fault), _) => Some((format!("fault {fault}"), false)),
+            (None, true) => Some(("legitimate".to_owned(), true)),
             (None, false) => None,
         };
         if remark.is_some() {
             self.follow_up = FOLLOW_UP;
         } else if self.follow_up > 0 {
             self.follow_up -= 1;
-        } else if self.settled || self.rows.len() >= self.max_rows {
+        } else if self.legitimate || self.rows.len() >= self.max_rows {
             return;
         }
         self.push(state, remark);
     }
 
     /// Shows the diagram a state that is to be seen in any case.
-    pub(crate) fn show(&mut self, state: &Shown<'_>) {
+    pub(crate) fn show(&mut self, state: &Shown) {
         self.push(state, None);
     }
 
-    fn push(&mut self, state: &Shown<'_>, remark: Option<(String, bool)>) {
+    fn push(&mut self, state: &Shown, remark: Option<(String, bool)>) {
         self.rows.push(Row {
             round: state.round,
-            cells: self.columns.cells(state.tokens),
+            cells: self.columns.cells(&state.tokens),
             closest: state.closest,
             remark,
         });

@@ -80,34 +80,23 @@ impl Header {
 
     /// Why results under `other` do not belong with these; `None` if they do.
     pub fn differs_from(&self, other: &Header) -> Option<String> {
-        let rows = |header: &Header| match header.sample_rows {
-            true => "samples".to_owned(),
-            false => "cells".to_owned(),
+        let told = |header: &Header| {
+            let rows = match header.sample_rows {
+                true => "samples",
+                false => "cells",
+            };
+            [
+                ("sweep", header.sweep.clone()),
+                ("version", header.headway.clone()),
+                ("seed", header.seed.to_string()),
+                ("number of samples", header.samples.to_string()),
+                ("measures", header.measures.join(", ")),
+                ("kind of rows", rows.to_owned()),
+                ("grid (by its fingerprint)", header.fingerprint.clone()),
+            ]
         };
-        let mine_and_theirs = [
-            ("sweep", &self.sweep, &other.sweep),
-            ("version", &self.headway, &other.headway),
-            ("seed", &self.seed.to_string(), &other.seed.to_string()),
-            (
-                "number of samples",
-                &self.samples.to_string(),
-                &other.samples.to_string(),
-            ),
-            (
-                "measures",
-                &self.measures.join(", "),
-                &other.measures.join(", "),
-            ),
-            ("kind of rows", &rows(self), &rows(other)),
-            (
-                "grid (by its fingerprint)",
-                &self.fingerprint,
-                &other.fingerprint,
-            ),
-        ]
-        .map(|(what, mine, theirs)| (what, mine.clone(), theirs.clone()));
-        let differing = mine_and_theirs.into_iter().find(|(_, a, b)| a != b)?;
-        let (what, mine, theirs) = differing;
+        let mut both = told(self).into_iter().zip(told(other));
+        let ((what, mine), (_, theirs)) = both.find(|(mine, theirs)| mine != theirs)?;
         Some(format!("its {what} is {theirs}, not {mine}"))
     }
 }

@@ -134,7 +134,8 @@ fn read(given: &NetworkFile, request: &WalkRequest, limits: &Limits) -> Result<W
         ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "network_file", message).at("file")
     };
     let format = Format::of_path(Path::new(&given.name)).ok_or_else(|| {
-        let endings = Format::ALL.map(|format| format!(".{format}")).join(", ");
+        let endings: Vec<String> = Format::ALL.iter().map(|it| format!(".{it}")).collect();
+        let endings = endings.join(", ");
         wrong(format!("expected a name that ends in one of {endings}"))
     })?;
     // A walk file is told from a network in JSON by what it says it is.

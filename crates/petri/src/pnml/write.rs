@@ -242,7 +242,7 @@ struct Ids {
     net: String,
     page: String,
     arc_prefix: String,
-    /// Replacements for places, transitions and arcs; empty when all are fine.
+    /// Replacements for places, transitions and arcs, unless all are fine.
     replaced: Option<Replaced>,
 }
 
@@ -306,15 +306,17 @@ impl Ids {
         }
     }
 
-    fn place<'a>(&'a self, net: &'a Net, place: usize) -> Cow<'a, str> {
+    fn place<'a>(&'a self, net: &'a Net, place: usize) -> &'a str {
         let replaced = self.replaced.as_ref();
-        Cow::Borrowed(replaced.map_or_else(|| net.place_id(place), |r| &r.places[place]))
+        replaced.map_or_else(|| net.place_id(place), |r| &r.places[place])
     }
 
-    fn transition<'a>(&'a self, net: &'a Net, transition: usize) -> Cow<'a, str> {
+    fn transition<'a>(&'a self, net: &'a Net, transition: usize) -> &'a str {
         let replaced = self.replaced.as_ref();
-        let own = || net.transition_id(transition);
-        Cow::Borrowed(replaced.map_or_else(own, |r| &r.transitions[transition]))
+        replaced.map_or_else(
+            || net.transition_id(transition),
+            |r| &r.transitions[transition],
+        )
     }
 
     fn arc(&self, text: &mut String, net: &Net, arc: usize) {
@@ -328,26 +330,12 @@ impl Ids {
     }
 }
 
-/// Text as it is written in elements and attributes.
+/// Text as it is written in elements and attributes; mostly as it is.
 fn escape(text: &str) -> Cow<'_, str> {
-    const SPECIAL: [(char, &str); 5] = [
-        ('<', "&lt;"),
-        ('>', "&gt;"),
-        ('&', "&amp;"),
-        ('\'', "&apos;"),
-        ('"', "&quot;"),
-    ];
-    if !text.contains(['<', '>', '&', '\'', '"']) {
-        return Cow::Borrowed(text);
+    match text.contains(['<', '>', '&', '"']) {
+        true => Cow::Owned(headway_draw::escape::xml(text)),
+        false => Cow::Borrowed(text),
     }
-    let mut escaped = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        match SPECIAL.iter().find(|(special, _)| *special == character) {
-            Some((_, entity)) => escaped.push_str(entity),
-            None => escaped.push(character),
-        }
-    }
-    Cow::Owned(escaped)
 }
 
 /// A name without a colon, as XML ids have to be. Letters beyond ASCII count as

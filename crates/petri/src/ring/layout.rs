@@ -51,19 +51,31 @@ pub(super) fn draw(net: &mut Net, ring: &Ring) {
         }
         let hub = on_major(half_step, minor_radius + STAND_OFF);
         let joint_angle = TAU * half_step as f64 / (2 * processes) as f64 + TAU / 4.0;
-        let around = |quarter_steps: usize| {
-            let turn = TAU * quarter_steps as f64 / (2 * hops) as f64;
-            at(hub.x, hub.y, minor_radius, joint_angle - turn)
-        };
-        // From the joint backwards: the place that feeds it comes first.
-        for step in 0..hops {
-            net.set_place_position(place + step, Some(around(2 * step + 1)));
-            if step > 0 {
-                net.set_transition_position(inner + step - 1, Some(around(2 * step)));
-            }
-        }
+        minor_ring(net, hops, (place, inner), hub, minor_radius, joint_angle);
         place += hops;
         inner += hops - 1;
+    }
+}
+
+/// A minor ring around its hub, from the first place and the first inner transition on; the
+/// joint is at an angle. From there backwards: the place that feeds it comes first.
+pub(crate) fn minor_ring(
+    net: &mut Net,
+    hops: usize,
+    (place, inner): (usize, usize),
+    hub: Position,
+    radius: f64,
+    joint_angle: f64,
+) {
+    let around = |half_steps: usize| {
+        let turn = TAU * half_steps as f64 / (2 * hops) as f64;
+        Some(at(hub.x, hub.y, radius, joint_angle - turn))
+    };
+    for step in 0..hops {
+        net.set_place_position(place + step, around(2 * step + 1));
+        if step > 0 {
+            net.set_transition_position(inner + step - 1, around(2 * step));
+        }
     }
 }
 

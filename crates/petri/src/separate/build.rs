@@ -7,7 +7,7 @@ use headway_core::bound;
 
 use super::{Method, NoBound, NotSeparable, Request, Separated};
 use crate::net::{Adjacency, Direction, Marking, Net, Position};
-use crate::ring::add_minor_ring;
+use crate::ring::{add_minor_ring, layout::minor_ring};
 
 /// Adds control to a net.
 ///
@@ -273,20 +273,14 @@ fn draw_minor_ring(
         x: joint.x + (radius + 24.0) * angle.cos(),
         y: joint.y + (radius + 24.0) * angle.sin(),
     };
-    let around = |half_steps: usize| {
-        let turn = angle + TAU / 2.0 - TAU * half_steps as f64 / (2 * hops) as f64;
-        let tenth = |value: f64| (value * 10.0).round() / 10.0;
-        Some(Position {
-            x: tenth(hub.x + radius * turn.cos()),
-            y: tenth(hub.y + radius * turn.sin()),
-        })
-    };
-    for step in 0..hops {
-        net.set_place_position(first + step, around(2 * step + 1));
-        if step > 0 {
-            net.set_transition_position(first_inner + step - 1, around(2 * step));
-        }
-    }
+    minor_ring(
+        net,
+        hops,
+        (first, first_inner),
+        hub,
+        radius,
+        angle + TAU / 2.0,
+    );
 }
 
 /// Ids that begin with nothing that the plant has.

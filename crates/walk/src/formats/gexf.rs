@@ -25,8 +25,7 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
         }
     }
     for edge in document.elements("edge") {
-        let end = |name| builder.known(name, document.required(edge, name)?, document.line(edge));
-        let (source, target) = (end("source")?, end("target")?);
+        let (source, target) = document.ends(edge, &builder)?;
         let default = document.graph_of(edge)?.attribute("defaultedgetype");
         let directed = match edge.attribute("type").or(default) {
             Some("directed") => true,

@@ -47,8 +47,7 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
         }
     }
     for edge in document.elements("edge") {
-        let end = |name| builder.known(name, document.required(edge, name)?, document.line(edge));
-        let (source, target) = (end("source")?, end("target")?);
+        let (source, target) = document.ends(edge, &builder)?;
         let default = document.graph_of(edge)?.attribute("edgedefault");
         let directed = match (edge.attribute("directed"), default) {
             (Some("true"), _) | (None, Some("directed")) => true,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use strum::VariantArray;
 use thiserror::Error;
 
 use crate::conflicts::ConflictsError;
@@ -21,7 +22,7 @@ mod pajek;
 mod xml;
 
 /// How a network is written down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub enum Format {
     /// GraphML, an XML vocabulary.
     Graphml,
@@ -47,18 +48,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 10] = [
-        Format::Graphml,
-        Format::Dot,
-        Format::Edges,
-        Format::NodeLink,
-        Format::Gml,
-        Format::Gexf,
-        Format::Pajek,
-        Format::Graph6,
-        Format::Adjacency,
-        Format::MatrixMarket,
-    ];
+    pub const ALL: &[Format] = Format::VARIANTS;
 
     /// Those that can be written.
     pub const WRITTEN: [Format; 4] = [
@@ -89,11 +79,17 @@ impl Format {
         self.names()[0]
     }
 
+    /// All names, with commas.
+    pub fn list() -> String {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        names.join(", ")
+    }
+
     /// The format that a file's ending tells.
     pub fn of_path(path: &Path) -> Option<Format> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         let fits = |format: &Format| format.names().contains(&ending.as_str());
-        Format::ALL.into_iter().find(fits)
+        Format::ALL.iter().copied().find(fits)
     }
 
     /// The network that a text describes.
@@ -159,15 +155,10 @@ impl FromStr for Format {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Format, String> {
-        Format::ALL
-            .into_iter()
-            .find(|format| format.name() == text)
-            .ok_or_else(|| {
-                format!(
-                    "expected one of {}",
-                    Format::ALL.map(Format::name).join(", ")
-                )
-            })
+        let found = Format::ALL.iter().find(|format| format.name() == text);
+        found
+            .copied()
+            .ok_or(format!("expected one of {}", Format::list()))
     }
 }
 

@@ -2,6 +2,7 @@
 //! names are compared.
 
 use super::ReadError;
+use crate::network::{Builder, Node};
 
 pub(super) type Element<'a> = roxmltree::Node<'a, 'a>;
 
@@ -40,6 +41,16 @@ impl<'a> Document<'a> {
         edge.ancestors()
             .find(|ancestor| is(*ancestor, "graph"))
             .ok_or_else(|| self.wrong(edge, "this <edge> is outside of the <graph>"))
+    }
+
+    /// The nodes that an edge joins, which must be there.
+    pub(super) fn ends(
+        &self,
+        edge: Element<'_>,
+        nodes: &Builder,
+    ) -> Result<(Node, Node), ReadError> {
+        let end = |name| nodes.known(name, self.required(edge, name)?, self.line(edge));
+        Ok((end("source")?, end("target")?))
     }
 
     pub(super) fn required<'d>(

@@ -158,36 +158,24 @@ pub fn lower(conflicts: &Conflicts, stop: &AtomicBool) -> Bound {
         bound.raise(others.div_ceil(2), || near(member, 1, others));
     }
     let mut seen = vec![u32::MAX; count];
-    let mut steps = MAX_STEPS;
     let each = conflicts.len() + 2 * conflicts.pairs();
-    for (round, member) in (0..).zip(members) {
-        let left = steps.checked_sub(each);
-        let Some(left) = left.filter(|_| !stop.load(Ordering::Relaxed)) else {
-            return bound;
-        };
-        steps = left;
+    let go_on = |round: &u32| {
+        (*round as usize + 1).saturating_mul(each) <= MAX_STEPS && !stop.load(Ordering::Relaxed)
+    };
+    for (round, member) in (0..).zip(members).take_while(|(round, _)| go_on(round)) {
         layers(conflicts, &[member], &mut seen, round, |radius, size| {
             let others = size - 1;
             let hops = others.div_ceil(2 * radius as usize);
             bound.raise(hops, || near(member, radius, others));
         });
     }
-    for (round, group) in (count as u32..).zip(groups) {
-        let left = steps.checked_sub(each);
-        let Some(left) = left.filter(|_| !stop.load(Ordering::Relaxed)) else {
-            return bound;
-        };
-        steps = left;
-        layers(
-            conflicts,
-            &group.members,
-            &mut seen,
-            round,
-            |radius, size| {
-                let hops = (size - 1).div_ceil(2 * radius as usize + 1);
-                bound.raise(hops.min(all_round(group)), || reason(group, radius, size));
-            },
-        );
+    let groups = (count as u32..).zip(groups);
+    for (round, group) in groups.take_while(|(round, _)| go_on(round)) {
+        let members = &group.members;
+        layers(conflicts, members, &mut seen, round, |radius, size| {
+            let hops = (size - 1).div_ceil(2 * radius as usize + 1);
+            bound.raise(hops.min(all_round(group)), || reason(group, radius, size));
+        });
     }
     bound
 }

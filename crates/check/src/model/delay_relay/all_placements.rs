@@ -2,7 +2,7 @@
 
 use super::Instance;
 use super::report::by_own_engines;
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
 use crate::model::Search;
 use crate::report::{Figure, Report};
@@ -32,7 +32,7 @@ pub struct AllPlacements {
 /// # Errors
 ///
 /// As [`check`](super::check); also with more than 24 processes.
-pub fn check_all(settings: &AllPlacements, limits: Limits, control: &Control) -> Result<Report> {
+pub fn check_all(settings: &AllPlacements, control: &Control) -> Result<Report> {
     let (processes, tokens) = (settings.processes, settings.tokens);
     let (separation, search) = (settings.separation, settings.search);
     TooLarge::bound("processes with all placements of delays", processes, 24)?;
@@ -41,7 +41,7 @@ pub fn check_all(settings: &AllPlacements, limits: Limits, control: &Control) ->
     for set in (1..1_u64 << processes).filter(|&set| is_first_rotation(set, processes)) {
         placements += 1;
         let instance = Instance::with_delays(processes, tokens, separation, bits(set))?;
-        let report = by_own_engines(&instance, search, limits, control)?;
+        let report = by_own_engines(&instance, search, control)?;
         total = Some(match total {
             None => report,
             Some(total) => combine(total, report),

@@ -59,7 +59,7 @@ use rayon::prelude::*;
 
 use super::Instance;
 use super::reduced::{Count, ReducedAnswer};
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::Result;
 use crate::placements;
 
@@ -92,16 +92,16 @@ pub fn applies(instance: &Instance) -> bool {
 /// # Panics
 ///
 /// Unless [`applies`].
-pub fn explore(instance: &Instance, limits: Limits, control: &Control) -> Result<ReducedAnswer> {
+pub fn explore(instance: &Instance, control: &Control) -> Result<ReducedAnswer> {
     assert!(applies(instance), "a feasible ring of delays");
     let sizes = Sizes::new(instance);
     // All rings in units of the counters that no record reads.
     let all = placements::count(2 * sizes.n, sizes.m)
         * BigUint::from(sizes.d).pow((sizes.m * sizes.width) as u32);
     if all.bits() < 128 {
-        explore_counting::<u128>(instance, sizes, limits, control)
+        explore_counting::<u128>(instance, sizes, control)
     } else {
-        explore_counting::<BigUint>(instance, sizes, limits, control)
+        explore_counting::<BigUint>(instance, sizes, control)
     }
 }
 
@@ -143,13 +143,12 @@ impl Sizes {
 fn explore_counting<C: Count>(
     instance: &Instance,
     sizes: Sizes,
-    limits: Limits,
     control: &Control,
 ) -> Result<ReducedAnswer> {
     let states = instance.states();
     let by_gaps = gaps::check(instance);
-    let settled = count::<C>(sizes, Until::Legitimate, limits, control)?;
-    let at_rest = count::<C>(sizes, Until::Moving, limits, control)?;
+    let settled = count::<C>(sizes, Until::Legitimate, control)?;
+    let at_rest = count::<C>(sizes, Until::Moving, control)?;
     for found in [&settled, &at_rest] {
         assert_eq!(
             found.by_time.last(),
@@ -215,19 +214,14 @@ struct Counted {
     profiles: u64,
 }
 
-fn count<C: Count>(
-    sizes: Sizes,
-    until: Until,
-    limits: Limits,
-    control: &Control,
-) -> Result<Counted> {
+fn count<C: Count>(sizes: Sizes, until: Until, control: &Control) -> Result<Counted> {
     let cuts: Vec<(usize, usize)> = (1..=sizes.width)
         .flat_map(|length| (1..=sizes.d).map(move |height| (length, height)))
         .collect();
     control.begin(cuts.len() as u64 * sizes.m as u64);
     let found = cuts
         .par_iter()
-        .map(|&(length, height)| Cut::<C>::new(sizes, until, length, height).run(limits, control))
+        .map(|&(length, height)| Cut::<C>::new(sizes, until, length, height).run(control))
         .collect::<Result<Vec<_>>>()?;
     let factor = BigUint::from(sizes.d).pow((sizes.n - sizes.m * sizes.width) as u32) * sizes.n;
     let mut by_time = vec![BigUint::ZERO; sizes.times];

@@ -42,7 +42,7 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use super::{Instance, MAX_PROCESSES};
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::placements::{self, Placements};
 
@@ -101,13 +101,13 @@ pub struct ReducedAnswer {
 ///
 /// [`CheckError::TooLarge`] before it starts, [`CheckError::Interrupted`] when
 /// stopped.
-pub fn explore(instance: &Instance, limits: Limits, control: &Control) -> Result<ReducedAnswer> {
+pub fn explore(instance: &Instance, control: &Control) -> Result<ReducedAnswer> {
     if instance.tokens() == 0 {
         return Err(CheckError::settings(
             "delay-relay needs at least one token: without any, every state is legitimate",
         ));
     }
-    size::admit(instance, limits)?;
+    size::admit(instance, control.limits)?;
     // Nothing counts more than all states.
     if u128::try_from(instance.states()).is_ok() {
         explore_counting::<u128>(instance, control)
@@ -145,9 +145,7 @@ fn explore_counting<C: Count>(instance: &Instance, control: &Control) -> Result<
             }
         })
         .reduce(Tally::default, Tally::merge);
-    if control.stopped() {
-        return Err(CheckError::interrupted(control, tally.known()));
-    }
+    control.go_on(|| tally.known())?;
     Ok(tally.answer(instance.states()))
 }
 

@@ -5,7 +5,7 @@ use headway_core::{Configuration, Process, Ring};
 
 use super::reduced::{self, REDUCTIONS, ReducedAnswer};
 use super::{Explicit, Instance, piles, show};
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::Result;
 use crate::function;
 use crate::model::Search;
@@ -18,10 +18,9 @@ const NAME: &str = "delay-relay";
 /// Checks one instance: by cases, or state by state.
 ///
 /// ```
-/// use headway_check::{Control, Limits, Search, model::delay_relay::{self, Instance}};
+/// use headway_check::{Control, Search, model::delay_relay::{self, Instance}};
 /// let ring = Instance::uniform(6, 2, 3).unwrap();
-/// let (limits, control) = (Limits::default(), Control::default());
-/// let report = delay_relay::check(&ring, Search::Reduced, limits, &control).unwrap();
+/// let report = delay_relay::check(&ring, Search::Reduced, &Control::default()).unwrap();
 /// assert!(report.all_hold());
 /// assert_eq!(report.states, 56_862_u32.into());
 /// ```
@@ -29,13 +28,8 @@ const NAME: &str = "delay-relay";
 /// # Errors
 ///
 /// When the instance is too large, or when stopped.
-pub fn check(
-    instance: &Instance,
-    search: Search,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report> {
-    let own = by_own_engines(instance, search, limits, control);
+pub fn check(instance: &Instance, search: Search, control: &Control) -> Result<Report> {
+    let own = by_own_engines(instance, search, control);
     if search == Search::EveryState || !instance.feasible() {
         return own;
     }
@@ -53,23 +47,22 @@ pub fn check(
         ],
         scheduler: None,
     };
-    built_in::or_by_diagrams(own, &file, limits, control)
+    built_in::or_by_diagrams(own, &file, control)
 }
 
 /// Without decision diagrams.
 pub(super) fn by_own_engines(
     instance: &Instance,
     search: Search,
-    limits: Limits,
     control: &Control,
 ) -> Result<Report> {
     match search {
         Search::Reduced => {
             let (answer, reductions) = if piles::applies(instance) {
                 let reductions = vec![REDUCTIONS[0], REDUCTIONS[1], piles::REDUCTION];
-                (piles::explore(instance, limits, control)?, reductions)
+                (piles::explore(instance, control)?, reductions)
             } else {
-                let answer = reduced::explore(instance, limits, control)?;
+                let answer = reduced::explore(instance, control)?;
                 (answer, REDUCTIONS.to_vec())
             };
             let reductions = reductions.into_iter().map(str::to_owned).collect();
@@ -81,7 +74,7 @@ pub(super) fn by_own_engines(
         Search::EveryState => {
             let model = Explicit::new(instance.clone())?;
             let start = |rank| Some(configuration(instance, model.processes(&model.state(rank))));
-            function::report(&model, NAME, instance.to_string(), limits, control, start)
+            function::report(&model, NAME, instance.to_string(), control, start)
         }
     }
 }

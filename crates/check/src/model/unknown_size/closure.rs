@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 
 use super::UnknownSize;
 use super::case::hops_to;
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::report::Trace;
 
@@ -14,10 +14,12 @@ pub(super) struct Closure {
     pub(super) violation: Option<Trace>,
 }
 
-pub(super) fn check(model: &UnknownSize, limits: Limits, control: &Control) -> Result<Closure> {
+pub(super) fn check(model: &UnknownSize, control: &Control) -> Result<Closure> {
     let n = model.ring.len();
     let rotations = n as u64 * model.ring.measurers().count() as u64;
-    limits.admit_work(BigUint::from(model.different_locals()) * rotations)?;
+    control
+        .limits
+        .admit_work(BigUint::from(model.different_locals()) * rotations)?;
     let mut closure = Closure {
         legitimate: BigUint::ZERO,
         violation: None,
@@ -35,12 +37,7 @@ pub(super) fn check(model: &UnknownSize, limits: Limits, control: &Control) -> R
         let mut product = BigUint::from(1_u32);
         for measurer in model.ring.measurers() {
             control.advance(1);
-            if control.stopped() {
-                return Err(CheckError::interrupted(
-                    control,
-                    "closure was not decided".to_owned(),
-                ));
-            }
+            control.go_on(|| "closure was not decided")?;
             product *= model.legitimate_locals(&tokens, measurer, &mut closure.violation);
         }
         closure.legitimate += product;

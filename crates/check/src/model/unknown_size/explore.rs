@@ -6,8 +6,8 @@ use headway_core::{Configuration, Program};
 
 use super::case::{Case, Choice, hops_to};
 use super::{MAX_PROCESSES, UnknownSize};
-use crate::control::{Control, Limits};
-use crate::error::{CheckError, Result};
+use crate::control::Control;
+use crate::error::Result;
 
 /// What was found.
 pub(super) struct Found {
@@ -44,7 +44,7 @@ struct Step {
     rounds: u32,
 }
 
-pub(super) fn explore(model: &UnknownSize, limits: Limits, control: &Control) -> Result<Found> {
+pub(super) fn explore(model: &UnknownSize, control: &Control) -> Result<Found> {
     let mut exploration = Exploration {
         model,
         rounds: HashMap::new(),
@@ -56,7 +56,7 @@ pub(super) fn explore(model: &UnknownSize, limits: Limits, control: &Control) ->
         if !model.represents(&start) {
             continue;
         }
-        let rounds = exploration.follow(start, limits, control)?;
+        let rounds = exploration.follow(start, control)?;
         if slowest.is_none_or(|(most, _)| rounds > most) {
             slowest = Some((rounds, start));
         }
@@ -87,14 +87,14 @@ impl UnknownSize {
 }
 
 impl Exploration<'_> {
-    fn follow(&mut self, start: Case, limits: Limits, control: &Control) -> Result<u32> {
+    fn follow(&mut self, start: Case, control: &Control) -> Result<u32> {
         let mut path = Vec::new();
         let mut result = self.enter(start, &mut path);
         let mut steps = 0_u64;
         while let Some(step) = path.last_mut() {
             steps += 1;
             if steps.is_multiple_of(1 << 16) {
-                self.check_limits(limits, control)?;
+                self.check_limits(control)?;
                 continue;
             }
             if let Some(rounds) = result.take() {
@@ -154,14 +154,11 @@ impl Exploration<'_> {
         None
     }
 
-    fn check_limits(&self, limits: Limits, control: &Control) -> Result<()> {
+    fn check_limits(&self, control: &Control) -> Result<()> {
         let cases = self.rounds.len() as u64;
         control.advance(1 << 16);
-        if control.stopped() {
-            let known = format!("{cases} cases without a run that never settles");
-            return Err(CheckError::interrupted(control, known));
-        }
-        Ok(limits.admit(cases, 3 * size_of::<Case>() as u64)?)
+        control.go_on(|| format!("{cases} cases without a run that never settles"))?;
+        Ok(control.limits.admit(cases, 3 * size_of::<Case>() as u64)?)
     }
 
     /// The run of a case that takes so many rounds.

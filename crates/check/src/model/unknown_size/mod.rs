@@ -24,7 +24,7 @@ use headway_core::program::Counts;
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
 use num_bigint::BigUint;
 
-use crate::control::{Control, Limits};
+use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::model::measure;
 use crate::placements::Placements;
@@ -81,8 +81,8 @@ pub type Round = fn(Program, Process, Measuring, u32, Counts) -> (Process, Measu
 /// # Errors
 ///
 /// When a setting is out of its range; when too large, or when stopped.
-pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<Report> {
-    check_with(settings, Program::measuring_round, limits, control)
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
+    check_with(settings, Program::measuring_round, control)
 }
 
 /// The same for another rule in the same variables.
@@ -90,15 +90,10 @@ pub fn check(settings: &Settings, limits: Limits, control: &Control) -> Result<R
 /// # Errors
 ///
 /// As [`check`].
-pub fn check_with(
-    settings: &Settings,
-    round: Round,
-    limits: Limits,
-    control: &Control,
-) -> Result<Report> {
+pub fn check_with(settings: &Settings, round: Round, control: &Control) -> Result<Report> {
     let model = UnknownSize::new(settings, round)?;
-    let closure = closure::check(&model, limits, control)?;
-    let found = explore::explore(&model, limits, control)?;
+    let closure = closure::check(&model, control)?;
+    let found = explore::explore(&model, control)?;
     let lasso = found.lasso.as_ref();
     let blamed = lasso.map(|(cycle, _)| model.blame(cycle));
     let lasso = lasso.map(|(cycle, start)| model.trace(cycle, Some(0), Some(start.clone())));

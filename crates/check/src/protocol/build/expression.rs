@@ -185,10 +185,7 @@ impl Builder<'_> {
         if self.variables[index].truth {
             return binary(Binary::Equal, Node::Variable(index), Node::Number(1));
         }
-        Typed {
-            node: Node::Variable(index),
-            truth: false,
-        }
+        numeric(Node::Variable(index))
     }
 
     /// The process whose number an expression is.
@@ -239,30 +236,21 @@ impl Builder<'_> {
         if self.variables[of(0)].truth {
             return Ok(binary(Binary::Equal, chosen, Node::Number(1)));
         }
-        Ok(Typed {
-            node: chosen,
-            truth: false,
-        })
+        Ok(numeric(chosen))
     }
 
     fn call(&self, place: Place, name: &str, arguments: &[Expr], scope: &Scope) -> Result<Typed> {
-        let many = match name {
-            "min" => Some(Many::Min),
-            "max" => Some(Many::Max),
-            _ => None,
-        };
-        if let Some(many) = many {
+        if let "min" | "max" = name {
+            let many = if name == "min" { Many::Min } else { Many::Max };
             let all = arguments
                 .iter()
                 .map(|argument| self.number(argument, scope));
-            let node = Node::many(many, all.collect::<Result<_>>()?);
-            return Ok(Typed { node, truth: false });
+            return Ok(numeric(Node::many(many, all.collect::<Result<_>>()?)));
         }
         if let ("abs", [argument]) = (name, arguments) {
             let value = self.number(argument, scope)?;
             let minus = binary(Binary::Subtract, Node::Number(0), value.clone()).node;
-            let node = Node::many(Many::Max, vec![value, minus]);
-            return Ok(Typed { node, truth: false });
+            return Ok(numeric(Node::many(Many::Max, vec![value, minus])));
         }
         if let ("distance", [a, b]) = (name, arguments) {
             let (a, b) = (self.numbered(a, scope)?, self.numbered(b, scope)?);
@@ -379,10 +367,11 @@ impl Builder<'_> {
 }
 
 pub(super) fn number(value: i32) -> Typed {
-    Typed {
-        node: Node::Number(value),
-        truth: false,
-    }
+    numeric(Node::Number(value))
+}
+
+fn numeric(node: Node) -> Typed {
+    Typed { node, truth: false }
 }
 
 fn truth(node: Node) -> Typed {

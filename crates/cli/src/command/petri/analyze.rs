@@ -13,7 +13,7 @@ use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, whole_number};
 use crate::interrupt::is_stopped;
 use crate::report::progress::Progress;
-use crate::report::style::{DIM, HEADING, tick};
+use crate::report::style::{DIM, HEADING, verdict};
 use crate::report::{count, print};
 
 mod behaviour;
@@ -215,7 +215,7 @@ fn write_transient(out: &mut dyn Write, found: &Analysis) -> std::io::Result<()>
 }
 
 fn row(out: &mut dyn Write, holds: Option<bool>, what: &str, why: &str) -> std::io::Result<()> {
-    let mark = holds.map_or_else(|| format!("{DIM}?{DIM:#}"), tick);
+    let mark = verdict(holds);
     let why = match (holds, why) {
         (None, "") => "not decided".to_owned(),
         (_, why) => why.to_owned(),

@@ -14,6 +14,7 @@ use super::order::HELP;
 use super::session::{Place, SAMPLE, Session, letter};
 use crate::failure::Failure;
 use crate::interrupt::stopped;
+use crate::report::style::TOKENS;
 
 /// The screen is drawn this often.
 const DRAW: Duration = Duration::from_millis(66);
@@ -173,17 +174,9 @@ fn cell(place: Place) -> Span<'static> {
         Place::Unsettled => Style::new().fg(Color::Yellow),
         Place::Dead => Style::new().fg(Color::Red),
         Place::Permit(token) => {
-            let colours = [
-                Color::Red,
-                Color::Blue,
-                Color::Green,
-                Color::Magenta,
-                Color::Yellow,
-                Color::Cyan,
-            ];
-            Style::new()
-                .fg(colours[token as usize % colours.len()])
-                .add_modifier(Modifier::BOLD)
+            let colour = TOKENS[token as usize % TOKENS.len()];
+            let style = Style::new().fg(Color::Indexed(colour as u8));
+            style.add_modifier(Modifier::BOLD)
         }
     };
     Span::styled(letter(place).to_string(), style)

@@ -328,11 +328,17 @@ impl Session {
 
     /// Stops the ring and sums up.
     pub(super) fn finish(mut self) -> Summary {
-        self.nodes = self.ring.sample();
-        let title = self.title();
-        let elapsed = self.now();
+        let nodes = self.ring.sample();
+        let (title, elapsed) = (self.title(), self.now());
         self.ring.stop();
-        Summary::new(&self.ring, &self.nodes, title, elapsed, self.events)
+        Summary {
+            title,
+            observer: self.ring.observer().clone(),
+            ring: self.ring,
+            nodes,
+            elapsed,
+            events: self.events,
+        }
     }
 }
 

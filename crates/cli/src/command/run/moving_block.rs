@@ -21,8 +21,6 @@ use crate::report::{count, json, print_json, try_next};
 /// Every process acts four times a round, and a round is a shuffle of that.
 const MAX_PROCESSES: u64 = 100_000;
 
-const WORD: &str = "legitimate";
-
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let run = read(args)?;
     if !run.feasible() {
@@ -196,34 +194,12 @@ fn follow(
     following.end(outcome)
 }
 
-fn dots(frame: &Frame<'_>) -> Vec<Dot> {
-    let places = frame.ring.positions().iter().zip(frame.rested).enumerate();
-    let dot = |(token, (from, &resting)): (usize, (&usize, &bool))| Dot {
-        process: from % frame.ring.processes(),
-        token,
-        resting,
-    };
-    places.map(dot).collect()
-}
-
-fn closest(frame: &Frame<'_>) -> Option<u64> {
-    let several = frame.ring.positions().len() > 1;
-    several.then(|| frame.ring.closest().max(0) as u64)
-}
-
 fn in_text(run: &MovingBlockRun) -> Result<Outcome, Failure> {
     let (columns, rows) = style::screen();
     let rows_left = rows.saturating_sub(text::LINES);
     let mut diagram = Diagram::new(vec![false; run.processes], columns, rows_left);
     let outcome = follow(run, |frame| {
-        diagram.observe(&Shown {
-            round: frame.round,
-            tokens: &dots(frame),
-            closest: closest(frame),
-            settled: frame.legitimate,
-            settled_word: WORD,
-            event: frame.fault.map(ToString::to_string),
-        });
+        diagram.observe(&frame.into());
         Ok(())
     })?;
     let mut out = anstream::stdout().lock();
@@ -243,24 +219,12 @@ fn in_text(run: &MovingBlockRun) -> Result<Outcome, Failure> {
 }
 
 fn summary(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io::Result<()> {
-    let (good, bad) = (style::GOOD, style::BAD);
     let proved = match worst(run) {
-        Some(worst) => format!("; proved: {worst} at most from any state, in any order"),
-        None => String::new(),
+        Some(worst) => format!("; proved: {worst} at most from any state, in any order."),
+        None => ".".to_owned(),
     };
-    match outcome.legitimate_at {
-        Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{proved}.")?,
-        Some(round) => writeln!(
-            out,
-            "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{proved}."
-        )?,
-        None => writeln!(
-            out,
-            "{bad}Not legitimate{bad:#} in {}{proved}.",
-            count(outcome.rounds, "round")
-        )?,
-    }
-    text::smallest_distances(out, run.separation, outcome)
+    text::legitimate(out, outcome, &proved)?;
+    text::distances(out, run.separation, outcome)
 }
 
 fn verdicts(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io::Result<()> {
@@ -322,7 +286,7 @@ fn in_csv(run: &MovingBlockRun) -> Result<Outcome, Failure> {
             process,
             token,
             resting,
-        } in dots(frame)
+        } in Shown::from(frame).tokens
         {
             let (round, legitimate) = (frame.round, frame.legitimate);
             writeln!(out, "{round},{token},{process},{resting},{legitimate}")?;
@@ -338,16 +302,11 @@ fn record(run: &MovingBlockRun) -> Result<(Film, Outcome), Failure> {
     let outcome = run.run(|frame| {
         let remark = match frame.fault {
             Some(fault) => format!("fault {fault}"),
-            None if frame.legitimate => WORD.to_owned(),
+            None if frame.legitimate => "legitimate".to_owned(),
             None => "not legitimate yet".to_owned(),
         };
-        film.push(Scene {
-            round: frame.round,
-            tokens: dots(frame),
-            closest: closest(frame),
-            legitimate: frame.legitimate,
-            remark,
-        })
+        let shown = frame.into();
+        film.push(Scene { shown, remark })
     });
     Ok((film, outcome.map_err(Failure::new)?))
 }

@@ -46,7 +46,7 @@ pub(super) fn write(
     seen.diagram.write(out, outcome.rounds)?;
     writeln!(out)?;
     settling(out, instance, outcome)?;
-    distances(out, instance, outcome)?;
+    distances(out, instance.separation(), outcome)?;
     if let Some(beliefs) = seen.beliefs {
         believed(out, instance, beliefs)?;
     }
@@ -65,31 +65,13 @@ pub(crate) fn settling(
     instance: &Instance,
     outcome: &Outcome,
 ) -> io::Result<()> {
-    let (good, bad) = (style::GOOD, style::BAD);
     let proved = |worst: Option<u64>| match worst {
         Some(worst) => format!("; proved worst case from any state: {worst}."),
         None => ".".to_owned(),
     };
     let worst_case = instance.worst_case();
     let worst = proved(worst_case.map(|worst| worst.legitimate_at));
-    match outcome.legitimate_at {
-        Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{worst}")?,
-        Some(round) => {
-            let struck = outcome.recoveries.iter().map(|recovery| recovery.fault_at);
-            let struck = struck.filter(|at| (1..round).contains(at)).max();
-            let since = struck.map(|at| format!(", {} after a fault", round - at));
-            let since = since.unwrap_or_default();
-            writeln!(
-                out,
-                "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{since}{worst}"
-            )?;
-        }
-        None => writeln!(
-            out,
-            "{bad}Not legitimate{bad:#} in {}{worst}",
-            count(outcome.rounds, "round")
-        )?,
-    }
+    legitimate(out, outcome, &worst)?;
     let worst = proved(worst_case.map(|worst| worst.last_rest));
     let fault_at = outcome.recoveries.last().map_or(0, |last| last.fault_at);
     match outcome.last_rest {
@@ -109,26 +91,37 @@ pub(crate) fn settling(
     }
 }
 
-pub(crate) fn distances(
-    out: &mut impl Write,
-    instance: &Instance,
-    outcome: &Outcome,
-) -> io::Result<()> {
-    smallest_distances(out, instance.separation(), outcome)
+/// When the ring became legitimate, if it did; `proved` says what is known beforehand.
+pub(super) fn legitimate(out: &mut impl Write, outcome: &Outcome, proved: &str) -> io::Result<()> {
+    let (good, bad) = (style::GOOD, style::BAD);
+    match outcome.legitimate_at {
+        Some(0) => writeln!(out, "{good}Legitimate{good:#} from the start{proved}"),
+        Some(round) => {
+            let struck = outcome.recoveries.iter().map(|recovery| recovery.fault_at);
+            let struck = struck.filter(|at| (1..round).contains(at)).max();
+            let since = struck.map(|at| format!(", {} after a fault", round - at));
+            let since = since.unwrap_or_default();
+            writeln!(
+                out,
+                "{good}Legitimate{good:#} after round {HEADING}{round}{HEADING:#}{since}{proved}"
+            )
+        }
+        None => {
+            let rounds = count(outcome.rounds, "round");
+            writeln!(out, "{bad}Not legitimate{bad:#} in {rounds}{proved}")
+        }
+    }
 }
 
-pub(super) fn smallest_distances(
-    out: &mut impl Write,
-    separation: u32,
-    outcome: &Outcome,
-) -> io::Result<()> {
+pub(crate) fn distances(out: &mut impl Write, wanted: u32, outcome: &Outcome) -> io::Result<()> {
     let hops = |distance: Option<u64>| distance.map_or("-".to_owned(), |hops| hops.to_string());
-    writeln!(
-        out,
-        "Smallest distance between tokens: {} before, {} after; wanted {}.",
+    let (before, after) = (
         hops(outcome.min_distance_before),
         hops(outcome.min_distance_after),
-        separation
+    );
+    writeln!(
+        out,
+        "Smallest distance between tokens: {before} before, {after} after; wanted {wanted}."
     )
 }
 

@@ -26,7 +26,7 @@ pub(super) fn run(instance: &Instance, run: &Run) -> Result<Answer, Failure> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "{HEADING}{}{HEADING:#}", film.title)?;
     text::settling(&mut out, instance, &outcome)?;
-    text::distances(&mut out, instance, &outcome)?;
+    text::distances(&mut out, instance.separation(), &outcome)?;
     film.write_length(&mut out)?;
     Ok(interrupted.unwrap_or(outcome.legitimate.into()))
 }

@@ -5,7 +5,7 @@ use headway_walk::{Network, Node};
 use serde_json::{Value, json};
 
 use super::{Args, nodes, print, read_json, text};
-use crate::failure::{Answer, Failure, write_file};
+use crate::failure::{Answer, Failure, write_wanted};
 use crate::report::count;
 use crate::report::progress::Progress;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
@@ -53,9 +53,7 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
         }
     };
     let json = to_json(args, network, &rings, &timing, seed);
-    if let Some(path) = &args.output {
-        write_file(path, format!("{json:#}\n"))?;
-    }
+    write_wanted(args.output.as_ref(), || format!("{json:#}\n"))?;
     let enough = args
         .separation
         .is_none_or(|wanted| timing.distance >= wanted);

@@ -35,7 +35,13 @@ pub(super) fn write(
     writeln!(out)?;
     visits(out, network, request, found)?;
     capacity(out, json)?;
-    try_next(out, args)
+    match args.output {
+        Some(_) => Ok(()),
+        None => writeln!(
+            out,
+            "\n{DIM}Add -o walk.json, then: headway run --walk walk.json{DIM:#}"
+        ),
+    }
 }
 
 fn the_walk(
@@ -241,16 +247,6 @@ fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
             number(row, "separation_on_walk"),
             number(row, "distance_kept")
         )?;
-    }
-    Ok(())
-}
-
-fn try_next(out: &mut dyn Write, args: &Args) -> io::Result<()> {
-    if args.output.is_none() {
-        return writeln!(
-            out,
-            "\n{DIM}Add -o walk.json, then: headway run --walk walk.json{DIM:#}"
-        );
     }
     Ok(())
 }

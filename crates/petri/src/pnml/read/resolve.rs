@@ -4,6 +4,7 @@ use super::object::{Kind, Labels};
 use super::{Element, Known, PnmlError, Reading, attribute};
 use crate::net::{Direction, Marking, Net};
 
+#[derive(Default)]
 pub(super) struct Building<'a> {
     pub(super) net: Net,
     /// Which net of the document it is, from 0.
@@ -34,13 +35,7 @@ impl<'a> Building<'a> {
         Building {
             net: Net::new(id),
             number,
-            references: Vec::new(),
-            arcs: Vec::new(),
-            token_class: None,
-            capacities: Vec::new(),
-            priority: None,
-            tokens: Vec::new(),
-            queued: Vec::new(),
+            ..Building::default()
         }
     }
 
@@ -55,13 +50,8 @@ impl<'a> Building<'a> {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let kinds = [
-            Kind::Place,
-            Kind::Transition,
-            Kind::Arc,
-            Kind::ReferencePlace,
-        ];
-        kinds.into_iter().all(|kind| self.count(kind) == 0)
+        self.net.places() + self.net.transitions() + self.references.len() == 0
+            && self.count(Kind::Arc) == 0
     }
 
     /// Adds a place, which holds tokens for one round unless it says otherwise.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::stretch::{Seen, Stretches, Until};
 use super::{Count, Sizes};
-use crate::control::{Control, Limits};
-use crate::error::{CheckError, Result, TooLarge};
+use crate::control::Control;
+use crate::error::{Result, TooLarge};
 
 /// A token that can still block: its number, counted from K on, and its W.
 pub(super) type Blocker = (u8, i16);
@@ -86,7 +86,7 @@ impl<C: Count> Cut<C> {
     }
 
     /// By ties and time, how many sequences there are; and the profiles met.
-    pub(super) fn run(mut self, limits: Limits, control: &Control) -> Result<(Vec<Vec<C>>, u64)> {
+    pub(super) fn run(mut self, control: &Control) -> Result<(Vec<Vec<C>>, u64)> {
         let Sizes {
             n, m, width, times, ..
         } = self.sizes;
@@ -108,13 +108,12 @@ impl<C: Count> Cut<C> {
         let cell_bytes = 2 * (n as u64 + 1) * times as u64 * size_of::<C>() as u64;
         for placed in 0..m {
             for (profile, ways) in std::mem::take(&mut levels[placed]) {
-                if control.stopped() {
-                    let known = format!("{profiles} profiles of piles followed, no answer yet");
-                    return Err(CheckError::interrupted(control, known));
-                }
+                control
+                    .go_on(|| format!("{profiles} profiles of piles followed, no answer yet"))?;
                 profiles += 1;
                 let held: usize = levels.iter().map(HashMap::len).sum();
-                let fits = limits.memory_bytes / cell_bytes / rayon::current_num_threads() as u64;
+                let fits =
+                    control.limits.memory_bytes / cell_bytes / rayon::current_num_threads() as u64;
                 TooLarge::bound("profiles of piles", held, fits)?;
                 let ways = ways.summed(times);
                 self.close(placed, &profile, &ways, &mut done);

@@ -50,27 +50,17 @@ pub(super) fn write_text(
             shortened(&side.critical_circuit)
         }
     };
-    writeln!(out, "\n{HEADING}{:<22}before{HEADING:#}", "")?;
-    writeln!(out, "  {:<20}{}", "cycle time", cycle(before))?;
-    writeln!(out, "  {:<20}{}", "critical circuit", critical(before))?;
-    writeln!(
-        out,
-        "  {:<20}{}",
-        "separation",
-        behaviour(before, request.separation)
-    )?;
-    writeln!(out, "{HEADING}{:<22}after{HEADING:#}", "")?;
-    writeln!(out, "  {:<20}{}", "cycle time", cycle(after))?;
-    if let Err(why) = &after.cycle_time {
-        writeln!(out, "  {:<20}{DIM}{why}{DIM:#}", "")?;
+    writeln!(out)?;
+    for (when, side) in [("before", before), ("after", after)] {
+        writeln!(out, "{HEADING}{:<22}{when}{HEADING:#}", "")?;
+        writeln!(out, "  {:<20}{}", "cycle time", cycle(side))?;
+        if let ("after", Err(why)) = (when, &side.cycle_time) {
+            writeln!(out, "  {:<20}{DIM}{why}{DIM:#}", "")?;
+        }
+        writeln!(out, "  {:<20}{}", "critical circuit", critical(side))?;
+        let kept = behaviour(side, request.separation);
+        writeln!(out, "  {:<20}{kept}", "separation")?;
     }
-    writeln!(out, "  {:<20}{}", "critical circuit", critical(after))?;
-    writeln!(
-        out,
-        "  {:<20}{}",
-        "separation",
-        behaviour(after, request.separation)
-    )?;
     let bound = match &done.bound {
         Ok(round) => format!("round {round}, from any marking of the circuit and the minor rings"),
         Err(why) => format!("none: {why}"),

@@ -16,7 +16,7 @@ use ratatui::widgets::{Gauge, Paragraph};
 
 use crate::failure::Failure;
 use crate::flags::Instance;
-use crate::report::diagram::{Cell, Columns, Dot, delays, dots};
+use crate::report::diagram::{Cell, Columns, Shown, delays};
 use crate::report::style::TOKENS;
 
 /// States kept; a film of more would be nobody's.
@@ -41,10 +41,7 @@ pub(in crate::command::run) struct Film {
 }
 
 pub(in crate::command::run) struct Scene {
-    pub(in crate::command::run) round: Round,
-    pub(in crate::command::run) tokens: Vec<Dot>,
-    pub(in crate::command::run) closest: Option<u64>,
-    pub(in crate::command::run) legitimate: bool,
+    pub(in crate::command::run) shown: Shown,
     pub(in crate::command::run) remark: String,
 }
 
@@ -70,7 +67,7 @@ impl Film {
 
     /// Adds a scene. Whether the film is full.
     pub(in crate::command::run) fn push(&mut self, scene: Scene) -> ControlFlow<()> {
-        self.dots += scene.tokens.len();
+        self.dots += scene.shown.tokens.len();
         self.scenes.push(scene);
         match self.full() {
             true => ControlFlow::Break(()),
@@ -115,13 +112,8 @@ impl Film {
                     remark.push_str(&format!("; believed: {least} to {most}"));
                 }
             }
-            film.push(Scene {
-                round: frame.round,
-                tokens: dots(frame.tokens),
-                closest: frame.tokens.min_distance(),
-                legitimate: frame.legitimate,
-                remark,
-            })
+            let shown = frame.into();
+            film.push(Scene { shown, remark })
         })
         .map_err(Failure::new)?;
         Ok((film, outcome))
@@ -223,21 +215,25 @@ impl Film {
             group,
             pitch: 1,
         };
-        let round = format!("{:>width$}  ", scene.round, width = LABEL - 2);
-        let cells = columns.cells(&scene.tokens).into_iter().map(span);
+        let round = format!("{:>width$}  ", scene.shown.round, width = LABEL - 2);
+        let cells = columns.cells(&scene.shown.tokens).into_iter().map(span);
         let label = std::iter::once(round.fg(colour(scene)));
         label.chain(cells).collect::<Vec<_>>().into()
     }
 
     fn gauge(&self, scene: &Scene) -> Gauge<'static> {
-        let last = self.scenes.last().map_or(0, |scene| scene.round).max(1);
+        let last = self
+            .scenes
+            .last()
+            .map_or(0, |scene| scene.shown.round)
+            .max(1);
         let worst = match self.worst {
             Some(worst) => format!("; last rest {worst} after the start or a fault at worst"),
             None => String::new(),
         };
-        let label = format!("round {} of {last}{worst}", scene.round);
+        let label = format!("round {} of {last}{worst}", scene.shown.round);
         Gauge::default()
-            .ratio((scene.round as f64 / last as f64).clamp(0.0, 1.0))
+            .ratio((scene.shown.round as f64 / last as f64).clamp(0.0, 1.0))
             .label(label)
             .gauge_style(Style::new().fg(Color::Blue))
     }
@@ -246,7 +242,7 @@ impl Film {
 const LABEL: usize = 8;
 
 fn colour(scene: &Scene) -> Color {
-    if scene.legitimate {
+    if scene.shown.legitimate {
         Color::Green
     } else {
         Color::Red
@@ -266,7 +262,7 @@ fn span(cell: Cell) -> Span<'static> {
 }
 
 fn status(scene: &Scene) -> Line<'static> {
-    let closest = match scene.closest {
+    let closest = match scene.shown.closest {
         Some(hops) => format!("closest {hops}   "),
         None => String::new(),
     };
