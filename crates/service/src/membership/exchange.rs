@@ -51,6 +51,8 @@ pub(crate) struct Exchange {
     decided: Option<Signed>,
     fetch: Option<Fetch>,
     outbox: VecDeque<(String, Message)>,
+    /// Whether what is being handled is.
+    authentic: bool,
     adopted: bool,
     answered: Duration,
     refused: Option<RosterError>,
@@ -65,6 +67,8 @@ struct Fetch {
     proof: Vec<Vouch>,
     from: String,
     chunks: Vec<Option<Vec<u8>>>,
+    /// Whether all of them come from members.
+    authentic: bool,
     asked: Duration,
     progress: Duration,
 }
@@ -84,6 +88,7 @@ impl Exchange {
             decided: None,
             fetch: None,
             outbox: VecDeque::new(),
+            authentic: true,
             adopted: false,
             answered: Duration::ZERO,
             refused: None,
@@ -144,6 +149,19 @@ impl Exchange {
         }
     }
 
+    /// A message has come that may be anybody's. It cannot disturb what members send, nor make
+    /// anybody suspect one.
+    pub(crate) fn handle_unauthenticated(
+        &mut self,
+        now: Duration,
+        sender: &Sender,
+        message: &Message,
+    ) {
+        self.authentic = false;
+        self.handle(now, sender, message);
+        (self.authentic, self.unproven) = (true, None);
+    }
+
     /// Time has passed.
     pub(crate) fn handle_timeout(&mut self, now: Duration) {
         let Some(fetch) = &self.fetch else { return };
@@ -187,15 +205,15 @@ impl Exchange {
             return self.send(&sender.address, Message::Prove { after });
         }
         let busy = self.fetch.as_ref().is_some_and(|fetch| {
-            fetch.mark == mark && now.saturating_sub(fetch.progress) < 4 * AGAIN
-                || fetch.mark.replaces(&mark)
+            let busy = fetch.mark == mark && now.saturating_sub(fetch.progress) < 4 * AGAIN;
+            (busy || fetch.mark.replaces(&mark)) && fetch.authentic >= self.authentic
         });
         if busy || mark.size > MAX_BYTES || mark.size == 0 {
             return;
         }
         // Pieces of the same roster are kept, whoever sent them.
         let chunks = match self.fetch.take() {
-            Some(fetch) if fetch.mark == mark => fetch.chunks,
+            Some(fetch) if fetch.mark == mark && fetch.authentic >= self.authentic => fetch.chunks,
             _ => vec![None; (mark.size as usize).div_ceil(CHUNK_BYTES)],
         };
         self.fetch = Some(Fetch {
@@ -203,6 +221,7 @@ impl Exchange {
             proof: self.proof(&mark).collect(),
             from: sender.address.clone(),
             chunks,
+            authentic: self.authentic,
             asked: now,
             progress: now,
         });
@@ -245,7 +264,8 @@ impl Exchange {
         let Some(place) = fetch.chunks.get_mut(usize::from(chunk)) else {
             return;
         };
-        if fetch.mark.digest != *digest || place.is_some() || bytes.len() > CHUNK_BYTES {
+        let unwanted = place.is_some() || fetch.authentic > self.authentic;
+        if fetch.mark.digest != *digest || unwanted || bytes.len() > CHUNK_BYTES {
             return;
         }
         *place = Some(bytes.to_vec());

@@ -91,9 +91,8 @@ impl Membership {
         };
         sender.address = member.address.clone();
         self.unauthenticated = self.unauthenticated.max(now) + EACH;
-        self.exchange.handle(now, &sender, &message);
-        // Nobody is accused by somebody who may be anybody.
-        drop(self.exchange.poll_unproven());
+        let exchange = &mut self.exchange;
+        exchange.handle_unauthenticated(now, &sender, &message);
         self.follow_exchange(now);
     }
 
