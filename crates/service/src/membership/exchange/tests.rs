@@ -379,3 +379,34 @@ fn what_is_kept_of_the_past_is_bounded() {
     assert_eq!(own.left().last().unwrap().name, "node-100");
     assert!(own.left().iter().all(|left| left.name != "node-99"));
 }
+
+/// Somebody who may be anybody, and knows the digest, sends a piece of something else first.
+#[test]
+fn a_strangers_piece_does_not_disturb_what_members_send() {
+    let next = signed(roster(2, 5, true), 0..3);
+    let piece = |bytes: &[u8]| Message::Chunk {
+        digest: next.mark().digest,
+        chunk: 0,
+        bytes: bytes.to_vec(),
+    };
+    let from = sender(1, next.mark());
+    let vouches = Message::Vouches {
+        mark: next.mark(),
+        list: next.signatures().collect(),
+    };
+    assert!(next.bytes().len() <= CHUNK_BYTES);
+    for authentic in [true, false] {
+        let mut node = node(roster(1, 5, true));
+        let begin = |node: &mut Exchange| match authentic {
+            true => node.handle(Duration::ZERO, &from, &vouches),
+            false => node.handle_unauthenticated(Duration::ZERO, &from, &vouches),
+        };
+        begin(&mut node);
+        node.handle_unauthenticated(Duration::ZERO, &from, &piece(b"nonsense"));
+        assert_eq!(node.poll_refused().is_none(), authentic);
+        // Who has to do without members begins again.
+        begin(&mut node);
+        node.handle(Duration::ZERO, &from, &piece(next.bytes()));
+        assert!(node.poll_adopted());
+    }
+}
