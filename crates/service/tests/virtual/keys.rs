@@ -113,7 +113,7 @@ fn back_among_strangers(seed: u64, removed: bool, links: bool) -> World {
 
 #[test]
 fn whoever_was_away_while_all_took_other_keys_comes_back_or_hears_that_it_was_removed() {
-    for (seed, removed) in (600..610).flat_map(|seed| [(seed, false), (seed, true)]) {
+    for (seed, removed) in (600..604).flat_map(|seed| [(seed, false), (seed, true)]) {
         let mut world = back_among_strangers(seed, removed, true);
         let away = (seed % 5) as usize;
         let [status, other] = [away, (away + 1) % 5].map(|at| world.status(at).expect("it runs"));

@@ -600,10 +600,6 @@ impl World {
         }
     }
 
-    pub(crate) fn has_keys(&self) -> bool {
-        self.hosts.iter().any(|host| host.identities.is_some())
-    }
-
     /// Heals everything and waits until all members are settled and work.
     pub(crate) fn recovers(&mut self) {
         self.loss = 0;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::identity::Identity;
-use crate::membership::roster::Member;
+use crate::membership::roster::{Member, Roster};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
