@@ -124,12 +124,13 @@ impl Exchange {
             self.walked.push(link.clone());
             self.conclude();
         }
-        if !sender.mark.replaces(&self.mark()) {
-        } else if self.is_proven(&sender.mark) {
-            self.pursue(now, sender);
-        } else {
-            let after = link.mark.version;
-            self.send(&sender.address, Message::Prove { after });
+        match sender.mark.replaces(&self.mark()) {
+            true if self.is_proven(&sender.mark) => self.pursue(now, sender),
+            true => {
+                let after = link.mark.version;
+                self.send(&sender.address, Message::Prove { after });
+            }
+            false => {}
         }
     }
 }

@@ -347,7 +347,8 @@ fn links_that_do_not_follow_are_refused() {
         changed[at] ^= 1;
         let changed = Link::read(&changed);
         assert!(changed.is_none_or(|link| walked(&[link]) == 1), "byte {at}");
-        assert_eq!(Link::read(&bytes[..at]), None);
+        let cut = Link::read(&bytes[..at]);
+        assert!(cut.is_none_or(|link| walked(&[link]) == 1), "byte {at}");
     }
     let (start, signatures) = bytes.split_at(bytes.len() - 3 * 96);
     let thrice = [start, &signatures[..96].repeat(3)].concat();
@@ -383,7 +384,7 @@ fn what_is_kept_of_the_past_is_bounded() {
 /// Somebody who may be anybody, and knows the digest, sends a piece of something else first.
 #[test]
 fn a_strangers_piece_does_not_disturb_what_members_send() {
-    let next = signed(roster(2, 5, true), 0..3);
+    let next = signed(roster(2, 3, true), 0..2);
     let piece = |bytes: &[u8]| Message::Chunk {
         digest: next.mark().digest,
         chunk: 0,
@@ -396,7 +397,7 @@ fn a_strangers_piece_does_not_disturb_what_members_send() {
     };
     assert!(next.bytes().len() <= CHUNK_BYTES);
     for authentic in [true, false] {
-        let mut node = node(roster(1, 5, true));
+        let mut node = node(roster(1, 3, true));
         let begin = |node: &mut Exchange| match authentic {
             true => node.handle(Duration::ZERO, &from, &vouches),
             false => node.handle_unauthenticated(Duration::ZERO, &from, &vouches),

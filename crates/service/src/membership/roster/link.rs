@@ -71,7 +71,7 @@ impl Link {
         let mut key = || take(rest).map(SignerKey::from_bytes);
         let trust = Trust {
             keepers: (0..keepers).map(|_| key()).collect::<Option<_>>()?,
-            operator: (0..operators).map(|_| key()).next().flatten(),
+            operator: if operators > 0 { Some(key()?) } else { None },
         };
         let mut signatures = Vec::new();
         while !rest.is_empty() && signatures.len() <= MAX_KEEPERS {

@@ -82,11 +82,13 @@ impl Signed {
     /// What is wrong with it.
     pub fn read_kept(bytes: &[u8], ring: &str) -> Result<Signed, RosterError> {
         let mut lines = bytes.split(|byte| *byte == b'\n');
-        let mut line = || lines.next().ok_or(RosterError::Malformed);
-        let mut signed = Signed::read(line()?, ring)?;
-        let kept: BTreeMap<SignerKey, String> =
-            serde_json::from_slice(line()?).map_err(|_| RosterError::Malformed)?;
-        signed.past = serde_json::from_slice(line()?).map_err(|_| RosterError::Malformed)?;
+        let mut signed = Signed::read(lines.next().unwrap_or_default(), ring)?;
+        let malformed = |_| RosterError::Malformed;
+        let kept = lines.next().unwrap_or_default();
+        let kept: BTreeMap<SignerKey, String> = serde_json::from_slice(kept).map_err(malformed)?;
+        if let Some(past) = lines.next() {
+            signed.past = serde_json::from_slice(past).map_err(malformed)?;
+        }
         for (by, signature) in kept {
             let mut bytes = [0; 64];
             let read = hex::decode_to_slice(signature, &mut bytes);
