@@ -34,10 +34,10 @@ use change::known_roster;
 use clones::Clones;
 use control::{Letter, Message, Sender};
 use decision::{Change, Kind};
-use exchange::{Exchange, Trust};
+use exchange::Exchange;
 use keyring::{Credentials, Keyring};
 use poll::{Poll, Proposal, Wanted};
-use roster::{Member, Roster, Signed};
+use roster::{Member, Roster, Signed, Trust};
 
 mod challenge;
 mod change;
@@ -129,6 +129,8 @@ pub(crate) struct Membership {
     /// Members that have left: as long, they are still told that they have.
     former: BTreeMap<String, Member>,
     clones: Clones,
+    /// When what nobody has authenticated is listened to again ([`peers`]).
+    unauthenticated: Duration,
     /// A change of this node's key pairs that is on its way to the disk.
     unkept_key: Option<rotation::Rotation>,
     /// Signatures of the roster that are on the disk.
@@ -191,6 +193,7 @@ impl Membership {
             exchange: Exchange::new(&settings.ring.name, trust, own),
             former: BTreeMap::new(),
             clones: Clones::default(),
+            unauthenticated: now,
             unkept_key: None,
             ready: VecDeque::new(),
             standing: Standing::default(),
@@ -278,6 +281,8 @@ impl Membership {
             Message::Offer
             | Message::Want { .. }
             | Message::Chunk { .. }
+            | Message::Prove { .. }
+            | Message::Link(_)
             | Message::Vouches { .. } => {}
         }
         self.pass_on();

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version of the wire format, as the sender's roster says, or the oldest that it speaks |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers, 8 signatures of a roster; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers, 8 signatures of a roster, 9 asks for a proof, 10 a link of a chain of rosters; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -14,7 +14,7 @@
 //! | 65..73 | a number that the sender drew when it started |
 //! | 73 | length of the sender's name, then the name |
 //! | then | length of the sender's address, then the address |
-//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes; signatures: version (8), digest (32), size (4), then each with who signed (32) and the signature (64) |
+//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes; signatures: version (8), digest (32), size (4), then each with who signed (32) and the signature (64); asks for a proof: of what is later than this version (8); link: version (8), digest (32), size (4), digest of the roster's bytes (32), how many keepers (1) and operators (1), what they sign with (32 each), then signatures as before |
 //! | last 32 | HMAC-SHA-256 of everything before, with the key that sender and receiver share |
 //!
 //! An answer goes to the address that the datagram names, which is authentic, and
@@ -25,13 +25,10 @@ use headway_node::{Key, MAC_BYTES, RingId, wire};
 use thiserror::Error;
 
 use crate::identity::{SignerKey, Vouch};
-use crate::membership::roster::{Digest, Mark, valid_address, valid_name};
+use crate::membership::roster::{Digest, Link, Mark, valid_address, valid_name};
 
 /// How many bytes of a roster one datagram carries.
 pub const CHUNK_BYTES: usize = 1000;
-
-/// The piece of a roster that [`Message::Want`] asks for if it is the signatures.
-pub const PROOF: u16 = u16::MAX;
 
 /// How many signatures one datagram carries at most.
 pub const MAX_VOUCHES: usize = 10;
@@ -69,10 +66,17 @@ pub enum Message {
     Offer,
     /// Asks for a piece of the receiver's roster.
     Want {
-        /// Which piece, from 0, or [`PROOF`].
+        /// Which piece, from 0.
         chunk: u16,
     },
-    /// Who has signed a roster.
+    /// Asks for what proves the receiver's roster.
+    Prove {
+        /// To somebody who believes the keepers of this version.
+        after: u64,
+    },
+    /// The first link after that version.
+    Link(Link),
+    /// There is none: who has signed a roster.
     Vouches {
         /// Which roster.
         mark: Mark,
@@ -192,6 +196,8 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
             let each: Vec<u8> = each.flatten().flatten().copied().collect();
             (8, [&write_mark(mark)[..], &each].concat())
         }
+        Message::Prove { after } => (9, after.to_be_bytes().to_vec()),
+        Message::Link(link) => (10, link.bytes()),
     };
     bytes.extend_from_slice(b"HC");
     let drained = if sender.drained { DRAINED } else { 0 };
@@ -211,7 +217,7 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
     bytes
 }
 
-fn write_mark(mark: &Mark) -> Vec<u8> {
+pub(super) fn write_mark(mark: &Mark) -> Vec<u8> {
     let (version, size) = (mark.version.to_be_bytes(), mark.size.to_be_bytes());
     [&version[..], &mark.digest, &size].concat()
 }
@@ -236,20 +242,36 @@ pub fn read(
     keys: &[Key],
     newest: u8,
 ) -> Result<(Sender, Message), Refused> {
-    let signed = datagram
-        .len()
-        .checked_sub(MAC_BYTES)
-        .ok_or(Refused::Malformed)?;
-    let (bytes, mac) = datagram.split_at(signed);
-    if bytes.len() < FIXED_BYTES || !is_control(bytes) {
-        return Err(Refused::Malformed);
-    }
+    let (bytes, mac) = split(datagram)?;
     if keys.is_empty() {
         return Err(Refused::Stranger);
     }
     if !keys.iter().any(|key| key.verify(bytes, mac)) {
         return Err(Refused::Unauthenticated);
     }
+    read_claims(datagram, ring, newest)
+}
+
+fn split(datagram: &[u8]) -> Result<(&[u8], &[u8]), Refused> {
+    let signed = datagram.len().checked_sub(MAC_BYTES);
+    let (bytes, mac) = datagram.split_at(signed.ok_or(Refused::Malformed)?);
+    if bytes.len() < FIXED_BYTES || !is_control(bytes) {
+        return Err(Refused::Malformed);
+    }
+    Ok((bytes, mac))
+}
+
+/// Reads what a datagram says, whoever has written it.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+pub(super) fn read_claims(
+    datagram: &[u8],
+    ring: RingId,
+    newest: u8,
+) -> Result<(Sender, Message), Refused> {
+    let (bytes, _) = split(datagram)?;
     if !(wire::oldest(newest)..=newest).contains(&bytes[2]) {
         return Err(Refused::Wire(bytes[2]));
     }
@@ -313,6 +335,10 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
             }
             Message::Vouches { mark, list }
         }
+        9 => Message::Prove {
+            after: u64::from_be_bytes(take(&mut rest)?),
+        },
+        10 => Message::Link(Link::read(std::mem::take(&mut rest))?),
         _ => return None,
     };
     let sender = Sender {
@@ -328,7 +354,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
     rest.is_empty().then_some((sender, message))
 }
 
-fn read_mark(rest: &mut &[u8]) -> Option<Mark> {
+pub(super) fn read_mark(rest: &mut &[u8]) -> Option<Mark> {
     Some(Mark {
         version: u64::from_be_bytes(take(rest)?),
         digest: take(rest)?,
@@ -336,104 +362,11 @@ fn read_mark(rest: &mut &[u8]) -> Option<Mark> {
     })
 }
 
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (field, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*field)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn key() -> Key {
-        Key::new(b"a key for tests only").unwrap()
-    }
-
-    fn sender() -> Sender {
-        Sender {
-            name: "a".into(),
-            address: "127.0.0.1:7400".into(),
-            mark: Mark {
-                version: 3,
-                digest: [9; 32],
-                size: 77,
-            },
-            wire: 1,
-            newest: 1,
-            boot: 5,
-            drained: true,
-            on_ring: false,
-        }
-    }
-
-    #[test]
-    fn what_is_written_is_read_and_one_flipped_bit_is_not() {
-        let ring = RingId([5; 16]);
-        for message in [
-            Message::Offer,
-            Message::Want { chunk: 7 },
-            Message::Chunk {
-                digest: [1; 32],
-                chunk: 3,
-                bytes: vec![4; CHUNK_BYTES],
-            },
-            Message::Ping { nonce: 99 },
-            Message::Pong { nonce: 99 },
-            Message::Rollouts {
-                bytes: vec![4; CHUNK_BYTES],
-            },
-            Message::Letter(Letter {
-                log: 1,
-                number: 2,
-                is_answer: true,
-                part: 3,
-                parts: 4,
-                bytes: vec![5; CHUNK_BYTES],
-            }),
-            Message::Vouches {
-                mark: sender().mark,
-                list: vec![(SignerKey::from_bytes([3; 32]), [4; 64]); MAX_VOUCHES],
-            },
-        ] {
-            let bytes = write(ring, &sender(), &message, &key());
-            assert!(is_control(&bytes) && bytes.len() <= 1452);
-            assert_eq!(super::sender(&bytes), Some("a"));
-            assert_eq!(read(&bytes, ring, &[], 1), Err(Refused::Stranger));
-            assert_eq!(read(&bytes, ring, &[key()], 1), Ok((sender(), message)));
-            // The same program, the next and the one after that.
-            assert!(read(&bytes, ring, &[key()], 2).is_ok());
-            assert_eq!(read(&bytes, ring, &[key()], 3), Err(Refused::Wire(1)));
-            assert_eq!(
-                read(&bytes, RingId([6; 16]), &[key()], 1),
-                Err(Refused::Ring)
-            );
-            for at in 2..bytes.len() {
-                let mut changed = bytes.clone();
-                changed[at] ^= 0x10;
-                assert_eq!(
-                    read(&changed, ring, &[key()], 1),
-                    Err(Refused::Unauthenticated)
-                );
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_make_it_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = read(&bytes, RingId([5; 16]), &[key()], 1);
-            let _ = super::sender(&bytes);
-            // The same with a valid signature, so that the parser is reached.
-            let mut signed = b"HC\x01".to_vec();
-            signed.append(&mut bytes);
-            if signed.len() > 20 {
-                signed[4..20].copy_from_slice(&[5; 16]);
-            }
-            let mac = key().sign(&signed);
-            signed.extend_from_slice(&mac);
-            let _ = read(&signed, RingId([5; 16]), &[key()], 1);
-        }
-    }
-}
+mod tests;

@@ -5,20 +5,17 @@
 //! message says which roster its sender has, so an offer is a message without
 //! anything else.
 //!
-//! Where members have keys of their own, whoever offers a roster has to prove it first: by the
-//! signatures of more than half of the keepers that the asking node knows, or the operator's
-//! ([`Trust`]). One member alone, whatever it signs, is not believed.
+//! Where members have keys of their own, whoever offers a roster has to prove it first
+//! ([`proof`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::identity::{SignerKey, Vouch};
-use crate::membership::control::{CHUNK_BYTES, MAX_VOUCHES, Message, PROOF, Sender};
-use crate::membership::roster::{Mark, Roster, RosterError, Signed};
+use crate::membership::control::{CHUNK_BYTES, Message, Sender};
+use crate::membership::roster::{Link, Mark, RosterError, Signed, Trust};
 
-pub(crate) use trust::Trust;
-
-mod trust;
+mod proof;
 
 /// Larger than any roster can be.
 const MAX_BYTES: u32 = 2 << 20;
@@ -42,6 +39,9 @@ pub(crate) struct Exchange {
     own: Option<Signed>,
     /// Nothing on a ring that shares one key: there everybody is believed.
     trust: Option<Trust>,
+    /// The roster that says so: the own one, or a later one at the end of links from it.
+    reached: Mark,
+    walked: Vec<Link>,
     /// By whose signatures the own roster was taken.
     past: Trust,
     /// Of those who are trusted, the latest roster that each has signed, if it would replace
@@ -51,6 +51,8 @@ pub(crate) struct Exchange {
     decided: Option<Signed>,
     fetch: Option<Fetch>,
     outbox: VecDeque<(String, Message)>,
+    /// Whether what is being handled is.
+    authentic: bool,
     adopted: bool,
     answered: Duration,
     refused: Option<RosterError>,
@@ -65,6 +67,8 @@ struct Fetch {
     proof: Vec<Vouch>,
     from: String,
     chunks: Vec<Option<Vec<u8>>>,
+    /// Whether all of them come from members.
+    authentic: bool,
     asked: Duration,
     progress: Duration,
 }
@@ -75,6 +79,8 @@ impl Exchange {
     pub(crate) fn new(ring: &str, trust: Option<Trust>, own: Option<Signed>) -> Exchange {
         Exchange {
             ring: ring.to_owned(),
+            reached: own.as_ref().map(Signed::mark).unwrap_or_default(),
+            walked: Vec::new(),
             own,
             trust,
             past: Trust::default(),
@@ -82,6 +88,7 @@ impl Exchange {
             decided: None,
             fetch: None,
             outbox: VecDeque::new(),
+            authentic: true,
             adopted: false,
             answered: Duration::ZERO,
             refused: None,
@@ -108,11 +115,13 @@ impl Exchange {
     pub(crate) fn handle(&mut self, now: Duration, sender: &Sender, message: &Message) {
         let own = self.mark();
         if sender.mark.replaces(&own) {
-            // What tells of signatures is not asked for them again.
-            if !matches!(message, Message::Vouches { .. }) {
+            // What brings a proof is not asked for it again.
+            if !matches!(message, Message::Vouches { .. } | Message::Link(_)) {
                 self.pursue(now, sender);
             }
-        } else if own.replaces(&sender.mark) && !matches!(message, Message::Want { .. }) {
+        } else if own.replaces(&sender.mark)
+            && !matches!(message, Message::Want { .. } | Message::Prove { .. })
+        {
             // Old messages may be repeated by anybody; answers are few.
             if now.saturating_sub(self.answered) >= Duration::from_millis(5)
                 || self.answered.is_zero()
@@ -128,6 +137,8 @@ impl Exchange {
                 chunk,
                 bytes,
             } => self.receive(now, digest, *chunk, bytes),
+            Message::Prove { after } => self.prove(&sender.address, *after),
+            Message::Link(link) => self.walk(now, sender, link),
             Message::Vouches { mark, list } => self.hear(now, sender, *mark, list),
             Message::Offer
             | Message::Ping { .. }
@@ -136,6 +147,19 @@ impl Exchange {
             | Message::Hearsay { .. }
             | Message::Letter(_) => {}
         }
+    }
+
+    /// A message has come that may be anybody's. It cannot disturb what members send, nor make
+    /// anybody suspect one.
+    pub(crate) fn handle_unauthenticated(
+        &mut self,
+        now: Duration,
+        sender: &Sender,
+        message: &Message,
+    ) {
+        self.authentic = false;
+        self.handle(now, sender, message);
+        (self.authentic, self.unproven) = (true, None);
     }
 
     /// Time has passed.
@@ -174,104 +198,22 @@ impl Exchange {
         self.unproven.take()
     }
 
-    /// The keeper here has decided upon a roster, and signs it. It counts when enough others
-    /// have signed it, too.
-    pub(crate) fn decide(&mut self, signed: Signed, own: impl FnOnce(&[u8]) -> Vec<Vouch>) {
-        let mark = signed.mark();
-        let known = self.decided.as_ref().map(Signed::mark);
-        if !mark.replaces(&self.mark()) || known == Some(mark) {
-            return;
-        }
-        let Some(trust) = &self.trust else {
-            return self.take(signed);
-        };
-        for (by, signature) in own(&mark.message()) {
-            if trust.covers(&by) {
-                self.vouches.insert(by, (mark, signature));
-            }
-        }
-        self.decided = Some(signed);
-        self.conclude();
-    }
-
-    /// A roster that was decided upon here and waits for others, and who has signed it.
-    pub(crate) fn pending(&self) -> Option<(&Roster, Message)> {
-        let decided = self.decided.as_ref()?;
-        let mark = decided.mark();
-        let list = self.proof(&mark).take(MAX_VOUCHES).collect();
-        Some((decided.roster(), Message::Vouches { mark, list }))
-    }
-
-    /// Signatures of a roster that would replace this node's.
-    fn proof(&self, mark: &Mark) -> impl Iterator<Item = Vouch> {
-        let vouches = self.vouches.iter();
-        let of = *mark;
-        let vouches = vouches.filter(move |(_, (mark, _))| *mark == of);
-        vouches.map(|(by, (_, signature))| (*by, *signature))
-    }
-
-    fn is_proven(&self, mark: &Mark) -> bool {
-        let signers: Vec<SignerKey> = self.proof(mark).map(|(by, _)| by).collect();
-        let trust = self.trust.as_ref();
-        trust.is_none_or(|trust| trust.is_enough(&signers))
-    }
-
-    fn conclude(&mut self) {
-        let mark = self.decided.as_ref().map(Signed::mark);
-        if mark.is_some_and(|mark| self.is_proven(&mark))
-            && let Some(decided) = self.decided.take()
-        {
-            self.take(decided);
-        }
-    }
-
-    /// Somebody tells who has signed a roster. What is not signed by somebody who is trusted
-    /// is not even remembered.
-    fn hear(&mut self, now: Duration, sender: &Sender, mark: Mark, list: &[Vouch]) {
-        let Some(trust) = &self.trust else { return };
-        if let Some(own) = self.own.as_mut().filter(|own| own.mark() == mark) {
-            // For others, who may trust others.
-            for vouch in list {
-                if trust.covers(&vouch.0) || self.past.covers(&vouch.0) {
-                    own.add(*vouch);
-                }
-            }
-            return;
-        }
-        if !mark.replaces(&self.mark()) {
-            return;
-        }
-        let message = mark.message();
-        for (by, signature) in list {
-            let known = self.vouches.get(by);
-            let known = known.is_some_and(|(known, _)| *known == mark || known.replaces(&mark));
-            if trust.covers(by) && !known && by.verify(&message, signature) {
-                self.vouches.insert(*by, (mark, *signature));
-            }
-        }
-        self.conclude();
-        match sender.mark == mark && mark.replaces(&self.mark()) {
-            true if self.is_proven(&mark) => self.pursue(now, sender),
-            true => self.unproven = Some((sender.name.clone(), mark.version)),
-            false => {}
-        }
-    }
-
     fn pursue(&mut self, now: Duration, sender: &Sender) {
         let mark = sender.mark;
         if !self.is_proven(&mark) {
-            return self.send(&sender.address, Message::Want { chunk: PROOF });
+            let after = self.reached.version;
+            return self.send(&sender.address, Message::Prove { after });
         }
         let busy = self.fetch.as_ref().is_some_and(|fetch| {
-            fetch.mark == mark && now.saturating_sub(fetch.progress) < 4 * AGAIN
-                || fetch.mark.replaces(&mark)
+            let busy = fetch.mark == mark && now.saturating_sub(fetch.progress) < 4 * AGAIN;
+            (busy || fetch.mark.replaces(&mark)) && fetch.authentic >= self.authentic
         });
         if busy || mark.size > MAX_BYTES || mark.size == 0 {
             return;
         }
         // Pieces of the same roster are kept, whoever sent them.
         let chunks = match self.fetch.take() {
-            Some(fetch) if fetch.mark == mark => fetch.chunks,
+            Some(fetch) if fetch.mark == mark && fetch.authentic >= self.authentic => fetch.chunks,
             _ => vec![None; (mark.size as usize).div_ceil(CHUNK_BYTES)],
         };
         self.fetch = Some(Fetch {
@@ -279,6 +221,7 @@ impl Exchange {
             proof: self.proof(&mark).collect(),
             from: sender.address.clone(),
             chunks,
+            authentic: self.authentic,
             asked: now,
             progress: now,
         });
@@ -305,14 +248,6 @@ impl Exchange {
 
     fn serve(&mut self, address: &str, chunk: u16) {
         let Some(own) = &self.own else { return };
-        if chunk == PROOF {
-            let (mark, signatures) = (own.mark(), Vec::from_iter(own.signatures()));
-            for list in signatures.chunks(MAX_VOUCHES) {
-                let list = list.to_vec();
-                self.send(address, Message::Vouches { mark, list });
-            }
-            return;
-        }
         let Some(bytes) = own.bytes().chunks(CHUNK_BYTES).nth(chunk.into()) else {
             return;
         };
@@ -329,7 +264,8 @@ impl Exchange {
         let Some(place) = fetch.chunks.get_mut(usize::from(chunk)) else {
             return;
         };
-        if fetch.mark.digest != *digest || place.is_some() || bytes.len() > CHUNK_BYTES {
+        let unwanted = place.is_some() || fetch.authentic > self.authentic;
+        if fetch.mark.digest != *digest || unwanted || bytes.len() > CHUNK_BYTES {
             return;
         }
         *place = Some(bytes.to_vec());
@@ -373,6 +309,9 @@ impl Exchange {
             signed.add(vouch);
         }
         if let Some(trust) = &mut self.trust {
+            let walked = std::mem::take(&mut self.walked);
+            signed.replace(self.own.as_ref(), walked, trust);
+            self.reached = mark;
             self.past = std::mem::replace(trust, Trust::of(signed.roster()));
             let trust = &*trust;
             self.vouches

@@ -10,6 +10,11 @@ use super::roster::{Member, Roster};
 use super::{Membership, NodeKey};
 use crate::agent::alarm::{Alarm, Reason};
 
+/// How often something that nobody has authenticated is listened to, and how much at a time: a
+/// stranger makes a node send no more than that, and only to members.
+const EACH: Duration = Duration::from_millis(20);
+const BURST: Duration = Duration::from_millis(20 * 16);
+
 /// How somebody stands to this node's roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Peer {
@@ -28,7 +33,8 @@ impl Membership {
             Ok(read) => read,
             Err(reason) => {
                 self.note_refused(reason);
-                return self.reject(Reason::Control(reason));
+                self.reject(Reason::Control(reason));
+                return self.handle_unauthenticated(now, datagram);
             }
         };
         let may_say = match &message {
@@ -52,6 +58,50 @@ impl Membership {
             self.alarms.set(cloned, alarm);
         }
         self.handle_message(now, &sender, &message);
+    }
+
+    /// While somebody was away, both it and whom it speaks to may have got other keys, so that
+    /// neither can authenticate the other. What is said about rosters proves itself, and is
+    /// listened to, slowly; an answer goes where the roster says that the other is, or was.
+    fn handle_unauthenticated(&mut self, now: Duration, datagram: &[u8]) {
+        let claims = control::read_claims(datagram, self.ring, self.newest);
+        let Some((mut sender, message)) = claims.ok() else {
+            return;
+        };
+        let about_rosters = match &message {
+            Message::Offer
+            | Message::Want { .. }
+            | Message::Chunk { .. }
+            | Message::Prove { .. }
+            | Message::Link(_)
+            | Message::Vouches { .. } => true,
+            Message::Ping { .. }
+            | Message::Pong { .. }
+            | Message::Rollouts { .. }
+            | Message::Hearsay { .. }
+            | Message::Letter(_) => false,
+        };
+        let late = self.unauthenticated.saturating_sub(now) > BURST;
+        let news = sender.mark != self.exchange.mark();
+        if !about_rosters || late || !news || !self.has_keys() || self.settings.is_fixed() {
+            return;
+        }
+        let Some(member) = self.known(|member| member.name == sender.name) else {
+            return;
+        };
+        sender.address = member.address.clone();
+        self.unauthenticated = self.unauthenticated.max(now) + EACH;
+        let exchange = &mut self.exchange;
+        exchange.handle_unauthenticated(now, &sender, &message);
+        self.follow_exchange(now);
+    }
+
+    /// Somebody whom a roster names, or named.
+    fn known(&self, is_it: impl Fn(&&Member) -> bool) -> Option<&Member> {
+        let me = &self.settings.node.name;
+        let left = || self.exchange.roster()?.left().iter().find(&is_it);
+        let known = self.peer(&is_it).map(|(member, _)| member).or_else(left);
+        known.filter(|member| member.name != *me)
     }
 
     /// The members, or, without a roster, those that the file lists.
@@ -99,8 +149,8 @@ impl Membership {
         if let Some(key) = self.keyring.shared() {
             return vec![key.clone()];
         }
-        let known = self.peer(|member| member.address == address);
-        let known = known.and_then(|(member, _)| Some((member.name.clone(), member.key?)));
+        let known = self.known(|member| member.address == address);
+        let known = known.and_then(|member| Some((member.name.clone(), member.key?)));
         let Some((name, key)) = known else {
             return Vec::new();
         };

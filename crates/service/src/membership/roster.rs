@@ -13,11 +13,15 @@ use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use crate::identity::{NodeKey, SignerKey};
+pub use link::Link;
 pub use signed::{Digest, Mark, Signed};
 pub use terms::Terms;
+pub use trust::Trust;
 
+mod link;
 mod signed;
 pub(crate) mod terms;
+mod trust;
 
 /// The most members: what a node is willing to keep and pass on.
 pub const MAX_MEMBERS: usize = 4096;

@@ -1,5 +1,6 @@
 //! The hosts, the network between them and the log of rosters, all a function of a seed.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use headway_service::internal::{
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use sha2::{Digest as _, Sha256};
 
 pub(crate) const NODES: usize = 6;
 
@@ -67,6 +69,8 @@ pub(crate) struct World {
     pub(crate) now: Duration,
     pub(crate) flying: BinaryHeap<Reverse<Datagram>>,
     pub(crate) count: u64,
+    /// Of all that was sent, by whom and when.
+    pub(crate) trace: Sha256,
     pub(crate) loss: u64,
     /// Pairs that cannot reach each other.
     pub(crate) cut: Vec<(usize, usize)>,
@@ -159,6 +163,7 @@ impl World {
             told: 0,
             runs: 0,
         });
+        NEXT.set(1);
         let first = settings(0, members, keys).first_roster().expect("members");
         let mut world = World {
             seed,
@@ -168,6 +173,7 @@ impl World {
             now: ms(1),
             flying: BinaryHeap::new(),
             count: 0,
+            trace: Sha256::new(),
             loss: 0,
             cut: Vec::new(),
             killed: None,
@@ -446,6 +452,9 @@ impl World {
         let host = address.split(['.', ':']).nth(3);
         let to = host.and_then(|host| host.parse().ok()).unwrap_or(1) - 1;
         let parted = self.apart(from, to);
+        self.trace.update(self.now.as_nanos().to_be_bytes());
+        self.trace.update([from as u8, to as u8]);
+        self.trace.update(bytes);
         for _ in 0..1 + u64::from(self.below(20) == 0) {
             if self.below(100) >= self.loss && !parted {
                 let due = self.now + ms(self.below(8));
@@ -591,10 +600,6 @@ impl World {
         }
     }
 
-    pub(crate) fn has_keys(&self) -> bool {
-        self.hosts.iter().any(|host| host.identities.is_some())
-    }
-
     /// Heals everything and waits until all members are settled and work.
     pub(crate) fn recovers(&mut self) {
         self.loss = 0;
@@ -608,12 +613,8 @@ impl World {
             if waited == 200 {
                 self.heed_alarms();
             }
-            let mut statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
+            let statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
             let version = statuses.iter().map(|status| status.roster).max();
-            // Nobody speaks to a stranger, so who was removed while it was away may never hear of it.
-            if let Some(decided) = self.log.decided.as_ref().filter(|_| self.has_keys()) {
-                statuses.retain(|status| decided.roster.member(&status.name).is_some());
-            }
             // Who is no member need not know.
             let agreed = statuses
                 .iter()
@@ -632,9 +633,11 @@ impl World {
     }
 }
 
+thread_local! {
+    static NEXT: Cell<u64> = const { Cell::new(1) };
+}
+
+/// Never the same twice in a world is all that matters here.
 pub(crate) fn random() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    // Never the same twice is all that matters here.
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed)
+    NEXT.replace(NEXT.get().wrapping_add(0x9E37_79B9_7F4A_7C15))
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::identity::Identity;
-use crate::membership::roster::Member;
+use crate::membership::roster::{Member, Roster};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
@@ -9,7 +9,11 @@ fn identity(at: usize) -> Identity {
 }
 
 fn roster(version: u64, members: usize, keys: bool) -> Signed {
-    let members = (0..members).map(|at| Member {
+    roster_of(version, 0..members, keys)
+}
+
+fn roster_of(version: u64, members: impl IntoIterator<Item = usize>, keys: bool) -> Signed {
+    let members = members.into_iter().map(|at| Member {
         name: format!("node-{at}"),
         address: address(at),
         key: keys.then(|| identity(at).public()),
@@ -251,4 +255,159 @@ fn what_the_keeper_here_has_decided_counts_when_most_have() {
     }
     // The third has heard of the two before.
     assert_eq!(adopted, [0, 0, 1]);
+}
+
+/// Five keepers take other keys one by one: the rosters, each signed by three of those before.
+fn rotations() -> Vec<Signed> {
+    let with = |new: usize| (0..new).map(|at| at + 10).chain(new..5);
+    let rosters = (1..=6).map(|version| {
+        let new = version as usize - 1;
+        let before = with(new.saturating_sub(1)).take(3);
+        signed(roster_of(version, with(new), true), before)
+    });
+    rosters.collect()
+}
+
+/// Two tell each other what they have to say, until they have said it.
+fn talk(one: &mut Exchange, two: &mut Exchange) {
+    one.offer(&address(1));
+    let (mut from, mut to) = (one, two);
+    let mut silent = 0;
+    while silent < 2 {
+        silent += 1;
+        while let Some((_, message)) = from.poll_transmit() {
+            to.handle(Duration::ZERO, &sender(1, from.mark()), &message);
+            silent = 0;
+        }
+        std::mem::swap(&mut from, &mut to);
+    }
+}
+
+/// Whoever was away while all keepers took other keys goes along the links to today's, also if
+/// those were kept on disk meanwhile; and whoever was there has them all.
+#[test]
+fn rosters_prove_each_other_in_a_chain() {
+    let mut there = node(rotations().remove(0));
+    for next in rotations().into_iter().skip(1) {
+        offered(&mut there, 1, &next);
+    }
+    let today = there.roster().unwrap();
+    assert_eq!((today.mark().version, today.links().len()), (6, 5));
+    let kept = Signed::read_kept(&today.kept(), "web").unwrap();
+    assert_eq!(&kept, today);
+    let mut back = node(kept);
+    for version in 1..=5 {
+        let mut away = node(rotations().remove(version - 1));
+        talk(&mut back, &mut away);
+        assert!(away.poll_adopted() && away.poll_unproven().is_none());
+        assert_eq!(away.mark().version, 6);
+        // What it has gone along, it can show in turn.
+        assert_eq!(away.roster().unwrap().links().len(), 6 - version);
+    }
+    // The same without its first link is no chain to whoever needs that one.
+    let mut text = String::from_utf8(back.roster().unwrap().kept()).unwrap();
+    let link = String::from(back.roster().unwrap().links()[0].clone());
+    text = text.replace(&format!("\"{link}\","), "");
+    let mut cut = node(Signed::read_kept(text.as_bytes(), "web").unwrap());
+    for version in 1..=2 {
+        let mut away = node(rotations().remove(version - 1));
+        talk(&mut cut, &mut away);
+        assert_eq!(away.poll_adopted(), version == 2);
+        assert_eq!(away.poll_unproven().is_some(), version == 1);
+    }
+}
+
+/// A link counts only if it follows from what is believed: none out of order, none of which a
+/// bit was changed, none that one has signed three times, and none of strangers.
+#[test]
+fn links_that_do_not_follow_are_refused() {
+    let rosters = rotations();
+    let trust = |at: usize| Trust::of(rosters[at].roster());
+    let links: Vec<Link> = (1..6)
+        .map(|at| Link::new(&rosters[at], &trust(at - 1)).unwrap())
+        .collect();
+    let walked = |links: &[Link]| {
+        let mut away = node(rotations().remove(0));
+        for link in links {
+            let sender = sender(1, rosters[5].mark());
+            away.handle(Duration::ZERO, &sender, &Message::Link(link.clone()));
+        }
+        away.reached.version
+    };
+    assert_eq!(walked(&links), 6);
+    assert_eq!(walked(&links[..3]), 4);
+    // The first three keepers' signatures are not enough from the fourth link on.
+    assert_eq!(walked(&links[3..]), 1);
+    let backwards: Vec<Link> = links.iter().rev().cloned().collect();
+    assert_eq!(walked(&backwards), 2, "only the one that is next");
+    let bytes = links[0].bytes();
+    assert_eq!(Link::read(&bytes).as_ref(), Some(&links[0]));
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        let changed = Link::read(&changed);
+        assert!(changed.is_none_or(|link| walked(&[link]) == 1), "byte {at}");
+        let cut = Link::read(&bytes[..at]);
+        assert!(cut.is_none_or(|link| walked(&[link]) == 1), "byte {at}");
+    }
+    let (start, signatures) = bytes.split_at(bytes.len() - 3 * 96);
+    let thrice = [start, &signatures[..96].repeat(3)].concat();
+    assert_eq!(walked(&[Link::read(&thrice).unwrap()]), 1);
+    let strangers = signed(roster_of(2, 50..55, true), 50..55);
+    let link = Link::new(&strangers, &Trust::of(strangers.roster())).unwrap();
+    assert_eq!(walked(&[link]), 1);
+    assert_eq!(Link::new(&strangers, &trust(0)), None);
+    // The operator alone is believed, as everywhere.
+    let word = signed(roster_of(2, 50..55, true), [200]);
+    assert_eq!(walked(&[Link::new(&word, &trust(0)).unwrap()]), 2);
+}
+
+/// As many links are kept as fit, the latest ones; who has left is remembered until it is back.
+#[test]
+fn what_is_kept_of_the_past_is_bounded() {
+    let mut there = node(roster_of(1, 0..3, true));
+    for version in 2..=100 {
+        let next = signed(roster_of(version, [version as usize], true), [200]);
+        offered(&mut there, 1, &next);
+    }
+    let own = there.roster().unwrap();
+    assert_eq!((own.mark().version, own.links().len()), (100, 64));
+    assert_eq!(own.links()[0].mark.version, 37);
+    let left: Vec<&str> = own.left().iter().map(|left| &left.name[..]).collect();
+    assert_eq!((left.len(), left[0], left[63]), (64, "node-36", "node-99"));
+    offered(&mut there, 1, &signed(roster_of(101, [99], true), [200]));
+    let own = there.roster().unwrap();
+    assert_eq!(own.left().last().unwrap().name, "node-100");
+    assert!(own.left().iter().all(|left| left.name != "node-99"));
+}
+
+/// Somebody who may be anybody, and knows the digest, sends a piece of something else first.
+#[test]
+fn a_strangers_piece_does_not_disturb_what_members_send() {
+    let next = signed(roster(2, 3, true), 0..2);
+    let piece = |bytes: &[u8]| Message::Chunk {
+        digest: next.mark().digest,
+        chunk: 0,
+        bytes: bytes.to_vec(),
+    };
+    let from = sender(1, next.mark());
+    let vouches = Message::Vouches {
+        mark: next.mark(),
+        list: next.signatures().collect(),
+    };
+    assert!(next.bytes().len() <= CHUNK_BYTES);
+    for authentic in [true, false] {
+        let mut node = node(roster(1, 3, true));
+        let begin = |node: &mut Exchange| match authentic {
+            true => node.handle(Duration::ZERO, &from, &vouches),
+            false => node.handle_unauthenticated(Duration::ZERO, &from, &vouches),
+        };
+        begin(&mut node);
+        node.handle_unauthenticated(Duration::ZERO, &from, &piece(b"nonsense"));
+        assert_eq!(node.poll_refused().is_none(), authentic);
+        // Who has to do without members begins again.
+        begin(&mut node);
+        node.handle(Duration::ZERO, &from, &piece(next.bytes()));
+        assert!(node.poll_adopted());
+    }
 }

@@ -2,15 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Roster, RosterError};
+use super::link::MAX_LINKS;
+use super::{Link, Member, Roster, RosterError, Trust};
 use crate::identity::{SignerKey, Vouch};
 
-/// SHA-256 of a roster's bytes.
+/// SHA-256.
 pub type Digest = [u8; 32];
 
-const SIGNED_AS: &[u8] = b"headway roster 2";
+const SIGNED_AS: &[u8] = b"headway roster 3";
+
+/// Members that have left and are remembered, so that they can be told.
+const MAX_LEFT: usize = 64;
+
+/// The digest of a roster: of those whom it lets one believe, and of that of its bytes. So the
+/// first can be shown without the members.
+pub(super) fn combine(trust: &Trust, body: &Digest) -> Digest {
+    let trust = Sha256::digest(trust.bytes());
+    Sha256::digest([&trust[..], body].concat()).into()
+}
 
 /// A roster, as it is passed on, and who has signed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,17 +31,30 @@ pub struct Signed {
     bytes: Vec<u8>,
     digest: Digest,
     signatures: BTreeMap<SignerKey, [u8; 64]>,
+    past: Past,
+}
+
+/// What a node remembers of the rosters before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Past {
+    /// What proves this roster's keepers to those who know earlier ones only, in order.
+    links: Vec<Link>,
+    /// Who has left, the last one last.
+    left: Vec<Member>,
 }
 
 impl Signed {
     /// A roster that nobody has signed.
     pub fn new(roster: Roster) -> Signed {
         let bytes = roster.bytes();
+        let body = Sha256::digest(&bytes).into();
         Signed {
-            digest: Sha256::digest(&bytes).into(),
+            digest: combine(&Trust::of(&roster), &body),
             bytes,
             roster,
             signatures: BTreeMap::new(),
+            past: Past::default(),
         }
     }
 
@@ -56,11 +81,14 @@ impl Signed {
     ///
     /// What is wrong with it.
     pub fn read_kept(bytes: &[u8], ring: &str) -> Result<Signed, RosterError> {
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let (body, rest) = bytes.split_at(end.ok_or(RosterError::Malformed)?);
-        let mut signed = Signed::read(body, ring)?;
-        let kept: BTreeMap<SignerKey, String> =
-            serde_json::from_slice(rest).map_err(|_| RosterError::Malformed)?;
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let mut signed = Signed::read(lines.next().unwrap_or_default(), ring)?;
+        let malformed = |_| RosterError::Malformed;
+        let kept = lines.next().unwrap_or_default();
+        let kept: BTreeMap<SignerKey, String> = serde_json::from_slice(kept).map_err(malformed)?;
+        if let Some(past) = lines.next() {
+            signed.past = serde_json::from_slice(past).map_err(malformed)?;
+        }
         for (by, signature) in kept {
             let mut bytes = [0; 64];
             let read = hex::decode_to_slice(signature, &mut bytes);
@@ -70,16 +98,54 @@ impl Signed {
         Ok(signed)
     }
 
-    /// The roster and its signatures, to be kept.
+    /// The roster, its signatures and what is remembered of those before, to be kept.
     pub fn kept(&self) -> Vec<u8> {
         let signatures = self.signatures.iter();
         let signatures: BTreeMap<_, _> = signatures
             .map(|(by, signature)| (by, hex::encode(signature)))
             .collect();
-        let mut bytes = [&self.bytes[..], b"\n"].concat();
-        // A map of texts is always written.
-        bytes.extend(serde_json::to_vec(&signatures).unwrap_or_default());
-        bytes
+        // Maps and lists of texts are always written.
+        let signatures = serde_json::to_vec(&signatures).unwrap_or_default();
+        let past = serde_json::to_vec(&self.past).unwrap_or_default();
+        [&self.bytes[..], &signatures, &past].join(&b'\n')
+    }
+
+    /// It replaces another, for a node that believed these and was shown these links.
+    pub(crate) fn replace(&mut self, before: Option<&Signed>, walked: Vec<Link>, trust: &Trust) {
+        let mut past = before.map(|before| before.past.clone()).unwrap_or_default();
+        past.links.extend(walked);
+        let version = self.roster.version;
+        past.links.retain(|link| link.mark.version <= version);
+        let last = past.links.last().filter(|link| link.mark == self.mark());
+        for vouch in last.iter().flat_map(|link| &link.signatures) {
+            self.add(*vouch);
+        }
+        if *trust != Trust::of(&self.roster) {
+            past.links.extend(Link::new(self, trust));
+        }
+        let left = before.iter().flat_map(|before| &before.roster.members);
+        past.left.extend(left.cloned());
+        let is_member = |member: &Member| self.roster.member(&member.name).is_some();
+        past.left.retain(|member| !is_member(member));
+        let (links, left) = (past.links.len(), past.left.len());
+        past.links.drain(..links.saturating_sub(MAX_LINKS));
+        past.left.drain(..left.saturating_sub(MAX_LEFT));
+        self.past = past;
+    }
+
+    /// What proves this roster's keepers to those who know earlier ones only, in order.
+    pub(crate) fn links(&self) -> &[Link] {
+        &self.past.links
+    }
+
+    /// Members of earlier rosters, the last one last.
+    pub(crate) fn left(&self) -> &[Member] {
+        &self.past.left
+    }
+
+    /// The digest of its bytes.
+    pub(super) fn body(&self) -> Digest {
+        Sha256::digest(&self.bytes).into()
     }
 
     /// The roster.

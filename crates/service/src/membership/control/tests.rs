@@ -1,0 +1,103 @@
+use super::*;
+use proptest::prelude::*;
+
+fn key() -> Key {
+    Key::new(b"a key for tests only").unwrap()
+}
+
+fn sender() -> Sender {
+    Sender {
+        name: "a".into(),
+        address: "127.0.0.1:7400".into(),
+        mark: Mark {
+            version: 3,
+            digest: [9; 32],
+            size: 77,
+        },
+        wire: 1,
+        newest: 1,
+        boot: 5,
+        drained: true,
+        on_ring: false,
+    }
+}
+
+/// Seven keepers and an operator, before and afterwards, and all have signed.
+fn largest_link() -> Link {
+    let mut bytes = write_mark(&sender().mark);
+    bytes.extend([8; 32]);
+    bytes.extend([7, 1]);
+    bytes.extend([3; 8 * 32 + 8 * 96]);
+    Link::read(&bytes).unwrap()
+}
+
+#[test]
+fn what_is_written_is_read_and_one_flipped_bit_is_not() {
+    let ring = RingId([5; 16]);
+    for message in [
+        Message::Offer,
+        Message::Want { chunk: 7 },
+        Message::Chunk {
+            digest: [1; 32],
+            chunk: 3,
+            bytes: vec![4; CHUNK_BYTES],
+        },
+        Message::Ping { nonce: 99 },
+        Message::Pong { nonce: 99 },
+        Message::Rollouts {
+            bytes: vec![4; CHUNK_BYTES],
+        },
+        Message::Letter(Letter {
+            log: 1,
+            number: 2,
+            is_answer: true,
+            part: 3,
+            parts: 4,
+            bytes: vec![5; CHUNK_BYTES],
+        }),
+        Message::Prove { after: 7 },
+        Message::Link(largest_link()),
+        Message::Vouches {
+            mark: sender().mark,
+            list: vec![(SignerKey::from_bytes([3; 32]), [4; 64]); MAX_VOUCHES],
+        },
+    ] {
+        let bytes = write(ring, &sender(), &message, &key());
+        assert!(is_control(&bytes) && bytes.len() <= 1452);
+        assert_eq!(super::sender(&bytes), Some("a"));
+        assert_eq!(read(&bytes, ring, &[], 1), Err(Refused::Stranger));
+        assert_eq!(read(&bytes, ring, &[key()], 1), Ok((sender(), message)));
+        // The same program, the next and the one after that.
+        assert!(read(&bytes, ring, &[key()], 2).is_ok());
+        assert_eq!(read(&bytes, ring, &[key()], 3), Err(Refused::Wire(1)));
+        assert_eq!(
+            read(&bytes, RingId([6; 16]), &[key()], 1),
+            Err(Refused::Ring)
+        );
+        for at in 2..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x10;
+            assert_eq!(
+                read(&changed, ring, &[key()], 1),
+                Err(Refused::Unauthenticated)
+            );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let _ = read(&bytes, RingId([5; 16]), &[key()], 1);
+        let _ = super::sender(&bytes);
+        // The same with a valid signature, so that the parser is reached.
+        let mut signed = b"HC\x01".to_vec();
+        signed.append(&mut bytes);
+        if signed.len() > 20 {
+            signed[4..20].copy_from_slice(&[5; 16]);
+        }
+        let mac = key().sign(&signed);
+        signed.extend_from_slice(&mac);
+        let _ = read(&signed, RingId([5; 16]), &[key()], 1);
+    }
+}
