@@ -5,9 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use headway_core::Round;
-use headway_core::moving_block::Ahead;
 use headway_sim::fault::Fault;
-use headway_sim::moving_block::{self, Did, MovingBlockRing, MovingBlockRun};
+use headway_sim::moving_block::{self, MovingBlockRing, MovingBlockRun};
 
 use super::change::{Change, What};
 use super::frame::{Frame, LegitimacyView, Playing};
@@ -16,6 +15,11 @@ use super::view::SegmentView;
 use super::window::{FaultAt, LegitimacyFrom, Way, Window};
 use crate::error::ApiError;
 use crate::limits::Limits;
+
+mod listing;
+
+use listing::executed;
+pub(crate) use listing::listing;
 
 /// The most processes: a round is a shuffle of all that they do.
 pub(crate) const MAX_PROCESSES: u64 = 500;
@@ -51,42 +55,6 @@ struct Moment {
     apart: i64,
     holds: [Option<bool>; 5],
     visits: Option<(u64, u64)>,
-}
-
-/// The program, with when a line is executed.
-type Line = (fn(Did) -> bool, &'static str);
-const LISTING: [Line; 12] = [
-    (|_| true, "receive: if a token is handed over to it:"),
-    (|did| did.received, "  r ← r + 1"),
-    (|_| true, "tell: if r > 0 or ahead is unknown:"),
-    (|did| did.told == 0, "  tell the predecessor 0"),
-    (|did| did.told > 0, "else:"),
-    (
-        |did| did.told > 0,
-        "  tell the predecessor min(ahead + 1, d)",
-    ),
-    (|_| true, "hear: if the news counts its last hand-over:"),
-    (
-        |did| matches!(did.heard, Some(Ahead::Free(_))),
-        "  ahead ← news",
-    ),
-    (
-        |did| did.heard == Some(Ahead::Unknown),
-        "else: ahead ← unknown",
-    ),
-    (|_| true, "give: if r > 0 and ahead ≥ d:"),
-    (|did| did.gave, "  r ← r − 1, hand a token over"),
-    (|did| did.gave, "  ahead ← unknown"),
-];
-
-/// The lines of the program.
-pub(crate) fn listing() -> impl Iterator<Item = &'static str> {
-    LISTING.iter().map(|line| line.1)
-}
-
-fn executed(did: Did) -> u16 {
-    let lit = LISTING.iter().enumerate().filter(|(_, line)| line.0(did));
-    lit.map(|(bit, _)| 1 << bit).sum()
 }
 
 impl BlockStory {

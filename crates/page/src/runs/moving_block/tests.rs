@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use headway_sim::settings::Start;
 
+use super::listing::LISTING;
 use super::*;
 
 fn story(n: usize, m: usize, d: u32, start: Start, seed: u64) -> BlockStory {
