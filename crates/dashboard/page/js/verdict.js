@@ -127,7 +127,7 @@ export function sentence(frame, segment, run) {
     nodes.push(asks ? `. Wanted: ${asks}.` : ".");
     const at = segment.legitimate_at;
     if (at !== null && at !== undefined && at > frame.round) nodes.push(` Legitimate in ${plural(at - frame.round, "round")}.`);
-    else if (at === null && segment.settles) nodes.push(` It will within ${plural(segment.worst_legitimate_at - segment.from, "round")} (proved), after the last round that is shown.`);
+    else if (at === null && segment.settles) nodes.push(` It will within ${plural(segment.worst_legitimate_at - segment.from, "round")} (proved).`);
     else if (at === null) nodes.push(` It will not become legitimate.${run.why ? ` ${run.why}` : ""}`);
   }
   return { nodes, plain: nodes.map((node) => (typeof node === "string" ? node : node.textContent)).join("") };

@@ -1,14 +1,11 @@
 //! What the lessons show beside runs: the open chain, and the ring without
 //! lock-step.
 
-use std::ops::ControlFlow;
-
 use headway_core::Separation;
 use headway_core::chain::Chain;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 use headway_sim::open_chain::{Arrivals, ArrivalsSyntax, OpenChain};
 use headway_sim::seed::DEFAULT_SEED;
-use headway_sim::settings::Start;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
