@@ -95,7 +95,7 @@ export class Listing {
       if (lit) item.setAttribute("aria-current", "true");
       else item.removeAttribute("aria-current");
     });
-    const more = program.name === "delay" ? `C = d − 1 = ${player.d - 1}; ` : program.name === "moving-block" ? "once a round, in any order; " : "";
+    const more = program.name === "delay" ? `C = d − 1 = ${player.d - 1}; ` : program.name === "moving-block" ? "in any order; " : "";
     if (this.line === null) setText(parts.note, `${more}lit: round ${count(this.at + 1)}`);
     else this.remark();
   }

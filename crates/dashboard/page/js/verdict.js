@@ -84,7 +84,7 @@ export class VerdictView {
     this.announce(good ? text.plain : jammed ? "a jam" : "not legitimate");
     [...parts.list.children].forEach((item, index) => {
       const { name: asked, waived } = run.desiderata[index];
-      const [name, mark, words] = waived ? ["", "–", waived] : standing(asked, frame.holds?.[index], frame, segment);
+      const [name, mark, words] = waived ? ["waived", "–", waived] : standing(asked, frame.holds?.[index], frame, segment);
       item.className = name;
       setText(item.children[0], mark);
       setText(item.children[3], words);

@@ -116,6 +116,7 @@ pub(crate) fn a_moving_block_is_on_the_ring(browser: &mut Browser, base: &str) -
     page.click("#fault-pile")?;
     page.wait_for("headway.player.segments.length === 2 && document.getElementById('verdict').textContent.startsWith('Not yet')")?;
     // What it cannot do it says.
+    page.eval("headway.player.pause()")?;
     page.eval(
         "headway.player.fault('counter:1:2').catch((error) => { document.title = error.message; })",
     )?;

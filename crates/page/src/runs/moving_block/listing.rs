@@ -16,7 +16,7 @@ pub(super) const LISTING: [Line; 12] = [
         |did| did.told > 0,
         "  tell the predecessor min(ahead + 1, d)",
     ),
-    (|_| true, "hear: if the news counts its last hand-over:"),
+    (|_| true, "hear: if news includes its last give:"),
     (
         |did| matches!(did.heard, Some(Ahead::Free(_))),
         "  ahead ← news",
