@@ -253,7 +253,7 @@ fn peer(request: &Request) -> IpAddr {
 fn price(path: &str) -> f64 {
     match path {
         _ if path.starts_with("/api/explore/") => 4.0,
-        "/api/walks" | "/api/charts" | "/api/asynchrony" | "/api/moving-block" => 8.0,
+        "/api/walks" | "/api/charts" | "/api/asynchrony" => 8.0,
         _ => 1.0,
     }
 }

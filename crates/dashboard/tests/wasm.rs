@@ -156,6 +156,10 @@ fn rings() -> Vec<Value> {
         json!({ "state": { "separation": 2, "processes": [{ "program": "delay", "resting": 2 },
             { "program": "relay" }, { "program": "delay", "queued": 1 }] } }),
     ];
+    rings.push(
+        json!({ "processes": 25, "tokens": 4, "separation": 6, "program": "moving-block",
+            "faults": ["scramble@40", "pile:9@90"], "round": 95 }),
+    );
     for program in [
         "measure",
         "measure-as-printed",
@@ -211,8 +215,6 @@ fn of_no_run() -> Vec<Asked> {
         get("/api/asynchrony?steps=50&schedule=slow-one"),
         get("/api/asynchrony?steps=50&schedule=bursts"),
         get("/api/asynchrony?steps=50"),
-        get("/api/moving-block?rounds=60"),
-        get("/api/moving-block?start=worst"),
         post(
             "/api/walks",
             &json!({ "generator": "figure7", "tokens": 3 }),
@@ -239,6 +241,14 @@ fn of_no_run() -> Vec<Asked> {
         asked("POST", "/api/charts", "text/plain", &"x"),
         post("/api/runs", &json!({ "processes": 0 })),
         post("/api/runs", &json!({ "tokens": "many" })),
+        post(
+            "/api/runs",
+            &json!({ "program": "moving-block", "start": "worst" }),
+        ),
+        post(
+            "/api/runs",
+            &json!({ "program": "moving-block", "delays": "3" }),
+        ),
         post("/api/runs", &json!([1])),
         post("/api/runs", &"{"),
         asked("POST", "/api/runs", "text/plain", &"{}"),

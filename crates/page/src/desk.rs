@@ -68,14 +68,7 @@ impl Desk {
 
     /// Whether the answer can take seconds.
     pub fn takes_long(path: &str) -> bool {
-        let long = [
-            "explore/",
-            "charts",
-            "walks",
-            "chain",
-            "asynchrony",
-            "moving-block",
-        ];
+        let long = ["explore/", "charts", "walks", "chain", "asynchrony"];
         let asked = path.strip_prefix("/api/").unwrap_or("");
         long.iter().any(|long| asked.starts_with(long))
     }
@@ -106,9 +99,6 @@ impl Desk {
             }),
             ["chain"] => request.by("GET", || json(&lessons::chain(&request.params()?)?)),
             ["asynchrony"] => request.by("GET", || json(&lessons::asynchrony(&request.params()?)?)),
-            ["moving-block"] => {
-                request.by("GET", || json(&lessons::moving_block(&request.params()?)?))
-            }
             _ => return None,
         };
         Some(answered.unwrap_or_else(Answer::from))

@@ -8,8 +8,9 @@ use headway_core::moving_block::Ahead;
 use crate::seed::{Purpose, Random};
 
 mod run;
+mod seen;
 
-pub use run::{Frame, MovingBlockError, MovingBlockRun};
+pub use run::{Did, Frame, MovingBlockError, MovingBlockRun};
 
 /// What a process can be asked to do; it does it if it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,17 +20,36 @@ let worker = null;
 const waiting = new Map();
 let asked = 0;
 
+/** What answers, compiled here while the worker and the page load. @type {Promise<WebAssembly.Module> | null} */
+let program = null;
+
+async function compile() {
+  const response = await fetch(new URL("../headway.wasm", import.meta.url));
+  if (!response.ok) throw new Error(`headway.wasm: ${response.status}`);
+  // Not every web server names the type that streaming wants.
+  if (response.headers.get("Content-Type") === "application/wasm") return WebAssembly.compileStreaming(response);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
 function startWorker() {
-  worker = new Worker(new URL("./deskworker.js", import.meta.url), { type: "module" });
-  worker.addEventListener("message", ({ data }) => {
-    waiting.get(data.id)?.(data);
-    waiting.delete(data.id);
-  });
-  worker.addEventListener("error", () => {
+  const started = new Worker(new URL("./deskworker.js", import.meta.url), { type: "module" });
+  const fail = () => {
     for (const [id, answer] of waiting) answer({ id, status: 0 });
     waiting.clear();
     worker = null;
+    program = null;
+  };
+  started.addEventListener("message", ({ data }) => {
+    waiting.get(data.id)?.(data);
+    waiting.delete(data.id);
   });
+  started.addEventListener("error", fail);
+  program ??= compile();
+  program.then((module) => started.postMessage({ program: module }), () => {
+    started.terminate();
+    fail();
+  });
+  worker = started;
 }
 // It loads while the rest of the page does.
 if (ALONE) startWorker();
@@ -113,7 +132,6 @@ export const chart = (bytes, type) => ask("POST", "/api/charts", bytes, { type }
 export const walk = (values) => ask("POST", "/api/walks", values);
 export const chain = (values) => ask("GET", `/api/chain?${query(values)}`);
 export const asynchrony = (values) => ask("GET", `/api/asynchrony?${query(values)}`);
-export const movingBlock = (values) => ask("GET", `/api/moving-block?${query(values)}`);
 export const fleet = () => ask("GET", "/api/fleet");
 export const orderRollout = (name, what) => ask("POST", `/api/fleet/rollouts/${encodeURIComponent(name)}/${what}`);
 export const orderNode = (name, what) => ask("POST", `/api/fleet/nodes/${encodeURIComponent(name)}/${what}`);

@@ -95,6 +95,11 @@ export function controls(player, view, to) {
   byId("program").addEventListener("change", () => {
     settings.program = byId("program").value;
     if (settings.program.startsWith("measure")) settings.delays = "all";
+    if (settings.program === "moving-block") {
+      if (settings.start === "worst") settings.start = "piled";
+      // Without slack nothing would move.
+      settings.tokens = Math.max(1, Math.min(settings.tokens, Math.floor((settings.processes - 1) / settings.separation)));
+    }
     fresh();
   });
 
@@ -109,6 +114,7 @@ export function controls(player, view, to) {
     }
     for (const button of all("[data-start]")) {
       button.setAttribute("aria-pressed", String(!view.state && button.dataset.start === settings.start));
+      button.disabled = settings.program === "moving-block" && button.dataset.start === "worst";
     }
     const seed = byId("seed");
     if (document.activeElement !== seed) seed.value = String(settings.seed);
@@ -118,16 +124,20 @@ export function controls(player, view, to) {
     value.hidden = kind === "all";
     if (document.activeElement !== value) value.value = rest;
     byId("program").value = settings.program;
-    const measured = settings.program !== "fixed";
+    const block = settings.program === "moving-block";
+    const measured = settings.program !== "fixed" && !block;
     byId("d-field").hidden = measured;
     const alone = settings.program.startsWith("measure");
-    choice.disabled = alone;
+    choice.disabled = alone || block;
+    setText(byId("hands"), block ? "A moving block takes these two faults: it has no counters, and its tokens keep their order."
+      : "Drag a token. Click a process: delay or relay. Click inside the ring: its counter. Drag outside: select.");
     const need = settings.tokens * settings.separation;
-    const fits = need <= settings.processes;
+    const fits = block ? need < settings.processes : need <= settings.processes;
     const line = byId("fits");
     line.classList.toggle("bad", !fits && !measured);
     setText(line, alone ? "one process measures the ring and finds ⌊n/m⌋ itself"
       : measured ? "every delay measures the ring and finds ⌊n/m⌋ itself"
+      : block ? `m·d = ${settings.tokens}·${settings.separation} = ${count(need)} ${fits ? "< n: it fits" : "≥ n: no room to move"}`
       : `m·d = ${settings.tokens}·${settings.separation} = ${count(need)} ${fits ? "≤" : ">"} n: ${fits ? "it fits" : "too many, a jam"}`);
     const list = view.faults.map((fault, index) => h("li", {}, fault, h("button", {
       type: "button", "aria-label": `Take back ${fault} and what follows`, title: "Take it back, and what follows", onclick: () => to.dropFaultsFrom(index),

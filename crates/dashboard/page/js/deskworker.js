@@ -2,19 +2,17 @@
 
 import { desk } from "./desk.js";
 
-const program = (async () => {
-  const response = await fetch(new URL("../headway.wasm", import.meta.url));
-  if (!response.ok) throw new Error(`headway.wasm: ${response.status}`);
-  // Not every web server names the type that streaming wants.
-  if (response.headers.get("Content-Type") === "application/wasm") return WebAssembly.compileStreaming(response);
-  return WebAssembly.compile(await response.arrayBuffer());
-})();
+/** @type {(program: WebAssembly.Module) => void} */
+let bring;
+/** The page sends it when it is compiled. @type {Promise<WebAssembly.Module>} */
+const brought = new Promise((done) => (bring = done));
 /** @type {Promise<any> | null} */
-let answers = null;
+let answers = brought.then(desk);
 
-addEventListener("message", async ({ data: { id, request, body } }) => {
+addEventListener("message", async ({ data: { program, id, request, body } }) => {
+  if (program) return bring(program);
   try {
-    answers ??= program.then(desk);
+    answers ??= brought.then(desk);
     const ask = await answers;
     try {
       const answer = ask({ ...request, now_ms: Math.round(performance.now()) }, body);

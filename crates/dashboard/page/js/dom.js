@@ -53,7 +53,7 @@ export function count(number) {
 }
 
 /** Whether a run's program finds the separation by itself. */
-export const measures = (program) => !["fixed", "delay", "relay", "mixed"].includes(program);
+export const measures = (program) => !["fixed", "delay", "relay", "mixed", "moving-block"].includes(program);
 
 /** A token's name: A, B, …, Z, then numbers. */
 export function letter(token) {

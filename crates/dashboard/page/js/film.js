@@ -13,7 +13,7 @@
  * @property {number} n
  * @property {number} d
  * @property {number} m
- * @property {Uint8Array} delays      per process: 1 delay, 0 relay, 2 measures
+ * @property {Uint8Array} delays      per process: 1 delay, 0 relay, 2 measures, 3 moving block
  * @property {Float64Array} hop       per token: position, 0 ≤ hop < n
  * @property {Float64Array} slot      per token: height in its pile, 0 on the ring
  * @property {Uint8Array} resting     per token
@@ -163,7 +163,7 @@ export class Film {
     for (const way of this.ways) {
       way.releases(Math.max(from + 1, round - longest), round, (released, at) => {
         const process = modulo(at, n);
-        if (!delays[process]) return;
+        if (!delays[process] || delays[process] === 3) return;
         const start = this.top(released);
         const left = start < 0 ? start : Math.max(0, start - (round - released) - phase);
         if (start < 0 || left > counter[process]) counter[process] = left;
@@ -178,31 +178,33 @@ function startingCounters({ from, counters, faults }) {
   return struck.length > 0 ? struck[struck.length - 1].counters : counters;
 }
 
-/** The way of one token: stretches in which it moves, and in which it rests. */
+/** The way of one token: stretches in which it moves, one hop a round or at its own speed, and in which it rests. */
 export class Way {
   constructor({ token, points, rests }) {
     this.token = token;
     this.rests = rests;
     /** @type {number[]} */ this.start = [];
     /** @type {number[]} */ this.at = [];
+    /** @type {number[]} */ this.speed = [];
     /** @type {boolean[]} */ this.rest = [];
     const end = points[points.length - 1];
     for (let i = 0; i + 1 < points.length; i += 1) {
       const [round, hop] = points[i];
       const [until, then] = points[i + 1];
       if (until === round) continue;
-      this.push(round, hop, then === hop);
+      this.push(round, hop, (then - hop) / (until - round));
     }
     const last = rests[rests.length - 1];
-    this.push(end[0], end[1], Boolean(last && last[0] <= end[0] && end[0] <= last[1]));
+    this.push(end[0], end[1], last && last[0] <= end[0] && end[0] <= last[1] ? 0 : 1);
     this.end = end[0];
     this.cursor = 0;
   }
 
-  push(round, hop, rest) {
+  push(round, hop, speed) {
     this.start.push(round);
     this.at.push(hop);
-    this.rest.push(rest);
+    this.speed.push(speed);
+    this.rest.push(speed === 0);
   }
 
   /** The stretch that a state is in; mostly the one of the last question. */
@@ -226,7 +228,7 @@ export class Way {
   /** The position on the unrolled ring. */
   hop(round, phase) {
     const i = this.find(round);
-    return this.rest[i] || round >= this.end ? this.at[i] : this.at[i] + (round - this.start[i]) + phase;
+    return round >= this.end ? this.at[i] : this.at[i] + (round - this.start[i] + phase) * this.speed[i];
   }
 
   restingAt(round) {

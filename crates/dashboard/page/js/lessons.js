@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { h, toast } from "./dom.js";
 import { STEPS } from "./lessontext.js";
-import { AsynchronyReel, ChainReel, MovingBlockReel } from "./reel.js";
+import { AsynchronyReel, ChainReel } from "./reel.js";
 import { NetworkScene, aboutWalk } from "./networks.js";
 import { RingScene } from "./scene.js";
 
@@ -28,7 +28,6 @@ export function build(panel, view, to) {
     ring: () => ringStage(),
     chain: () => reelStage(new ChainReel(), api.chain),
     asynchrony: () => reelStage(new AsynchronyReel(), api.asynchrony),
-    "moving-block": () => reelStage(new MovingBlockReel(), api.movingBlock),
     network: () => networkStage(),
   };
 

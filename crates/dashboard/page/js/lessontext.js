@@ -140,16 +140,16 @@ export const STEPS = [
   },
   {
     title: "A moving block, and no rounds at all",
-    kind: "moving-block",
+    kind: "ring",
     text: [
       "Railways need no rounds: a train moves on when the block ahead of it is free. Here every process tells the one behind it how far ahead the next token is, and a token goes when it is told *d* or more.",
       "Nobody counts time, so nobody can count it wrong: the true distance is *d*, and a token that is held up stops only those that come up behind it. What is given up is that all tokens move all the time, and one process of slack is needed: *n* > *m*·*d*.",
-      "In each step on show every process does everything once, in an order that is drawn anew.",
+      "In each round on show every process does everything once, in an order that is drawn anew.",
     ],
     tries: [
-      { label: "A pile", settings: { processes: 25, tokens: 4, separation: 6, start: "piled", rounds: 200 }, play: true },
-      { label: "Any state, false news included", settings: { processes: 25, tokens: 4, separation: 6, start: "random", rounds: 200, seed: 7 } },
-      { label: "No slack: it stands", settings: { processes: 24, tokens: 4, separation: 6, start: "spaced", rounds: 60 } },
+      { label: "A pile", settings: { processes: 25, tokens: 4, separation: 6, program: "moving-block", start: "piled" }, play: true },
+      { label: "Any state, false news included", settings: { processes: 25, tokens: 4, separation: 6, program: "moving-block", start: "random", seed: 7 } },
+      { label: "No slack: it stands", settings: { processes: 24, tokens: 4, separation: 6, program: "moving-block", start: "spaced" } },
     ],
     source: "docs/moving-block.md.",
   },

@@ -95,7 +95,8 @@ export class Listing {
       if (lit) item.setAttribute("aria-current", "true");
       else item.removeAttribute("aria-current");
     });
-    if (this.line === null) setText(parts.note, `${program.name === "delay" ? `C = d − 1 = ${player.d - 1}; ` : ""}lit: round ${count(this.at + 1)}`);
+    const more = program.name === "delay" ? `C = d − 1 = ${player.d - 1}; ` : program.name === "moving-block" ? "in any order; " : "";
+    if (this.line === null) setText(parts.note, `${more}lit: round ${count(this.at + 1)}`);
     else this.remark();
   }
 

@@ -77,6 +77,7 @@ async function body() {
   const faults = view.faults;
   if (view.state) return { state: await url.unpack(view.state), faults, seed: view.settings.seed };
   const { separation, delays, ...rest } = view.settings;
+  if (view.settings.program === "moving-block") return { ...rest, separation, faults };
   if (view.settings.program === "fixed") return { ...rest, separation, delays, faults };
   return delays === "all" ? { ...rest, faults } : { ...rest, delays, faults };
 }

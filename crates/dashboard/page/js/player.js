@@ -85,7 +85,7 @@ export class Player {
     this.films = [];
     this.fetching.clear();
     this.frame = run.frame && run.frame.round === round ? run.frame : null;
-    this.segments = run.segments.map((segment) => ({ ...segment, kinds: kinds(run.processes, segment) }));
+    this.segments = run.segments.map((segment) => ({ ...segment, kinds: kinds(run, segment) }));
     this.round = round;
     this.phase = 0;
     this.emit("run");
@@ -351,9 +351,9 @@ export class Player {
   }
 }
 
-/** Per process: 1 delay, 2 measures, 0 relay. */
-function kinds(n, segment) {
-  const kind = new Uint8Array(n);
+/** Per process: 1 delay, 2 measures, 3 moving block, 0 relay. */
+function kinds({ processes, program }, segment) {
+  const kind = new Uint8Array(processes).fill(program === "moving-block" ? 3 : 0);
   for (const [first, last] of segment.delays) kind.fill(1, first, last + 1);
   for (const process of segment.measurers) kind[process] = 2;
   return kind;

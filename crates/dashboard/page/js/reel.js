@@ -232,27 +232,6 @@ export class AsynchronyReel extends Reel {
   }
 }
 
-/** The moving block: every token waits until the way ahead is told to be free. */
-export class MovingBlockReel extends Reel {
-  constructor() {
-    super("A ring whose tokens go when the way ahead is free", 5);
-  }
-
-  clock(frame) {
-    return `step ${count(frame.round)}`;
-  }
-
-  picture(ctx, now, next, phase, colours) {
-    const { processes, separation, legitimate_at: at, worst_legitimate_at: worst } = this.answer;
-    const where = layout(this.box.width, this.box.height, processes, now.at.length);
-    drawTokens(ctx, where, now, next, phase, colours, separation);
-    drawNumber(ctx, where, now.closest, `wanted ${separation}`, now.closest < separation ? colours.bad : colours.ink, colours);
-    this.line.className = `verdict-line ${now.legitimate ? "good" : "bad"}`;
-    const proved = worst === null ? "Without slack every token waits for the next one: nothing moves." : `Proved: within ${count(worst)} steps from any state.`;
-    setText(this.line, `${now.legitimate ? `Apart for good, since step ${count(at)}.` : "Not yet apart for good."} ${proved}`);
-  }
-}
-
 /** The ring with its processes, and tokens between two moments, each with the room it wants. */
 function drawTokens(ctx, where, now, next, phase, colours, room) {
   const { x, y, radius, n } = where;

@@ -126,7 +126,7 @@ function drawProcesses(ctx, where, delays, colours) {
   ctx.stroke();
   if (where.arcs) {
     ctx.beginPath();
-    for (let process = 0; process < n; process += 1) if (delays[process]) dot(process, where.arc);
+    for (let process = 0; process < n; process += 1) if (delays[process] && delays[process] < 3) dot(process, where.arc);
     ctx.fillStyle = colours.ground;
     ctx.fill();
     ctx.strokeStyle = colours.line;

@@ -134,8 +134,8 @@ export function handle(view, to) {
 
   function toggle(process) {
     const now = kind(process);
-    if (now === 2) {
-      to.hint(`process ${process} measures the ring; it cannot be changed`);
+    if (now >= 2) {
+      to.hint(now === 3 ? "every process runs the moving block" : `process ${process} measures the ring; it cannot be changed`);
       return;
     }
     const playing = halt();
@@ -145,7 +145,7 @@ export function handle(view, to) {
 
   function setCounter(process, value) {
     if (kind(process) !== 1) {
-      to.hint(`process ${process} is a relay: it has no counter`);
+      to.hint(kind(process) === 3 ? "a moving block has no counters" : `process ${process} is a relay: it has no counter`);
       return;
     }
     const playing = halt();
@@ -160,15 +160,16 @@ export function handle(view, to) {
   }
 
   function describe(token, at) {
-    const program = ["a relay", "a delay", "measures"][kind(at.process)];
+    const program = ["a relay", "a delay", "measures", "moving block"][kind(at.process)];
+    const block = kind(at.process) === 3;
     let text = "";
     let cursor = "default";
     if (token !== null) {
-      const rests = view.moment.resting[token] ? "rests at" : "at";
-      text = `token ${letter(token)} ${rests} process ${Math.floor(view.moment.hop[token])}: drag it elsewhere`;
-      cursor = "grab";
+      const rests = !view.moment.resting[token] ? "at" : block ? "waits at" : "rests at";
+      text = `token ${letter(token)} ${rests} process ${Math.floor(view.moment.hop[token])}${block ? "" : ": drag it elsewhere"}`;
+      cursor = block ? "default" : "grab";
     } else if (at.part === "process") {
-      const action = kind(at.process) === 2 ? "" : `: click makes it a ${kind(at.process) ? "relay" : "delay"}`;
+      const action = kind(at.process) >= 2 ? "" : `: click makes it a ${kind(at.process) ? "relay" : "delay"}`;
       text = `process ${at.process}, ${program}${action}`;
       cursor = "pointer";
     } else if (at.part === "counter" && kind(at.process) === 1) {
@@ -274,7 +275,7 @@ export function handle(view, to) {
     const { moment } = view;
     const found = tokensAt(process);
     const resting = found.filter((k) => moment.resting[k]).length;
-    const program = ["relay", "delay", "measures"][kind(process)];
+    const program = ["relay", "delay", "measures", "moving block"][kind(process)];
     const counter = kind(process) && moment.counter ? `, counter ${Math.ceil(moment.counter[process])}` : "";
     const tokens = found.length ? `, ${plural(found.length, "token")}${resting ? `, ${resting} resting` : ""}` : "";
     const text = `process ${process}, ${program}${counter}${tokens}`;

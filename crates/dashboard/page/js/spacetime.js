@@ -94,13 +94,14 @@ function drawWays(ctx, parts, from, to, span, colours) {
   for (let tint = 0; tint < tints; tint += 1) {
     ctx.strokeStyle = colours.token[tint];
     ctx.beginPath();
-    for (const part of parts) for (let k = tint; k < part.film.m; k += tints) trace(ctx, part, part.film.ways[k], from, to, span, false);
+    for (const part of parts) for (let k = tint; k < part.film.m; k += tints) trace(ctx, part, part.film.ways[k], from, to, span, part.film.delays[0] === 3 ? null : false);
     ctx.stroke();
   }
   ctx.strokeStyle = colours.bad;
   ctx.lineWidth = line * 1.5;
   ctx.beginPath();
-  for (const part of parts) for (const way of part.film.ways) trace(ctx, part, way, from, to, span, true);
+  // A token of a moving block that waits is no news.
+  for (const part of parts) if (part.film.delays[0] !== 3) for (const way of part.film.ways) trace(ctx, part, way, from, to, span, true);
   ctx.stroke();
 }
 
@@ -114,6 +115,7 @@ function apart(films) {
   }).filter((part) => part.to > part.from);
 }
 
+/** @param {boolean | null} rests whether to draw rests, or else what moves; null: both */
 function trace(ctx, film, way, from, to, { x, y, n, view }, rests) {
   const begin = Math.max(from, film.from);
   const end = Math.min(to, film.to);
@@ -123,20 +125,21 @@ function trace(ctx, film, way, from, to, { x, y, n, view }, rests) {
     const until = i + 1 < way.start.length ? way.start[i + 1] : Math.max(way.end, since);
     const a = Math.max(begin, since);
     const b = Math.min(end, until);
-    if (b <= a || way.rest[i] !== rests) continue;
-    if (rests) {
+    if (b <= a || (rests !== null && way.rest[i] !== rests)) continue;
+    if (way.rest[i]) {
       const process = modulo(way.at[i] - view.process, n);
       ctx.moveTo(x(process), y(a));
       ctx.lineTo(x(process), y(b));
       continue;
     }
     // Cut where the ring begins anew at the left edge.
+    const speed = way.speed[i];
     let round = a;
     while (round < b - 1e-9) {
-      const left = modulo(way.at[i] + (round - since) - view.process, n);
-      const stop = Math.min(b, round + (n - left));
+      const left = modulo(way.at[i] + (round - since) * speed - view.process, n);
+      const stop = Math.min(b, round + (n - left) / speed);
       ctx.moveTo(x(left), y(round));
-      ctx.lineTo(x(left + stop - round), y(stop));
+      ctx.lineTo(x(left + (stop - round) * speed), y(stop));
       if (stop <= round) break;
       round = stop;
     }

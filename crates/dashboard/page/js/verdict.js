@@ -83,11 +83,12 @@ export class VerdictView {
     this.offerToSkip(frame, segment);
     this.announce(good ? text.plain : jammed ? "a jam" : "not legitimate");
     [...parts.list.children].forEach((item, index) => {
-      const [name, mark, words] = standing(run.desiderata[index].name, frame.holds?.[index], frame, segment);
+      const { name: asked, waived } = run.desiderata[index];
+      const [name, mark, words] = waived ? ["waived", "–", waived] : standing(asked, frame.holds?.[index], frame, segment);
       item.className = name;
       setText(item.children[0], mark);
       setText(item.children[3], words);
-      item.children[3].classList.toggle("unseen", name !== "soon");
+      item.children[3].classList.toggle("unseen", name !== "soon" && !waived);
     });
   }
 }
@@ -117,6 +118,7 @@ export function sentence(frame, segment, run) {
       nodes.push(at === segment.from ? `, from ${since} on.` : `, ${plural(at - segment.from, "round")} after ${since}.`);
       if (segment.worst_legitimate_at) nodes.push(` At most ${plural(segment.worst_legitimate_at - segment.from, "round")} from any state (proved).`);
     } else nodes.push(".");
+    if (run.why) nodes.push(` ${run.why}`);
   } else if (segment.jam) {
     nodes.push(bold("A jam"), `: ${run.why ?? `more tokens than fit; a process passes on one every ${plural(segment.jam.period, "round")}.`}`);
   } else {
@@ -125,7 +127,8 @@ export function sentence(frame, segment, run) {
     nodes.push(asks ? `. Wanted: ${asks}.` : ".");
     const at = segment.legitimate_at;
     if (at !== null && at !== undefined && at > frame.round) nodes.push(` Legitimate in ${plural(at - frame.round, "round")}.`);
-    else if (at === null) nodes.push(" It will not become legitimate.");
+    else if (at === null && segment.settles) nodes.push(` It will within ${plural(segment.worst_legitimate_at - segment.from, "round")} (proved).`);
+    else if (at === null) nodes.push(` It will not become legitimate.${run.why ? ` ${run.why}` : ""}`);
   }
   return { nodes, plain: nodes.map((node) => (typeof node === "string" ? node : node.textContent)).join("") };
 }

@@ -10,8 +10,9 @@ use crate::tabs::fleet_of;
 
 type Done = Result<(), String>;
 
-const VIEWS: [(&str, &str); 6] = [
+const VIEWS: [(&str, &str); 7] = [
     ("ring", "/?start=random&t=6"),
+    ("moving-block", "/?m=4&program=moving-block&t=90"),
     ("lessons", "/lessons?step=2"),
     ("explore", "/explore"),
     ("networks", "/networks"),

@@ -49,6 +49,7 @@ const TESTS: &[Test] = journeys! {
         a_pile_spaces_itself
         a_film_agrees_with_the_server
         a_measuring_film_agrees_with_the_server
+        a_moving_block_is_on_the_ring
         any_round_can_be_sought
         stepping_and_speed
         a_jam_says_why;

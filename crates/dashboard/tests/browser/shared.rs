@@ -276,7 +276,7 @@ pub(crate) fn the_page_needs_no_server(browser: &mut Browser, served: &str) -> D
     // A view's own link works as well.
     page.go("/some/where/lessons/index.html?step=9")?;
     page.wait_for(
-        "document.querySelector('.lesson-stage .verdict-line')?.textContent.includes('Proved')",
+        "/wanted 6|proved/.test(document.querySelector('.lesson-stage .verdict-line')?.textContent)",
     )?;
     page.close()
 }

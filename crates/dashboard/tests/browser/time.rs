@@ -90,6 +90,46 @@ pub(crate) fn a_measuring_film_agrees_with_the_server(browser: &mut Browser, bas
     page.close()
 }
 
+pub(crate) fn a_moving_block_is_on_the_ring(browser: &mut Browser, base: &str) -> Done {
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    page.expect_problem("422");
+    page.eval("(() => { const choice = document.getElementById('program'); choice.value = 'moving-block'; choice.dispatchEvent(new Event('change')); })()")?;
+    page.wait_for("headway.player.run.program === 'moving-block' && location.search.includes('program=moving-block')")?;
+    // Five tokens would have no slack.
+    page.check("headway.player.run.tokens === 4 && headway.player.run.feasible")?;
+    page.check("document.querySelector('[data-start=worst]').disabled && !document.getElementById('d-field').hidden")?;
+    page.wait_for(
+        "document.querySelectorAll('#desiderata li')[2].textContent.includes('not promised')",
+    )?;
+    // Every process does the same, and the holder of the pile tells 0.
+    page.wait_for(
+        "document.getElementById('listing-title').textContent === 'Process 0: moving-block'",
+    )?;
+    page.wait_for("document.querySelector('#listing-lines li:nth-child(4)').classList.contains('lit') && !document.querySelector('#listing-lines li:nth-child(6)').classList.contains('lit')")?;
+    page.check(&format!("{AGREES}(0, 70)"))?;
+    page.fill("#round", "0")?;
+    page.click("#play")?;
+    page.wait_for("document.getElementById('centre-word').textContent === 'legitimate'")?;
+    page.check("headway.player.moment().violated.every((red) => !red)")?;
+    // Nobody is in step: in some round one token moves and another waits.
+    page.check("headway.player.films[0].ways.some((way) => new Set(way.rest).size === 2 && way.speed.some((speed) => speed >= 1))")?;
+    page.click("#fault-pile")?;
+    page.wait_for("headway.player.segments.length === 2 && document.getElementById('verdict').textContent.startsWith('Not yet')")?;
+    // What it cannot do it says.
+    page.eval("headway.player.pause()")?;
+    page.eval(
+        "headway.player.fault('counter:1:2').catch((error) => { document.title = error.message; })",
+    )?;
+    page.wait_for("document.title.includes('knows the faults')")?;
+    page.check(&format!("{AGREES}(0, 40)"))?;
+    // The check itself notices tokens at another speed.
+    page.eval("for (const film of headway.player.films) film.ways[0].speed.fill(2)")?;
+    if page.eval(&format!("{AGREES}(0, 20)"))? == true {
+        return Err("a film that is wrong was not noticed".into());
+    }
+    page.close()
+}
+
 pub(crate) fn any_round_can_be_sought(browser: &mut Browser, base: &str) -> Done {
     let mut page = Page::open(browser, base, "/?start=random", DESKTOP)?;
     page.fill("#round", "10^12")?;

@@ -109,7 +109,8 @@ fn the_page_asks_nobody_else() {
 /// Programs and starts that can be chosen are those that there are.
 #[test]
 fn every_program_and_start_can_be_chosen() {
-    use headway_sim::settings::{DelayProgram, Start};
+    use headway_page::runs::RunProgram;
+    use headway_sim::settings::Start;
     let index = std::fs::read_to_string(page_folder().join("index.html")).unwrap();
     let select = index.split("<select id=\"program\">").nth(1).unwrap();
     let options = select
@@ -121,8 +122,7 @@ fn every_program_and_start_can_be_chosen() {
     let options: Vec<&str> = options
         .map(|rest| rest.split('"').next().unwrap())
         .collect();
-    let programs: Vec<String> = DelayProgram::ALL.iter().map(ToString::to_string).collect();
-    assert_eq!(options, programs);
+    assert_eq!(options, RunProgram::names().collect::<Vec<_>>());
     for start in Start::ALL {
         assert!(
             index.contains(&format!("data-start=\"{start}\"")),

@@ -1,15 +1,11 @@
 //! What the lessons show beside runs: the open chain, and the ring without
 //! lock-step.
 
-use std::ops::ControlFlow;
-
 use headway_core::Separation;
 use headway_core::chain::Chain;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
-use headway_sim::moving_block::{MovingBlockRing, MovingBlockRun};
 use headway_sim::open_chain::{Arrivals, ArrivalsSyntax, OpenChain};
 use headway_sim::seed::DEFAULT_SEED;
-use headway_sim::settings::Start;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -224,107 +220,6 @@ pub(crate) fn asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiE
         pace: asked.pace,
         promised: promised(separation, asked.pace),
         closest: ring.closest_ever(),
-        frames,
-    })
-}
-
-/// Which ring.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct MovingBlockParams {
-    /// n.
-    processes: u64,
-    /// m.
-    tokens: u64,
-    /// d.
-    separation: u32,
-    /// The initial state.
-    #[param(schema_with = names_of::<Start>)]
-    start: Start,
-    /// How many rounds: in each, every process does everything once, in an order that is
-    /// drawn anew.
-    rounds: u64,
-    /// The seed of every random choice.
-    seed: u64,
-}
-
-impl Default for MovingBlockParams {
-    fn default() -> MovingBlockParams {
-        MovingBlockParams {
-            processes: 25,
-            tokens: 4,
-            separation: 6,
-            start: Start::Piled,
-            rounds: 200,
-            seed: DEFAULT_SEED,
-        }
-    }
-}
-
-/// A run of the moving block.
-#[derive(Serialize, Deserialize, ToSchema)]
-pub(crate) struct MovingBlockView {
-    processes: u64,
-    tokens: u64,
-    separation: u32,
-    /// The first round with a legitimate state, if there is one.
-    legitimate_at: Option<u64>,
-    /// By when it is proved to be, from any state; none without slack (n ≤ m·d).
-    worst_legitimate_at: Option<u64>,
-    frames: Vec<MovingBlockFrame>,
-}
-
-/// A moment of it.
-#[derive(Serialize, Deserialize, ToSchema)]
-pub(crate) struct MovingBlockFrame {
-    round: u64,
-    /// Who received each token last.
-    at: Vec<u32>,
-    /// The smallest true distance now.
-    closest: i64,
-    legitimate: bool,
-}
-
-/// The ring without rounds: a token goes when the way ahead is told to be free
-#[utoipa::path(get, path = "/api/moving-block", tag = "lessons", params(MovingBlockParams),
-    responses((status = 200, body = MovingBlockView), (status = 422, body = ErrorBody)))]
-pub(crate) fn moving_block(asked: &MovingBlockParams) -> Result<MovingBlockView, ApiError> {
-    separation(asked.separation)?;
-    if asked.processes < 2 || !(1..=asked.processes).contains(&asked.tokens) {
-        let message = "expected at least 2 processes, and 1 to as many tokens";
-        return Err(ApiError::invalid("processes", message));
-    }
-    check_work(asked.processes, asked.rounds, "rounds")?;
-    let (n, m) = (asked.processes as usize, asked.tokens as usize);
-    let run = MovingBlockRun {
-        start: asked.start,
-        seed: asked.seed,
-        rounds: Some(asked.rounds),
-        ..MovingBlockRun::new(n, m, asked.separation)
-    };
-    let mut frames = Vec::new();
-    run.run(|frame| {
-        let at = frame.ring.positions().iter();
-        frames.push(MovingBlockFrame {
-            round: frame.round,
-            at: at.map(|at| (at % n) as u32).collect(),
-            closest: frame.ring.closest(),
-            legitimate: frame.legitimate,
-        });
-        ControlFlow::Continue(())
-    })
-    .map_err(|error| ApiError::invalid("start", error.to_string()))?;
-    let settled = || MovingBlockRing::new(n, m, asked.separation).worst_settled() as u64;
-    Ok(MovingBlockView {
-        processes: asked.processes,
-        tokens: asked.tokens,
-        separation: asked.separation,
-        legitimate_at: frames
-            .iter()
-            .find(|frame| frame.legitimate)
-            .map(|frame| frame.round),
-        worst_legitimate_at: run.feasible().then(settled),
         frames,
     })
 }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::runs::AtRound;
 use crate::error::{ApiError, ErrorBody};
 use crate::limits::Limits;
-use crate::runs::Run;
+use crate::runs::{Run, Tale, moving_block_listing};
 
 /// Which lines are executed in the round that follows a state.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -40,8 +40,23 @@ pub(crate) struct Listing {
 pub(crate) fn lines(run: &Run, at: &AtRound, limits: &Limits) -> Result<Lines, ApiError> {
     let state = run.lock();
     let round = state.round(at.round, limits)?;
-    let (segment, look) = state.story.look(round)?;
-    let ring = &state.story.segments()[segment].ring;
+    let story = match &state.story {
+        Tale::LockStep(story) => story,
+        Tale::Block(story) => {
+            let executed = story.lines(round)?;
+            return Ok(Lines {
+                round,
+                programs: vec![Listing {
+                    name: "moving-block".to_owned(),
+                    lines: moving_block_listing().map(str::to_owned).collect(),
+                }],
+                program_of: vec![0; executed.len()],
+                executed,
+            });
+        }
+    };
+    let (segment, look) = story.look(round)?;
+    let ring = &story.segments()[segment].ring;
     if ring.len() as u64 > limits.counters_up_to {
         let message = format!(
             "at most {} processes have their lines shown",

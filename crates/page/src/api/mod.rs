@@ -44,7 +44,6 @@ pub(crate) mod walks;
         walks::walk,
         lessons::chain,
         lessons::asynchrony,
-        lessons::moving_block,
     )
 )]
 struct Document;

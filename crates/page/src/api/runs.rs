@@ -231,8 +231,9 @@ pub(crate) fn window(run: &Run, stretch: &Stretch) -> Result<Window, ApiError> {
 pub(crate) fn state(run: &Run, at: &AtRound, limits: &Limits) -> Result<File, ApiError> {
     let state = run.lock();
     let round = state.round(at.round, limits)?;
-    let (segment, look) = state.story.look(round)?;
-    let ring = &state.story.segments()[segment].ring;
+    let story = state.story.in_lock_step("state file")?;
+    let (segment, look) = story.look(round)?;
+    let ring = &story.segments()[segment].ring;
     Ok(File {
         kind: "application/json",
         name: format!("ring-round-{round}.json"),
@@ -248,8 +249,9 @@ pub(crate) fn state(run: &Run, at: &AtRound, limits: &Limits) -> Result<File, Ap
 pub(crate) fn diagram(run: &Run, stretch: &Stretch, limits: &Limits) -> Result<File, ApiError> {
     let state = run.lock();
     check_round("from", stretch.from, limits)?;
-    let (segment, look) = state.story.look(stretch.from)?;
-    let ring = &state.story.segments()[segment].ring;
+    let story = state.story.in_lock_step("such diagram")?;
+    let (segment, look) = story.look(stretch.from)?;
+    let ring = &story.segments()[segment].ring;
     let forecast = Forecast::of(ring, &look.state)
         .map_err(|error| ApiError::invalid("id", format!("there is no such diagram: {error}")))?;
     let drawn = stretch.rounds.saturating_mul(forecast.tokens());

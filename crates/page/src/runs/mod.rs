@@ -12,10 +12,12 @@ mod class;
 mod clock;
 mod frame;
 mod lock_step;
+mod moving_block;
 mod run;
 mod segment;
 mod settings;
 mod story;
+mod tale;
 mod view;
 #[cfg(feature = "watch")]
 mod watch;
@@ -23,8 +25,10 @@ mod window;
 
 pub use class::ClassView;
 pub use frame::{Frame, LegitimacyView, MeasuringView};
-pub use settings::RunSettings;
+pub(crate) use moving_block::listing as moving_block_listing;
 pub(crate) use settings::names_of;
+pub use settings::{RunProgram, RunSettings};
+pub(crate) use tale::Tale;
 pub use view::{DesiderataView, JamView, QueueView, RunView, SegmentView};
 pub use window::{BaseFrom, FaultAt, LegitimacyFrom, Way, Window};
 

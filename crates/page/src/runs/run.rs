@@ -13,7 +13,7 @@ use super::class::Class;
 use super::clock::{Clock, SPEEDS};
 use super::frame::{Frame, Playing};
 use super::settings::RunSettings;
-use super::story::Story;
+use super::tale::Tale;
 use super::window::Window;
 use crate::error::ApiError;
 use crate::limits::Limits;
@@ -36,7 +36,7 @@ pub struct Run {
 
 pub(crate) struct RunState {
     pub(crate) settings: RunSettings,
-    pub(crate) story: Story,
+    pub(crate) story: Tale,
     pub(crate) version: u64,
     class: Class,
     pub(super) clock: Clock,
@@ -93,7 +93,7 @@ impl Run {
             playing: state.clock.playing(),
             speed: state.clock.speed(),
         };
-        let frame = Frame::new(&state.story, round, playing, &self.limits)?;
+        let frame = state.story.frame(round, playing, &self.limits)?;
         Ok(Frame {
             class: state.class.view(),
             ..frame
@@ -102,7 +102,8 @@ impl Run {
 
     pub(crate) fn window(&self, from: Round, rounds: u64) -> Result<Window, ApiError> {
         let state = self.lock();
-        Window::new(&state.story, state.version, from, rounds, &self.limits)
+        let version = state.version;
+        state.story.window(version, from, rounds, &self.limits)
     }
 
     pub(crate) fn seek(&self, round: Round) -> Result<Frame, ApiError> {
@@ -222,9 +223,7 @@ impl Run {
 impl RunState {
     fn new(settings: &RunSettings, limits: &Limits) -> Result<RunState, ApiError> {
         check_round("round", settings.round, limits)?;
-        let (ring, start) = settings.build(limits)?;
-        let written = settings.written_out(&ring, &start);
-        let mut story = Story::new(ring, start, settings.seed(), limits)?;
+        let (written, mut story) = Tale::new(settings, limits)?;
         let mut latest = 0;
         for (index, fault) in settings.faults.iter().enumerate() {
             let field = format!("faults[{index}]");

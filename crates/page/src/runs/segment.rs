@@ -96,17 +96,8 @@ impl Segment {
     /// When a ring that has to be run would have to be run too far.
     pub(crate) fn look(&self, rounds: Round) -> Result<Look, ApiError> {
         if rounds > self.facts.last {
-            return Err(ApiError::new(
-                http::StatusCode::UNPROCESSABLE_ENTITY,
-                "too_far",
-                format!(
-                    "round {} is too far: this ring has no closed form, and can be looked at up to \
-                     round {}",
-                    self.from.saturating_add(rounds),
-                    self.from.saturating_add(self.facts.last)
-                ),
-            )
-            .at("round"));
+            let [asked, last] = [rounds, self.facts.last].map(|at| self.from.saturating_add(at));
+            return Err(too_far(asked, last));
         }
         match &self.lock_step {
             None => self.forecast(rounds),
@@ -172,6 +163,15 @@ impl Segment {
         let (before, after) = self.ids.split_at(first);
         Ok(after.iter().chain(before).copied().collect())
     }
+}
+
+/// A ring that has to be run would have to be run too far.
+pub(crate) fn too_far(asked: Round, last: Round) -> ApiError {
+    let message = format!(
+        "round {asked} is too far: this ring has no closed form, and can be looked at up to \
+         round {last}"
+    );
+    ApiError::new(http::StatusCode::UNPROCESSABLE_ENTITY, "too_far", message).at("round")
 }
 
 fn look_at_run(run: &mut LockStep, rounds: Round) -> Look {

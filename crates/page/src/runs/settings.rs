@@ -1,6 +1,7 @@
 //! What a run is made from, as it stands in a request or a link.
 
 use headway_core::{Configuration, Ring, Separation};
+use headway_sim::moving_block::MovingBlockRun;
 use headway_sim::placement::Delays;
 use headway_sim::settings::{DelayProgram, Settings, SettingsError, Start};
 use headway_sim::{StateFile, state_file};
@@ -10,6 +11,7 @@ use strum::VariantNames;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
+use super::moving_block::MAX_PROCESSES;
 use crate::error::ApiError;
 use crate::limits::Limits;
 
@@ -28,10 +30,10 @@ pub struct RunSettings {
     /// d [default: 5, or n/m if that is less]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separation: Option<u64>,
-    /// What the delaying processes run [default: fixed]
+    /// What the delaying processes run, or `moving-block` for all processes [default: fixed]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = names_of::<DelayProgram>)]
-    pub program: Option<DelayProgram>,
+    #[schema(schema_with = program_names)]
+    pub program: Option<RunProgram>,
     /// `all`, a number, `every:K`, `even:K` or `at:0,5,9` [default: all; `at:0` if it
     /// measures]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +63,55 @@ pub struct RunSettings {
     pub round: u64,
 }
 
+/// What processes run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum RunProgram {
+    /// Some delay, in lock-step.
+    Delays(DelayProgram),
+    /// All wait until the way ahead is told to be free.
+    MovingBlock,
+}
+
+const MOVING_BLOCK: &str = "moving-block";
+
+impl RunProgram {
+    /// The names of all.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let delays = DelayProgram::VARIANTS.iter().copied();
+        delays.chain([MOVING_BLOCK])
+    }
+}
+
+impl TryFrom<String> for RunProgram {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<RunProgram, String> {
+        match name.parse() {
+            Ok(program) => Ok(RunProgram::Delays(program)),
+            Err(_) if name == MOVING_BLOCK => Ok(RunProgram::MovingBlock),
+            Err(_) => {
+                let names: Vec<String> = RunProgram::names()
+                    .map(|name| format!("`{name}`"))
+                    .collect();
+                Err(format!(
+                    "unknown program `{name}`, expected one of {}",
+                    names.join(", ")
+                ))
+            }
+        }
+    }
+}
+
+impl From<RunProgram> for String {
+    fn from(program: RunProgram) -> String {
+        match program {
+            RunProgram::Delays(program) => program.to_string(),
+            RunProgram::MovingBlock => MOVING_BLOCK.to_owned(),
+        }
+    }
+}
+
 impl RunSettings {
     /// The description of the ring, without its state file.
     fn ring(&self) -> Settings {
@@ -68,7 +119,10 @@ impl RunSettings {
             processes: self.processes,
             tokens: self.tokens,
             separation: self.separation,
-            program: self.program,
+            program: match self.program {
+                Some(RunProgram::Delays(program)) => Some(program),
+                _ => None,
+            },
             delays: self.delays.clone(),
             start: self.start,
             limit: self.limit,
@@ -114,12 +168,63 @@ impl RunSettings {
             processes: ring.processes,
             tokens: ring.tokens,
             separation: ring.separation,
-            program: ring.program,
+            program: ring.program.map(RunProgram::Delays),
             delays: ring.delays,
             start: ring.start,
             limit: ring.limit,
             horizon: ring.horizon,
             seed,
+            ..RunSettings::default()
+        }
+    }
+
+    /// The run, where these are the settings of a moving block.
+    pub(crate) fn moving_block(&self) -> Result<Option<MovingBlockRun>, ApiError> {
+        if self.program != Some(RunProgram::MovingBlock) {
+            return Ok(None);
+        }
+        let meaningless = [
+            ("delays", self.delays.is_some()),
+            ("limit", self.limit.is_some()),
+            ("horizon", self.horizon.is_some()),
+            ("state", self.state.is_some()),
+        ];
+        if let Some((field, _)) = meaningless.into_iter().find(|(_, given)| *given) {
+            let message = format!("{field} has no meaning for the program {MOVING_BLOCK}");
+            return Err(ApiError::invalid(field, message));
+        }
+        let (n, m) = (self.ring().processes(), self.ring().tokens());
+        let d = self
+            .separation
+            .unwrap_or(((n.max(1) - 1) / m.max(1)).clamp(1, 5));
+        let sizes = [
+            ("processes", n, 2, MAX_PROCESSES),
+            ("tokens", m, 1, n),
+            ("separation", d, 1, MAX_PROCESSES),
+        ];
+        for (field, given, least, most) in sizes {
+            if !(least..=most).contains(&given) {
+                let message =
+                    format!("{field} {given}: expected {least} to {most} for a moving block");
+                return Err(ApiError::invalid(field, message));
+            }
+        }
+        Ok(Some(MovingBlockRun {
+            start: self.start.unwrap_or_default(),
+            seed: self.seed(),
+            ..MovingBlockRun::new(n as usize, m as usize, d as u32)
+        }))
+    }
+
+    /// The settings of a moving block with every default written out.
+    pub(crate) fn of_moving_block(&self, run: &MovingBlockRun) -> RunSettings {
+        RunSettings {
+            processes: Some(run.processes as u64),
+            tokens: Some(run.tokens as u64),
+            separation: Some(run.separation.into()),
+            program: self.program,
+            start: Some(run.start),
+            seed: Some(run.seed),
             ..RunSettings::default()
         }
     }
@@ -182,6 +287,11 @@ fn in_words(error: &SettingsError) -> ApiError {
         }
         _ => ApiError::invalid(&field, format!("{field}: {error}")),
     }
+}
+
+fn program_names() -> Schema {
+    let names = ObjectBuilder::new().schema_type(Type::String);
+    names.enum_values(Some(RunProgram::names())).build().into()
 }
 
 /// The schema of an enum that brings the names of its values.

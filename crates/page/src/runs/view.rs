@@ -7,6 +7,7 @@ use super::frame::Frame;
 use super::run::Run;
 use super::segment::{Segment, desiderata};
 use super::settings::{RunSettings, why_infeasible};
+use super::tale::Tale;
 use crate::error::ApiError;
 
 /// A run as it is described.
@@ -24,7 +25,8 @@ pub struct RunView {
     pub tokens: u64,
     /// d.
     pub separation: u32,
-    /// `delay`, `measure`, `measure-as-printed`, `shortest-lap`, `mixed`, or `relay` if none delays.
+    /// `delay`, `measure`, `measure-as-printed`, `shortest-lap`, `mixed`, `relay` if none
+    /// delays, or `moving-block`.
     pub program: String,
     /// Whether m·d ≤ n.
     pub feasible: bool,
@@ -96,20 +98,36 @@ pub struct DesiderataView {
     pub name: String,
     /// In words.
     pub asks: String,
+    /// Why the program of this ring does not promise it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waived: Option<String>,
 }
 
 impl RunView {
     pub(crate) fn new(run: &Run) -> Result<RunView, ApiError> {
         let state = run.lock();
         let frame = run.frame(&state, None)?;
-        let story = &state.story;
-        let segment = &story.segments()[frame.segment];
-        let (ring, tokens) = (&segment.ring, segment.start.tokens());
-        let processes = ring.len() as u64;
         let settings = RunSettings {
-            faults: story.changes().map(ToString::to_string).collect(),
+            faults: state.story.changes().map(ToString::to_string).collect(),
             round: frame.round,
             ..state.settings.clone()
+        };
+        let (processes, tokens, separation) = state.story.sizes(frame.segment);
+        let (program, feasible, why, segments) = match &state.story {
+            Tale::LockStep(story) => {
+                let Segment { ring, facts, .. } = &story.segments()[frame.segment];
+                let why = why_infeasible(processes, tokens, ring.separation());
+                let segments = story.segments().iter().map(SegmentView::new).collect();
+                (ring.program_name(), facts.feasible, why, segments)
+            }
+            Tale::Block(story) => {
+                let why = story.why_infeasible();
+                ("moving-block", why.is_none(), why, story.segments())
+            }
+        };
+        let waived = |name: &str| match state.story {
+            Tale::Block(_) if name == "D3" => Some("not promised: a token waits for the one ahead"),
+            _ => None,
         };
         Ok(RunView {
             id: run.id.clone(),
@@ -117,16 +135,17 @@ impl RunView {
             settings,
             processes,
             tokens,
-            separation: ring.separation().hops(),
-            program: ring.program_name().to_owned(),
-            feasible: segment.facts.feasible,
-            why: why_infeasible(processes, tokens, ring.separation()),
-            segments: story.segments().iter().map(SegmentView::new).collect(),
-            seekable: story.seekable(),
+            separation,
+            program: program.to_owned(),
+            feasible,
+            why,
+            segments,
+            seekable: state.story.seekable(),
             desiderata: desiderata()
                 .map(|(name, asks)| DesiderataView {
                     name: name.to_owned(),
                     asks: asks.to_owned(),
+                    waived: waived(name).map(str::to_owned),
                 })
                 .collect(),
             frame,

@@ -4,10 +4,12 @@
 use std::ops::ControlFlow;
 
 use headway_core::Round;
-use headway_core::desiderata::{Outcome, Recovery, verdicts};
+use headway_core::desiderata::Outcome;
+use headway_core::moving_block::Ahead;
 use thiserror::Error;
 
-use super::{ACTIONS, Action, MovingBlockRing};
+use super::MovingBlockRing;
+use super::seen::Seen;
 use crate::fault::{Fault, FaultKind, Struck};
 use crate::seed::{DEFAULT_SEED, Purpose, Random};
 use crate::settings::Start;
@@ -62,8 +64,27 @@ pub struct Frame<'a> {
     pub rested: &'a [bool],
     /// Whether the state is legitimate.
     pub legitimate: bool,
+    /// What each process did in this round.
+    pub did: &'a [Did],
+    /// D1 to D5 so far; `None`: too early to judge.
+    pub holds: [Option<bool>; 5],
+    /// Fewest and most visits of a process since the state became legitimate.
+    pub visits: Option<(u64, u64)>,
     /// The fault that has just struck, if this frame is one's effect.
     pub fault: Option<&'a Fault>,
+}
+
+/// What a process did in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Did {
+    /// It received a token.
+    pub received: bool,
+    /// What it told its predecessor.
+    pub told: u32,
+    /// What it believes since it heard from its successor; `None`: nothing was told.
+    pub heard: Option<Ahead>,
+    /// It handed a token over.
+    pub gave: bool,
 }
 
 impl MovingBlockRun {
@@ -165,221 +186,6 @@ impl MovingBlockRun {
             }
             seen.round(&mut random);
             stopped = seen.show(None, &mut watch).is_break();
-        }
-    }
-}
-
-/// A run as it goes on, with what was seen of it.
-struct Seen<'a> {
-    run: &'a MovingBlockRun,
-    ring: MovingBlockRing,
-    patience: Round,
-    order: Vec<(usize, Action)>,
-    round: Round,
-    disturbed_at: Round,
-    rested: Vec<bool>,
-    last_rest: Option<Round>,
-    least_before: Option<u64>,
-    recoveries: Vec<Recovery>,
-    conserved: bool,
-    settled: Option<Settled>,
-}
-
-/// Since the state last became legitimate.
-struct Settled {
-    least: Option<u64>,
-    all_moved: bool,
-    from: Vec<usize>,
-    visits: Vec<u64>,
-}
-
-impl<'a> Seen<'a> {
-    fn new(run: &'a MovingBlockRun, ring: MovingBlockRing) -> Seen<'a> {
-        let processes = 0..run.processes;
-        let mut seen = Seen {
-            run,
-            ring,
-            patience: run.patience(),
-            order: processes
-                .flat_map(|process| ACTIONS.map(|action| (process, action)))
-                .collect(),
-            round: 0,
-            disturbed_at: 0,
-            rested: vec![false; run.tokens],
-            last_rest: None,
-            least_before: None,
-            recoveries: Vec::new(),
-            conserved: true,
-            settled: None,
-        };
-        seen.disturbed();
-        seen
-    }
-
-    /// The state has just been changed from outside.
-    fn disturbed(&mut self) {
-        let (fault_at, legitimate_at) = (self.round, None);
-        self.recoveries.push(Recovery {
-            fault_at,
-            legitimate_at,
-        });
-        self.disturbed_at = self.round;
-        self.settled = None;
-        self.rested.fill(false);
-        self.look();
-    }
-
-    fn strike(&mut self, fault: &FaultKind, random: &mut Random) {
-        match fault {
-            FaultKind::Pile(at) => {
-                let at = at.unwrap_or_else(|| random.index(self.run.processes));
-                self.ring.place(&vec![at; self.run.tokens]);
-            }
-            _ => self.ring.scramble(random.below(u64::MAX)),
-        }
-        self.disturbed();
-    }
-
-    fn round(&mut self, random: &mut Random) {
-        for last in (1..self.order.len()).rev() {
-            self.order.swap(last, random.index(last + 1));
-        }
-        self.round += 1;
-        let before = self.ring.positions().to_vec();
-        for at in 0..self.order.len() {
-            let (process, action) = self.order[at];
-            let did = self.ring.act(process, action);
-            match action {
-                // Only then a distance shrinks.
-                Action::Give if did => self.compare(),
-                Action::Receive if did => {
-                    if let Some(settled) = &mut self.settled {
-                        settled.visits[process] += 1;
-                    }
-                }
-                _ => {}
-            }
-        }
-        let now = self.ring.positions().iter();
-        for (rested, (before, now)) in self.rested.iter_mut().zip(before.iter().zip(now)) {
-            *rested = before == now;
-        }
-        if self.rested.contains(&true) {
-            self.last_rest = Some(self.round);
-        }
-        if let Some(settled) = &mut self.settled {
-            settled.all_moved &= !self.rested.contains(&true);
-        }
-        self.look();
-    }
-
-    fn closest(&self) -> Option<u64> {
-        (self.run.tokens > 1).then(|| self.ring.closest().max(0) as u64)
-    }
-
-    fn compare(&mut self) {
-        let closest = self.closest();
-        let least = match &mut self.settled {
-            Some(settled) => &mut settled.least,
-            None => &mut self.least_before,
-        };
-        *least = least.map_or(closest, |least| closest.map(|closest| closest.min(least)));
-    }
-
-    /// Looks whether the state has become legitimate. It stays so (theorem 1), unless
-    /// something is wrong: then it starts again.
-    fn look(&mut self) {
-        self.conserved &= self.ring.count() == self.run.tokens;
-        match (self.ring.legitimate(), &self.settled) {
-            (true, None) => {
-                if let Some(last) = self.recoveries.last_mut() {
-                    last.legitimate_at.get_or_insert(self.round);
-                }
-                self.settled = Some(Settled {
-                    least: self.closest(),
-                    all_moved: true,
-                    from: self.ring.positions().to_vec(),
-                    visits: vec![0; self.run.processes],
-                });
-            }
-            (false, Some(_)) => self.settled = None,
-            _ => {}
-        }
-        self.compare();
-    }
-
-    fn show(
-        &self,
-        fault: Option<&Fault>,
-        watch: &mut impl FnMut(&Frame<'_>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        watch(&Frame {
-            round: self.round,
-            ring: &self.ring,
-            rested: &self.rested,
-            legitimate: self.settled.is_some(),
-            fault,
-        })
-    }
-
-    /// Every token has made a turn since.
-    fn turned(&self, settled: &Settled) -> bool {
-        let mut moved = settled.from.iter().zip(self.ring.positions());
-        moved.all(|(before, now)| now - before >= self.run.processes)
-    }
-
-    fn done(&self, faults_to_come: bool) -> bool {
-        if let Some(rounds) = self.run.rounds {
-            return self.round >= rounds;
-        }
-        let turned = self
-            .settled
-            .as_ref()
-            .is_some_and(|settled| self.turned(settled));
-        !faults_to_come && (turned || self.overdue())
-    }
-
-    fn overdue(&self) -> bool {
-        self.round - self.disturbed_at >= self.patience
-    }
-
-    fn outcome(self) -> Outcome {
-        let d = u64::from(self.run.separation);
-        let settled = self.settled.as_ref();
-        let visits = settled.map(|settled| {
-            let visits = settled.visits.iter();
-            (
-                visits.clone().min().copied().unwrap_or(0),
-                visits.max().copied().unwrap_or(0),
-            )
-        });
-        // Each token visits the processes in turn, so it is at most one visit ahead.
-        let equally = |(least, most): (u64, u64)| most - least <= self.run.tokens as u64;
-        let judged = settled.filter(|settled| self.turned(settled) || self.overdue());
-        let visited = judged
-            .and(visits)
-            .map(|visits| visits.0 > 0 && equally(visits));
-        let recovered = self.recoveries.last().and_then(|last| last.legitimate_at);
-        let recovers = match recovered {
-            Some(_) => Some(true),
-            None => self.overdue().then_some(false),
-        };
-        Outcome {
-            rounds: self.round,
-            legitimate_at: self.recoveries[0].legitimate_at,
-            last_rest: self.last_rest,
-            min_distance_before: self.least_before,
-            min_distance_after: settled.and_then(|settled| settled.least),
-            visits,
-            desiderata: verdicts([
-                Some(self.conserved),
-                settled.map(|settled| settled.least.is_none_or(|least| least >= d)),
-                settled.map(|settled| settled.all_moved),
-                visited,
-                recovers,
-            ]),
-            legitimate: settled.is_some(),
-            recoveries: self.recoveries,
         }
     }
 }
