@@ -104,6 +104,16 @@ async fn ask_for(
     }
 }
 
+/// A name as one segment of a path: `a b` is `a%20b`.
+#[must_use]
+pub fn segment(name: &str) -> String {
+    let escaped = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(escaped).collect()
+}
+
 fn unreachable(socket: &Path, error: Error) -> ClientError {
     ClientError::Unreachable {
         socket: socket.display().to_string(),
