@@ -23,17 +23,17 @@ pub(crate) fn write(
     };
     *lock() = Some(partial.clone());
     let written = fill(file, write).and_then(|()| fs::rename(&partial, &target));
-    match written {
-        Ok(()) => *lock() = None,
-        Err(_) => remove(),
+    *lock() = None;
+    if written.is_err() {
+        // Nothing more can be done about it.
+        let _ = fs::remove_file(&partial);
     }
     written
 }
 
-/// Removes the file that is being written, if there is one.
+/// Removes the file that is being written, if there is one: the program ends.
 pub(crate) fn remove() {
     if let Some(partial) = lock().take() {
-        // Nothing more can be done about it.
         let _ = fs::remove_file(partial);
     }
 }
@@ -107,10 +107,21 @@ mod tests {
             (fs::read(&path).expect("read"), mode),
             (b"new".to_vec(), 0o640)
         );
+        // As Ctrl-C does.
+        let interrupted = write(&path, |out| {
+            out.write_all(b"half")?;
+            assert_eq!(names(folder.path()).len(), 2);
+            remove();
+            assert_eq!(names(folder.path()), ["a"]);
+            Ok(())
+        });
+        assert!(interrupted.is_err());
+        assert_eq!(fs::read(&path).expect("it is there"), b"new");
         assert_eq!(names(folder.path()), ["a"]);
+        links_and_devices_stay_what_they_are();
     }
 
-    #[test]
+    /// Not a test of its own: there is one current file at a time.
     fn links_and_devices_stay_what_they_are() {
         let folder = tempfile::tempdir().expect("a folder");
         let (path, link) = (folder.path().join("a"), folder.path().join("link"));

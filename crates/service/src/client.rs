@@ -149,3 +149,15 @@ pub(crate) async fn exchange(
         .await?;
     Ok((status, body.to_bytes().to_vec()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::segment;
+
+    #[test]
+    fn a_name_is_one_segment_whatever_is_in_it() {
+        assert_eq!(segment("web-4_b"), "web-4_b");
+        assert_eq!(segment("a b/..?gone=true"), "a%20b%2F%2E%2E%3Fgone%3Dtrue");
+        assert_eq!(segment("ä\n"), "%C3%A4%0A");
+    }
+}

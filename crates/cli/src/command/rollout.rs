@@ -227,7 +227,8 @@ fn find(socket: &SocketArgs, name: Option<&str>) -> Result<Value, Failure> {
         None => rollouts.next(),
     };
     found.ok_or_else(|| match name {
-        Some(name) => Failure::new(format!("there is no roll-out {name}")),
+        Some(name) => Failure::new(format!("there is no roll-out `{name}`"))
+            .help("`headway rollout status` shows the latest; the last eight are remembered"),
         None => Failure::new("there is no roll-out").help("`headway rollout start` starts one"),
     })
 }
