@@ -65,6 +65,7 @@ fn wrong_flags_say_what_to_change() {
         ("chain --separation 0", "expected 1 to"),
         ("chain --arrivals often", "expected burst"),
         ("completions tcl", "invalid value"),
+        ("export tla delay-relay", "give --model delay-relay"),
         ("check delay-relay --threads 1025", "at most 1024 threads"),
         ("check monitor --monitors a", "expected a whole number"),
         ("rnu", "unrecognized subcommand"),
