@@ -85,7 +85,7 @@ pub fn file_help(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
-        io::ErrorKind::StorageFull => "free some space; what was there before is unchanged",
+        io::ErrorKind::StorageFull => "free some space, then run the command again",
         io::ErrorKind::IsADirectory => "give a file, not a folder",
         _ => "check the path and try again",
     }

@@ -2,7 +2,6 @@
 //! wrong and what to do.
 
 use std::fmt::Display;
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,6 +9,8 @@ use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 pub(crate) use headway_answer::failure::{Failure, file_help, plain};
+
+use crate::partial;
 
 /// What a command that ran to its end says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +118,8 @@ pub(crate) fn expect_endings(svg: Option<&Path>, tikz: Option<&Path>) -> Result<
 
 /// Writes a whole file.
 pub(crate) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
-    std::fs::write(path, contents).map_err(|error| Failure::writing(path, &error))
+    let write = |out: &mut dyn Write| out.write_all(contents.as_ref());
+    partial::write(path, write).map_err(|error| Failure::writing(path, &error))
 }
 
 /// Writes a whole file, if one is wanted.
@@ -140,10 +142,7 @@ pub(crate) fn write_to(
             out.flush()?;
         }
         Some(path) => {
-            let failed = |error: io::Error| Failure::writing(path, &error);
-            let mut out = BufWriter::new(File::create(path).map_err(failed)?);
-            write(&mut out).map_err(failed)?;
-            out.flush().map_err(failed)?;
+            partial::write(path, write).map_err(|error| Failure::writing(path, &error))?;
         }
     }
     Ok(())
@@ -156,8 +155,18 @@ fn excerpt(text: &str, column: usize) -> (String, usize) {
     (shown.replace('\t', " "), (column - skip).max(1))
 }
 
+/// A line on standard output. `println!` would panic where nobody reads or the disk is full.
+pub(crate) fn say(line: impl Display) -> Result<(), Failure> {
+    Ok(writeln!(anstream::stdout(), "{line}")?)
+}
+
+/// A line on standard error. If that is gone, only the exit code is left to tell.
+pub(crate) fn remark(line: impl Display) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
 /// A remark that does not stop the command, on standard error.
 pub(crate) fn warn(message: impl Display) {
     let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
-    let _ = writeln!(anstream::stderr(), "{yellow}warning:{yellow:#} {message}");
+    remark(format_args!("{yellow}warning:{yellow:#} {message}"));
 }

@@ -12,6 +12,7 @@ pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| {
         let again = STOPPED.swap(true, Ordering::Relaxed);
         if again || !ASKED.load(Ordering::Relaxed) {
+            crate::partial::remove();
             std::process::exit(130);
         }
     });

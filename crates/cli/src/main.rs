@@ -3,6 +3,8 @@
 //! Flags are parsed to plain values first ([`flags`]); each subcommand is one
 //! file under [`command`]; what people see is made in [`report`].
 #![forbid(unsafe_code)]
+// They panic where nobody reads: `failure::say` and `failure::remark` do not.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -13,6 +15,7 @@ mod command;
 mod failure;
 mod flags;
 mod interrupt;
+mod partial;
 mod report;
 
 use failure::{Answer, Failure};

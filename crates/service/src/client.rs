@@ -104,6 +104,16 @@ async fn ask_for(
     }
 }
 
+/// A name as one segment of a path: `a b` is `a%20b`.
+#[must_use]
+pub fn segment(name: &str) -> String {
+    let escaped = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(escaped).collect()
+}
+
 fn unreachable(socket: &Path, error: Error) -> ClientError {
     ClientError::Unreachable {
         socket: socket.display().to_string(),
@@ -138,4 +148,16 @@ pub(crate) async fn exchange(
         .collect()
         .await?;
     Ok((status, body.to_bytes().to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::segment;
+
+    #[test]
+    fn a_name_is_one_segment_whatever_is_in_it() {
+        assert_eq!(segment("web-4_b"), "web-4_b");
+        assert_eq!(segment("a b/..?gone=true"), "a%20b%2F%2E%2E%3Fgone%3Dtrue");
+        assert_eq!(segment("ä\n"), "%C3%A4%0A");
+    }
 }

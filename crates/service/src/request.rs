@@ -48,10 +48,11 @@ impl From<Ticket> for String {
 }
 
 impl TryFrom<String> for Ticket {
-    type Error = std::num::ParseIntError;
+    type Error = &'static str;
 
     fn try_from(text: String) -> Result<Ticket, Self::Error> {
-        u128::from_str_radix(&text, 16).map(Ticket)
+        let read = u128::from_str_radix(&text, 16).map(Ticket);
+        read.map_err(|_| "expected the id of a permit, 32 hexadecimal digits")
     }
 }
 

@@ -1,6 +1,8 @@
 //! A protocol file to an instance: parameters, graph, and every process's actions with
 //! all names resolved.
 
+use std::rc::Rc;
+
 use super::ast::{self, DomainPart, Expr, Who};
 use super::graph::Graph;
 use super::node::{Many, Node};
@@ -8,6 +10,7 @@ use super::token::Place;
 use super::{Action, Outcome, Protocol, ProtocolError, Rule, Variable};
 
 mod expression;
+mod limits;
 
 use expression::{Scope, as_number, number};
 
@@ -17,6 +20,8 @@ type Result<T> = std::result::Result<T, ProtocolError>;
 pub(crate) const MAX_VARIABLES: usize = 256;
 /// The most values of a variable.
 const MAX_VALUES: i64 = 256;
+/// The largest value of a variable.
+const MAX_VALUE: u32 = 1 << 29;
 
 pub(super) fn build(text: &str, file: &ast::File, settings: &[(String, i64)]) -> Result<Protocol> {
     let mut builder = Builder {
@@ -27,6 +32,7 @@ pub(super) fn build(text: &str, file: &ast::File, settings: &[(String, i64)]) ->
         variables: Vec::new(),
         depth: std::cell::Cell::new(0),
         nodes: std::cell::Cell::new(0),
+        level: std::cell::Cell::new(0),
     };
     builder.parameters(settings)?;
     builder.graph()?;
@@ -43,6 +49,7 @@ struct Builder<'a> {
     variables: Vec<Variable>,
     depth: std::cell::Cell<usize>,
     nodes: std::cell::Cell<usize>,
+    level: std::cell::Cell<usize>,
 }
 
 impl Builder<'_> {
@@ -187,6 +194,10 @@ impl Builder<'_> {
         }
         values.sort_unstable();
         values.dedup();
+        if let Some(far) = values.iter().find(|value| value.unsigned_abs() > MAX_VALUE) {
+            let says = format!("{far} is not between -{MAX_VALUE} and {MAX_VALUE}");
+            return self.wrong(place, says);
+        }
         if values.is_empty() || values.len() as i64 > MAX_VALUES {
             let says = format!("`{}` has not 1 to {MAX_VALUES} values", variable.name.text);
             return self.wrong(place, says);
@@ -242,7 +253,9 @@ impl Builder<'_> {
                     found
                 }
                 Who::Where(name, condition) => {
-                    scope.bound.push((name.clone(), number(process as i32)));
+                    scope
+                        .bound
+                        .push((name.clone(), Rc::new(number(process as i32))));
                     let Node::Bool(found) = self.truth(condition, &scope)? else {
                         return self.wrong(condition.place, "this must not depend on the state");
                     };
@@ -276,7 +289,7 @@ impl Builder<'_> {
             };
             for member in self.members(action.name.place, range, scope)? {
                 let mut scope = scope.clone();
-                scope.bound.push((name.clone(), number(member)));
+                scope.bound.push((name.clone(), Rc::new(number(member))));
                 actions.push((action, scope));
             }
         }

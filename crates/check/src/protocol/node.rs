@@ -100,7 +100,7 @@ impl Node {
                 other => Node::Not(Box::new(other)),
             },
             Node::Binary(operator, a, b) => match (operator, &*a, &*b) {
-                (_, Node::Number(x), Node::Number(y)) => {
+                (_, Node::Number(x), Node::Number(y)) if fits(operator, *x, *y) => {
                     let value = apply(operator, *x, || *y);
                     match operator {
                         Binary::Equal | Binary::Unequal | Binary::Less | Binary::AtMost => {
@@ -141,7 +141,8 @@ impl Node {
                     (_, 1) => nodes.swap_remove(0),
                     _ if nodes
                         .iter()
-                        .all(|node| matches!(node, Node::Number(_) | Node::Bool(_))) =>
+                        .all(|node| matches!(node, Node::Number(_) | Node::Bool(_)))
+                        && (many != Many::Sum || sum_fits(&nodes)) =>
                     {
                         let value = Node::Many(many, nodes).value(&[]);
                         match many {
@@ -154,6 +155,71 @@ impl Node {
             }
             other => other,
         }
+    }
+
+    /// How many nodes there are, and how many below each other.
+    pub(super) fn extent(&self) -> (usize, usize) {
+        let all = |nodes: &[&Node]| {
+            let each = nodes.iter().map(|node| node.extent());
+            each.fold((1, 1), |(size, depth), (more, deep)| {
+                (size + more, depth.max(deep + 1))
+            })
+        };
+        match self {
+            Node::Number(_) | Node::Bool(_) | Node::Variable(_) | Node::Table(_) => (1, 1),
+            Node::Not(inner) => all(&[inner]),
+            Node::Binary(_, a, b) => all(&[a, b]),
+            Node::If(parts) => all(&parts.each_ref()),
+            Node::Many(_, nodes) => all(&nodes.iter().collect::<Vec<_>>()),
+        }
+    }
+
+    /// The least and the greatest value that it can have, or nothing if some part of it may be
+    /// a number that is not computed. `of` has those of a variable.
+    pub(super) fn bounds(&self, of: &dyn Fn(usize) -> (i64, i64)) -> Option<(i64, i64)> {
+        const TRUTH: (i64, i64) = (0, 1);
+        let both = |(a, b): (i64, i64), (c, d): (i64, i64)| (a.min(c), b.max(d));
+        let found = match self {
+            Node::Number(number) => (i64::from(*number), i64::from(*number)),
+            Node::Variable(variable) => of(*variable),
+            Node::Bool(_) => TRUTH,
+            Node::Not(inner) => inner.bounds(of).map(|_| TRUTH)?,
+            Node::Binary(operator, a, b) => {
+                let ((a, b), (c, d)) = (a.bounds(of)?, b.bounds(of)?);
+                match operator {
+                    Binary::Add => (a + c, b + d),
+                    Binary::Subtract => (a - d, b - c),
+                    Binary::Times => {
+                        let mut all = [a * c, a * d, b * c, b * d];
+                        all.sort_unstable();
+                        (all[0], all[3])
+                    }
+                    Binary::Div => (a.div_euclid(c), b.div_euclid(c)),
+                    Binary::Mod => (0, c - 1),
+                    _ => TRUTH,
+                }
+            }
+            Node::If(parts) => {
+                parts[0].bounds(of)?;
+                both(parts[1].bounds(of)?, parts[2].bounds(of)?)
+            }
+            Node::Many(many, nodes) => {
+                let all: Option<Vec<_>> = nodes.iter().map(|node| node.bounds(of)).collect();
+                let all = all?;
+                match many {
+                    Many::All | Many::Any => TRUTH,
+                    Many::Sum => all.iter().fold((0, 0), |(a, b), (c, d)| (a + c, b + d)),
+                    Many::Min | Many::Max => all.into_iter().reduce(both).unwrap_or((0, 0)),
+                }
+            }
+            Node::Table(table) => {
+                let values = table.values.iter().map(|&value| i64::from(value));
+                let values = values.map(|value| (value, value));
+                values.reduce(both).unwrap_or((0, 0))
+            }
+        };
+        let computed = |value: i64| i32::try_from(value).is_ok();
+        (computed(found.0) && computed(found.1)).then_some(found)
     }
 
     /// Adds the variables that the value depends on.
@@ -224,7 +290,23 @@ impl Node {
     }
 }
 
-/// The divisor of `div` and `mod` is never 0: it is a constant.
+/// Whether the value is a number that is computed.
+fn fits(operator: Binary, a: i32, b: i32) -> bool {
+    match operator {
+        Binary::Add => a.checked_add(b).is_some(),
+        Binary::Subtract => a.checked_sub(b).is_some(),
+        Binary::Times => a.checked_mul(b).is_some(),
+        _ => true,
+    }
+}
+
+fn sum_fits(nodes: &[Node]) -> bool {
+    let numbers = nodes.iter().map(|node| i64::from(node.value(&[])));
+    i32::try_from(numbers.sum::<i64>()).is_ok()
+}
+
+/// The divisor of `div` and `mod` is never 0: it is a constant. [`Node::bounds`] has seen to it
+/// that no number is too large.
 fn apply(operator: Binary, a: i32, b: impl FnOnce() -> i32) -> i32 {
     match operator {
         Binary::Or => i32::from(a != 0 || b() != 0),

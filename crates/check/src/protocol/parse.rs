@@ -32,6 +32,7 @@ pub(super) fn parse(text: &str) -> Result<File> {
         tokens: tokens(text)?,
         at: 0,
         depth: 0,
+        operators: 0,
     };
     parser.file()
 }
@@ -41,6 +42,7 @@ struct Parser<'a> {
     tokens: Vec<(Place, Token)>,
     at: usize,
     depth: u32,
+    operators: u32,
 }
 
 impl Parser<'_> {

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     file: FileFlags,
 
-    /// What to export
+    /// Which model to export
     #[arg(
         long,
         value_enum,
@@ -61,6 +61,12 @@ enum Exported {
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let text = match args.file.protocol()? {
         Some(protocol) => {
+            if let Some((flag, ..)) = args.of_models().into_iter().find(|(_, given, _)| *given) {
+                return Err(
+                    Failure::new(format!("{flag} has no meaning for a protocol file"))
+                        .help("drop it; --set NAME=VALUE changes a parameter of the file"),
+                );
+            }
             let scheduler = args.file.scheduler.or(protocol.scheduler());
             let scheduler = scheduler.unwrap_or(Scheduler::Central);
             let help = "add --scheduler central or --scheduler synchronous";
@@ -74,24 +80,35 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 impl Args {
-    fn source(&self) -> Result<Source, Failure> {
+    /// Flags of one model only, and whether they are given.
+    fn of_models(&self) -> [(&'static str, bool, Exported); 5] {
         use Exported::{DelayRelay, KState};
         let ring = &self.ring;
-        let given = [
+        [
+            ("--processes", ring.size.processes.is_some(), self.model),
             ("--tokens", ring.size.tokens.is_some(), DelayRelay),
             ("--separation", ring.separation.is_some(), DelayRelay),
             ("--delays", ring.delays.is_some(), DelayRelay),
             ("--values", self.values.is_some(), KState),
-            ("--scheduler", self.file.scheduler.is_some(), KState),
-        ];
-        let mut given = given.iter().filter(|(_, given, _)| *given);
+        ]
+    }
+
+    fn source(&self) -> Result<Source, Failure> {
+        let ring = &self.ring;
+        let scheduler = (
+            "--scheduler",
+            self.file.scheduler.is_some(),
+            Exported::KState,
+        );
+        let given = self.of_models().into_iter().chain([scheduler]);
+        let mut given = given.filter(|(_, given, _)| *given);
         if let Some((flag, ..)) = given.find(|(_, _, model)| *model != self.model) {
             return Err(
                 Failure::new(format!("{flag} has no meaning for this --model"))
                     .help("drop it, or choose the other model"),
             );
         }
-        if self.model == DelayRelay {
+        if self.model == Exported::DelayRelay {
             let instance = ring.instance();
             let wrong = |error| Failure::new(error).help("see headway export --help");
             return instance.map(Source::DelayRelay).map_err(wrong);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, say};
 use crate::flags::duration;
 use crate::interrupt;
 use crate::report::count;
@@ -64,14 +64,15 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         settled: Vec::new(),
         marks: Vec::new(),
     };
-    anstream::println!(
+    writeln!(
+        anstream::stdout(),
         "{HEADING}{}{HEADING:#} on 127.0.0.1, one permit: whoever has it works, for half a second.",
         count(NAMES.len() as u64, "node")
-    );
+    )?;
     if io::stdin().is_terminal() {
-        println!(
+        say(format_args!(
             "Type a line: k kills a node (k c: that one), r starts it again, p serves the page, q ends."
-        );
+        ))?;
         listen(sender);
     }
     if args.page {
@@ -85,10 +86,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         0 => (GOOD, "never two at a time"),
         _ => (BAD, "two at a time"),
     };
-    anstream::println!(
+    writeln!(
+        anstream::stdout(),
         "{}, {style}{verdict}{style:#}. Nodes, folders and processes are gone.",
         count(runs, "command")
-    );
+    )?;
     Ok(match interrupted {
         true => Answer::Interrupted,
         false => Answer::from(overlaps == 0 && runs > 0),
@@ -207,7 +209,7 @@ impl Demo {
             (Some("r"), _) => self.restart()?,
             (Some("p"), _) => self.page()?,
             (None, _) => {}
-            _ => println!("k, k c, r, p or q"),
+            _ => self.say("expected k, k c, r, p or q"),
         }
         Ok(true)
     }

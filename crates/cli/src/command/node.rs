@@ -9,7 +9,7 @@ use headway_service::client::{self, ClientError, Ran, RunError};
 use headway_service::identity::NodeKey;
 use serde_json::{Value, json};
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, remark, say};
 use crate::flags::{TextOrJson, duration};
 use crate::report::{count, print};
 
@@ -164,7 +164,7 @@ struct AddArgs {
     /// Its place: after this member; at the end if left out
     #[arg(long, value_name = "NAME")]
     after: Option<String>,
-    /// Even if it does not answer: the ring then waits for it
+    /// Add it even if it does not answer; the ring then waits for it
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -173,12 +173,12 @@ struct AddArgs {
 
 #[derive(ClapArgs, Debug)]
 struct RecoverArgs {
-    /// Members whose machines are off for good, most keepers among them: a,b,c; none if the roster
-    /// was in an etcd, which is
+    /// Members whose machines are off for good, most keepers among them: a,b,c; leave it out if
+    /// an etcd with the roster is what is lost
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     gone: Vec<String>,
-    /// The operator's key (ring.operator_key): then all members believe it. Where members have
-    /// keys and this is left out, say the same on every machine that is left
+    /// The operator's key (ring.operator_key), which all members believe. Where members have
+    /// keys and this is left out, run the command on every machine that is left
     #[arg(long, value_name = "FILE")]
     operator: Option<PathBuf>,
     #[command(flatten)]
@@ -189,7 +189,8 @@ struct RecoverArgs {
 struct RemoveArgs {
     /// Which member
     name: String,
-    /// You know that its machine is off, and those of its neighbours that were removed before
+    /// Do not wait for it: its machine is off for good, and so are those of neighbours that were
+    /// removed before
     #[arg(long)]
     gone: bool,
     #[command(flatten)]
@@ -218,7 +219,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(Command::Add(args)) => add(args),
         Some(Command::Remove(args)) => {
             let gone = if args.gone { "?gone=true" } else { "" };
-            let path = format!("/v1/members/{}{gone}", args.name);
+            let path = format!("/v1/members/{}{gone}", client::segment(&args.name));
             let answer = client::ask(&args.socket.socket, "DELETE", &path, None);
             changed(answer, |_| format!("{} is removed", args.name))
         }
@@ -230,8 +231,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 body["signature"] = signature.into();
             }
             let answer = ask(&args.socket.socket, "POST", "/v1/recover", Some(&body))?;
-            println!("roster {}: a new log begins with it", answer["version"]);
-            told(&answer);
+            say(format_args!(
+                "roster {}: a new log begins with it",
+                answer["version"]
+            ))?;
+            told(&answer)?;
             Ok(Answer::Yes)
         }
         Some(Command::Follow(args)) => follow::run(args),
@@ -244,12 +248,12 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 Some(false) => "the command has failed; the node's log says how",
                 None => "no permit has come, or the command still runs, after an hour",
             };
-            println!("{said}");
+            say(said)?;
             Ok(Answer::from(answer["succeeded"] == true))
         }
         Some(Command::Ask(args)) => {
             ask(&args.socket.socket, "POST", "/v1/hook", None)?;
-            println!("the command runs at the next permit");
+            say("the command runs at the next permit")?;
             Ok(Answer::Yes)
         }
         Some(Command::Run(args)) => {
@@ -258,7 +262,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 Ok(Ran::Ended(code)) => Ok(Answer::Code(code)),
                 Ok(Ran::Interrupted) => Ok(Answer::Interrupted),
                 Ok(Ran::NoPermit) => {
-                    eprintln!("no permit came in time: the command was not run");
+                    remark("no permit came in time: the command was not run");
                     Ok(Answer::No)
                 }
                 Err(RunError::Node(error)) => Err(failed(error)),
@@ -293,11 +297,11 @@ fn list(args: &ListArgs) -> Result<Answer, Failure> {
     let roster = ask(&args.socket.socket, "GET", "/v1/roster", None)?;
     let list = |key: &str| roster[key].as_array().cloned().unwrap_or_default();
     if args.toml {
-        print!("{}", keys::as_toml(&list("members")));
+        say(keys::as_toml(&list("members")).trim_end())?;
         return Ok(Answer::Yes);
     }
     let ring = text(&roster["ring"]);
-    println!("roster {} of ring {ring}", roster["version"]);
+    say(format_args!("roster {} of ring {ring}", roster["version"]))?;
     let bypassed = list("bypassed");
     for (at, member) in list("members").iter().enumerate() {
         let (name, address) = (text(&member["name"]), text(&member["address"]));
@@ -306,7 +310,7 @@ fn list(args: &ListArgs) -> Result<Answer, Failure> {
         } else {
             ""
         };
-        println!("{at:>4}  {name:<16} {address}{note}");
+        say(format_args!("{at:>4}  {name:<16} {address}{note}"))?;
     }
     Ok(Answer::Yes)
 }
@@ -336,11 +340,15 @@ fn changed(
 ) -> Result<Answer, Failure> {
     match answer {
         Ok(answer) => {
-            println!("roster {}: {}", answer["version"], how(&answer));
-            told(&answer);
+            say(format_args!(
+                "roster {}: {}",
+                answer["version"],
+                how(&answer)
+            ))?;
+            told(&answer)?;
         }
         Err(ClientError::Undecided(why)) => {
-            eprintln!("not decided: {why}");
+            remark(format_args!("not decided: {why}"));
             return Ok(Answer::No);
         }
         Err(error) => return Err(failed(error)),
@@ -349,19 +357,20 @@ fn changed(
 }
 
 /// Says that fewer tokens travel than are wanted, because of the members.
-pub(super) fn told(changed: &Value) {
+pub(super) fn told(changed: &Value) -> Result<(), Failure> {
     let number = |key: &str| changed[key].as_u64().unwrap_or_default();
     let (tokens, wanted) = (number("tokens"), number("tokens_wanted"));
     let (separation, members) = (number("separation"), number("members"));
     if tokens < wanted {
-        println!(
+        say(format_args!(
             "{} from now on, because {wanted} that are {} apart need {} members, and there are \
              {members}; {wanted} again as soon as they fit",
             count(tokens, "token"),
             count(separation, "hop"),
             wanted * separation + 1,
-        );
+        ))?;
     }
+    Ok(())
 }
 
 /// A text in JSON.

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// What the file is, if it is not what it seems to be
+    /// The file's format, if it is not detected from the content
     #[arg(long, value_name = "FORMAT", value_parser = one_of::<Input>())]
     input: Option<Input>,
 
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S")]
     seed: Option<Seed>,
 
-    /// How hard to look: 10 takes about ten times as long as 1
+    /// How hard to search: 10 takes about ten times as long as 1
     #[arg(long, value_name = "E", default_value_t = 1, value_parser = whole_number_in::<u32>(1..=1000))]
     effort: u32,
 
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
 
-    /// The ground of the drawing
+    /// Background of the drawing
     #[arg(long, value_parser = one_of::<Theme>(), default_value_t)]
     theme: Theme,
 }
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     }
 }
 
-/// Conflicts from a file, which is what it seems to be unless it is said.
+/// Conflicts from a file, in the given or the detected format.
 pub(crate) fn read(path: &Path, input: Option<Input>) -> Result<Conflicts, Failure> {
     let text = read_text(path)?;
     let input = input.unwrap_or_else(|| Input::of_text(&text));

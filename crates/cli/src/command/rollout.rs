@@ -1,12 +1,14 @@
 //! `headway rollout`: one command on every member, as many at a time as there are permits.
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
+use headway_service::client;
 use serde_json::{Value, json};
 
 use super::node::{SocketArgs, ask, text};
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, say};
 use crate::flags::{TextOrJson, duration, whole_number};
 use crate::interrupt;
 use crate::report::print_json;
@@ -57,7 +59,7 @@ struct StartArgs {
     /// Members that go first; the others begin when all of them are done
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     canary: Vec<String>,
-    /// Stop when so many steps have failed
+    /// Stop when this many steps have failed
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = whole_number::<u32>)]
     max_failures: u32,
     /// Begin steps only between these times of day, in UTC or with an offset: 22:00-05:00+02:00
@@ -66,7 +68,7 @@ struct StartArgs {
     /// How long a member keeps its permit after the command has succeeded
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = duration)]
     settle: Duration,
-    /// What has to succeed before a member passes its permit on; words at spaces, no shell
+    /// Command that has to succeed before a member passes its permit on; split at spaces, no shell
     #[arg(long, value_name = "COMMAND", default_value = "")]
     healthy: String,
     /// Only check it, and say what would happen
@@ -81,9 +83,9 @@ struct StartArgs {
 
 #[derive(ClapArgs, Debug)]
 struct StatusArgs {
-    /// Which one; the latest if left out
+    /// Which roll-out; the latest if left out
     name: Option<String>,
-    /// Go on until it has ended
+    /// Keep showing it until it has ended
     #[arg(long)]
     watch: bool,
     /// How to print the result
@@ -95,7 +97,7 @@ struct StatusArgs {
 
 #[derive(ClapArgs, Debug)]
 struct LogArgs {
-    /// Which one; the latest if left out
+    /// Which roll-out; the latest if left out
     name: Option<String>,
     #[command(flatten)]
     socket: SocketArgs,
@@ -103,7 +105,7 @@ struct LogArgs {
 
 #[derive(ClapArgs, Debug)]
 struct NameArgs {
-    /// Which one
+    /// Which roll-out
     name: String,
     #[command(flatten)]
     socket: SocketArgs,
@@ -111,12 +113,12 @@ struct NameArgs {
 
 #[derive(ClapArgs, Debug)]
 struct ResumeArgs {
-    /// Which one
+    /// Which roll-out
     name: String,
     /// Run steps that have failed once more
     #[arg(long)]
     retry: bool,
-    /// From now on, stop when so many steps have failed
+    /// From now on, stop when this many steps have failed
     #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
     max_failures: Option<u32>,
     #[command(flatten)]
@@ -191,22 +193,24 @@ fn start(args: &StartArgs) -> Result<Answer, Failure> {
     let status = ask(&args.socket.socket, "GET", "/v1/status", None)?;
     let (members, tokens) = (&status["members"], &status["tokens"]);
     let would = if args.dry_run { "would run" } else { "runs" };
-    println!(
+    say(format_args!(
         "roll-out {} {would} on {members} members, {tokens} at a time: {}",
         args.name,
         args.command.join(" ")
-    );
+    ))?;
     if !args.canary.is_empty() {
-        println!("first on {}", args.canary.join(", "));
+        say(format_args!("first on {}", args.canary.join(", ")))?;
     }
     if !args.dry_run {
-        println!("`headway rollout status --watch` shows how far it is");
+        say(format_args!(
+            "`headway rollout status --watch` shows how far it is"
+        ))?;
     }
     Ok(Answer::Yes)
 }
 
 fn order(socket: &SocketArgs, name: &str, what: &str) -> Result<Answer, Failure> {
-    let path = format!("/v1/rollouts/{name}/{what}");
+    let path = format!("/v1/rollouts/{}/{what}", client::segment(name));
     ask(&socket.socket, "POST", &path, None)?;
     let rollout = find(socket, Some(name))?;
     show::line(&mut anstream::stdout().lock(), &rollout)?;
@@ -223,7 +227,8 @@ fn find(socket: &SocketArgs, name: Option<&str>) -> Result<Value, Failure> {
         None => rollouts.next(),
     };
     found.ok_or_else(|| match name {
-        Some(name) => Failure::new(format!("there is no roll-out {name}")),
+        Some(name) => Failure::new(format!("there is no roll-out `{name}`"))
+            .help("`headway rollout status` shows the latest; the last eight are remembered"),
         None => Failure::new("there is no roll-out").help("`headway rollout start` starts one"),
     })
 }
@@ -243,7 +248,7 @@ fn status(args: &StatusArgs) -> Result<Answer, Failure> {
                 show::line(&mut line, &rollout)?;
                 let line = String::from_utf8_lossy(&line).into_owned();
                 if line != shown {
-                    anstream::print!("{line}");
+                    write!(anstream::stdout(), "{line}")?;
                     shown = line;
                 }
             }

@@ -128,7 +128,9 @@ fn printer() -> Sender<String> {
     let (sender, orders) = channel();
     std::thread::spawn(move || {
         for order in orders {
-            println!("{order}");
+            if crate::failure::say(order).is_err() {
+                return;
+            }
         }
     });
     sender

@@ -90,7 +90,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S")]
     seed: Option<Seed>,
 
-    /// How hard to look: 10 takes about ten times as long as 1
+    /// How hard to search: 10 takes about ten times as long as 1
     #[arg(long, value_name = "E", default_value_t = 1, value_parser = whole_number_in::<u32>(1..=1000))]
     effort: u32,
 
@@ -112,7 +112,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
 
-    /// The ground of the drawing
+    /// Background of the drawing
     #[arg(long, value_parser = one_of::<Theme>(), default_value_t)]
     theme: Theme,
 

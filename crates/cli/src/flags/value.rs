@@ -56,10 +56,14 @@ where
     }
 }
 
-/// A number of threads.
+/// A number of threads, all of which are started at once.
 pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    let number = whole_number(text)?;
-    NonZeroUsize::new(number).ok_or_else(|| "expected at least 1 thread".to_owned())
+    const MOST: usize = 1024;
+    match NonZeroUsize::new(whole_number(text)?) {
+        None => Err("expected at least 1 thread".to_owned()),
+        Some(number) if number.get() > MOST => Err(format!("expected at most {MOST} threads")),
+        Some(number) => Ok(number),
+    }
 }
 
 /// A number with or without decimals.
@@ -70,7 +74,8 @@ pub(crate) fn decimal(text: &str) -> Result<f64, String> {
 
 /// A length of time, as in the configuration of a node.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a length of time such as 20ms, 1.5s, 5m or 2h".to_owned();
+    let expected =
+        || "expected a length of time such as 20ms, 1.5s, 5m or 2h, at most ten years".to_owned();
     parse_duration(text).ok_or_else(expected)
 }
 

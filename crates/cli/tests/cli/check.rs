@@ -301,6 +301,10 @@ fn protocols_are_files() {
             &["export", "prism", herman, "--scheduler", "distributed"],
             "only the central",
         ),
+        (
+            &["export", "prism", herman, "--processes", "7"],
+            "--processes has no meaning for a protocol file",
+        ),
     ] {
         let (_, error) = output(args, 2);
         assert!(error.contains(message), "{args:?}: {error}");

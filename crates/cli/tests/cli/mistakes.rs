@@ -65,6 +65,9 @@ fn wrong_flags_say_what_to_change() {
         ("chain --separation 0", "expected 1 to"),
         ("chain --arrivals often", "expected burst"),
         ("completions tcl", "invalid value"),
+        ("export tla delay-relay", "give --model delay-relay"),
+        ("check delay-relay --threads 1025", "at most 1024 threads"),
+        ("check monitor --monitors a", "expected a whole number"),
         ("rnu", "unrecognized subcommand"),
         ("run --sepration 3", "--separation"),
     ] {
@@ -137,6 +140,59 @@ fn wrong_state_files_show_the_place() {
     let snippet = headway_in(folder.path(), "run --start counter.json").err;
     assert!(snippet.contains("     3 |     {\"program\""), "{snippet}");
     assert!(snippet.contains("^"), "{snippet}");
+}
+
+/// What has nowhere to go is a failure, and no panic.
+#[test]
+fn a_full_disk_and_a_closed_pipe_are_noticed() {
+    let headway = assert_cmd::cargo::cargo_bin("headway");
+    let folder = tempfile::tempdir().unwrap();
+    let ran = headway_in(folder.path(), "node init node.toml --shared-key ring.key");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for arguments in [
+        "run --rounds 3",
+        "man",
+        "completions fish",
+        "node init",
+        "node identity identity",
+        "node identity --operator operator.key",
+        "node check-config --config node.toml",
+        "plan node.toml --help",
+        "fleet demo --for 1ms",
+    ] {
+        let run = |to: &str| {
+            let script = format!("'{}' {arguments} {to}", headway.display());
+            let mut shell = std::process::Command::new("bash");
+            shell.args(["-c", &script]).current_dir(folder.path());
+            let output = shell.output().unwrap();
+            let err = String::from_utf8_lossy(&output.stderr).into_owned();
+            (output.status.code(), err)
+        };
+        let (code, err) = run(">/dev/full");
+        assert_eq!(code, Some(2), "{arguments}: {err}");
+        assert!(
+            err.contains("error: cannot write the output: no space"),
+            "{arguments}: {err}"
+        );
+        let (_, err) = run("| (exec 0<&-; sleep 0.3); exit ${PIPESTATUS[0]}");
+        assert!(!err.contains("panicked"), "{arguments}: {err}");
+    }
+}
+
+#[test]
+fn a_key_is_not_left_behind_where_the_file_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("node.toml"), "mine").unwrap();
+    let ran = headway_in(folder.path(), "node init node.toml --shared-key ring.key");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("cannot write node.toml"), "{}", ran.err);
+    assert!(!folder.path().join("ring.key").exists());
+    let ran = headway_in(
+        folder.path(),
+        "node init other.toml --shared-key none/ring.key",
+    );
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(!folder.path().join("other.toml").exists());
 }
 
 #[test]

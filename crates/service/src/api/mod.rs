@@ -17,13 +17,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::{FromRequest, Path, Query, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, patch, post};
 use axum::{Json, Router};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::watch;
@@ -38,9 +36,12 @@ use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
 use crate::telemetry::Outcome;
 
 pub(crate) mod door;
+mod extract;
 pub(crate) mod fleetlock;
 mod permits;
 mod rollouts;
+
+use extract::{Body, Said};
 
 /// How long the protocol's thread may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -137,26 +138,6 @@ fn problem(status: StatusCode, message: impl Into<String>) -> Response {
     (status, Json(json!({ "error": message.into() }))).into_response()
 }
 
-/// The body of a request as JSON, whatever type it says it has; an empty one is `{}`.
-struct Body<T>(T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
-    type Rejection = Response;
-
-    async fn from_request(request: axum::extract::Request, app: &S) -> Result<Self, Response> {
-        let sent = Bytes::from_request(request, app).await;
-        let sent = sent.map_err(|error| problem(error.status(), error.body_text()))?;
-        let text = if sent.is_empty() { b"{}" } else { &sent[..] };
-        serde_json::from_slice(text).map(Body).map_err(|error| {
-            let status = match error.is_data() {
-                true => StatusCode::UNPROCESSABLE_ENTITY,
-                false => StatusCode::BAD_REQUEST,
-            };
-            problem(status, format!("body: {error}"))
-        })
-    }
-}
-
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
@@ -226,7 +207,7 @@ struct Run {
 
 async fn ask_command(
     State(app): Shared,
-    Query(Run { wait_ms }): Query<Run>,
+    Said(Query(Run { wait_ms })): Said<Query<Run>>,
 ) -> Result<Response, Refusal> {
     let wait = Duration::from_millis(wait_ms).min(permits::MAX_WAIT);
     let request = Request::AskCommand { wait: wait_ms > 0 };
@@ -277,8 +258,8 @@ struct Removed {
 
 async fn remove(
     State(app): Shared,
-    Path(name): Path<String>,
-    Query(Removed { gone }): Query<Removed>,
+    Said(Path(name)): Said<Path<String>>,
+    Said(Query(Removed { gone })): Said<Query<Removed>>,
 ) -> Reply {
     let request = Request::Remove { name, gone };
     app.ask_for(request, PATIENCE + PROPOSE_FOR).await
@@ -341,7 +322,7 @@ struct Gone {
     signature: Option<String>,
 }
 
-async fn recover(State(app): Shared, Json(asked): Json<Gone>) -> Reply {
+async fn recover(State(app): Shared, Body(asked): Body<Gone>) -> Reply {
     let word = match asked.signature {
         _ if asked.unsigned => Word::Asked,
         None => Word::Here,

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::{App, Body, Shared, problem};
+use super::{App, Body, Said, Shared, problem};
 use crate::request::{Handle, Refusal, Reply, Request, Ticket};
 
 /// The longest that a request waits.
@@ -64,13 +64,13 @@ pub(super) async fn acquire(
     Ok(answer.map_or_else(none, IntoResponse::into_response))
 }
 
-pub(super) async fn look(State(app): Shared, Path(ticket): Path<Ticket>) -> Reply {
+pub(super) async fn look(State(app): Shared, Said(Path(ticket)): Said<Path<Ticket>>) -> Reply {
     app.ask(Request::Look { ticket }).await
 }
 
 pub(super) async fn extend(
     State(app): Shared,
-    Path(ticket): Path<Ticket>,
+    Said(Path(ticket)): Said<Path<Ticket>>,
     Body(wanted): Body<Wanted>,
 ) -> Reply {
     let lease = wanted.lease(&app);
@@ -79,7 +79,7 @@ pub(super) async fn extend(
 
 pub(super) async fn release(
     State(app): Shared,
-    Path(ticket): Path<Ticket>,
+    Said(Path(ticket)): Said<Path<Ticket>>,
     Body(wanted): Body<Wanted>,
 ) -> Response {
     let Ok(payload) = wanted.payload.map(hex::decode).transpose() else {

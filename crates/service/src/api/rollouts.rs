@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
-use super::{Body, Shared, problem};
+use super::{Body, Said, Shared, problem};
 use crate::request::{Reply, Request};
 use crate::rollouts::{Ask, Wanted};
 
@@ -29,11 +29,11 @@ pub(super) struct Resumed {
 
 pub(super) async fn order(
     State(app): Shared,
-    Path((name, what)): Path<(String, String)>,
-    Query(Resumed {
+    Said(Path((name, what))): Said<Path<(String, String)>>,
+    Said(Query(Resumed {
         retry,
         max_failures,
-    }): Query<Resumed>,
+    })): Said<Query<Resumed>>,
 ) -> Response {
     let ask = match &*what {
         "pause" => Ask::Pause,

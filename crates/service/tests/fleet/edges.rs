@@ -283,6 +283,14 @@ fn strangers_change_nothing_over_http() {
     fleet.start_all();
     fleet.settle();
     let address = fleet.http(0);
+    // What is wrong is said as JSON, whatever part of the request it is in.
+    let (status, text) = http(&address, "GET", "/v1/permits/zz", &[], "");
+    let said: Value = serde_json::from_str(&text).expect("JSON");
+    let says = said["error"].as_str().unwrap_or_default();
+    assert!(
+        status == 400 && says.contains("the id of a permit"),
+        "{text}"
+    );
     let host = ("host", &*address);
     let bearer = format!("Bearer {TOKEN}");
     let basic = {

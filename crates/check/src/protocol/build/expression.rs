@@ -1,5 +1,7 @@
 //! What expressions of a protocol file mean: names, ranges and definitions resolved.
 
+use std::rc::Rc;
+
 use super::super::ast::{self, Binary, Expr, Fold, Folded, Kind, Range};
 use super::super::node::{Many, Node};
 use super::super::token::Place;
@@ -7,11 +9,10 @@ use super::{Builder, Result};
 
 /// Definitions that use each other deeper than this are refused.
 const MAX_DEPTH: usize = 50;
-/// Expressions larger than this, with all ranges written out, are refused.
-const MAX_NODES: usize = 1 << 20;
+/// The most members of a range: more than any expression can have.
+const MAX_MEMBERS: usize = 1 << 20;
 
 /// An expression and whether it is a truth value.
-#[derive(Clone)]
 pub(super) struct Typed {
     pub(super) node: Node,
     pub(super) truth: bool,
@@ -21,7 +22,7 @@ pub(super) struct Typed {
 #[derive(Clone, Default)]
 pub(super) struct Scope {
     pub(super) process: Option<usize>,
-    pub(super) bound: Vec<(String, Typed)>,
+    pub(super) bound: Vec<(String, Rc<Typed>)>,
     /// Within a guard, `enabled` would ask about itself.
     pub(super) in_guard: bool,
 }
@@ -63,10 +64,10 @@ impl Builder<'_> {
     }
 
     pub(super) fn typed(&self, expr: &Expr, scope: &Scope) -> Result<Typed> {
-        self.nodes.set(self.nodes.get() + 1);
-        if self.nodes.get() > MAX_NODES {
-            return self.wrong(expr.place, "too much, with all ranges written out");
-        }
+        self.within(expr.place, || self.meaning(expr, scope))
+    }
+
+    fn meaning(&self, expr: &Expr, scope: &Scope) -> Result<Typed> {
         let place = expr.place;
         let found = match &expr.kind {
             Kind::Number(value) => self.literal(place, *value)?,
@@ -122,7 +123,8 @@ impl Builder<'_> {
 
     fn named(&self, place: Place, name: &str, scope: &Scope) -> Result<Typed> {
         if let Some((_, value)) = scope.bound.iter().rev().find(|(bound, _)| bound == name) {
-            return Ok(value.clone());
+            let (node, truth) = (self.copy(place, &value.node)?, value.truth);
+            return Ok(Typed { node, truth });
         }
         if let Some((_, value)) = self.constants.iter().find(|(known, _)| known == name) {
             return self.literal(place, *value);
@@ -229,10 +231,12 @@ impl Builder<'_> {
         let mut chosen = Node::Number(nothing);
         for number in pointed.into_iter().rev() {
             if let Ok(process) = self.process(whose_place, number) {
-                let here = binary(Binary::Equal, whose.clone(), Node::Number(number)).node;
+                let pointer = self.copy(place, &whose)?;
+                let here = binary(Binary::Equal, pointer, Node::Number(number)).node;
                 chosen = Node::choice(here, Node::Variable(of(process)), chosen);
             }
         }
+        self.count(place, 0, chosen.extent().1)?;
         if self.variables[of(0)].truth {
             return Ok(binary(Binary::Equal, chosen, Node::Number(1)));
         }
@@ -249,7 +253,8 @@ impl Builder<'_> {
         }
         if let ("abs", [argument]) = (name, arguments) {
             let value = self.number(argument, scope)?;
-            let minus = binary(Binary::Subtract, Node::Number(0), value.clone()).node;
+            let copy = self.copy(place, &value)?;
+            let minus = binary(Binary::Subtract, Node::Number(0), copy).node;
             return Ok(numeric(Node::many(Many::Max, vec![value, minus])));
         }
         if let ("distance", [a, b]) = (name, arguments) {
@@ -278,7 +283,9 @@ impl Builder<'_> {
                 format!("`{name}` takes {wanted} arguments, not {}", arguments.len()),
             );
         }
-        let values = arguments.iter().map(|argument| self.typed(argument, scope));
+        let values = arguments
+            .iter()
+            .map(|argument| Ok(Rc::new(self.typed(argument, scope)?)));
         let values = values.collect::<Result<Vec<_>>>()?;
         let inner = Scope {
             bound: definition.arguments.iter().cloned().zip(values).collect(),
@@ -312,7 +319,10 @@ impl Builder<'_> {
             }
             Range::Between(first, last) => {
                 let (a, b) = (self.constant(first, scope)?, self.constant(last, scope)?);
-                (a..=b).take(MAX_NODES).collect()
+                if i64::from(b) - i64::from(a) >= MAX_MEMBERS as i64 {
+                    return self.wrong(place, format!("{a}..{b} is too long a range"));
+                }
+                (a..=b).collect()
             }
         })
     }
@@ -323,7 +333,9 @@ impl Builder<'_> {
         let mut nodes = Vec::new();
         for member in members {
             let mut inner = scope.clone();
-            inner.bound.push((folded.name.clone(), number(member)));
+            inner
+                .bound
+                .push((folded.name.clone(), Rc::new(number(member))));
             let filter = match &folded.filter {
                 Some(filter) => self.truth(filter, &inner)?,
                 None => Node::Bool(true),

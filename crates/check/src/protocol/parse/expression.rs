@@ -6,6 +6,8 @@ use super::{Parser, Result};
 
 /// Expressions nested deeper than this are refused.
 const MAX_DEPTH: u32 = 100;
+/// Expressions with more operators than this are refused: each may be below the next.
+const MAX_OPERATORS: u32 = 500;
 
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Result<Expr> {
@@ -13,9 +15,22 @@ impl Parser<'_> {
         if self.depth > MAX_DEPTH {
             return self.wrong(self.place(), "expressions nested too deeply");
         }
+        if self.depth == 1 {
+            self.operators = 0;
+        }
         let expr = self.binary(0);
         self.depth -= 1;
         expr
+    }
+
+    fn count_operator(&mut self) -> Result<()> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS {
+            let says =
+                format!("more than {MAX_OPERATORS} operators in one expression; use `define`");
+            return self.wrong(self.place(), says);
+        }
+        Ok(())
     }
 
     /// Operators by how strongly they bind, the weakest first.
@@ -53,6 +68,7 @@ impl Parser<'_> {
         let mut left = self.binary(level + 1)?;
         while let Some((operator, exchanged)) = self.operator(level) {
             let place = self.place();
+            self.count_operator()?;
             self.next();
             let right = self.binary(level + 1)?;
             let (a, b) = if exchanged {
@@ -74,6 +90,9 @@ impl Parser<'_> {
 
     fn unary(&mut self) -> Result<Expr> {
         let place = self.place();
+        if self.is_word("not") || self.is_sign("-") {
+            self.count_operator()?;
+        }
         let kind = if self.skips_word("not") {
             // `not a = b` negates the comparison.
             Kind::Not(Box::new(self.binary(2)?))
@@ -178,6 +197,9 @@ impl Parser<'_> {
                 self.sign(")")?;
             }
             return Ok(Range::Neighbours(whose));
+        }
+        if self.depth == 0 {
+            self.operators = 0;
         }
         let first = self.binary(3)?;
         self.sign("..")?;

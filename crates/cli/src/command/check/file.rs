@@ -30,6 +30,10 @@ fn protocol_path(text: &str) -> Result<PathBuf, String> {
     if text == "-" || text.contains(['.', '/', '\\']) {
         return Ok(text.into());
     }
+    // In `headway check` they are subcommands, so this is about `headway export`.
+    if ["delay-relay", "k-state"].contains(&text) {
+        return Err(format!("this is a model, not a file: give --model {text}"));
+    }
     Err(
         "no model has this name, and a file's name has a dot or a slash (- is standard input)"
             .to_owned(),

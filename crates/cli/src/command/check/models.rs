@@ -147,7 +147,7 @@ pub(super) enum Model {
         #[arg(long, value_name = "K", value_parser = whole_number::<usize>)]
         supply: Option<usize>,
         /// Where the monitors are, one or two
-        #[arg(long, value_name = "I,J", value_delimiter = ',', default_value = "0")]
+        #[arg(long, value_name = "I,J", value_delimiter = ',', default_value = "0", value_parser = whole_number::<usize>)]
         monitors: Vec<usize>,
     },
     /// The moving block by messages: separation without a clock

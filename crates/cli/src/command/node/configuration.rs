@@ -10,7 +10,7 @@ use headway_service::config::{Mistake, Place, Settings, Sources, example, explai
 use headway_service::identity::{Identities, NoKey, NodeKey};
 use headway_service::{Stopped, secret};
 
-use crate::failure::{Answer, Failure, is_stdin, read_text};
+use crate::failure::{Answer, Failure, is_stdin, read_text, remark, say};
 use crate::report::count;
 
 /// The file, and a flag for every key.
@@ -187,6 +187,25 @@ pub(super) fn serve(given: &Given) -> Result<Answer, Failure> {
 }
 
 pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
+    let Some(path) = &args.file else {
+        say(example_for(args)?.trim_end())?;
+        return Ok(Answer::Yes);
+    };
+    // First of all, so that no key is left behind if the file is there already.
+    let failed = |error: std::io::Error| Failure::writing(path, &error);
+    let mut file = std::fs::File::create_new(path).map_err(failed)?;
+    let written =
+        example_for(args).and_then(|text| file.write_all(text.as_bytes()).map_err(failed));
+    if written.is_err() {
+        let _ = std::fs::remove_file(path);
+    }
+    written?;
+    remark(format_args!("wrote {}", path.display()));
+    Ok(Answer::Yes)
+}
+
+/// The example with the members that are given, or with a new key that all share.
+fn example_for(args: &InitArgs) -> Result<String, Failure> {
     let mut example = example();
     if let Some(path) = &args.shared_key {
         secret::create(path).map_err(|error| match error.kind() {
@@ -200,10 +219,10 @@ pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
             ),
             _ => Failure::writing(path, &error),
         })?;
-        eprintln!(
+        remark(format_args!(
             "wrote a new key to {}: copy it to every member, mode 600",
             path.display()
-        );
+        ));
         // The example says where the key is that was just made, wherever the node is started.
         let path = std::path::absolute(path).map_err(|error| Failure::reading(path, &error))?;
         let lines = example.lines().filter(|line| !line.starts_with("key = "));
@@ -227,16 +246,7 @@ pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
             example.replace_range(before..after, &members);
         }
     }
-    match &args.file {
-        None => print!("{example}"),
-        Some(path) => {
-            let file = std::fs::File::create_new(path);
-            let written = file.and_then(|mut file| file.write_all(example.as_bytes()));
-            written.map_err(|error| Failure::writing(path, &error))?;
-            eprintln!("wrote {}", path.display());
-        }
-    }
-    Ok(Answer::Yes)
+    Ok(example)
 }
 
 pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
@@ -270,12 +280,12 @@ pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
     if let Some(path) = &args.conflicts {
         check_order(&settings, path)?;
     }
-    print!("{}", explain(&settings));
+    say(explain(&settings).trim_end())?;
     if args.conflicts.is_some() {
-        println!(
+        say(format_args!(
             "{:<22}kept: no two of them hold permits together",
             "conflicts"
-        );
+        ))?;
     }
     Ok(Answer::Yes)
 }

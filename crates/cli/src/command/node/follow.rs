@@ -10,7 +10,7 @@ use headway_service::identity::NodeKey;
 use serde_json::{Value, json};
 
 use super::{SocketArgs, ask, text, told};
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, read_text, remark, say};
 use crate::flags::duration;
 
 /// Changes in one entry of the log.
@@ -60,7 +60,10 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         };
         // What does not work now may work the next time.
         if let Err(failure) = done {
-            eprintln!("{failure}");
+            if failure.silent {
+                return Err(failure);
+            }
+            remark(failure);
         }
         std::thread::sleep(pause);
     }
@@ -76,10 +79,10 @@ fn once(args: &Args, source: &Source) -> Result<Answer, Failure> {
     let added = changes.add.iter().filter_map(|(name, address)| {
         let key = keys.as_ref().map(|keys| keys.get(name));
         if let (Some(None), Some(file)) = (key, &args.keys) {
-            eprintln!(
+            remark(format_args!(
                 "not yet: {name} is added: no key for it in {}",
                 file.display()
-            );
+            ));
             all = false;
             return None;
         }
@@ -89,23 +92,23 @@ fn once(args: &Args, source: &Source) -> Result<Answer, Failure> {
     let removed = changes.remove.iter().filter(|_| args.remove);
     let wanted: Vec<_> = added.chain(removed.map(|name| (name, None))).collect();
     for some in wanted.chunks(MAX_CHANGES) {
-        all &= tell(args, some);
+        all &= tell(args, some)?;
     }
     all &= remarks(args, source, &changes);
     Ok(Answer::from(all))
 }
 
 /// Proposes changes by one entry, or says which; whether there was nothing against any.
-fn tell(args: &Args, changes: &[(&String, Option<Value>)]) -> bool {
+fn tell(args: &Args, changes: &[(&String, Option<Value>)]) -> Result<bool, Failure> {
     let what = |(name, member): &(&String, Option<Value>)| {
         let done = if member.is_some() { "added" } else { "removed" };
         format!("{name} is {done}")
     };
     if args.dry_run {
         for change in changes {
-            println!("would be changed: {}", what(change));
+            say(format_args!("would be changed: {}", what(change)))?;
         }
-        return true;
+        return Ok(true);
     }
     let add = changes.iter().filter_map(|(_, member)| member.clone());
     let remove = changes.iter().filter(|(_, member)| member.is_none());
@@ -117,36 +120,46 @@ fn tell(args: &Args, changes: &[(&String, Option<Value>)]) -> bool {
         Ok(answer) => answer,
         Err(failure) => {
             for change in changes {
-                eprintln!("not yet: {}: {failure}", what(change));
+                remark(format_args!("not yet: {}: {failure}", what(change)));
             }
-            return false;
+            return Ok(false);
         }
     };
     let mut all = true;
     for change in changes {
         match answer["refused"][change.0.as_str()].as_str() {
-            None => println!("roster {}: {}", answer["version"], what(change)),
+            None => say(format_args!(
+                "roster {}: {}",
+                answer["version"],
+                what(change)
+            ))?,
             Some(why) => {
-                eprintln!("not yet: {}: {why}", what(change));
+                remark(format_args!("not yet: {}: {why}", what(change)));
                 all = false;
             }
         }
     }
-    told(&answer);
-    all
+    told(&answer)?;
+    Ok(all)
 }
 
 /// What is left for somebody to do; whether that is nothing.
 fn remarks(args: &Args, source: &Source, changes: &Changes) -> bool {
     if changes.doubtful {
-        eprintln!("{source} lists no more than half of the members: nobody is removed");
+        remark(format_args!(
+            "{source} lists no more than half of the members: nobody is removed"
+        ));
     }
     for name in &changes.moved {
-        eprintln!("{name} is listed elsewhere than the roster says: remove it, then it is added");
+        remark(format_args!(
+            "{name} is listed elsewhere than the roster says: remove it, then it is added"
+        ));
     }
     if !args.remove {
         for name in &changes.remove {
-            eprintln!("{name} is not listed: `headway node remove {name}`, or --remove");
+            remark(format_args!(
+                "{name} is not listed: `headway node remove {name}`, or --remove"
+            ));
         }
     }
     let nobody_else = changes.remove.is_empty() || args.remove;
@@ -156,7 +169,7 @@ fn remarks(args: &Args, source: &Source, changes: &Changes) -> bool {
 /// Keys by name, read every time: somebody may have written more.
 fn read_keys(file: &Path) -> Result<BTreeMap<String, NodeKey>, Failure> {
     let wrong = |what: String| Failure::new(format!("{}{what}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| wrong(format!(": {error}")))?;
+    let text = read_text(file)?;
     let lines = text
         .lines()
         .enumerate()

@@ -8,7 +8,7 @@ use headway_service::{client, operator};
 use serde_json::{Value, json};
 
 use super::{SocketArgs, ask, changed, text};
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, remark, say};
 
 #[derive(ClapArgs, Debug)]
 pub(super) struct IdentityArgs {
@@ -25,18 +25,23 @@ pub(super) fn identity(args: &IdentityArgs) -> Result<Answer, Failure> {
     if let Some(path) = &args.operator {
         if !path.exists() {
             create_operator(path).map_err(|error| Failure::writing(path, &error))?;
-            eprintln!("wrote a new key to {}: keep it to yourself", path.display());
+            remark(format_args!(
+                "wrote a new key to {}: keep it to yourself",
+                path.display()
+            ));
         }
-        println!("{}", read_operator(path).map_err(Failure::new)?.public());
+        say(read_operator(path).map_err(Failure::new)?.public())?;
         return Ok(Answer::Yes);
     }
     let new = !args.file.exists();
     let identities = Identities::open(&args.file).map_err(Failure::new)?;
     if new {
         let file = args.file.display();
-        eprintln!("wrote new key pairs to {file}: they stay on this machine");
+        remark(format_args!(
+            "wrote new key pairs to {file}: they stay on this machine"
+        ));
     }
-    println!("{}", identities.public());
+    say(identities.public())?;
     Ok(Answer::Yes)
 }
 

@@ -52,7 +52,7 @@ struct Terms {
     /// A permit is withdrawn after this long (timing.dwell_most)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     dwell_most: Option<Duration>,
-    /// From asking a permit back to its end (timing.grace)
+    /// How long a permit may last after it was asked back (timing.grace)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     grace: Option<Duration>,
 }

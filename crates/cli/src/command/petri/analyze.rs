@@ -46,7 +46,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "R", value_parser = whole_number::<u64>)]
     max_rounds: Option<u64>,
 
-    /// Make at most this many markings of a net that is not a live event graph
+    /// Visit at most this many markings of a net that is not a live event graph
     /// [default: 100000, fewer with more than 200 places]
     #[arg(long, value_name = "COUNT", value_parser = whole_number::<usize>)]
     max_markings: Option<usize>,

@@ -42,7 +42,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "P1,P2,...", value_delimiter = ',', required = true)]
     ring: Vec<String>,
 
-    /// D: places from one token to the next
+    /// How many places apart successive tokens have to be
     #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
