@@ -89,12 +89,12 @@ mod tests {
             ("", nested("x[", 60, "]"), "too much"),
             ("define d(a) = a + a", nested("d(", 60, ")"), "too much"),
             (
-                &format!("define d(a) = {}a", "a + ".repeat(400))[..],
-                nested("d(", 2, ")"),
+                &format!("define d(a) = a{}", " + 1".repeat(400))[..],
+                nested("d(", 3, ")"),
                 "too deep",
             ),
             (
-                &format!("define d(a) = {}a", "1 + ".repeat(90))[..],
+                &format!("define d(a) = a{}", " + 1".repeat(90))[..],
                 nested("d(", 40, ")"),
                 "too deep",
             ),
