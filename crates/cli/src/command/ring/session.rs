@@ -331,9 +331,10 @@ impl Session {
         let nodes = self.ring.sample();
         let (title, elapsed) = (self.title(), self.now());
         self.ring.stop();
+        let observer = self.ring.observer().clone();
         Summary {
             title,
-            observer: self.ring.observer().clone(),
+            observer,
             ring: self.ring,
             nodes,
             elapsed,
