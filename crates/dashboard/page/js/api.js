@@ -20,19 +20,26 @@ let worker = null;
 const waiting = new Map();
 let asked = 0;
 
-/** What answers, compiled here while the worker and the page load. @type {Promise<WebAssembly.Module> | null} */
+/**
+ * What the page began to load before its modules (scripts/static-page), once.
+ * @type {{worker?: Worker, program?: Promise<WebAssembly.Module | null>}}
+ */
+const early = /** @type {any} */ (globalThis).early ?? {};
+/** @type {Promise<WebAssembly.Module> | null} */
 let program = null;
 
 async function compile() {
+  const compiled = await early.program;
+  if (compiled) return compiled;
+  // Not every web server names the type that compiling while it loads wants.
   const response = await fetch(new URL("../headway.wasm", import.meta.url));
   if (!response.ok) throw new Error(`headway.wasm: ${response.status}`);
-  // Not every web server names the type that streaming wants.
-  if (response.headers.get("Content-Type") === "application/wasm") return WebAssembly.compileStreaming(response);
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
 function startWorker() {
-  const started = new Worker(new URL("./deskworker.js", import.meta.url), { type: "module" });
+  const started = early.worker ?? new Worker(new URL("./deskworker.js", import.meta.url), { type: "module" });
+  early.worker = undefined;
   const fail = () => {
     for (const [id, answer] of waiting) answer({ id, status: 0 });
     waiting.clear();

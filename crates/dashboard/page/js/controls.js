@@ -129,7 +129,7 @@ export function controls(player, view, to) {
     byId("d-field").hidden = measured;
     const alone = settings.program.startsWith("measure");
     choice.disabled = alone || block;
-    setText(byId("hands"), block ? "A moving block takes these two faults: it has no counters, and its tokens keep their order."
+    setText(byId("hands"), block ? "Scramble and pile up are the faults of a moving block: it has no counters, and its tokens keep their order."
       : "Drag a token. Click a process: delay or relay. Click inside the ring: its counter. Drag outside: select.");
     const need = settings.tokens * settings.separation;
     const fits = block ? need < settings.processes : need <= settings.processes;

@@ -95,8 +95,9 @@ export class Listing {
       if (lit) item.setAttribute("aria-current", "true");
       else item.removeAttribute("aria-current");
     });
-    const more = program.name === "delay" ? `C = d − 1 = ${player.d - 1}; ` : program.name === "moving-block" ? "in any order; " : "";
-    if (this.line === null) setText(parts.note, `${more}lit: round ${count(this.at + 1)}`);
+    const constant = program.name === "delay" ? `C = d − 1 = ${player.d - 1}; ` : "";
+    const order = program.name === "moving-block" ? ", in any order" : "";
+    if (this.line === null) setText(parts.note, `${constant}lit: round ${count(this.at + 1)}${order}`);
     else this.remark();
   }
 

@@ -175,8 +175,9 @@ fn built() -> Result<PathBuf, String> {
     }
 }
 
-/// A web server that knows nothing but files, below /some/where/.
-fn files(folder: PathBuf) -> SocketAddr {
+/// A web server that knows nothing but files, below /some/where/, and says that programs are
+/// of this kind.
+fn files(folder: PathBuf, program: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
@@ -199,7 +200,7 @@ fn files(folder: PathBuf) -> SocketAddr {
                     Some("js") => "text/javascript",
                     Some("css") => "text/css",
                     Some("svg") => "image/svg+xml",
-                    Some("wasm") => "application/wasm",
+                    Some("wasm") => program,
                     _ => "application/octet-stream",
                 };
                 let (status, body) = match std::fs::read(folder.join(&name)) {
@@ -236,7 +237,7 @@ pub(crate) fn the_page_needs_no_server(browser: &mut Browser, served: &str) -> D
             return Ok(());
         }
     };
-    let base = &format!("http://{}", files(folder));
+    let base = &format!("http://{}", files(folder.clone(), "application/wasm"));
     // Each time with nothing remembered, in turns.
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for _ in 0..5 {
@@ -273,7 +274,19 @@ pub(crate) fn the_page_needs_no_server(browser: &mut Browser, served: &str) -> D
     page.wait_for(
         "document.getElementById('panel-fleet').textContent.includes('no server behind it')",
     )?;
+    page.close()?;
+    // A web server that does not know the kind of the program sends it all the same.
+    let other = &format!("http://{}", files(folder, "application/octet-stream"));
+    let mut page = Page::open(
+        browser,
+        other,
+        "/some/where/?program=moving-block&m=4",
+        DESKTOP,
+    )?;
+    page.check("headway.player.run.program === 'moving-block'")?;
+    page.close()?;
     // A view's own link works as well.
+    let mut page = Page::open(browser, base, "/some/where/", DESKTOP)?;
     page.go("/some/where/lessons/index.html?step=9")?;
     page.wait_for(
         "/wanted 6|proved/.test(document.querySelector('.lesson-stage .verdict-line')?.textContent)",

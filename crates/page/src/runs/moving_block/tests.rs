@@ -45,7 +45,7 @@ fn the_lines_that_are_lit_are_those_that_are_executed() {
             let entered: Vec<usize> = entered
                 .flat_map(|(from, to)| (from + 1..=*to).map(|at| at as usize % n))
                 .collect();
-            for process in 0..n {
+            for (process, under_way) in under_way.iter_mut().enumerate() {
                 seen.extend((0..LISTING.len()).filter(|&line| lit(process, line) == 1));
                 let came = entered.iter().filter(|&&at| at == process).count() as u32;
                 assert_eq!(
@@ -54,12 +54,9 @@ fn the_lines_that_are_lit_are_those_that_are_executed() {
                     "seed {seed}, round {round}, {process}"
                 );
                 assert_eq!(lit(process, tells_0) + lit(process, tells_more), 1);
-                under_way[process] += lit(process, gives) as i32;
-                under_way[process] -= lit((process + 1) % n, receives) as i32;
-                assert!(
-                    (0..=1).contains(&under_way[process]),
-                    "seed {seed}, round {round}"
-                );
+                *under_way += lit(process, gives) as i32;
+                *under_way -= lit((process + 1) % n, receives) as i32;
+                assert!((0..=1).contains(under_way), "seed {seed}, round {round}");
             }
         }
     }
