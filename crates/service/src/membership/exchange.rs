@@ -264,7 +264,7 @@ impl Exchange {
         let Some(place) = fetch.chunks.get_mut(usize::from(chunk)) else {
             return;
         };
-        let unwanted = place.is_some() || fetch.authentic > self.authentic;
+        let unwanted = place.is_some() || (fetch.authentic && !self.authentic);
         if fetch.mark.digest != *digest || unwanted || bytes.len() > CHUNK_BYTES {
             return;
         }
