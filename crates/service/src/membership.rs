@@ -20,20 +20,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::{Config, Key, RingId};
+use headway_node::{Key, RingId};
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
-use crate::hearsay::{Hearsay, Unheard, Working};
-use crate::identity::{Identities, NodeKey};
-use crate::permits::Grant;
-use crate::request::{Changed, Refusal, Reply, RequestId};
+use crate::hearsay::Hearsay;
+use crate::identity::NodeKey;
+use crate::request::{Changed, Refusal, RequestId};
 use challenge::Challenge;
 pub(crate) use change::Word;
 use change::known_roster;
 use clones::Clones;
 use control::{Letter, Message, Sender};
-use decision::{Change, Kind};
+use decision::Kind;
+pub(crate) use effect::{Effect, Standing};
 use exchange::Exchange;
 use keyring::{Credentials, Keyring};
 use poll::{Poll, Proposal, Wanted};
@@ -44,9 +44,12 @@ mod change;
 mod clones;
 pub mod control;
 pub mod decision;
+mod effect;
 pub(crate) mod exchange;
 pub(crate) mod keyring;
+mod news;
 mod peers;
+mod place;
 mod poll;
 pub mod roster;
 mod rotation;
@@ -55,47 +58,6 @@ mod wire;
 
 /// How often a node tells its neighbours which roster it has.
 const OFFER_EVERY: Duration = Duration::from_secs(1);
-
-/// What the rest of the node has to do about the roster.
-#[derive(Debug)]
-pub(crate) enum Effect {
-    /// The roster has more signatures: keep it.
-    Signed(Vec<u8>),
-    /// There is a new roster, with its signatures: keep it, and leave the ring of the old one.
-    Adopted(Vec<u8>),
-    /// The node has other key pairs: keep them. [`Membership::handle_identity_kept`] is to follow.
-    KeepIdentity(Identities),
-    /// Both neighbours have said, since then, that they are on this ring: a permit may be used.
-    Confirmed { grant: Grant, since: Duration },
-    /// Somebody who wanted a change has an answer.
-    Reply(RequestId, Reply),
-    /// Something was not listened to.
-    Rejected(Reason),
-    /// Too few keepers answered for a bypass.
-    NoMajority,
-    /// Somebody wants another roster, which only the log of rosters can decide:
-    /// [`Membership::handle_decision`] is to follow.
-    Propose(Change),
-    /// Somebody at this address writes to the keeper of that log here.
-    Letter(String, Letter),
-    /// Somebody at this address says something about roll-outs.
-    Rollouts(String, Vec<u8>),
-}
-
-/// How this node stands to the ring, as others are told or act upon.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
-    /// It has a place on the ring of its roster.
-    pub(crate) taking_part: bool,
-    /// It hears both its neighbours there.
-    pub(crate) on_ring: bool,
-    /// It has seen a whole legitimate turn there.
-    pub(crate) settled: bool,
-    /// Nobody here uses a permit.
-    pub(crate) idle: bool,
-    /// It is about to end.
-    pub(crate) stopping: bool,
-}
 
 /// One node's view of who is on the ring.
 pub(crate) struct Membership {
@@ -391,71 +353,6 @@ impl Membership {
         }
     }
 
-    /// Says who is silent here and what works; the node's time began at `epoch`, since 1970.
-    pub(crate) fn say(&mut self, now: Duration, epoch: Duration, works: Vec<(String, u64)>) {
-        let unix_ms = |at: Duration| epoch.saturating_add(at).as_millis() as u64;
-        let silent = self.silent_since.iter();
-        let silent: Vec<(String, u64)> = silent
-            .map(|(name, since)| (name.clone(), unix_ms(*since)))
-            .collect();
-        let me = &self.settings.node.name;
-        self.hearsay.say(now, unix_ms(now), me, silent, works);
-        self.pass_on();
-    }
-
-    fn pass_on(&mut self) {
-        while let Some(reports) = self.hearsay.poll_news() {
-            let bytes = serde_json::to_vec(&reports).unwrap_or_default();
-            for address in self.peers().0 {
-                let bytes = bytes.clone();
-                self.outbox.push_back((address, Message::Hearsay { bytes }));
-            }
-        }
-    }
-
-    /// Members that somebody does not hear, and those that use a permit.
-    pub(crate) fn hearsay(&self, unix_ms: u64) -> (Vec<Unheard>, Vec<Working>) {
-        let roster = self.current.as_ref();
-        let listed = |name: &str| roster.is_some_and(|roster| roster.index(name).is_some());
-        let mut unheard = self.hearsay.unheard(unix_ms);
-        unheard.retain(|one| listed(&one.name));
-        let mut working = self.hearsay.working(unix_ms);
-        working.retain(|one| listed(&one.name));
-        (unheard, working)
-    }
-
-    /// Sends something about roll-outs.
-    pub(crate) fn send_news(&mut self, address: String, bytes: Vec<u8>) {
-        let news = Message::Rollouts { bytes };
-        self.outbox.push_back((address, news));
-    }
-
-    /// Where both neighbours are, and one other, in turn.
-    pub(crate) fn peers(&self) -> (Vec<String>, Option<String>) {
-        let me = &self.settings.node.name;
-        let Some(roster) = self.current.as_ref().filter(|_| !self.settings.is_fixed()) else {
-            return (Vec::new(), None);
-        };
-        let address = |member: &Member| member.address.clone();
-        let mut beside: Vec<String> = roster
-            .around(me)
-            .into_iter()
-            .flatten()
-            .map(address)
-            .collect();
-        beside.dedup();
-        let other = roster
-            .members
-            .get(self.rotation)
-            .filter(|member| member.name != *me);
-        (beside, other.map(address))
-    }
-
-    /// The roster that this node acts by.
-    pub(crate) const fn roster(&self) -> Option<&Roster> {
-        self.current.as_ref()
-    }
-
     /// The roster with its signatures, to be kept.
     pub(crate) fn signed(&self) -> Option<Vec<u8>> {
         self.exchange.roster().map(Signed::kept)
@@ -464,61 +361,6 @@ impl Membership {
     /// Alarms about members.
     pub(crate) const fn alarms(&self) -> &Alarms {
         &self.alarms
-    }
-
-    /// The member at a place of the ring.
-    pub(crate) fn member_at(&self, node: u32) -> Option<&Member> {
-        self.current.as_ref()?.active().nth(node as usize)
-    }
-
-    /// Its name.
-    pub(crate) fn name_of(&self, node: u32) -> String {
-        let member = self.member_at(node);
-        member.map_or_else(|| format!("#{node}"), |member| member.name.clone())
-    }
-
-    /// Nodes that have left and may still use a permit, with their addresses.
-    pub(crate) const fn leaving(&self) -> &BTreeMap<String, String> {
-        &self.leaving
-    }
-
-    /// Nobody who has left has to be waited for.
-    pub(crate) fn is_free(&mut self, now: Duration) -> bool {
-        if now >= self.leaving_until {
-            self.leaving.clear();
-        }
-        self.leaving.is_empty()
-    }
-
-    /// This node's place on the ring, if it has one and the ring can run.
-    pub(crate) fn place(&mut self) -> Option<Config> {
-        let roster = self.current.as_ref()?;
-        let index = roster.index(&self.settings.node.name)? as u32;
-        if let Some(alarm) = self.other_wire(roster) {
-            self.alarms.raise(alarm);
-            return None;
-        }
-        match self.settings.plan(roster) {
-            Ok(plan) => Some(roster.place(index, plan)),
-            Err(error) => {
-                let version = roster.version;
-                self.alarms.raise(Alarm::NoPlan { version, error });
-                None
-            }
-        }
-    }
-
-    /// The seat on the ring could not be taken.
-    pub(crate) fn handle_no_place(&mut self, error: headway_node::ConfigError) {
-        self.alarms.raise(Alarm::NoPlace(error));
-    }
-
-    fn own_address(&self) -> &str {
-        let node = &self.settings.node;
-        let listed = self.current.as_ref();
-        let listed = listed.and_then(|roster| roster.member(&node.name));
-        let listed = listed.map(|member| &member.address);
-        listed.or(node.advertise.as_ref()).unwrap_or(&node.listen)
     }
 
     fn reject(&mut self, reason: Reason) {

@@ -10,9 +10,10 @@ pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs, Slots};
 pub use permit::{Entry, Grant, Holder, Ledger};
 
 use crate::hook::Run;
-use crate::request::{Given, RequestId};
+use crate::request::RequestId;
 use crate::telemetry::{Episode, Outcome, Past};
 
+mod granting;
 mod permit;
 mod requests;
 
@@ -108,144 +109,6 @@ impl Permits {
         if self.rules.every_permit && self.run.is_none() && !self.closed {
             self.ask(now, Holder::Command);
         }
-    }
-
-    /// Whether somebody would use a permit.
-    pub(crate) fn wants(&self, grant: Grant) -> bool {
-        let same = |entry: &&Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
-        match self.remembered.iter().find(same) {
-            Some(entry) => !entry.stopped,
-            None => self.next_at(grant.token).is_some(),
-        }
-    }
-
-    /// The node may use a token, which carries `payload`; its time is counted from `since`.
-    pub(crate) fn handle_granted(
-        &mut self,
-        now: Duration,
-        grant: Grant,
-        since: Duration,
-        payload: &[u8],
-    ) {
-        let known = self.using.get(&grant.token);
-        if known.is_some_and(|permit| permit.grant == grant) {
-            return;
-        }
-        // A token is in one place: an older permit for it is over.
-        self.changes += u64::from(self.using.remove(&grant.token).is_some());
-        self.unused.remove(&grant.token);
-        let remembered = self.remembered.len();
-        let Some((holder, collected, program)) = self.whose(grant) else {
-            // A step that leaves it to others is waiting; a remembered one has been used.
-            if self.waiting.is_empty() && self.remembered.len() == remembered {
-                self.unused.insert(grant.token, grant.fence);
-            }
-            for turn in self
-                .waiting
-                .iter_mut()
-                .filter_map(|waiting| waiting.turn.as_mut())
-            {
-                turn.passed.insert(grant.token);
-            }
-            return self.effects.push_back(Effect::Done(grant, None));
-        };
-        self.changes += 1;
-        let deadline = since + self.rules.dwell_most;
-        let time = deadline.saturating_sub(now);
-        let payload = payload.to_vec();
-        let lease = match &holder {
-            Holder::Command | Holder::Step => {
-                let run = self.runs.next();
-                self.run = Some(run);
-                let permit = CommandPermit {
-                    grant,
-                    run: run.id,
-                    time,
-                    grace: self.rules.grace,
-                    task: None,
-                    payload,
-                };
-                self.effects.push_back(if holder == Holder::Step {
-                    Effect::StartStep(permit)
-                } else {
-                    for (_, of) in &mut self.curious {
-                        of.get_or_insert(run.id);
-                    }
-                    Effect::StartCommand(permit)
-                });
-                None
-            }
-            &Holder::Program { ticket } => {
-                let lease = program.map_or(self.rules.lease, |(_, lease)| lease);
-                let lease = lease.min(time);
-                // After a restart the program has it already.
-                if let Some((request, _)) = program {
-                    let given = Given {
-                        ticket,
-                        grant,
-                        lease,
-                        time,
-                        grace: self.rules.grace,
-                        payload,
-                    };
-                    self.effects.push_back(Effect::Given(request, given));
-                }
-                Some(now + lease)
-            }
-            Holder::FleetLock { group, id } => {
-                // Names from outside are written with escapes.
-                tracing::info!(?group, ?id, "a FleetLock client has its turn");
-                // A client that does not come for it any more does not block the ring.
-                (!collected).then(|| now + self.rules.patience)
-            }
-        };
-        let permit = Permit {
-            grant,
-            holder,
-            since: now,
-            deadline,
-            grace: self.rules.grace,
-            collected,
-            lease,
-            ends: None,
-            stopped: false,
-        };
-        self.using.insert(grant.token, permit);
-    }
-
-    /// Whose permit this is: as before a restart, else of the next who waits.
-    fn whose(&mut self, grant: Grant) -> Option<(Holder, bool, Program)> {
-        let same = |entry: &Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
-        let Some(at) = self.remembered.iter().position(same) else {
-            let next = self.next_waiting(grant.token)?;
-            return Some((next.holder, false, next.program));
-        };
-        let entry = self.remembered.remove(at);
-        if entry.stopped {
-            // Its command was ended by a clean stop, and has had its turn.
-            self.changes += 1;
-            return None;
-        }
-        // A FleetLock client that asked again before this was known has it now.
-        if !entry.holder.is_command() {
-            self.forget(&entry.holder);
-        }
-        Some((entry.holder, entry.collected, None))
-    }
-
-    fn next_waiting(&mut self, token: u32) -> Option<Waiting> {
-        let at = self.next_at(token)?;
-        self.waiting.remove(at)
-    }
-
-    fn next_at(&self, token: u32) -> Option<usize> {
-        let ready = |waiting: &Waiting| {
-            waiting.takes(token)
-                && self.rules.slots.allow(&waiting.holder, token)
-                && (!waiting.holder.is_command() || self.run.is_none())
-        };
-        let next = || self.waiting.iter().position(ready);
-        (!self.closed).then(next).flatten()
     }
 
     /// The node asks a permit back.

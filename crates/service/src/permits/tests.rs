@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::request::Ticket;
+use crate::request::{Given, Ticket};
 
 const RULES: Rules = Rules {
     dwell_most: Duration::from_secs(100),

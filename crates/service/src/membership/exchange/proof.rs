@@ -1,5 +1,5 @@
 //! Which rosters are believed: those that more than half of the keepers whom this node knows have
-//! signed, or the operator ([`Trust`]). One member alone, whatever it signs, is not believed.
+//! signed, or the operator (`Trust`). One member alone, whatever it signs, is not believed.
 //!
 //! If most keepers are others than those whom this node knows, because it was away, it asks for
 //! the links between its roster and today's, and goes along them ([`Link`]).

@@ -1,0 +1,140 @@
+//! What one of the machines says is passed on to the others, or to the outside.
+
+use std::time::Duration;
+
+use super::alarm::{Alarm, Reason};
+use super::{Agent, Effect, rules};
+use crate::membership::{self, Standing};
+use crate::permits;
+use crate::request::Answer;
+use crate::seat;
+use crate::telemetry::{Episode, Past};
+
+/// How many steps one call leads to at most; the rest follows with the next call.
+const MAX_STEPS: usize = 256;
+
+impl Agent {
+    /// Passes on what one call has brought until nothing is left. A new roster comes first:
+    /// nothing more is granted by the old one.
+    pub(super) fn follow_up(&mut self, now: Duration) {
+        self.unsent = true;
+        for _ in 0..MAX_STEPS {
+            self.follow_rollouts(now);
+            if let Some(effect) = self.membership.poll_effect() {
+                self.follow_membership(now, effect);
+            } else if let Some(effect) = self.permits.poll_effect() {
+                self.follow_permits(now, effect);
+            } else if let Some(effect) = self.seat.poll_effect(now) {
+                self.follow_seat(now, effect);
+            } else if !self.take_seat(now) {
+                break;
+            }
+        }
+        self.membership.set_standing(Standing {
+            taking_part: self.seat.machine().is_some(),
+            on_ring: self.seat.is_on_ring(),
+            settled: self.seat.is_settled(),
+            idle: self.permits.permits().next().is_none(),
+            stopping: self.stopping.is_some(),
+        });
+    }
+
+    fn follow_seat(&mut self, now: Duration, effect: seat::Effect) {
+        match effect {
+            seat::Effect::Granted(grant) => {
+                self.counts.permits += 1;
+                // Nobody is ever left out of a roster that is fixed.
+                if self.permits.wants(grant) && !self.settings.is_fixed() {
+                    self.membership.challenge(now, grant);
+                } else {
+                    self.grant(now, grant, now);
+                }
+            }
+            seat::Effect::Withdrawn(grant) => {
+                if self.membership.drop_challenge(grant) {
+                    self.seat.handle_done(now, grant, None);
+                } else {
+                    self.permits.handle_withdrawn(now, grant);
+                }
+            }
+            seat::Effect::RolledBack => {
+                self.doubts.raise(Alarm::RolledBack);
+                self.bar(now);
+                self.leave(now);
+            }
+            seat::Effect::Settled { since } => {
+                self.doubts.clear(|_| true);
+                let took = since.map(|since| now.saturating_sub(since));
+                self.counts.settled(took);
+                if let Some(began) = since {
+                    self.effects.push_back(Effect::Ended(Episode {
+                        past: Past::Settling,
+                        began,
+                        ended: now,
+                    }));
+                }
+                let after_ms = took.map(|took| took.as_millis() as u64);
+                tracing::info!(after_ms, "settled");
+            }
+            seat::Effect::Unsettled => {
+                tracing::warn!("not settled: no new permits until the ring is legitimate again");
+            }
+            seat::Effect::Silent { node } => self.membership.handle_neighbour(now, node, true),
+            seat::Effect::Heard { node } => self.membership.handle_neighbour(now, node, false),
+            seat::Effect::Rejected { reason, count } => {
+                self.rejections.add(now, Reason::Ring(reason), count);
+            }
+        }
+    }
+
+    fn follow_permits(&mut self, now: Duration, effect: permits::Effect) {
+        match effect {
+            permits::Effect::Done(grant, payload) => {
+                self.seat.handle_done(now, grant, payload.as_deref());
+            }
+            permits::Effect::Wanted(grant) => self.seat.handle_wanted(now, grant),
+            permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
+            permits::Effect::StartStep(permit) => self.start_step(now, permit),
+            permits::Effect::StopCommand(grant) => self.tell(Effect::StopCommand(grant)),
+            permits::Effect::Given(id, given) => {
+                self.tell(Effect::Reply(id, Ok(Answer::Permit(given))));
+            }
+            permits::Effect::CommandEnded(id, outcome) => {
+                self.tell(Effect::Reply(id, Ok(Answer::CommandEnded(outcome))));
+            }
+            permits::Effect::Refused(id, why) => self.tell(Effect::Reply(id, Err(why))),
+            permits::Effect::Ended(episode) => {
+                self.counts.permit_ended(&episode);
+                self.effects.push_back(Effect::Ended(episode));
+            }
+        }
+    }
+
+    fn follow_membership(&mut self, now: Duration, effect: membership::Effect) {
+        match effect {
+            membership::Effect::Adopted(roster) => {
+                self.effects.push_back(Effect::KeepRoster(roster));
+                self.leave(now);
+                let rules = rules(&self.settings, self.membership.roster());
+                self.permits.set_rules(now, rules);
+            }
+            membership::Effect::Signed(roster) => {
+                self.effects.push_back(Effect::KeepRoster(roster));
+            }
+            membership::Effect::KeepIdentity(identities) => {
+                self.effects.push_back(Effect::KeepIdentity(identities));
+            }
+            membership::Effect::Confirmed { grant, since } => self.grant(now, grant, since),
+            membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
+            membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
+            membership::Effect::NoMajority => self.counts.bypass_refused += 1,
+            membership::Effect::Propose(change) => self.effects.push_back(Effect::Propose(change)),
+            membership::Effect::Letter(from, letter) => {
+                self.effects.push_back(Effect::Letter(from, letter));
+            }
+            membership::Effect::Rollouts(address, bytes) => {
+                self.rollouts.handle_news(&address, &bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What comes out of the membership, and what it is told of how the node stands.
+
+use std::time::Duration;
+
+use super::control::Letter;
+use super::decision::Change;
+use crate::agent::alarm::Reason;
+use crate::identity::Identities;
+use crate::permits::Grant;
+use crate::request::{Reply, RequestId};
+
+/// What the rest of the node has to do about the roster.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    /// The roster has more signatures: keep it.
+    Signed(Vec<u8>),
+    /// There is a new roster, with its signatures: keep it, and leave the ring of the old one.
+    Adopted(Vec<u8>),
+    /// The node has other key pairs: keep them. [`Membership::handle_identity_kept`] is to follow.
+    KeepIdentity(Identities),
+    /// Both neighbours have said, since then, that they are on this ring: a permit may be used.
+    Confirmed { grant: Grant, since: Duration },
+    /// Somebody who wanted a change has an answer.
+    Reply(RequestId, Reply),
+    /// Something was not listened to.
+    Rejected(Reason),
+    /// Too few keepers answered for a bypass.
+    NoMajority,
+    /// Somebody wants another roster, which only the log of rosters can decide:
+    /// [`Membership::handle_decision`] is to follow.
+    Propose(Change),
+    /// Somebody at this address writes to the keeper of that log here.
+    Letter(String, Letter),
+    /// Somebody at this address says something about roll-outs.
+    Rollouts(String, Vec<u8>),
+}
+
+/// How this node stands to the ring, as others are told or act upon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// It has a place on the ring of its roster.
+    pub(crate) taking_part: bool,
+    /// It hears both its neighbours there.
+    pub(crate) on_ring: bool,
+    /// It has seen a whole legitimate turn there.
+    pub(crate) settled: bool,
+    /// Nobody here uses a permit.
+    pub(crate) idle: bool,
+    /// It is about to end.
+    pub(crate) stopping: bool,
+}

@@ -1,0 +1,70 @@
+//! What members tell each other beside rosters: who is silent, who works, how roll-outs stand.
+
+use std::time::Duration;
+
+use super::Membership;
+use super::control::Message;
+use super::roster::Member;
+use crate::hearsay::{Unheard, Working};
+
+impl Membership {
+    /// Says who is silent here and what works; the node's time began at `epoch`, since 1970.
+    pub(crate) fn say(&mut self, now: Duration, epoch: Duration, works: Vec<(String, u64)>) {
+        let unix_ms = |at: Duration| epoch.saturating_add(at).as_millis() as u64;
+        let silent = self.silent_since.iter();
+        let silent: Vec<(String, u64)> = silent
+            .map(|(name, since)| (name.clone(), unix_ms(*since)))
+            .collect();
+        let me = &self.settings.node.name;
+        self.hearsay.say(now, unix_ms(now), me, silent, works);
+        self.pass_on();
+    }
+
+    pub(super) fn pass_on(&mut self) {
+        while let Some(reports) = self.hearsay.poll_news() {
+            let bytes = serde_json::to_vec(&reports).unwrap_or_default();
+            for address in self.peers().0 {
+                let bytes = bytes.clone();
+                self.outbox.push_back((address, Message::Hearsay { bytes }));
+            }
+        }
+    }
+
+    /// Members that somebody does not hear, and those that use a permit.
+    pub(crate) fn hearsay(&self, unix_ms: u64) -> (Vec<Unheard>, Vec<Working>) {
+        let roster = self.current.as_ref();
+        let listed = |name: &str| roster.is_some_and(|roster| roster.index(name).is_some());
+        let mut unheard = self.hearsay.unheard(unix_ms);
+        unheard.retain(|one| listed(&one.name));
+        let mut working = self.hearsay.working(unix_ms);
+        working.retain(|one| listed(&one.name));
+        (unheard, working)
+    }
+
+    /// Sends something about roll-outs.
+    pub(crate) fn send_news(&mut self, address: String, bytes: Vec<u8>) {
+        let news = Message::Rollouts { bytes };
+        self.outbox.push_back((address, news));
+    }
+
+    /// Where both neighbours are, and one other, in turn.
+    pub(crate) fn peers(&self) -> (Vec<String>, Option<String>) {
+        let me = &self.settings.node.name;
+        let Some(roster) = self.current.as_ref().filter(|_| !self.settings.is_fixed()) else {
+            return (Vec::new(), None);
+        };
+        let address = |member: &Member| member.address.clone();
+        let mut beside: Vec<String> = roster
+            .around(me)
+            .into_iter()
+            .flatten()
+            .map(address)
+            .collect();
+        beside.dedup();
+        let other = roster
+            .members
+            .get(self.rotation)
+            .filter(|member| member.name != *me);
+        (beside, other.map(address))
+    }
+}
