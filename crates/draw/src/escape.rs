@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-/// A text inside XML or HTML, between tags or between double quotes. Control
-/// characters, which XML does not have, become U+FFFD.
+/// A text inside XML or HTML, between tags or between double quotes. Characters that XML
+/// does not have become U+FFFD.
 ///
 /// ```
 /// assert_eq!(headway_draw::escape::xml("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
+/// assert_eq!(headway_draw::escape::xml("\r\u{1}\u{7f}"), "&#13;\u{fffd}\u{7f}");
 /// ```
 pub fn xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -16,8 +17,10 @@ pub fn xml(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
+            // Where it is written as it is, it is read as the end of a line.
+            '\r' => safe.push_str("&#13;"),
             '\n' | '\t' => safe.push(character),
-            control if control.is_control() => safe.push('\u{fffd}'),
+            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             other => safe.push(other),
         }
     }

@@ -332,7 +332,13 @@ impl Ids {
 
 /// Text as it is written in elements and attributes; mostly as it is.
 fn escape(text: &str) -> Cow<'_, str> {
-    match text.contains(['<', '>', '&', '"']) {
+    let is_special = |character| {
+        matches!(
+            character,
+            '<' | '>' | '&' | '"' | '\0'..' ' | '\u{fffe}' | '\u{ffff}'
+        )
+    };
+    match text.contains(is_special) {
         true => Cow::Owned(headway_draw::escape::xml(text)),
         false => Cow::Borrowed(text),
     }
