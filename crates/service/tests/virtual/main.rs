@@ -24,17 +24,17 @@ fn one_at_a_time_through_every_change_of_members() {
     };
     let only: Option<u64> = number("HEADWAY_SEED");
     let seeds = number("HEADWAY_SEEDS").unwrap_or(SEEDS);
-    let (mut runs, mut together, mut newest, mut set, mut heeded) = (0, 0, 0, 0, 0);
-    for seed in only.map_or(0..seeds, |seed| seed..seed + 1) {
-        let world = any_changes(seed, only.is_some());
-        runs += world.hosts.iter().map(|host| host.runs).sum::<u64>();
-        together += world.together;
-        heeded += u64::from(world.heeded);
-        let rosters = world.log.rosters.values();
-        let terms: Vec<Terms> = rosters.map(|roster| roster.terms).collect();
-        newest += u64::from(terms.last().is_some_and(|terms| terms.wire == 2));
-        set += terms.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    }
+    let schedules = only.map_or(0..seeds, |seed| seed..seed + 1);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let [runs, together, newest, set, heeded] = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores)
+            .map(|core| schedules.clone().skip(core).step_by(cores))
+            .map(|seeds| scope.spawn(move || add(seeds.map(|seed| tried(seed, only.is_some())))))
+            .collect();
+        add(threads
+            .into_iter()
+            .map(|thread| thread.join().expect("in order")))
+    });
     println!(
         "{seeds} schedules, {runs} commands, {together} times two together as the roster allowed, \
          never two otherwise; {set} changes of terms, {newest} rings in the next wire format, {heeded} alarms \
@@ -46,6 +46,25 @@ fn one_at_a_time_through_every_change_of_members() {
         only.is_some() || together > 0 && set > 0 && newest > 0,
         "nothing was tried"
     );
+}
+
+/// Of one schedule: commands, times two of them together, whether the ring ended in the next
+/// wire format, changes of terms, alarms that asked for somebody.
+fn tried(seed: u64, told: bool) -> [u64; 5] {
+    let world = any_changes(seed, told);
+    let runs = world.hosts.iter().map(|host| host.runs).sum();
+    let rosters = world.log.rosters.values();
+    let terms: Vec<Terms> = rosters.map(|roster| roster.terms).collect();
+    let newest = terms.last().is_some_and(|terms| terms.wire == 2);
+    let set = terms.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let (newest, heeded) = (newest.into(), world.heeded.into());
+    [runs, world.together, newest, set as u64, heeded]
+}
+
+fn add(counts: impl Iterator<Item = [u64; 5]>) -> [u64; 5] {
+    counts.fold([0; 5], |sum, count| {
+        std::array::from_fn(|at| sum[at] + count[at])
+    })
 }
 
 /// One schedule of any changes, after which the ring works.
