@@ -51,6 +51,9 @@ fn one_at_a_time_through_every_change_of_members() {
 /// Of one schedule: commands, times two of them together, whether the ring ended in the next
 /// wire format, changes of terms, alarms that asked for somebody.
 fn tried(seed: u64, told: bool) -> [u64; 5] {
+    if seed > 0 && seed.is_multiple_of(5_000) {
+        println!("{seed} schedules begun");
+    }
     let world = any_changes(seed, told);
     let runs = world.hosts.iter().map(|host| host.runs).sum();
     let rosters = world.log.rosters.values();
