@@ -77,9 +77,8 @@ pub(crate) fn check_protocol(
                 .help("docs/protocols.md describes the language")
         })
         .or_raise(py)?;
-    let work = move |control: &Control| {
-        protocol::check_with(Engine::Auto, &protocol, scheduler, control)
-    };
+    let work =
+        move |control: &Control| protocol::check_with(Engine::Auto, &protocol, scheduler, control);
     let (progress, failure) = (progress.as_ref(), answer::protocol_failure);
     check(py, threads, memory, progress, work, failure)
 }

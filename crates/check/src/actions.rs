@@ -43,7 +43,7 @@ pub struct ActionsAnswer {
 ///
 /// # Errors
 ///
-/// [`CheckError::TooLarge`] before it starts, [`CheckError::Interrupted`] when
+/// [`crate::CheckError::TooLarge`] before it starts, [`crate::CheckError::Interrupted`] when
 /// stopped.
 pub fn explore<M: Actions>(model: &M, control: &Control) -> Result<ActionsAnswer> {
     let states = model.states();

@@ -89,7 +89,7 @@ pub(crate) const BYTES_PER_STATE: u64 = 16;
 ///
 /// # Errors
 ///
-/// [`CheckError::TooLarge`] before it starts, [`CheckError::Interrupted`] when
+/// [`crate::CheckError::TooLarge`] before it starts, [`crate::CheckError::Interrupted`] when
 /// stopped.
 pub fn explore<M: Guarded>(
     model: &M,

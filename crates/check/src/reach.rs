@@ -44,8 +44,8 @@ pub struct ReachAnswer<S> {
 ///
 /// # Errors
 ///
-/// [`CheckError::TooLarge`] when more than `control.limits.work` states, or more than fit
-/// the memory, turn up; [`CheckError::Interrupted`] when stopped.
+/// [`crate::CheckError::TooLarge`] when more than `control.limits.work` states, or more than fit
+/// the memory, turn up; [`crate::CheckError::Interrupted`] when stopped.
 pub fn explore<M: Reachable>(model: &M, control: &Control) -> Result<ReachAnswer<M::State>> {
     let mut exploration = Exploration {
         places: HashMap::new(),
