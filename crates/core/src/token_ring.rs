@@ -39,6 +39,26 @@ pub const fn released(own: u32, predecessor: u32, first: bool, values: u32) -> u
     }
 }
 
+/// The predecessor's value on a ring with one token, by the own one and whether the token is
+/// here. `values` is K, at least 1.
+///
+/// ```
+/// use headway_core::token_ring::{before, holds};
+/// for (first, held) in [(false, false), (false, true), (true, false), (true, true)] {
+///     assert_eq!(holds(0, before(0, held, first, 5), first), held);
+/// }
+/// assert_eq!(before(0, false, true, 5), 4, "the first process is one ahead, modulo K");
+/// assert_eq!(before(4, true, false, 5), 0, "every other is one behind while it holds the token");
+/// ```
+#[inline]
+pub const fn before(own: u32, held: bool, first: bool, values: u32) -> u32 {
+    match (first, held) {
+        (true, true) | (false, false) => own,
+        (true, false) => (own + values - 1) % values,
+        (false, true) => (own + 1) % values,
+    }
+}
+
 /// When a process of several token rings may release, and which token.
 ///
 /// `Default` is a process whose counter has run down and whose turn starts with

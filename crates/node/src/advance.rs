@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 8;
 impl Machine {
     /// Goes as far as what is known allows.
     pub(crate) fn advance(&mut self) {
-        if !self.state.joined && !self.join() {
+        if !self.joined() && !self.join() {
             return;
         }
         for _ in 0..MAX_STEPS {

@@ -5,22 +5,34 @@
 //! neighbours have no state either, the ring is new: every clock starts at 0, and all
 //! tokens are at node 0. Whatever it takes is a guess; if it is wrong, the ring recovers
 //! from it as from anything else.
+//!
+//! One that goes on from a saved state, in a ring of moving blocks, asks in the same way before
+//! it tells anything: what its successor has heard of it says whether that state is the latest,
+//! but only as long as the successor has not heard an older one.
 
 use headway_core::phase_clock::PhaseClock;
+use headway_core::token_ring::before;
 
-use crate::Machine;
 use crate::link::Link;
+use crate::{Machine, Micros, Rule};
 
 impl Machine {
-    /// Takes a state, if enough is known to choose one.
+    /// Takes a state, if enough is known to choose one; or goes on from the saved one.
     pub(crate) fn join(&mut self) -> bool {
-        let state = &mut self.state;
-        let waited = self.now.saturating_sub(state.started) >= self.times.silence;
-        let answered = |link: &Link| link.known || link.joining;
-        if !waited && !state.links.iter().all(answered) {
-            return false;
+        let links = &self.state.links;
+        let answered = links.iter().all(|link| link.known || link.joining);
+        if self.state.joined {
+            return answered && self.resume();
         }
         let knows = |link: &&Link| link.known && !link.joining;
+        // In a ring of moving blocks who hears of no state goes on waiting: that others are
+        // silent does not say that the ring is new. In lock-step the clock puts that right.
+        let guesses =
+            self.config.plan.rule() == Rule::LockStep || links.iter().any(|link| knows(&link));
+        if !answered && !(guesses && self.now >= self.joins_alone_at()) {
+            return false;
+        }
+        let state = &mut self.state;
         let mut phases = state.links.iter().filter(knows).map(|link| link.phase);
         state.phase = match (phases.next(), phases.next()) {
             (None, _) => 0,
@@ -30,23 +42,24 @@ impl Machine {
         let predecessor = state.links.first().filter(knows);
         let successor = state.links.last().filter(knows);
         for (index, token) in state.tokens.iter_mut().enumerate() {
-            let before = predecessor.map(|link| link.values[index]);
+            let behind = predecessor.map(|link| link.values[index]);
             let after = successor.map(|link| link.values[index]);
             // In a ring of moving blocks the successor says what it has heard: what this node
             // handed over and what it did not is as it was.
             let heard_of = successor.and(state.heard_of.get(index));
-            token.value = match (before, after) {
+            token.value = match (behind, after) {
                 (_, Some(after)) if heard_of.is_some() => *heard_of.unwrap_or(&after),
                 (None, None) => 0,
                 // All nodes but the first hold nothing if they copy their predecessor.
-                (Some(before), _) if self.config.index != 0 => before,
+                (Some(behind), _) if self.config.index != 0 => behind,
                 (None, Some(after)) => after,
                 // The first holds nothing while it differs; its successor holds nothing
                 // while the two are equal.
-                (Some(before), Some(after)) if after != before => after,
-                (Some(before), _) => (before + 1) % self.domain.values,
+                (Some(behind), Some(after)) if after != behind => after,
+                (Some(behind), _) => (behind + 1) % self.domain.values,
             };
         }
+        let ring_is_new = predecessor.is_none() && successor.is_none();
         if successor.is_some() && !state.heard_of.is_empty() {
             let told = state.told.patrol;
             let block = &mut state.block;
@@ -61,9 +74,40 @@ impl Machine {
         }
         state.released = None;
         state.verdict.wrong();
-        state.joined = true;
+        (state.joined, state.resuming) = (true, false);
+        if !ring_is_new {
+            self.expect_predecessor();
+        }
         self.transmit_all();
         true
+    }
+
+    /// A node waits for all neighbours to answer until then.
+    pub(crate) const fn joins_alone_at(&self) -> Micros {
+        self.state.started.saturating_add(self.times.silence)
+    }
+
+    /// Goes on from the saved state. Both neighbours have told what they know, so whether it is
+    /// the latest has been seen by whoever looks.
+    fn resume(&mut self) -> bool {
+        self.state.resuming = false;
+        self.expect_predecessor();
+        self.transmit_all();
+        true
+    }
+
+    /// A node that has not heard its predecessor since it started expects it where it is if all
+    /// is well. In a ring of moving blocks it tells that, and a predecessor that has lost its
+    /// state relies on it.
+    fn expect_predecessor(&mut self) {
+        let (state, first) = (&mut self.state, self.config.index == 0);
+        let link = &mut state.links[0];
+        if link.known || self.config.plan.rule() != Rule::MovingBlock {
+            return;
+        }
+        for (value, token) in link.values.iter_mut().zip(state.tokens.iter()) {
+            *value = before(token.value, token.rounds > 0, first, self.domain.values);
+        }
     }
 }
 

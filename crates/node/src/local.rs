@@ -57,7 +57,7 @@ impl Machine {
     /// waited for.
     pub fn assume(&mut self, own: &Local, predecessor: &Local, successor: &Local) {
         let state = &mut self.state;
-        state.joined = true;
+        (state.joined, state.resuming) = (true, false);
         state.phase = own.phase;
         state.released = own.released;
         state.program.counter = own.counter;

@@ -223,7 +223,7 @@ impl Machine {
             ring: self.config.ring,
             sender: self.config.index,
             receiver: link.node,
-            joining: !state.joined,
+            joining: !state.joined || state.resuming,
             incarnation: state.incarnation,
             sequence: state.sequence,
             challenge: link.challenge,
@@ -258,8 +258,8 @@ impl Machine {
         if let Some(until) = self.pausing {
             next = next.min(until);
         }
-        if !state.joined {
-            next = next.min(state.started.saturating_add(self.times.silence));
+        if !state.joined && self.now < self.joins_alone_at() {
+            next = next.min(self.joins_alone_at());
         }
         for token in state.tokens.iter() {
             if let Some(until) = token.blocked(self.now, &self.times) {

@@ -119,6 +119,7 @@ impl Machine {
         machine.state.moved_at = machine.now;
         if config.plan.rule() == Rule::MovingBlock {
             machine.state.block.restarted();
+            machine.state.resuming = machine.state.joined;
         }
         for token in &mut machine.state.tokens {
             token.since = machine.now;

@@ -54,6 +54,9 @@ pub struct State {
     pub links: Pair<Link>,
     /// In a ring of moving blocks, what the successor has told.
     pub told: OfBlocks<Told>,
+    /// There: it goes on from a saved state, and has not heard yet what its neighbours know of
+    /// it. Until then it asks, and tells nothing of its own.
+    pub resuming: bool,
     /// There, this node's values that the successor has heard of.
     pub heard_of: PerBlockToken<u32>,
     /// Drawn at random when the node started.
@@ -104,6 +107,7 @@ impl State {
             arriving_payloads: Payloads::new(count, config.payload),
             links,
             told: OfBlocks::default(),
+            resuming: false,
             heard_of: repeated(
                 0,
                 match config.plan.rule() {
@@ -193,6 +197,7 @@ impl State {
             return;
         }
         self.told.visit(domain, see);
+        see(Variable::Flag(&mut self.resuming));
         for value in self.heard_of.iter_mut() {
             see(Variable::Below(value, domain.values));
         }

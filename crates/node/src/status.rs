@@ -88,7 +88,7 @@ impl Machine {
 
     /// Whether it has a state, of its own or taken from its neighbours.
     pub const fn joined(&self) -> bool {
-        self.state.joined
+        self.state.joined && !self.state.resuming
     }
 
     /// The neighbours that have not been heard for too long.

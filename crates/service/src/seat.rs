@@ -10,7 +10,7 @@ use std::time::Duration;
 use headway_node::state::Token;
 use headway_node::wire;
 use headway_node::{
-    Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, RestoreError, Rule,
+    Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, RestoreError,
 };
 
 use crate::permits::Grant;
@@ -49,9 +49,8 @@ pub(crate) struct Seat {
     /// Neighbours that have not spoken since the machine was restored: until they have, the
     /// ring may have gone on without this node.
     unheard: BTreeSet<u32>,
-    /// The largest fencing numbers that the successor can have if the state that was restored
-    /// is the latest; until it has spoken, and only of a settled state.
-    restored: Option<Vec<u64>>,
+    /// What was restored, until the successor has spoken.
+    restored: Option<Restored>,
     rolled_back: bool,
     /// Permits that wait for them.
     held_back: Vec<Grant>,
@@ -62,6 +61,43 @@ pub(crate) struct Seat {
     kept: Vec<u8>,
     state: Vec<u8>,
     buffer: Vec<u8>,
+}
+
+/// What tells whether a restored state is the latest that this node had told.
+struct Restored {
+    /// Its values on the token rings.
+    values: Vec<u32>,
+    /// K, the number of values.
+    of: u32,
+    /// The largest fencing numbers that the successor can have; only a settled ring has such.
+    fences: Option<Vec<u64>>,
+}
+
+impl Restored {
+    fn of(machine: &Machine) -> Restored {
+        let tokens = &machine.state().tokens;
+        // The successor has a token's last number of this node plus one; while the
+        // token is here, that was a turn ago.
+        let most = |token: &Token| token.fence.saturating_add(1) - 2 * u64::from(token.rounds > 0);
+        Restored {
+            values: tokens.iter().map(|token| token.value).collect(),
+            of: machine.config().domain().values,
+            fences: machine.settled().then(|| tokens.iter().map(most).collect()),
+        }
+    }
+
+    fn forget_fences(&mut self) {
+        self.fences = None;
+    }
+
+    /// Whether the successor has heard of something later. What it knows of this node are the
+    /// values that were restored, or those before the last hand-over.
+    fn is_old(&self, heard: &[u32], fences: impl Iterator<Item = u64>) -> bool {
+        let mut values = self.values.iter().zip(heard);
+        let later = values.any(|(own, heard)| (own + self.of - heard) % self.of > 1);
+        let most = self.fences.iter().flatten();
+        later || fences.zip(most).any(|(theirs, most)| theirs > *most)
+    }
 }
 
 /// What a node has done on rings.
@@ -99,22 +135,10 @@ impl Seat {
         state: &[u8],
     ) -> bool {
         match self.restore(now, config, keys, state) {
-            // Whether it was put back is told by numbers that only a settled ring has; and in
-            // a ring of moving blocks the successor knows what this node had.
-            Ok(machine) if config.plan.rule() == Rule::MovingBlock && !machine.settled() => {
-                tracing::info!("the kept state is not used: the ring was not settled");
-                false
-            }
             Ok(machine) => {
                 tracing::info!(laps = machine.rounds(), "goes on from the kept state");
                 self.unheard = [config.predecessor(), config.successor()].into();
-                let tokens = machine.state().tokens.iter();
-                // The successor has a token's last number of this node plus one; while the
-                // token is here, that was a turn ago.
-                let most =
-                    |token: &Token| token.fence.saturating_add(1) - 2 * u64::from(token.rounds > 0);
-                let fences = tokens.map(most).collect();
-                self.restored = machine.settled().then_some(fences);
+                self.restored = machine.state().joined.then(|| Restored::of(&machine));
                 self.machine = Some(machine);
                 true
             }
@@ -189,18 +213,18 @@ impl Seat {
             return false;
         };
         if machine.handle_datagram(now, datagram).is_ok()
-            && !self.unheard.is_empty()
             && let Some(sender) = wire::sender(datagram)
         {
             self.unheard.remove(&sender);
-            // One that is joining has no numbers of the ring yet.
             let joining = datagram[wire::field::FLAGS] & 1 != 0;
-            if sender == machine.config().successor()
-                && !joining
-                && let Some(most) = self.restored.take()
-            {
-                let mut fences = fences(datagram).zip(most);
-                self.rolled_back = fences.any(|(theirs, most)| theirs > most);
+            if sender != machine.config().successor() {
+                // Only the successor is asked.
+            } else if joining {
+                // It has lost its numbers, and its next ones are larger than any before.
+                self.restored.iter_mut().for_each(Restored::forget_fences);
+            } else if let Some(restored) = self.restored.take() {
+                let heard = &machine.state().heard_of;
+                self.rolled_back = restored.is_old(heard, fences(datagram));
             }
         }
         true
@@ -357,4 +381,32 @@ impl Seat {
 fn fences(datagram: &[u8]) -> impl Iterator<Item = u64> {
     let places = datagram[wire::HEADER_BYTES..].chunks_exact(12);
     places.filter_map(|place| Some(u64::from_be_bytes(*place[4..].first_chunk()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_was_put_back_is_told_by_what_the_successor_has_heard() {
+        let restored = |fences: Option<&[u64]>| Restored {
+            values: vec![3, 0],
+            of: 8,
+            fences: fences.map(<[u64]>::to_vec),
+        };
+        let is_old = |heard: [u32; 2]| restored(None).is_old(&heard, [0, 0].into_iter());
+        assert!(!is_old([3, 0]), "the latest");
+        assert!(
+            !is_old([2, 0]) && !is_old([3, 7]),
+            "its last hand-over is on its way"
+        );
+        assert!(is_old([4, 0]) && is_old([3, 1]), "a turn later");
+        assert!(is_old([1, 0]), "nearly all values later");
+        // The values are the same again, after K turns: only the numbers tell.
+        let mut restored = restored(Some(&[10, 20]));
+        assert!(!restored.is_old(&[3, 0], [10, 20].into_iter()));
+        assert!(restored.is_old(&[3, 0], [10, 21].into_iter()));
+        restored.forget_fences();
+        assert!(!restored.is_old(&[3, 0], [10, 21].into_iter()));
+    }
 }

@@ -26,15 +26,25 @@ fn one_at_a_time_through_every_change_of_members() {
     let seeds = number("HEADWAY_SEEDS").unwrap_or(SEEDS);
     let schedules = only.map_or(0..seeds, |seed| seed..seed + 1);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let [runs, together, newest, set, heeded] = std::thread::scope(|scope| {
+    let counts: Vec<Option<[u64; 5]>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..cores)
             .map(|core| schedules.clone().skip(core).step_by(cores))
-            .map(|seeds| scope.spawn(move || add(seeds.map(|seed| tried(seed, only.is_some())))))
+            .map(|seeds| {
+                let tried = move |seed| std::panic::catch_unwind(|| tried(seed, only.is_some()));
+                scope.spawn(move || seeds.map(|seed| tried(seed).ok()).collect::<Vec<_>>())
+            })
             .collect();
-        add(threads
-            .into_iter()
-            .map(|thread| thread.join().expect("in order")))
+        let threads = threads.into_iter();
+        threads.flat_map(|thread| thread.join().unwrap()).collect()
     });
+    let broken = counts.iter().filter(|count| count.is_none()).count();
+    let [runs, together, newest, set, heeded] = add(counts.into_iter().flatten());
+    // Each has said its seed.
+    assert_eq!(
+        broken, 0,
+        "of {seeds}; to see one: HEADWAY_SEED=… cargo test --profile quick -p headway-service --test \
+         virtual one_at_a_time -- --nocapture"
+    );
     println!(
         "{seeds} schedules, {runs} commands, {together} times two together as the roster allowed, \
          never two otherwise; {set} changes of terms, {newest} rings in the next wire format, {heeded} alarms \
@@ -280,6 +290,17 @@ fn a_member_that_answers_both_sides_of_a_cut_makes_no_two_rings() {
 #[test]
 fn a_log_that_says_yes_to_everybody_is_caught() {
     is_caught(300, |seed| one_answers_both_sides(seed, true));
+}
+
+/// Schedules beyond those of the test command that a soak has found, and that broke a promise then:
+/// 39164 left a member outside; in 7242 neighbours that started again before the ring had settled
+/// did not go on from what they had kept; in 7977 an unsettled state was put back, and its node told
+/// it before it had heard that it was old.
+#[test]
+fn schedules_that_once_broke_a_promise() {
+    for seed in [7242, 7977, 39_164] {
+        assert_eq!(any_changes(seed, false).heeded, 0, "seed {seed}");
+    }
 }
 
 /// A node that was paused while it held nothing, and left out meanwhile, begins nothing when
