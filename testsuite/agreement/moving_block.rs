@@ -30,7 +30,8 @@ const WATCHES: u64 = 3;
 const OPEN: u32 = 2;
 
 impl Blocks {
-    fn new(nodes: u32, values: u32, spoil: Spoil) -> Blocks {
+    /// Tokens wait for `news` or, as they do where there is one, they do not.
+    fn new(nodes: u32, values: u32, news: bool, spoil: Spoil) -> Blocks {
         let plan = Plan::moving_block(nodes, 1, 1).expect("small");
         let k = u64::from(values);
         let local = Domains::new([k, k, 2, k, LAPS, WATCHES]).expect("small");
@@ -41,6 +42,7 @@ impl Blocks {
             let config = Config::new(RingId([0; 16]), index, plan);
             let domain = Domain {
                 values,
+                news,
                 ..config.domain()
             };
             let machine = Machine::with_domain(config, domain, Key::none(), 1);
@@ -184,11 +186,11 @@ fn check(model: &Blocks) -> actions::ActionsAnswer {
 
 #[test]
 fn the_machine_stabilizes_from_every_state() {
-    for (nodes, values) in [(2, 3), (3, 2)] {
-        let model = Blocks::new(nodes, values, |after| after);
+    for (nodes, values, news) in [(2, 3, true), (3, 2, true), (2, 3, false), (3, 2, false)] {
+        let model = Blocks::new(nodes, values, news, |after| after);
         let answer = check(&model);
         println!(
-            "{nodes} nodes, {values} values: {} states, {} legitimate",
+            "{nodes} nodes, {values} values, news {news}: {} states, {} legitimate",
             answer.states, answer.legitimate
         );
         assert!(answer.legitimate > 0);
@@ -205,7 +207,7 @@ fn the_machine_stabilizes_from_every_state() {
 /// What the patrol is for.
 #[test]
 fn a_machine_that_never_opens_a_gate_is_found_out() {
-    let answer = check(&Blocks::new(3, 2, |mut after| {
+    let answer = check(&Blocks::new(3, 2, true, |mut after| {
         // No calm lap is ever told.
         after.block[2] = after.block[2] / 2 * 2;
         after

@@ -41,7 +41,7 @@ impl Nodes {
             turn_phases: 0,
             ..Config::new(RingId([0; 16]), index, plan)
         };
-        let Domain { clock, values } = config(0).domain();
+        let Domain { clock, values, .. } = config(0).domain();
         let locals = locals(clock, values, tokens);
         let count = locals.len();
         // All nodes but the first run the same program.

@@ -236,9 +236,14 @@ impl Machine {
             Watch::Open(token) if ahead != Ahead::Unknown && free(&tokens[token as usize]) => {
                 Some(token as usize)
             }
-            _ if ahead.lets_go(self.config.plan.separation()) => self.next_token(free),
+            _ if self.lets_go(ahead) => self.next_token(free),
             _ => None,
         }
+    }
+
+    /// Whether a token may go by what is known of those ahead.
+    fn lets_go(&self, ahead: Ahead) -> bool {
+        !self.domain.news || ahead.lets_go(self.config.plan.separation())
     }
 
     /// Releases a token, if one may go.
@@ -277,7 +282,7 @@ impl Machine {
         let ahead = self.ahead();
         let found = match self.next_token(here) {
             _ if works || ahead == Ahead::Unknown => Found::Busy,
-            Some(_) if ahead.lets_go(self.config.plan.separation()) => Found::Busy,
+            Some(_) if self.lets_go(ahead) => Found::Busy,
             Some(token) => Found::Stuck(token as u32),
             None => Found::Empty,
         };

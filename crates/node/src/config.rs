@@ -291,6 +291,7 @@ impl Config {
                 Rule::LockStep => self.plan.nodes() + 1,
                 Rule::MovingBlock => 8 * self.plan.nodes(),
             },
+            news: self.plan.tokens() > 1,
         }
     }
 

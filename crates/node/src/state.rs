@@ -71,13 +71,16 @@ pub struct State {
     pub moved_at: u64,
 }
 
-/// Which phases and values there are.
+/// Which phases and values there are, and what tokens wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Domain {
     /// The clock, and with it the phases.
     pub clock: PhaseClock,
     /// K, the number of values of a token ring.
     pub values: u32,
+    /// In a ring of moving blocks, whether a token waits for news of the next one ahead. With
+    /// one token there is no other.
+    pub news: bool,
 }
 
 impl State {

@@ -231,7 +231,11 @@ impl Sabotage for Saboteur {
             Flaw::TwoValues => 2,
             _ => whole.values,
         };
-        Domain { clock, values }
+        Domain {
+            clock,
+            values,
+            ..whole
+        }
     }
 
     fn before(&mut self, node: &mut Machine, datagram: Option<&mut Vec<u8>>) {
