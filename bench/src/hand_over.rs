@@ -1,4 +1,4 @@
-//! How quickly a permit is handed over, against the bare transport.
+//! How quickly a token is passed on, and a permit granted, against the bare transport.
 //!
 //! Two nodes of the service and one token that nobody wants: it goes to and fro as
 //! quickly as they can. The bare transport is two processes that block until a message
@@ -21,6 +21,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::fleet::{Ring, sleeps};
+use crate::grant::{Granting, MESSAGES};
 use crate::node::PingPong;
 use crate::table::{Goal, Row, Table, ratio, time};
 
@@ -30,14 +31,27 @@ const PAIRS: usize = 40;
 pub(crate) const AT_ONCE: &str = "tick = \"0ms\"\nrefresh = \"20ms\"\nsilence = \"1s\"\n";
 
 pub(crate) fn measure(table: &mut Table) {
-    let work = "a permit handed over between two nodes of the service, loopback UDP, state kept \
-                on disk first";
+    let work = "a token that nobody wants passed on between two nodes of the service, loopback UDP, \
+                state kept on disk first";
     let mut latest = None;
     for (place, cores) in [("both on one core", [0, 0]), ("a core each", [0, 1])] {
-        let Some(measured) = on_cores(cores) else {
+        let Some([measured, granted]) = on_cores(cores) else {
             eprintln!("  skipped: {work}, {place}: there is no such core to be had");
             continue;
         };
+        table.add(Row {
+            work: format!(
+                "a permit granted: from a token's arrival to its use, the neighbour having been asked, \
+                 loopback UDP, two nodes; {place}"
+            ),
+            ours: time(granted.hand_over),
+            baseline: format!(
+                "question and answer bare, likewise {}",
+                time(granted.one_way.mul_f64(MESSAGES))
+            ),
+            ratio: granted.ratio / MESSAGES,
+            goal: Goal::AtMost(2.0),
+        });
         table.add(Row {
             work: format!("{work}; {place}"),
             ours: measured.ours(),
@@ -63,7 +77,7 @@ pub(crate) fn measure(table: &mut Table) {
 /// The two nodes, and the two ends of the bare transport, on these cores. Left alone, the
 /// scheduler puts the one pair on one core and the other on two, and a core that sleeps
 /// takes longer to wake than all the rest together.
-fn on_cores(cores: [usize; 2]) -> Option<Measured> {
+fn on_cores(cores: [usize; 2]) -> Option<[Measured; 2]> {
     let all = sched_getaffinity(Pid::from_raw(0)).ok()?;
     let allowed = |core: &usize| all.is_set(*core).unwrap_or(false);
     if !cores.iter().all(allowed) {
@@ -79,9 +93,12 @@ fn on_cores(cores: [usize; 2]) -> Option<Measured> {
     let mut bare = PingPong::start(datagram_bytes());
     stay_on(cores[0]);
     let measured = compare(&ring, &mut bare);
-    drop((ring, bare));
+    drop(ring);
+    let granting = Granting::start(cores, stay_on);
+    let granted = compare(&granting, &mut bare);
+    drop((granting, bare));
     sched_setaffinity(Pid::from_raw(0), &all).expect("it was so before");
-    Some(measured)
+    Some([measured, granted])
 }
 
 fn stay_on(core: usize) {
@@ -137,8 +154,18 @@ impl Measured {
     }
 }
 
+/// What hands a token to and fro, and stops while something else is measured.
+pub(crate) trait HandsOver {
+    fn pause(&self);
+
+    fn resume(&self);
+
+    /// Lets it run for this long.
+    fn block(&self, time: Duration) -> Block;
+}
+
 /// Measures a ring that hands its token to and fro, and the bare transport.
-pub(crate) fn compare<T: BareTransport>(ring: &Ring, bare: &mut T) -> Measured {
+pub(crate) fn compare<T: BareTransport>(ring: &impl HandsOver, bare: &mut T) -> Measured {
     let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     let (mut hops, mut messages, mut slept, mut sent) = (0, 0, [0, 0], 0.0);
     bare.run_for(T::BLOCK);
@@ -156,7 +183,7 @@ pub(crate) fn compare<T: BareTransport>(ring: &Ring, bare: &mut T) -> Measured {
             run_bare(&mut theirs);
         }
         ring.resume();
-        let block = ring_block(ring, T::BLOCK);
+        let block = ring.block(T::BLOCK);
         ring.pause();
         if pair % 2 == 1 {
             run_bare(&mut theirs);
@@ -183,28 +210,40 @@ pub(crate) fn compare<T: BareTransport>(ring: &Ring, bare: &mut T) -> Measured {
     }
 }
 
-struct Block {
-    time: Duration,
-    hops: u64,
-    slept: u64,
-    datagrams: f64,
+/// What happened in a while.
+pub(crate) struct Block {
+    pub(crate) time: Duration,
+    pub(crate) hops: u64,
+    /// How often somebody waited for something, if it is counted.
+    pub(crate) slept: u64,
+    pub(crate) datagrams: f64,
 }
 
-fn ring_block(ring: &Ring, time: Duration) -> Block {
-    // What was missed while it was stopped is made up for.
-    std::thread::sleep(time / 6);
-    let sent = || ring.sent(0) + ring.sent(1);
-    let slept = || ring.processes().map(sleeps).sum::<u64>();
-    let (sent_before, slept_before) = (sent(), slept());
-    let (start, before) = hops(ring);
-    std::thread::sleep(time);
-    let (end, after) = hops(ring);
-    let (slept_after, sent_after) = (slept(), sent());
-    Block {
-        time: end - start,
-        hops: after - before,
-        slept: slept_after - slept_before,
-        datagrams: sent_after - sent_before,
+impl HandsOver for Ring {
+    fn pause(&self) {
+        self.pause();
+    }
+
+    fn resume(&self) {
+        self.resume();
+    }
+
+    fn block(&self, time: Duration) -> Block {
+        // What was missed while it was stopped is made up for.
+        std::thread::sleep(time / 6);
+        let sent = || self.sent(0) + self.sent(1);
+        let slept = || self.processes().map(sleeps).sum::<u64>();
+        let (sent_before, slept_before) = (sent(), slept());
+        let (start, before) = hops(self);
+        std::thread::sleep(time);
+        let (end, after) = hops(self);
+        let (slept_after, sent_after) = (slept(), sent());
+        Block {
+            time: end - start,
+            hops: after - before,
+            slept: slept_after - slept_before,
+            datagrams: sent_after - sent_before,
+        }
     }
 }
 

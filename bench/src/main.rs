@@ -14,6 +14,7 @@ mod experiments;
 mod fleet;
 mod fleetlock;
 mod forecast;
+mod grant;
 mod hand_over;
 mod keepers;
 mod moving_block;

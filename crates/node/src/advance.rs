@@ -157,7 +157,7 @@ impl Machine {
 
     /// What there is to do before the clock ticks. Whether it may.
     fn tick(&mut self) -> bool {
-        if !self.pause_over(self.state.ticked, 1) {
+        if !self.pause_over(self.state.ticked, self.times.tick) {
             return false;
         }
         let state = &mut self.state;

@@ -22,6 +22,9 @@ const CLEAN_TURNS: u32 = 2;
 /// ever happens.
 const PATROL_TICKS: Micros = 4;
 
+/// And so many times in a refresh, where there is one token, which nobody can be in the way of.
+const PATROLS_IN_REFRESH: Micros = 4;
+
 /// A node's part in a ring of moving blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
@@ -221,7 +224,7 @@ impl Machine {
         let made = known && (self.release_by_block() || self.pass_patrol());
         let news = self.news();
         if core::mem::replace(&mut self.state.block.news, news) != news {
-            self.state.links[0].due = true;
+            self.state.links[0].due |= self.domain.news;
         }
         made
     }
@@ -251,7 +254,7 @@ impl Machine {
         let Some(index) = self.may_go(self.ahead()) else {
             return false;
         };
-        if !self.pause_over(self.state.moved_at, 1) {
+        if !self.pause_over(self.state.moved_at, self.times.tick) {
             return false;
         }
         self.pass_on(index);
@@ -274,7 +277,12 @@ impl Machine {
         if goes_first || !holds(block.patrol, told.patrol, first) {
             return false;
         }
-        if !self.pause_over(self.state.ticked, PATROL_TICKS) {
+        let least = match self.domain.news {
+            true => 0,
+            false => self.times.refresh / PATROLS_IN_REFRESH,
+        };
+        let pause = self.times.tick.saturating_mul(PATROL_TICKS).max(least);
+        if !self.pause_over(self.state.ticked, pause) {
             return false;
         }
         let mut tokens = self.state.tokens.iter();
@@ -320,10 +328,9 @@ impl Machine {
         }
     }
 
-    /// Whether a pause of so many ticks since then is over; if not, when to look again is
-    /// noted.
-    pub(crate) fn pause_over(&mut self, since: Micros, ticks: Micros) -> bool {
-        let until = since.saturating_add(self.times.tick.saturating_mul(ticks));
+    /// Whether a pause since then is over; if not, when to look again is noted.
+    pub(crate) fn pause_over(&mut self, since: Micros, pause: Micros) -> bool {
+        let until = since.saturating_add(pause);
         if self.now < until {
             self.pausing = Some(self.pausing.map_or(until, |earlier| earlier.min(until)));
         }

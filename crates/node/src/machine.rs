@@ -337,8 +337,9 @@ impl Machine {
         }
         if header.sender == self.config.predecessor() && !header.joining {
             // What it hands over is acknowledged, and so is what it repeats: the
-            // acknowledgement may be lost. (Two nodes would do so forever.)
-            let blocks = self.config.plan.rule() == Rule::MovingBlock;
+            // acknowledgement may be lost. (Two nodes would do so forever.) Nobody waits
+            // for that where there is one token.
+            let blocks = self.config.plan.rule() == Rule::MovingBlock && self.domain.news;
             link.due |= blocks && (self.config.plan.nodes() > 2 || handed_over);
             let carried = state.tokens.iter_mut().zip(datagram.tokens());
             for (index, (token, (_, fence, payload))) in carried.enumerate() {
