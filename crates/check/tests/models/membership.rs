@@ -37,8 +37,11 @@ fn every_rule_is_needed() {
         (3, 2, Variant::NoDrain),
         (4, 1, Variant::OneIsAsked),
         (5, 1, Variant::AnySegment),
+        (4, 2, Variant::TwoLogs),
+        (4, 1, Variant::Forgets),
     ] {
         let (_, violation) = found(members, changes, variant);
+        println!("{variant:?}: two permits after {violation:?} steps");
         assert!(violation.is_some(), "{variant:?}");
     }
 }

@@ -305,7 +305,9 @@ impl Exchange {
     /// This is the roster from now on.
     pub(crate) fn take(&mut self, mut signed: Signed) {
         let mark = signed.mark();
-        for vouch in self.proof(&mark).collect::<Vec<_>>() {
+        let decided = self.decided.iter().filter(|decided| decided.mark() == mark);
+        let here = decided.flat_map(Signed::signatures);
+        for vouch in here.chain(self.proof(&mark)).collect::<Vec<_>>() {
             signed.add(vouch);
         }
         if let Some(trust) = &mut self.trust {

@@ -354,7 +354,7 @@ impl Membership {
     /// The log says that this is the roster.
     pub(crate) fn handle_decided(&mut self, now: Duration, roster: Roster) {
         let known = self.exchange.mark().version;
-        if roster.version > known && roster.ring == self.settings.ring.name {
+        if roster.version >= known && roster.ring == self.settings.ring.name {
             let keyring = &self.keyring;
             let signed = Signed::new(roster);
             self.exchange

@@ -43,6 +43,11 @@ pub(super) enum Variant {
     NobodyWaits,
     /// Who hears of a new roster begins on it although it uses a permit.
     NoDrain,
+    /// Each side of a cut decides for itself, upon the first roster, as in version 0.1, where a
+    /// member that answered both sides was counted by both.
+    TwoLogs,
+    /// Who starts again takes the first roster, as in version 0.1 after a change of the key.
+    Forgets,
 }
 
 /// Members as bits.
@@ -129,12 +134,20 @@ impl Membership {
     /// Whether a roster may follow: on the last ring that has settled, everybody whom it
     /// leaves out was beside somebody who stays.
     fn may_follow(&self, state: &State, next: Set) -> bool {
-        let settled = state.tokens.iter().rposition(|&token| token != Token::None);
-        let Some(base) = settled.map(|version| state.rosters[version]) else {
+        let decided_upon = match self.0.variant {
+            Variant::TwoLogs => 1,
+            _ => state.rosters.len(),
+        };
+        let (rosters, tokens) = (
+            &state.rosters[..decided_upon],
+            &state.tokens[..decided_upon],
+        );
+        let settled = tokens.iter().rposition(|&token| token != Token::None);
+        let Some(base) = settled.map(|version| rosters[version]) else {
             return false;
         };
         // Also of everybody who was left out and taken back in between.
-        let since = state.rosters.iter().skip(settled.unwrap_or(0));
+        let since = rosters.iter().skip(settled.unwrap_or(0));
         let stay = since.fold(next, |stay, roster| stay & roster);
         let all = self.0.variant == Variant::AnySegment;
         all || (0..self.0.members)
@@ -155,7 +168,10 @@ impl Membership {
             return;
         }
         for roster in (0..bit(self.0.members)).filter(|&roster| roster != last) {
-            if roster.count_ones() >= 2 && self.may_follow(state, roster) {
+            // Two sides of a cut are halves.
+            let half = 2 * roster.count_ones() as usize == self.0.members;
+            let fits = half || self.0.variant != Variant::TwoLogs;
+            if fits && roster.count_ones() >= 2 && self.may_follow(state, roster) {
                 let mut state = state.clone();
                 state.rosters.push(roster);
                 state.tokens.push(Token::None);
@@ -184,6 +200,15 @@ impl Membership {
             if let Use::Asks { .. } = member.does {
                 (member.does, member.asked) = (Use::Nothing, 0);
             }
+            next.push(state);
+        }
+    }
+
+    /// A member starts again and has forgotten its roster. Its command has ended.
+    fn forgets(&self, state: &State, at: usize, next: &mut Vec<State>) {
+        if self.0.variant == Variant::Forgets && state.members[at].version > 0 {
+            let mut state = state.clone();
+            state.members[at] = Member::default();
             next.push(state);
         }
     }
@@ -303,6 +328,7 @@ impl Reachable for Membership {
         self.commits(state, successors);
         for at in 0..self.0.members {
             self.adopts(state, at, successors);
+            self.forgets(state, at, successors);
             self.begins(state, at, successors);
             self.waits_no_longer(state, at, successors);
             self.uses(state, at, successors);

@@ -13,17 +13,32 @@ use crate::membership::roster::{Link, Mark, Roster, Signed};
 
 impl Exchange {
     /// The keeper here has decided upon a roster, and signs it. It counts when enough others
-    /// have signed it, too.
-    pub(crate) fn decide(&mut self, signed: Signed, own: impl FnOnce(&[u8]) -> Vec<Vouch>) {
+    /// have signed it, too. Others may need its signature although it does not count here: those
+    /// who know the roster that made this node a keeper, which this node may have passed over.
+    pub(crate) fn decide(&mut self, mut signed: Signed, own: impl FnOnce(&[u8]) -> Vec<Vouch>) {
         let mark = signed.mark();
         let known = self.decided.as_ref().map(Signed::mark);
-        if !mark.replaces(&self.mark()) || known == Some(mark) {
+        if known == Some(mark) {
             return;
         }
         let Some(trust) = &self.trust else {
-            return self.take(signed);
+            if mark.replaces(&self.mark()) {
+                self.take(signed);
+            }
+            return;
         };
-        for (by, signature) in own(&mark.message()) {
+        let vouches = own(&mark.message());
+        if let Some(have) = self.own.as_mut().filter(|have| have.mark() == mark) {
+            for vouch in vouches {
+                have.add(vouch);
+            }
+            return;
+        }
+        if !mark.replaces(&self.mark()) {
+            return;
+        }
+        for (by, signature) in vouches {
+            signed.add((by, signature));
             if trust.covers(&by) {
                 self.vouches.insert(by, (mark, signature));
             }
@@ -36,7 +51,10 @@ impl Exchange {
     pub(crate) fn pending(&self) -> Option<(&Roster, Message)> {
         let decided = self.decided.as_ref()?;
         let mark = decided.mark();
-        let list = self.proof(&mark).take(MAX_VOUCHES).collect();
+        let own: Vec<Vouch> = decided.signatures().collect();
+        let others = self.proof(&mark).filter(|vouch| !own.contains(vouch));
+        let list = own.iter().copied().chain(others).take(MAX_VOUCHES);
+        let list = list.collect();
         Some((decided.roster(), Message::Vouches { mark, list }))
     }
 

@@ -257,6 +257,41 @@ fn what_the_keeper_here_has_decided_counts_when_most_have() {
     assert_eq!(adopted, [0, 0, 1]);
 }
 
+/// A keeper that has passed over the roster that made it one: its own signature does not count for
+/// itself, and the others need it, because one of theirs is gone. Whichever hears of the decision
+/// first, all end with it.
+#[test]
+fn a_new_keeper_signs_what_others_need_it_for() {
+    let [first, second, third] = [
+        roster_of(1, [0, 1, 3], true),
+        roster_of(2, [0, 1, 3, 5], true),
+        roster_of(3, [0, 1, 5], true),
+    ];
+    let vouch = |at: usize| move |message: &[u8]| vec![identity(at).signer().vouch(message)];
+    for late in [false, true] {
+        let [mut zero, mut one] = [0, 1].map(|_| node(second.clone()));
+        let mut five = node(first.clone());
+        zero.decide(third.clone(), vouch(0));
+        one.decide(third.clone(), vouch(1));
+        if !late {
+            five.decide(third.clone(), vouch(5));
+        }
+        // Two of three are enough for the new one.
+        for told in [&zero, &one].map(|keeper| keeper.pending().expect("too few").1) {
+            five.handle(Duration::ZERO, &sender(0, second.mark()), &told);
+        }
+        if late {
+            offered(&mut five, 0, &signed(third.clone(), [0, 1]));
+            five.decide(third.clone(), vouch(5));
+        }
+        assert_eq!(five.mark(), third.mark());
+        for keeper in [&mut zero, &mut one] {
+            talk(&mut five, keeper);
+            assert_eq!(keeper.mark(), third.mark(), "late: {late}");
+        }
+    }
+}
+
 /// Five keepers take other keys one by one: the rosters, each signed by three of those before.
 fn rotations() -> Vec<Signed> {
     let with = |new: usize| (0..new).map(|at| at + 10).chain(new..5);
