@@ -215,7 +215,12 @@ fn every_promise_names_a_test() {
     let promises = root().join("docs/operators/promises.md");
     let text = std::fs::read_to_string(promises).expect("the promises");
     let mut sources = String::new();
-    for folder in ["crates/service", "crates/cli/tests", "crates/check/tests"] {
+    for folder in [
+        "crates/service",
+        "crates/node/tests",
+        "crates/cli/tests",
+        "crates/check/tests",
+    ] {
         for file in files_below(&root().join(folder), "rs") {
             sources += &std::fs::read_to_string(file).expect("a source");
         }
