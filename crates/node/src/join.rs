@@ -29,7 +29,8 @@ impl Machine {
         // silent does not say that the ring is new. In lock-step the clock puts that right.
         let guesses =
             self.config.plan.rule() == Rule::LockStep || links.iter().any(|link| knows(&link));
-        if !answered && !(guesses && self.now >= self.joins_alone_at()) {
+        let waited = guesses && self.now >= self.joins_alone_at();
+        if !answered && !waited {
             return false;
         }
         let state = &mut self.state;
