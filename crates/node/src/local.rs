@@ -98,8 +98,10 @@ impl Machine {
     /// What it would be after one call if it were as [`Machine::assume`] makes it.
     pub fn react(&mut self, own: &Local, predecessor: &Local, successor: &Local) -> Local {
         self.assume(own, predecessor, successor);
-        // Long after everything, so that nothing has to be waited for.
-        self.handle_timeout(self.now().saturating_add(self.config.timing.tick));
+        // Long after everything, the patrol too, so that nothing has to be waited for.
+        let timing = &self.config.timing;
+        let long = timing.tick.saturating_add(timing.refresh);
+        self.handle_timeout(self.now().saturating_add(long));
         self.local()
     }
 }
