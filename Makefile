@@ -11,7 +11,7 @@ bench:
 	./scripts/install-tools
 	cargo build --release -p headway
 	cargo run --release -p headway-bench
-	cargo run --release -p headway-bench --features keepers keepers
+	cargo run --profile dist -p headway-bench --features keepers fleet
 
 firmware:
 	./scripts/install-tools

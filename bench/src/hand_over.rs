@@ -11,9 +11,6 @@
 //! of those of all pairs of blocks, or that of the quickest blocks if it is higher: when
 //! the machine is busy, the bare transport may wait for a core in most of its blocks.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpStream;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use headway_node::{Config, Plan, RingId};
@@ -23,6 +20,7 @@ use nix::unistd::Pid;
 use crate::fleet::{Ring, sleeps};
 use crate::grant::{Granting, MESSAGES};
 use crate::node::PingPong;
+use crate::redis::Redis;
 use crate::table::{Goal, Row, Table, ratio, time};
 
 const PAIRS: usize = 40;
@@ -33,12 +31,16 @@ pub(crate) const AT_ONCE: &str = "tick = \"0ms\"\nrefresh = \"20ms\"\nsilence = 
 pub(crate) fn measure(table: &mut Table) {
     let work = "a token that nobody wants passed on between two nodes of the service, loopback UDP, \
                 state kept on disk first";
-    let mut latest = None;
     for (place, cores) in [("both on one core", [0, 0]), ("a core each", [0, 1])] {
-        let Some([measured, granted]) = on_cores(cores) else {
+        let Some(measured) = on_cores(cores) else {
             eprintln!("  skipped: {work}, {place}: there is no such core to be had");
             continue;
         };
+        let Compared {
+            granted,
+            passed_on,
+            redis,
+        } = measured;
         table.add(Row {
             work: format!(
                 "a permit granted: from a token's arrival to its use, the neighbour having been asked, \
@@ -54,35 +56,46 @@ pub(crate) fn measure(table: &mut Table) {
         });
         table.add(Row {
             work: format!("{work}; {place}"),
-            ours: measured.ours(),
-            baseline: measured.bare("bare UDP, one way, likewise"),
-            ratio: measured.ratio,
+            ours: passed_on.ours(),
+            baseline: passed_on.bare("bare UDP, one way, likewise"),
+            ratio: passed_on.ratio,
             goal: Goal::AtMost(2.0),
         });
-        latest = Some(measured);
-    }
-    let Some(measured) = latest else { return };
-    match redis() {
-        Some(redis) => table.add(Row {
-            work: work.to_owned(),
-            ours: time(measured.hand_over),
-            baseline: format!("a lock through Redis (LPUSH, BLPOP) {}", time(redis)),
-            ratio: ratio(measured.hand_over, redis),
-            goal: Goal::AtMost(1.0),
-        }),
-        None => eprintln!("  skipped: a lock through Redis: there is no redis-server"),
+        match redis {
+            // What goes through a server as well needs more than one core.
+            _ if cores[0] == cores[1] => {}
+            Some(redis) => table.add(Row {
+                work: work.to_owned(),
+                ours: time(redis.hand_over),
+                baseline: format!(
+                    "a lock through Redis (LPUSH, BLPOP), likewise {}",
+                    time(redis.one_way)
+                ),
+                ratio: redis.ratio,
+                goal: Goal::AtMost(1.0),
+            }),
+            None => eprintln!("  skipped: a lock through Redis: there is no redis-server"),
+        }
     }
 }
 
-/// The two nodes, and the two ends of the bare transport, on these cores. Left alone, the
-/// scheduler puts the one pair on one core and the other on two, and a core that sleeps
-/// takes longer to wake than all the rest together.
-fn on_cores(cores: [usize; 2]) -> Option<[Measured; 2]> {
+/// What was compared with the bare transport, or with Redis.
+struct Compared {
+    granted: Measured,
+    passed_on: Measured,
+    redis: Option<Measured>,
+}
+
+/// The two nodes, and the two ends of what they are compared with, on these cores. Left
+/// alone, the scheduler puts the one pair on one core and the other on two, and a core that
+/// sleeps takes longer to wake than all the rest together.
+fn on_cores(cores: [usize; 2]) -> Option<Compared> {
     let all = sched_getaffinity(Pid::from_raw(0)).ok()?;
     let allowed = |core: &usize| all.is_set(*core).unwrap_or(false);
     if !cores.iter().all(allowed) {
         return None;
     }
+    let redis = Redis::start(cores[1]);
     let mut ring = Ring::new(2, 23_000, AT_ONCE);
     // A process begins where the one that starts it is.
     stay_on(cores[0]);
@@ -92,16 +105,21 @@ fn on_cores(cores: [usize; 2]) -> Option<[Measured; 2]> {
     ring.settle();
     let mut bare = PingPong::start(datagram_bytes());
     stay_on(cores[0]);
-    let measured = compare(&ring, &mut bare);
+    let passed_on = compare(&ring, &mut bare);
+    let redis = redis.map(|mut redis| compare(&ring, &mut redis));
     drop(ring);
     let granting = Granting::start(cores, stay_on);
     let granted = compare(&granting, &mut bare);
     drop((granting, bare));
     sched_setaffinity(Pid::from_raw(0), &all).expect("it was so before");
-    Some([measured, granted])
+    Some(Compared {
+        granted,
+        passed_on,
+        redis,
+    })
 }
 
-fn stay_on(core: usize) {
+pub(crate) fn stay_on(core: usize) {
     let mut set = CpuSet::new();
     set.set(core).expect("a core");
     sched_setaffinity(Pid::from_raw(0), &set).expect("a core that is allowed");
@@ -253,75 +271,4 @@ pub(crate) fn hops(ring: &Ring) -> (Instant, u64) {
     let asked = Instant::now();
     let hops = ring.status(0)["hops"].as_u64().unwrap_or(0);
     (asked + asked.elapsed() / 2, 2 * hops)
-}
-
-/// A lock handed to and fro between two clients that wait for it.
-fn redis() -> Option<Duration> {
-    let port = 23_100_u16;
-    let mut server = Command::new("redis-server")
-        .args([
-            "--port",
-            &port.to_string(),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--daemonize",
-            "no",
-        ])
-        .stdout(Stdio::null())
-        .spawn()
-        .ok()?;
-    let connect = || {
-        let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(5) {
-            if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
-                stream.set_nodelay(true).ok()?;
-                return Some(BufReader::new(stream));
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        None
-    };
-    let pass = |client: &mut BufReader<TcpStream>, to: &str| -> Option<()> {
-        write!(client.get_mut(), "LPUSH {to} lock\r\n").ok()?;
-        let mut line = String::new();
-        client.read_line(&mut line).ok().map(drop)
-    };
-    let take = |client: &mut BufReader<TcpStream>, from: &str| -> Option<()> {
-        write!(client.get_mut(), "BLPOP {from} 5\r\n").ok()?;
-        // Two texts, each with its length, after their number.
-        for _ in 0..5 {
-            let mut line = String::new();
-            client
-                .read_line(&mut line)
-                .ok()
-                .filter(|&bytes| bytes > 0)?;
-        }
-        Some(())
-    };
-    let mut one = connect()?;
-    let mut other = connect()?;
-    let rounds = 2000;
-    let answer = std::thread::spawn(move || {
-        for _ in 0..rounds {
-            take(&mut other, "one")?;
-            pass(&mut other, "two")?;
-        }
-        Some(())
-    });
-    let mut least: Option<Duration> = None;
-    for _ in 0..rounds / 100 {
-        let start = Instant::now();
-        for _ in 0..100 {
-            pass(&mut one, "one")?;
-            take(&mut one, "two")?;
-        }
-        let each = start.elapsed() / 200;
-        least = Some(least.map_or(each, |least| least.min(each)));
-    }
-    let _ = answer.join();
-    let _ = server.kill();
-    let _ = server.wait();
-    least
 }

@@ -3,7 +3,8 @@
 //! Every row is a ratio to a baseline measured in the same run, because machines
 //! differ and are noisy. One file per area; each adds its rows to the [`Table`].
 //! Arguments choose areas by name (`cargo run --release -p headway-bench ring`);
-//! without any, all are measured. The table is printed, kept in `bench/results.json`, and
+//! without any, all are measured but those of the service, whose name is `fleet`: an operator
+//! installs what `--profile dist` builds. The table is printed, kept in `bench/results.json`, and
 //! shown with charts in `docs/performance.md`; `draw` writes that from what is kept.
 
 mod chart;
@@ -20,6 +21,7 @@ mod keepers;
 mod moving_block;
 mod node;
 mod petri;
+mod redis;
 mod report;
 mod ring;
 mod scale;
@@ -53,6 +55,10 @@ const AREAS: &[Area] = &[
     ("zenoh", zenoh::measure),
 ];
 
+/// The areas of the service, and what they are called together.
+const GROUP: &str = "fleet";
+const FLEET: [&str; 4] = ["service", "hand-over", "fleetlock", "keepers"];
+
 fn main() -> std::io::Result<()> {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
     if chosen.first().is_some_and(|first| first == node::ECHO) {
@@ -85,9 +91,10 @@ fn main() -> std::io::Result<()> {
     }
     if let Some(unknown) = chosen
         .iter()
-        .find(|name| !AREAS.iter().any(|(area, _)| area == name))
+        .find(|name| *name != GROUP && !AREAS.iter().any(|(area, _)| area == name))
     {
-        let known: Vec<&str> = AREAS.iter().map(|(area, _)| *area).collect();
+        let areas = AREAS.iter().map(|(area, _)| *area);
+        let known: Vec<&str> = areas.chain([GROUP]).collect();
         eprintln!(
             "error: there is no area '{unknown}'; expected {}",
             known.join(", ")
@@ -96,7 +103,9 @@ fn main() -> std::io::Result<()> {
     }
     let mut table = Table::default();
     for (name, measure) in AREAS {
-        if chosen.is_empty() || chosen.iter().any(|area| area == name) {
+        let of_fleet = FLEET.contains(name);
+        let is_chosen = |area: &String| area == name || of_fleet && area == GROUP;
+        if chosen.is_empty() && !of_fleet || chosen.iter().any(is_chosen) {
             eprintln!("measuring {name} …");
             table.area = name;
             measure(&mut table);
