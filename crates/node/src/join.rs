@@ -21,10 +21,12 @@ impl Machine {
     pub(crate) fn join(&mut self) -> bool {
         let links = &self.state.links;
         let answered = links.iter().all(|link| link.known || link.joining);
-        if self.state.joined {
-            return answered && self.resume();
-        }
         let knows = |link: &&Link| link.known && !link.joining;
+        if self.state.joined {
+            // A successor that starts again, too, may know more than it has said so far.
+            let told = links.last().filter(knows).is_some() || self.now >= self.joins_alone_at();
+            return answered && told && self.resume();
+        }
         // In a ring of moving blocks who hears of no state goes on waiting: that others are
         // silent does not say that the ring is new. In lock-step the clock puts that right.
         let guesses =
@@ -88,8 +90,9 @@ impl Machine {
         self.state.started.saturating_add(self.times.silence)
     }
 
-    /// Goes on from the saved state. Both neighbours have told what they know, so whether it is
-    /// the latest has been seen by whoever looks.
+    /// Goes on from the saved state. The successor has told what it knows, so whether it is the
+    /// latest has been seen by whoever looks; or it still starts, as when all nodes do, and each
+    /// waits for the next.
     fn resume(&mut self) -> bool {
         self.state.resuming = false;
         self.expect_predecessor();

@@ -258,7 +258,7 @@ impl Machine {
         if let Some(until) = self.pausing {
             next = next.min(until);
         }
-        if !state.joined && self.now < self.joins_alone_at() {
+        if !self.joined() && self.now < self.joins_alone_at() {
             next = next.min(self.joins_alone_at());
         }
         for token in state.tokens.iter() {

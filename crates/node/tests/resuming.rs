@@ -146,6 +146,54 @@ fn an_older_state_is_not_told_before_the_successor_has_spoken() {
     }
 }
 
+/// Its successor starts again at the same time, and does not say at once what it knows.
+#[test]
+fn an_older_state_waits_for_a_successor_that_starts_again_too() {
+    let all: Vec<usize> = (0..NODES).collect();
+    for at in 0..NODES {
+        let mut ring = Ring::new();
+        ring.hops(20);
+        let saved = ring.saved(at);
+        ring.hops(2 * NODES as u64);
+        let (latest, after) = (ring.values(at), (at + 1) % NODES);
+        let kept = ring.saved(after);
+        ring.restore(at, &saved);
+        ring.restore(after, &kept);
+        for _ in 0..1500 {
+            ring.step(&all);
+            if ring.nodes[at].joined() {
+                break;
+            }
+        }
+        assert!(ring.nodes[at].joined(), "n{at}");
+        let heard: Vec<u32> = ring.nodes[at].state().heard_of.to_vec();
+        assert_eq!(heard, latest, "n{at} can tell");
+    }
+}
+
+/// All nodes start again, so that nobody is there who could be asked: each goes on from its own
+/// state when it has waited as long as for a neighbour that is silent.
+#[test]
+fn all_nodes_start_again_and_go_on() {
+    let all: Vec<usize> = (0..NODES).collect();
+    for hops in 0..NODES as u64 {
+        let mut ring = Ring::new();
+        ring.hops(20 + hops);
+        for at in 0..NODES {
+            let saved = ring.saved(at);
+            ring.restore(at, &saved);
+        }
+        let (silence, began) = (config(0).timing.silence, ring.now);
+        while !ring.nodes.iter().all(Machine::joined) {
+            ring.step(&all);
+            assert!(ring.held() <= 1);
+            assert!(ring.now < began + 2 * silence, "they wait for each other");
+        }
+        ring.hops(2 * NODES as u64);
+        assert_eq!(ring.held(), 1);
+    }
+}
+
 /// Nobody is no answer, however long that lasts, and nothing is done meanwhile but asking.
 #[test]
 fn who_hears_nobody_waits() {

@@ -267,7 +267,7 @@ impl Seat {
             return Some(match event {
                 Event::Granted { token, fence } => {
                     let grant = Grant { token, fence };
-                    if !self.unheard.is_empty() {
+                    if self.is_unsure() {
                         self.held_back.push(grant);
                         continue;
                     }
@@ -294,10 +294,15 @@ impl Seat {
                 Event::Rejected { reason, count } => Effect::Rejected { reason, count },
             });
         }
-        if self.held_back.is_empty() || !self.unheard.is_empty() {
+        if self.held_back.is_empty() || self.is_unsure() {
             return None;
         }
         Some(Effect::Granted(self.held_back.remove(0)))
+    }
+
+    /// The ring may have gone on without this node, or from a later state of it.
+    fn is_unsure(&self) -> bool {
+        !self.unheard.is_empty() || self.restored.is_some()
     }
 
     /// The state, sealed, if it has changed since it was last asked for.
@@ -385,7 +390,96 @@ fn fences(datagram: &[u8]) -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
+    use headway_node::{Plan, RingId};
+
     use super::*;
+
+    fn config(index: u32) -> Config {
+        let plan = Plan::moving_block(3, 1, 1).expect("it fits");
+        Config::new(RingId([7; 16]), index, plan)
+    }
+
+    fn machine(index: u32, incarnation: u64) -> Machine {
+        Machine::new(config(index), Key::none(), incarnation).expect("it fits")
+    }
+
+    /// What the nodes have to say: by whom, to whom.
+    fn said(nodes: &mut [Machine]) -> Vec<(u32, u32, Vec<u8>)> {
+        let mut buffer = [0; BUFFER_BYTES];
+        let mut said = Vec::new();
+        for node in nodes {
+            let from = node.config().index;
+            while let Some(datagram) = node.poll_transmit(&mut buffer) {
+                said.push((from, datagram.to, buffer[..datagram.bytes].to_vec()));
+            }
+        }
+        said
+    }
+
+    /// A settled ring of three whose token is at the middle one.
+    fn ring(now: &mut Duration) -> [Machine; 3] {
+        let mut nodes = [0, 1, 2].map(|index| machine(index, 1));
+        for _ in 0..100_000 {
+            *now += Duration::from_millis(1);
+            for node in &mut nodes {
+                node.handle_timeout(*now);
+                while node.poll_event().is_some() {}
+                let held = node.held().next();
+                if let Some(Held { token, fence, .. }) = held {
+                    if node.config().index == 1 && node.settled() {
+                        return nodes;
+                    }
+                    node.handle_work_done(*now, token, fence, None);
+                }
+            }
+            for (_, to, bytes) in said(&mut nodes) {
+                let _ = nodes[to as usize].handle_datagram(*now, &bytes);
+            }
+        }
+        panic!("the token does not come");
+    }
+
+    /// The successor has lost everything, so it cannot tell at first whether the restored state
+    /// is the latest: a permit waits until it can.
+    #[test]
+    fn a_restored_permit_waits_until_the_successor_has_a_state() {
+        let mut now = Duration::ZERO;
+        let mut nodes = ring(&mut now);
+        let mut kept = Vec::new();
+        nodes[1].save(&mut kept);
+        nodes[2] = machine(2, 2);
+        let mut seat = Seat::new(now, || 77);
+        assert!(seat.resume(now, config(1), [Key::none(), Key::none()], &kept));
+        let end = now + 4 * config(1).timing.silence;
+        while now < end {
+            now += Duration::from_millis(1);
+            nodes[0].handle_timeout(now);
+            nodes[2].handle_timeout(now);
+            seat.handle_timeout(now);
+            while let Some(effect) = seat.poll_effect(now) {
+                assert_ne!(effect, Effect::RolledBack);
+                if let Effect::Granted(_) = effect {
+                    assert!(nodes[2].joined(), "the successor knows nothing yet");
+                    return;
+                }
+            }
+            // The one that the seat takes the place of is not there any more.
+            let mut said: Vec<_> = said(&mut nodes);
+            said.retain(|(from, _, _)| *from != 1);
+            while let Some((to, bytes)) = seat.poll_transmit() {
+                said.push((1, to, bytes.to_vec()));
+            }
+            for (from, to, bytes) in said {
+                match (from, to) {
+                    (_, 1) => drop(seat.handle_datagram(now, &bytes)),
+                    // The one that has lost everything hears nobody else.
+                    (0, 2) => {}
+                    _ => drop(nodes[to as usize].handle_datagram(now, &bytes)),
+                }
+            }
+        }
+        panic!("the permit is never granted");
+    }
 
     #[test]
     fn a_state_that_was_put_back_is_told_by_what_the_successor_has_heard() {

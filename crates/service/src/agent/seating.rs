@@ -16,6 +16,8 @@ impl Agent {
     pub(super) fn leave(&mut self, now: Duration) {
         self.fence = self.fence.max(self.seat.fence());
         self.seat.leave(now);
+        // Whoever has left the ring uses none of its permits, whatever neighbours answer.
+        self.membership.drop_challenges();
         self.permits.handle_left(now);
     }
 

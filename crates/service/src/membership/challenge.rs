@@ -49,6 +49,11 @@ impl Membership {
         at.map(|at| self.challenges.remove(at)).is_some()
     }
 
+    /// No permit of before is to be used any more.
+    pub(crate) fn drop_challenges(&mut self) {
+        self.challenges.clear();
+    }
+
     /// Permits that wait for an answer.
     pub(crate) fn challenged(&self) -> Vec<Grant> {
         self.challenges.iter().map(|asked| asked.grant).collect()

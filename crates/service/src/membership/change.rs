@@ -85,7 +85,7 @@ impl Membership {
         self.leaving.retain(|name, _| new.index(name).is_none());
         // What was asked about the last roster does not matter any more.
         self.poll = self.poll.take().filter(|poll| !poll.is_about_roster());
-        self.challenges.clear();
+        self.drop_challenges();
         self.silent_since.clear();
         self.alarms.clear(|alarm| {
             use Alarm::{Cloned, OtherMembers};
