@@ -21,12 +21,10 @@ impl Machine {
     pub(crate) fn join(&mut self) -> bool {
         let links = &self.state.links;
         let answered = links.iter().all(|link| link.known || link.joining);
-        let knows = |link: &&Link| link.known && !link.joining;
         if self.state.joined {
-            // A successor that starts again, too, may know more than it has said so far.
-            let told = links.last().filter(knows).is_some() || self.now >= self.joins_alone_at();
-            return answered && told && self.resume();
+            return answered && self.resume();
         }
+        let knows = |link: &&Link| link.known && !link.joining;
         // In a ring of moving blocks who hears of no state goes on waiting: that others are
         // silent does not say that the ring is new. In lock-step the clock puts that right.
         let guesses =
@@ -90,10 +88,15 @@ impl Machine {
         self.state.started.saturating_add(self.times.silence)
     }
 
-    /// Goes on from the saved state. The successor has told what it knows, so whether it is the
-    /// latest has been seen by whoever looks; or it still starts, as when all nodes do, and each
-    /// waits for the next.
+    /// Goes on from the saved state, both neighbours having answered, when the successor has told
+    /// what it knows, so that whoever looks has seen whether that state is the latest. When all
+    /// nodes start, each waits for the next, for some time.
     fn resume(&mut self) -> bool {
+        // A successor that starts again, too, may know more than it has said so far.
+        let starts = self.state.links.last().is_some_and(|link| link.joining);
+        if starts && self.now < self.joins_alone_at() {
+            return false;
+        }
         self.state.resuming = false;
         self.expect_predecessor();
         self.transmit_all();
