@@ -56,6 +56,7 @@ pub struct Setup {
 }
 
 /// A node.
+#[derive(Clone)]
 pub struct Agent {
     settings: Arc<Settings>,
     seat: Seat,

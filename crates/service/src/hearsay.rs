@@ -59,7 +59,7 @@ pub struct Unheard {
 }
 
 /// What one node has heard.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Hearsay {
     reports: BTreeMap<String, (Report, Duration)>,
     /// When this node last said something.

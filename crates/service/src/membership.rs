@@ -60,6 +60,7 @@ mod wire;
 const OFFER_EVERY: Duration = Duration::from_secs(1);
 
 /// One node's view of who is on the ring.
+#[derive(Clone)]
 pub(crate) struct Membership {
     settings: Arc<Settings>,
     keyring: Keyring,
@@ -224,10 +225,17 @@ impl Membership {
                 let pong = Message::Pong { nonce: *nonce };
                 self.outbox.push_back((sender.address.clone(), pong));
             }
-            Message::Pong { nonce } => {
-                self.handle_pong(now, *nonce, sender);
-                self.handle_echo(now, *nonce, sender);
+            Message::Pong { nonce } => self.handle_pong(now, *nonce, sender),
+            &Message::Ask { nonce, grant } => {
+                let address = sender.address.clone();
+                let asked = Effect::Asked {
+                    address,
+                    nonce,
+                    grant,
+                };
+                self.effects.push_back(asked);
             }
+            &Message::Echo { nonce, later } => self.handle_echo(now, nonce, later, sender),
             Message::Rollouts { bytes } => {
                 let news = Effect::Rollouts(sender.address.clone(), bytes.clone());
                 self.effects.push_back(news);

@@ -48,7 +48,7 @@ impl Waiting {
 type Program = Option<(RequestId, Duration)>;
 
 /// Permits in use, and those who wait for one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Permits {
     rules: Rules,
     runs: Runs,

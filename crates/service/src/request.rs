@@ -268,6 +268,12 @@ pub enum Refusal {
          remove` for each"
     )]
     Majority(usize, usize),
+    /// Nobody would be left to share a ring with.
+    #[error(
+        "one member would be left, and a ring has two at least: begin a new ring with another \
+         machine, as docs/operators/keepers.md says"
+    )]
+    Alone,
     /// The log of rosters did not decide upon it.
     #[error("{0}")]
     Log(String),

@@ -43,6 +43,7 @@ enum News {
 }
 
 /// One node's view of roll-outs.
+#[derive(Clone)]
 pub(crate) struct Rollouts {
     me: String,
     /// Which programs may be run here.

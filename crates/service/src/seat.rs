@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use headway_node::state::Token;
 use headway_node::wire;
 use headway_node::{
     Config, ConfigError, Event, Held, Key, Machine, Neighbour, Rejected, RestoreError,
@@ -36,13 +35,14 @@ pub(crate) enum Effect {
     Silent { node: u32 },
     /// It was heard again.
     Heard { node: u32 },
-    /// The state that this node went on from is older than what it had told.
+    /// The state of this node is older than what it had told.
     RolledBack,
     /// Datagrams that were not listened to.
     Rejected { reason: Rejected, count: u64 },
 }
 
 /// A seat, taken or not.
+#[derive(Clone)]
 pub(crate) struct Seat {
     random: fn() -> u64,
     machine: Option<Machine>,
@@ -52,6 +52,8 @@ pub(crate) struct Seat {
     /// What was restored, until the successor has spoken.
     restored: Option<Restored>,
     rolled_back: bool,
+    /// The successor's incarnation, if its fencing numbers have fitted this node's.
+    watched: Option<u64>,
     /// Permits that wait for them.
     held_back: Vec<Grant>,
     unsettled_since: Option<Duration>,
@@ -64,6 +66,7 @@ pub(crate) struct Seat {
 }
 
 /// What tells whether a restored state is the latest that this node had told.
+#[derive(Clone)]
 struct Restored {
     /// Its values on the token rings.
     values: Vec<u32>,
@@ -76,13 +79,11 @@ struct Restored {
 impl Restored {
     fn of(machine: &Machine) -> Restored {
         let tokens = &machine.state().tokens;
-        // The successor has a token's last number of this node plus one; while the
-        // token is here, that was a turn ago.
-        let most = |token: &Token| token.fence.saturating_add(1) - 2 * u64::from(token.rounds > 0);
+        let most = || successors_fences(machine).collect();
         Restored {
             values: tokens.iter().map(|token| token.value).collect(),
             of: machine.config().domain().values,
-            fences: machine.settled().then(|| tokens.iter().map(most).collect()),
+            fences: machine.settled().then(most),
         }
     }
 
@@ -98,6 +99,17 @@ impl Restored {
         let most = self.fences.iter().flatten();
         later || fences.zip(most).any(|(theirs, most)| theirs > *most)
     }
+}
+
+/// The largest fencing numbers that the successor can have: a token's last one of this node plus
+/// one. While the token is here, that was a turn ago, if the ring is settled.
+fn successors_fences(machine: &Machine) -> impl Iterator<Item = u64> {
+    let settled = machine.settled();
+    let tokens = machine.state().tokens.iter();
+    tokens.map(move |token| {
+        let here = settled && token.rounds > 0;
+        token.fence.saturating_add(1) - 2 * u64::from(here)
+    })
 }
 
 /// What a node has done on rings.
@@ -117,6 +129,7 @@ impl Seat {
             unheard: BTreeSet::new(),
             restored: None,
             rolled_back: false,
+            watched: None,
             held_back: Vec::new(),
             unsettled_since: Some(now),
             past: Totals::default(),
@@ -192,7 +205,7 @@ impl Seat {
         }
         self.held_back.clear();
         self.unheard.clear();
-        self.restored = None;
+        (self.restored, self.watched) = (None, None);
     }
 
     /// The keys have changed: a machine with others goes on from the state of this one.
@@ -222,12 +235,42 @@ impl Seat {
             } else if joining {
                 // It has lost its numbers, and its next ones are larger than any before.
                 self.restored.iter_mut().for_each(Restored::forget_fences);
+                self.watched = None;
             } else if let Some(restored) = self.restored.take() {
                 let heard = &machine.state().heard_of;
                 self.rolled_back = restored.is_old(heard, fences(datagram));
+            } else {
+                self.watch_successor(datagram);
             }
         }
         true
+    }
+
+    /// Whether the successor has got a token from this node later than this node knows of: then
+    /// the machine was put back with its memory while the node ran. A successor that has started
+    /// again may have lost its numbers; they have to fit first.
+    fn watch_successor(&mut self, datagram: &[u8]) {
+        let Some(machine) = &self.machine else { return };
+        let most = successors_fences(machine);
+        let later = fences(datagram).zip(most).any(|(own, most)| own > most);
+        let incarnation = datagram[wire::field::INCARNATION].first_chunk();
+        let incarnation = incarnation.map(|bytes| u64::from_be_bytes(*bytes));
+        if self.watched.is_some() && self.watched == incarnation {
+            self.rolled_back |= later;
+        } else {
+            self.watched = incarnation.filter(|_| machine.settled() && !later);
+        }
+    }
+
+    /// Whether a token has gone on since this permit of it, as far as is known here. Only the
+    /// numbers of a settled ring say so.
+    pub(crate) fn knows_later(&self, grant: Grant) -> bool {
+        let machine = self.machine.iter().filter(|machine| machine.settled());
+        let mut tokens = machine.filter_map(|machine| {
+            let tokens = &machine.state().tokens;
+            tokens.get(grant.token as usize)
+        });
+        tokens.any(|token| token.fence.max(token.arriving_fence) > grant.fence)
     }
 
     /// A permit is not used any more; its token may carry something else from now on.

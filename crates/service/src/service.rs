@@ -51,9 +51,6 @@ pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Servi
     move |error| ServiceError::System { what, error }
 }
 
-/// How long a command of before a restart, which gets SIGKILL, is waited for at least.
-const LEFT_FOR: Duration = Duration::from_secs(2);
-
 /// How long a node may take to read its configuration again.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -127,11 +124,10 @@ fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
         Sync::Never
     };
     let store = Store::open(folder, sync).map_err(system(what))?;
-    let longest = settings.timing.grace.max(LEFT_FOR);
     match store.notes() {
-        Ok(Notes { run: Some(run), .. }) => run.end(longest),
+        Ok(Notes { run: Some(run), .. }) => run.end(),
         Ok(_) => {}
-        Err(_) => hook::end_all(&settings.node.name, &settings.ring.name, longest),
+        Err(_) => hook::end_all(&settings.node.name, &settings.ring.name),
     }
     Ok(store)
 }

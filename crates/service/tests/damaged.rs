@@ -6,7 +6,7 @@ use headway_service::config::{Place, Settings, Sources, example, explain};
 use headway_service::identity::Identity;
 use headway_service::internal::control::{self, CHUNK_BYTES, Message, Sender};
 use headway_service::internal::roster::{Mark, Member, Roster, Signed};
-use headway_service::internal::{Entry, Holder, Ledger, Notes, Run, Store, Sync};
+use headway_service::internal::{Entry, Grant, Holder, Ledger, Notes, Run, Store, Sync};
 use headway_testkit::damage;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -137,6 +137,14 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
         },
         Message::Ping { nonce: 99 },
         Message::Pong { nonce: 99 },
+        Message::Ask {
+            nonce: 99,
+            grant: Grant { token: 3, fence: 7 },
+        },
+        Message::Echo {
+            nonce: 99,
+            later: true,
+        },
         Message::Vouches {
             mark: sender.mark,
             list: vec![Identity::new(&[7; 64]).signer().vouch(b"x"); 3],

@@ -110,7 +110,7 @@ impl fmt::Display for Spoken {
 }
 
 /// The alarms at present; each is logged when it is raised.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Alarms(Vec<Alarm>);
 
 impl Alarms {
@@ -181,7 +181,7 @@ impl Reason {
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Counts what was not listened to, and says so now and then.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rejections {
     /// By reason.
     pub(crate) counts: BTreeMap<&'static str, u64>,

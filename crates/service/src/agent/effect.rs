@@ -9,7 +9,7 @@ use crate::store::Notes;
 use crate::telemetry::Episode;
 
 /// Something for the world to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Effect {
     /// Keep the machine's state.
     KeepState(Vec<u8>),

@@ -57,11 +57,7 @@ impl Agent {
                     self.permits.handle_withdrawn(now, grant);
                 }
             }
-            seat::Effect::RolledBack => {
-                self.doubts.raise(Alarm::RolledBack);
-                self.bar(now);
-                self.leave(now);
-            }
+            seat::Effect::RolledBack => self.put_back(now),
             seat::Effect::Settled { since } => {
                 self.doubts.clear(|_| true);
                 let took = since.map(|since| now.saturating_sub(since));
@@ -85,6 +81,13 @@ impl Agent {
                 self.rejections.add(now, Reason::Ring(reason), count);
             }
         }
+    }
+
+    /// The others have heard of later hand-overs of this node than it knows of.
+    fn put_back(&mut self, now: Duration) {
+        self.doubts.raise(Alarm::RolledBack);
+        self.bar(now);
+        self.leave(now);
     }
 
     fn follow_permits(&mut self, now: Duration, effect: permits::Effect) {
@@ -125,6 +128,15 @@ impl Agent {
                 self.effects.push_back(Effect::KeepIdentity(identities));
             }
             membership::Effect::Confirmed { grant, since } => self.grant(now, grant, since),
+            membership::Effect::Asked {
+                address,
+                nonce,
+                grant,
+            } => {
+                let later = self.seat.knows_later(grant);
+                self.membership.answer(address, nonce, later);
+            }
+            membership::Effect::Overtaken => self.put_back(now),
             membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
             membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
             membership::Effect::NoMajority => self.counts.bypass_refused += 1,

@@ -11,7 +11,11 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getpgrp, getsid};
+use sd_notify::NotifyState;
 use serde::{Deserialize, Serialize};
+
+/// How often a node says that it waits for a command to end.
+const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// The session of this process.
 pub(crate) fn session() -> i32 {
@@ -34,9 +38,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Ends all that is left of it, and waits until it is gone, for `longest` at most.
-    pub(crate) fn end(&self, longest: Duration) {
-        end(longest, || self.groups());
+    /// Ends all that is left of it, and waits until it is gone.
+    pub(crate) fn end(&self) {
+        end(|| self.groups());
     }
 
     /// The process groups that are left of it.
@@ -56,40 +60,46 @@ impl Run {
 
 /// Ends all that any command of a node has left, when it is not known which one ran; also what
 /// is in a session of its own.
-pub(crate) fn end_all(node: &str, ring: &str, longest: Duration) {
+pub(crate) fn end_all(node: &str, ring: &str) {
     let marks = [
         format!("HEADWAY_NODE={node}"),
         format!("HEADWAY_RING={ring}"),
     ];
     let [node, ring] = &marks;
-    end(longest, || groups(|process, _| has(process, &[node, ring])));
+    end(|| groups(|process, _| has(process, &[node, ring])));
 }
 
-fn end(longest: Duration, groups: impl Fn() -> Vec<i32>) {
-    let began = Instant::now();
-    let mut told = false;
+/// However long it takes: whatever still lives may still be at work.
+fn end(mut groups: impl FnMut() -> Vec<i32>) {
+    let mut told_at: Option<Instant> = None;
     loop {
         // Searched again every time: what is searched may start more.
         let groups = groups();
         if groups.is_empty() {
-            if told {
+            if told_at.is_some() {
                 tracing::warn!("the command of before the restart has ended");
+                let _ = sd_notify::notify(&[NotifyState::Status("")]);
             }
             return;
         }
-        if !told {
-            tracing::warn!(
-                ?groups,
-                "a command of before the restart still runs: SIGKILL"
-            );
-            told = true;
-        }
-        if began.elapsed() >= longest {
-            tracing::error!(
-                ?groups,
-                "a command of before the restart does not end; the node goes on without"
-            );
-            return;
+        if told_at.is_none_or(|at| at.elapsed() >= TELL_EVERY) {
+            if told_at.replace(Instant::now()).is_none() {
+                tracing::warn!(
+                    ?groups,
+                    "a command of before the restart still runs: SIGKILL"
+                );
+            } else {
+                tracing::error!(
+                    ?groups,
+                    "a command of before the restart does not end, and the node takes no part \
+                     until it has: end these process groups, or restart the machine"
+                );
+            }
+            // So that systemd does not give up waiting for the node.
+            let _ = sd_notify::notify(&[
+                NotifyState::Status("waits for a command of before the restart to end"),
+                NotifyState::ExtendTimeoutUsec(2 * TELL_EVERY.as_micros() as u32),
+            ]);
         }
         for group in groups {
             let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
@@ -206,13 +216,25 @@ mod tests {
         while Stat::of(own).is_some_and(|stat| stat.session != own) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        run.end(Duration::from_secs(10));
+        run.end();
         assert!(ended(&mut ours));
         assert!(!ended(&mut other) && !ended(&mut escaped));
         for mut child in [other, escaped] {
             child.kill().expect("killed");
             child.wait().expect("ended");
         }
+    }
+
+    /// Some processes do not end even on SIGKILL, or are somebody else's.
+    #[test]
+    fn whatever_does_not_end_is_waited_for() {
+        const NOBODY: i32 = 1 << 30;
+        let mut looks = 0;
+        end(|| {
+            looks += 1;
+            if looks < 50 { vec![NOBODY] } else { Vec::new() }
+        });
+        assert_eq!(looks, 50);
     }
 
     #[test]
@@ -240,12 +262,12 @@ mod tests {
             ..run(number(3))
         };
         let start = started(group);
-        noted(start + 1).end(Duration::from_secs(10));
+        noted(start + 1).end();
         assert_eq!(alive(), 2, "another one's number");
         shell.kill().expect("killed");
         shell.wait().expect("ended");
         assert_eq!(alive(), 1, "its child lives on");
-        noted(start).end(Duration::from_secs(10));
+        noted(start).end();
         assert_eq!(alive(), 0);
     }
 }

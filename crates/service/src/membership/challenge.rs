@@ -3,7 +3,8 @@
 //! A node that was paused, suspended or cut off finds old datagrams when it goes on, and may
 //! take a token from them that has long been elsewhere, because the ring has closed without
 //! it. So it asks both neighbours first, with a number that nobody can guess, and waits until
-//! both repeat it and still have the same roster. From then on they wait for its permit
+//! both repeat it, still have the same roster, and know of no later fencing number of its
+//! token: a machine that was put back with its memory has the same roster, too. From then on they wait for its permit
 //! before they begin on another roster ([`Membership::is_free`]), for as long as a permit
 //! lasts at most; its time is counted from the question.
 
@@ -16,7 +17,7 @@ use super::{Effect, Membership};
 use crate::permits::Grant;
 
 /// A permit that waits for the neighbours.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Challenge {
     grant: Grant,
     nonce: u64,
@@ -80,17 +81,23 @@ impl Membership {
                 continue;
             }
             asked.again = now + timing.refresh;
-            let nonce = asked.nonce;
+            let (nonce, grant) = (asked.nonce, asked.grant);
             let members = asked.missing.iter().filter_map(|name| roster.member(name));
             let addresses = members.map(|Member { address, .. }| address.clone());
-            let pings = addresses.map(|address| (address, Message::Ping { nonce }));
-            self.outbox.extend(pings);
+            let questions = addresses.map(|address| (address, Message::Ask { nonce, grant }));
+            self.outbox.extend(questions);
         }
+    }
+
+    /// Answers whoever asks about a permit: whether its token has gone on since.
+    pub(crate) fn answer(&mut self, address: String, nonce: u64, later: bool) {
+        self.outbox
+            .push_back((address, Message::Echo { nonce, later }));
     }
 
     /// A neighbour has answered; with another roster, it will tell, or be told. One that does
     /// not hear its own neighbours may have been left out as well.
-    pub(super) fn handle_echo(&mut self, now: Duration, nonce: u64, sender: &Sender) {
+    pub(super) fn handle_echo(&mut self, now: Duration, nonce: u64, later: bool, sender: &Sender) {
         self.ask_neighbours(now);
         if sender.mark != self.exchange.mark() || !sender.on_ring {
             return;
@@ -100,7 +107,13 @@ impl Membership {
             .iter_mut()
             .filter(|asked| asked.nonce == nonce)
         {
-            asked.missing.remove(&sender.name);
+            match later {
+                true if asked.missing.contains(&sender.name) => {
+                    self.effects.push_back(Effect::Overtaken);
+                }
+                true => {}
+                false => drop(asked.missing.remove(&sender.name)),
+            }
         }
         let effects = &mut self.effects;
         self.challenges.retain(|asked| {

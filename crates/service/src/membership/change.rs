@@ -119,6 +119,9 @@ impl Membership {
         if 2 * left > all && !roster.etcd {
             return Err(Refusal::Majority(left, all));
         }
+        if next.members.len() < 2 {
+            return Err(Refusal::Alone);
+        }
         next.plan()?;
         next.version = roster.version.saturating_add(RECOVERED);
         next.longest_before_ms = roster.longest_permit().as_millis() as u64;

@@ -13,10 +13,10 @@ const MAX_RETURNS: u32 = 3;
 /// How long a change back counts.
 const FORGET_AFTER: Duration = Duration::from_secs(60);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Clones(BTreeMap<String, Heard>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Heard {
     boot: u64,
     before: u64,

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version of the wire format, as the sender's roster says, or the oldest that it speaks |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers, 8 signatures of a roster, 9 asks for a proof, 10 a link of a chain of rosters; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers, 8 signatures of a roster, 9 asks for a proof, 10 a link of a chain of rosters, 11 asks whether a permit may be used, 12 the answer; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -14,7 +14,7 @@
 //! | 65..73 | a number that the sender drew when it started |
 //! | 73 | length of the sender's name, then the name |
 //! | then | length of the sender's address, then the address |
-//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes; signatures: version (8), digest (32), size (4), then each with who signed (32) and the signature (64); asks for a proof: of what is later than this version (8); link: version (8), digest (32), size (4), digest of the roster's bytes (32), how many keepers (1) and operators (1), what they sign with (32 each), then signatures as before |
+//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes; signatures: version (8), digest (32), size (4), then each with who signed (32) and the signature (64); asks for a proof: of what is later than this version (8); link: version (8), digest (32), size (4), digest of the roster's bytes (32), how many keepers (1) and operators (1), what they sign with (32 each), then signatures as before; permit: nonce (8), token (4), fencing number (8); answer: nonce (8), whether the sender knows of a later number of that token (1) |
 //! | last 32 | HMAC-SHA-256 of everything before, with the key that sender and receiver share |
 //!
 //! An answer goes to the address that the datagram names, which is authentic, and
@@ -26,6 +26,7 @@ use thiserror::Error;
 
 use crate::identity::{SignerKey, Vouch};
 use crate::membership::roster::{Digest, Link, Mark, valid_address, valid_name};
+use crate::permits::Grant;
 
 /// How many bytes of a roster one datagram carries.
 pub const CHUNK_BYTES: usize = 1000;
@@ -101,6 +102,20 @@ pub enum Message {
     Pong {
         /// As asked.
         nonce: u64,
+    },
+    /// May this permit be used?
+    Ask {
+        /// To be repeated.
+        nonce: u64,
+        /// Which permit.
+        grant: Grant,
+    },
+    /// It may, as far as the sender knows, or its token has gone on.
+    Echo {
+        /// As asked.
+        nonce: u64,
+        /// On the sender's settled ring the token has a later fencing number.
+        later: bool,
     },
     /// Something about roll-outs.
     Rollouts {
@@ -198,6 +213,15 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
         }
         Message::Prove { after } => (9, after.to_be_bytes().to_vec()),
         Message::Link(link) => (10, link.bytes()),
+        Message::Ask { nonce, grant } => {
+            let numbers = [nonce.to_be_bytes(), grant.fence.to_be_bytes()];
+            let [nonce, fence] = &numbers;
+            (11, [&nonce[..], &grant.token.to_be_bytes(), fence].concat())
+        }
+        Message::Echo { nonce, later } => {
+            let later = [u8::from(*later)];
+            (12, [&nonce.to_be_bytes()[..], &later].concat())
+        }
     };
     bytes.extend_from_slice(b"HC");
     let drained = if sender.drained { DRAINED } else { 0 };
@@ -339,6 +363,17 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
             after: u64::from_be_bytes(take(&mut rest)?),
         },
         10 => Message::Link(Link::read(std::mem::take(&mut rest))?),
+        11 => Message::Ask {
+            nonce: u64::from_be_bytes(take(&mut rest)?),
+            grant: Grant {
+                token: u32::from_be_bytes(take(&mut rest)?),
+                fence: u64::from_be_bytes(take(&mut rest)?),
+            },
+        },
+        12 => Message::Echo {
+            nonce: u64::from_be_bytes(take(&mut rest)?),
+            later: take(&mut rest)? == [1],
+        },
         _ => return None,
     };
     let sender = Sender {

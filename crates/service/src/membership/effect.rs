@@ -10,7 +10,7 @@ use crate::permits::Grant;
 use crate::request::{Reply, RequestId};
 
 /// What the rest of the node has to do about the roster.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Effect {
     /// The roster has more signatures: keep it.
     Signed(Vec<u8>),
@@ -20,6 +20,14 @@ pub(crate) enum Effect {
     KeepIdentity(Identities),
     /// Both neighbours have said, since then, that they are on this ring: a permit may be used.
     Confirmed { grant: Grant, since: Duration },
+    /// A neighbour asks whether it may use a permit: [`Membership::answer`] is to follow.
+    Asked {
+        address: String,
+        nonce: u64,
+        grant: Grant,
+    },
+    /// A neighbour knows that the token of a permit has gone on: this node was put back.
+    Overtaken,
     /// Somebody who wanted a change has an answer.
     Reply(RequestId, Reply),
     /// Something was not listened to.

@@ -33,7 +33,7 @@ const GIVE_UP: Duration = Duration::from_secs(3);
 const MAX_WAITING: usize = 64;
 
 /// One node's part in spreading rosters.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     ring: String,
     own: Option<Signed>,
@@ -61,7 +61,7 @@ pub(crate) struct Exchange {
 }
 
 /// A roster on its way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Fetch {
     mark: Mark,
     proof: Vec<Vouch>,
@@ -143,6 +143,8 @@ impl Exchange {
             Message::Offer
             | Message::Ping { .. }
             | Message::Pong { .. }
+            | Message::Ask { .. }
+            | Message::Echo { .. }
             | Message::Rollouts { .. }
             | Message::Hearsay { .. }
             | Message::Letter(_) => {}

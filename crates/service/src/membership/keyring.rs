@@ -19,6 +19,7 @@ pub enum Credentials {
 /// Derived keys that are remembered at most.
 const MAX_KEYS: usize = 4 * MAX_MEMBERS;
 
+#[derive(Clone)]
 pub(crate) struct Keyring {
     credentials: Credentials,
     ring: String,

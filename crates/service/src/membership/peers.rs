@@ -77,6 +77,8 @@ impl Membership {
             | Message::Vouches { .. } => true,
             Message::Ping { .. }
             | Message::Pong { .. }
+            | Message::Ask { .. }
+            | Message::Echo { .. }
             | Message::Rollouts { .. }
             | Message::Hearsay { .. }
             | Message::Letter(_) => false,

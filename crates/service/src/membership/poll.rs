@@ -20,7 +20,7 @@ use crate::request::{Answer, Changed, Refusal, RequestId};
 const PROVED_WITHIN: Duration = Duration::from_millis(1500);
 
 /// A question that is out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Poll {
     nonce: u64,
     purpose: Purpose,
@@ -30,7 +30,7 @@ pub(super) struct Poll {
     missing: BTreeMap<String, String>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Purpose {
     /// A neighbour has been silent for long.
     Bypass(String),
@@ -51,7 +51,7 @@ pub(super) enum Purpose {
 }
 
 /// Who wants a change.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Wanted {
     /// Somebody who waits for an answer.
     By(RequestId),
@@ -64,7 +64,7 @@ pub(super) enum Wanted {
 }
 
 /// A change that is not decided yet, and the roster that it would make.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Proposal {
     wanted: Wanted,
     pub(super) next: Roster,

@@ -21,7 +21,7 @@ use crate::request::{Refusal, RequestId};
 const BOTH_FOR: Duration = Duration::from_secs(24 * 3600);
 
 /// New key pairs that are not on disk yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rotation {
     request: RequestId,
     kind: Kind,

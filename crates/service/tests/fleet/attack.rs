@@ -206,6 +206,10 @@ fn a_compromised_member_speaks_for_itself_only() {
     for message in [
         Message::Offer,
         Message::Pong { nonce: 7 },
+        Message::Echo {
+            nonce: 7,
+            later: false,
+        },
         Message::Letter(letter),
         vouches(&forged),
     ] {

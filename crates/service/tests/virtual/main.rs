@@ -1,12 +1,14 @@
 //! Whole agents on virtual time, on a network that loses, delays and duplicates, while
 //! members are added, removed, killed, restarted, upgraded and bypassed and tokens and separation
 //! change: no command begins while another one runs of another roster or nearer than its
-//! own roster's separation, and in the end the ring works. Every run is a function of its seed.
+//! own roster's separation, no fencing number of a token falls, and in the end the ring works.
+//! Every run is a function of its seed.
 
 use headway_service::internal::roster::Terms;
 use rand_chacha::rand_core::Rng as _;
 use sha2::Digest as _;
 
+mod back;
 mod keys;
 mod world;
 

@@ -79,6 +79,8 @@ pub(crate) struct World {
     /// An error that this test has to find: commands are taken for ended when a roster comes.
     pub(crate) no_drain: bool,
     pub(crate) log: Log,
+    /// The last fencing number of each token that a command began with, and where.
+    pub(crate) fences: BTreeMap<u32, (u64, usize)>,
     /// How often two commands ran together, as they may.
     pub(crate) together: u64,
     /// How long a command takes at most.
@@ -184,6 +186,7 @@ impl World {
                 decided: Some(Decided::new(first)),
                 wanted: Vec::new(),
             },
+            fences: BTreeMap::new(),
             together: 0,
             work: 80,
             runs_of_rotation: 0,
@@ -482,6 +485,14 @@ impl World {
             );
             self.together += 1;
         }
+        // A node that was killed runs its command again under the same number.
+        let last = self.fences.insert(grant.token, (grant.fence, at));
+        assert!(
+            last.is_none_or(|(fence, by)| fence < grant.fence || (fence, by) == (grant.fence, at)),
+            "seed {}: n{at} begins under {grant:?} after {last:?}, at {:?}",
+            self.seed,
+            self.now
+        );
         // Noted before it begins, so that a node that is killed now knows what to end.
         assert!(
             self.hosts[at].kept.notes.run.is_some(),

@@ -44,6 +44,17 @@ fn what_is_written_is_read_and_one_flipped_bit_is_not() {
         },
         Message::Ping { nonce: 99 },
         Message::Pong { nonce: 99 },
+        Message::Ask {
+            nonce: 99,
+            grant: Grant {
+                token: 3,
+                fence: 1 << 50,
+            },
+        },
+        Message::Echo {
+            nonce: 99,
+            later: true,
+        },
         Message::Rollouts {
             bytes: vec![4; CHUNK_BYTES],
         },

@@ -1,0 +1,123 @@
+//! Machines that come back with something else than what they had: with their memory of a while
+//! ago, or with files that cannot be relied on.
+
+use std::time::Duration;
+
+use headway_service::internal::{Doubt, Stored};
+
+use super::world::*;
+
+/// How long a permit lasts at most in these worlds.
+const LONGEST: Duration = Duration::from_millis(400);
+
+impl World {
+    fn has_alarm(&self, at: usize, text: &str) -> bool {
+        let alarms = self.status(at).into_iter().flat_map(|status| status.alarms);
+        alarms
+            .into_iter()
+            .any(|alarm| alarm.to_string().contains(text))
+    }
+
+    /// Lets time pass until a node raises such an alarm, or nothing more is to be expected.
+    fn waits_for_alarm(&mut self, at: usize, text: &str) -> bool {
+        for _ in 0..300 {
+            self.run_for(ms(1));
+            if self.has_alarm(at, text) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes a picture of a whole machine, and puts the machine back to it `late` milliseconds
+    /// afterwards, as if it were virtual. How many hand-overs it had made meanwhile; nothing if
+    /// it was at work when the picture was taken.
+    fn put_back(&mut self, at: usize, late: u64) -> Option<u64> {
+        let host = &self.hosts[at];
+        if host.command.is_some() || host.ended.is_some() {
+            return None;
+        }
+        let picture = (host.agent.clone(), host.kept.clone(), host.beside.clone());
+        let hops = |world: &World| world.status(at).map(|status| status.hops);
+        let before = hops(self)?;
+        self.run_for(ms(late));
+        let made = hops(self)? - before;
+        // What was on its way arrives at a machine that is not there.
+        self.pause(at);
+        self.run_for(ms(10));
+        let host = &mut self.hosts[at];
+        (host.agent, host.kept, host.beside) = picture;
+        (host.command, host.ended, host.paused) = (None, None, None);
+        Some(made)
+    }
+}
+
+/// A machine that is put back with its memory has the same roster as its neighbours, and may
+/// believe that it has a token that has long gone on. It is never used twice (the world looks),
+/// and its node notices as soon as it hears its successor.
+#[test]
+fn a_machine_that_is_put_back_with_its_memory_is_noticed() {
+    let (mut tried, mut together) = (0, 0);
+    for seed in 500..700 {
+        let members = 2 + (seed as usize % (NODES - 1));
+        let mut world = World::new(seed, members);
+        world.run_for(ms(1000));
+        if members > 4 {
+            world.set(0, 2, 2);
+            world.run_for(ms(2000));
+        }
+        let (at, early, late) = (
+            world.below(members as u64) as usize,
+            world.below(60),
+            1 + world.below(400),
+        );
+        world.run_for(ms(early));
+        let Some(made) = world.put_back(at, late) else {
+            continue;
+        };
+        let noticed = world.waits_for_alarm(at, "had been put back");
+        assert!(noticed || made == 0, "seed {seed}: {made} hand-overs later");
+        tried += u64::from(made > 0);
+        world.recovers();
+        together += world.together;
+    }
+    assert!(tried > 100 && together > 0, "{tried} {together}");
+}
+
+/// A node that cannot rely on its files waits until every permit of before is over, and then
+/// takes part again.
+#[test]
+fn whoever_doubts_its_files_begins_nothing_until_permits_are_over() {
+    for seed in 700..760 {
+        let mut world = World::new(seed, NODES);
+        world.run_for(ms(1000));
+        let (at, early) = (world.below(NODES as u64) as usize, world.below(60));
+        world.run_for(ms(early));
+        world.kill(at);
+        let kept = &mut world.hosts[at].kept;
+        let lost = |what| Doubt::Unreadable(what, "cut".into());
+        let doubt = match seed % 4 {
+            0 => Doubt::PowerCut,
+            1 => lost(Stored::State),
+            2 => lost(Stored::Notes),
+            _ => lost(Stored::Roster),
+        };
+        match &doubt {
+            Doubt::Unreadable(Stored::State, _) => kept.state = None,
+            Doubt::Unreadable(Stored::Notes, _) => kept.notes = Default::default(),
+            Doubt::Unreadable(Stored::Roster, _) => kept.roster = None,
+            _ => {}
+        }
+        kept.doubts = vec![doubt];
+        world.start(at);
+        world.hosts[at].kept.doubts.clear();
+        let (begun, until) = (world.hosts[at].runs, world.now + LONGEST);
+        while world.now + ms(1) < until {
+            world.run_for(ms(1));
+            assert_eq!(world.hosts[at].runs, begun, "seed {seed}");
+        }
+        world.recovers();
+        world.run_for(ms(2000));
+        assert!(world.hosts[at].runs > begun, "seed {seed}: it works again");
+    }
+}
