@@ -225,6 +225,8 @@ impl Seat {
         let Some(machine) = &mut self.machine else {
             return false;
         };
+        // Before it is handled: on a ring of two the successor brings tokens, too.
+        let most: Vec<u64> = successors_fences(machine).collect();
         if machine.handle_datagram(now, datagram).is_ok()
             && let Some(sender) = wire::sender(datagram)
         {
@@ -240,7 +242,7 @@ impl Seat {
                 let heard = &machine.state().heard_of;
                 self.rolled_back = restored.is_old(heard, fences(datagram));
             } else {
-                self.watch_successor(datagram);
+                self.watch_successor(datagram, &most);
             }
         }
         true
@@ -249,16 +251,14 @@ impl Seat {
     /// Whether the successor has got a token from this node later than this node knows of: then
     /// the machine was put back with its memory while the node ran. A successor that has started
     /// again may have lost its numbers; they have to fit first.
-    fn watch_successor(&mut self, datagram: &[u8]) {
-        let Some(machine) = &self.machine else { return };
-        let most = successors_fences(machine);
-        let later = fences(datagram).zip(most).any(|(own, most)| own > most);
+    fn watch_successor(&mut self, datagram: &[u8], most: &[u64]) {
+        let later = fences(datagram).zip(most).any(|(own, most)| own > *most);
         let incarnation = datagram[wire::field::INCARNATION].first_chunk();
         let incarnation = incarnation.map(|bytes| u64::from_be_bytes(*bytes));
         if self.watched.is_some() && self.watched == incarnation {
             self.rolled_back |= later;
         } else {
-            self.watched = incarnation.filter(|_| machine.settled() && !later);
+            self.watched = incarnation.filter(|_| self.is_settled() && !later);
         }
     }
 

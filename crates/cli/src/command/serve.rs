@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use headway_dashboard::fleet::{MAX_NODES, NodeUrl, Powers};
@@ -11,6 +12,7 @@ use headway_dashboard::{Embedder, Options, Secret, Server};
 
 use crate::failure::{Answer, Failure, plain, read_text};
 use crate::flags::whole_number;
+use crate::interrupt;
 
 /// Flags of `headway serve`.
 #[derive(ClapArgs, Debug)]
@@ -153,10 +155,11 @@ async fn serve(args: &Args, options: Options) -> Result<Answer, Failure> {
     if args.open {
         open(&url);
     }
+    // The handler that the program has from its beginning says so. With a second one beside it,
+    // both would end the program, at once, and on a busy machine it crashed while it ended.
     let interrupted = async {
-        // Without signals there is no way to be told; then only killing helps.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+        while !interrupt::is_stopped() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
     server.serve(interrupted).await;
