@@ -207,6 +207,17 @@ impl Machine {
         true
     }
 
+    /// The application begins to use a permit only now, because it had to wait for somebody else:
+    /// the permit's time is counted from `since`. Whether there is such a permit, and it was not
+    /// asked back.
+    pub fn handle_begun(&mut self, since: Duration, token: u32, fence: u64) -> bool {
+        let token = self.state.tokens.get_mut(token as usize);
+        let granted = token.filter(|token| token.stage == Stage::Working && token.fence == fence);
+        let Some(token) = granted else { return false };
+        token.since = token.since.max(micros(since));
+        true
+    }
+
     /// Writes the next datagram into `buffer`, which has to have room for
     /// [`Config::datagram_bytes`].
     pub fn poll_transmit(&mut self, buffer: &mut [u8]) -> Option<Transmit> {

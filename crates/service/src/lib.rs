@@ -4,6 +4,7 @@
 mod agent;
 mod api;
 pub mod client;
+mod clock;
 pub mod config;
 pub mod discovery;
 mod hearsay;

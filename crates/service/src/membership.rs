@@ -83,6 +83,8 @@ pub(crate) struct Membership {
     seeds: Vec<String>,
     challenges: Vec<Challenge>,
     standing: Standing,
+    /// This node's address by the last roster that had it.
+    was_listed: Option<String>,
     /// Nodes that have left and may still use a permit, by name, and until when at most.
     leaving: BTreeMap<String, String>,
     leaving_until: Duration,
@@ -160,6 +162,7 @@ impl Membership {
             unkept_key: None,
             ready: VecDeque::new(),
             standing: Standing::default(),
+            was_listed: None,
             leaving: leaving.into_iter().collect(),
             leaving_until: now + longest.unwrap_or_default(),
             seeds,
@@ -186,13 +189,16 @@ impl Membership {
         membership
     }
 
-    /// The settings have changed, and the key if all share one.
-    pub(crate) fn set(&mut self, settings: Arc<Settings>, key: Option<Key>) {
+    /// The settings have changed, and the key if all share one. Whether it is another key.
+    pub(crate) fn set(&mut self, settings: Arc<Settings>, key: Option<Key>) -> bool {
         self.settings = settings;
-        if let Some(key) = key.filter(|_| self.keyring.shared().is_some()) {
-            self.keyring.set_shared(key);
-        }
+        let proof = |key: &Key| key.sign(b"which key is it?");
+        let other = |key: &Key| self.keyring.shared().map(proof) != Some(proof(key));
+        let key = key.filter(|key| self.keyring.shared().is_some() && other(key));
+        let changed = key.is_some();
+        key.into_iter().for_each(|key| self.keyring.set_shared(key));
         self.report_differences();
+        changed
     }
 
     /// How the node stands to the ring from now on.
@@ -217,7 +223,8 @@ impl Membership {
         if knows {
             self.previous.remove(name);
         }
-        if knows && sender.drained && self.leaving.remove(name).is_some() {
+        if knows && sender.drained && self.speaks_for_leaving(sender) {
+            self.leaving.remove(name);
             tracing::info!(member = %name, "has left and uses no permit");
         }
         match message {

@@ -11,6 +11,7 @@ use sd_notify::NotifyState;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::{Agent, Beside, Destination, Effect};
+use crate::clock::since_boot;
 use crate::hook::Order;
 use crate::keeper;
 use crate::membership::roster::MAX_MEMBERS;
@@ -47,7 +48,8 @@ pub(crate) struct Shell {
     pub(crate) keeper: mpsc::UnboundedSender<keeper::Order>,
     /// For the thread that sends spans.
     pub(crate) episodes: Option<EpisodeSender>,
-    pub(crate) began: Instant,
+    /// On the clock of the machine.
+    pub(crate) began: Duration,
     pub(crate) world: World,
 }
 
@@ -120,7 +122,7 @@ impl Shell {
     }
 
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        since_boot().saturating_sub(self.began)
     }
 
     fn carry_out(&mut self) {

@@ -268,6 +268,12 @@ pub enum Refusal {
          remove` for each"
     )]
     Majority(usize, usize),
+    /// Another machine has that name, and may not have ended.
+    #[error(
+        "the ring has not settled since the other machine named {0} was removed, which may still use \
+         a permit: wait until `headway node status` says settled, or take another name"
+    )]
+    OldName(String),
     /// Nobody would be left to share a ring with.
     #[error(
         "one member would be left, and a ring has two at least: begin a new ring with another \

@@ -280,6 +280,12 @@ impl Seat {
         }
     }
 
+    /// A permit is used from now on, and was asked for at `since`. Whether there is one.
+    pub(crate) fn handle_begun(&mut self, grant: Grant, since: Duration) -> bool {
+        let machine = self.machine.as_mut();
+        machine.is_some_and(|machine| machine.handle_begun(since, grant.token, grant.fence))
+    }
+
     /// Somebody wants a permit that nobody has used: it is granted again if its token is here.
     pub(crate) fn handle_wanted(&mut self, now: Duration, grant: Grant) {
         if let Some(machine) = &mut self.machine {

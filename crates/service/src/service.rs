@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::agent::{Agent, Setup};
 use crate::api::{App, door};
+use crate::clock::since_boot;
 use crate::config::{Mistake, Settings};
 use crate::identity::Identities;
 use crate::membership::keyring::Credentials;
@@ -149,9 +150,10 @@ async fn run_on(
     let token = token.map(secret::token).transpose()?;
     let app = App::new(handle.clone(), published.clone(), token, random);
     let servers = listen(settings, &app).await?;
-    let began = Instant::now();
-    let telemetry =
-        Exporter::start(settings, began).map_err(system("cannot send spans ([telemetry])"))?;
+    let began = since_boot();
+    let now = || since_boot().saturating_sub(began);
+    let telemetry = Exporter::start(settings, Instant::now())
+        .map_err(system("cannot send spans ([telemetry])"))?;
     let setup = Setup {
         settings: settings.clone(),
         credentials,
@@ -160,7 +162,7 @@ async fn run_on(
         epoch: SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default()
-            .saturating_sub(began.elapsed()),
+            .saturating_sub(now()),
         wire,
         random,
     };
@@ -175,7 +177,7 @@ async fn run_on(
     let keeper = tokio::spawn(keeper::run(keeping, orders_to_keeper, from_keeper));
     tokio::spawn(carry(requests_of_keeper, handle.clone()));
     let shell = Shell {
-        agent: Agent::new(began.elapsed(), setup),
+        agent: Agent::new(now(), setup),
         transport,
         store,
         identity_file: settings.identity_file(),

@@ -39,6 +39,29 @@ fn a_permit_lasts_from_the_least_to_the_most() {
     assert_eq!(held(&nodes), []);
 }
 
+/// Somebody else had to be asked first.
+#[test]
+fn a_permit_that_is_used_late_has_its_whole_time() {
+    let (mut nodes, holder, fence) = holding(quick());
+    nodes.events.clear();
+    nodes.run(500);
+    let now = nodes.now;
+    let node = &mut nodes.all[holder];
+    assert!(!node.handle_begun(now, 0, fence + 1) && !node.handle_begun(now, 9, fence));
+    assert!(node.handle_begun(now, 0, fence));
+    assert!(node.handle_begun(now - us(400), 0, fence), "never earlier");
+    nodes.run(998);
+    assert_eq!(nodes.events, []);
+    nodes.run(3);
+    let token = 0;
+    assert_eq!(nodes.events, [(holder, Event::Withdrawn { token, fence })]);
+    let now = nodes.now;
+    let node = &mut nodes.all[holder];
+    assert!(!node.handle_begun(now, 0, fence), "it was asked back");
+    assert!(node.handle_work_done(now, 0, fence, None));
+    assert!(!node.handle_begun(now, 0, fence), "it is over");
+}
+
 #[test]
 fn who_stops_when_asked_is_not_kept_waiting() {
     let (mut nodes, holder, fence) = holding(quick());

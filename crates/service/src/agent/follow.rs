@@ -127,7 +127,17 @@ impl Agent {
             membership::Effect::KeepIdentity(identities) => {
                 self.effects.push_back(Effect::KeepIdentity(identities));
             }
-            membership::Effect::Confirmed { grant, since } => self.grant(now, grant, since),
+            membership::Effect::Confirmed { grant, since } => {
+                let mut used = self.permits.permits().map(|permit| permit.grant);
+                let is_used = used.any(|used| used == grant);
+                drop(used);
+                if self.seat.handle_begun(grant, since) {
+                    self.grant(now, grant, since);
+                } else if !is_used {
+                    // It was asked back meanwhile, and nobody has used it.
+                    self.seat.handle_done(now, grant, None);
+                }
+            }
             membership::Effect::Asked {
                 address,
                 nonce,

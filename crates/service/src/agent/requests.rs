@@ -188,8 +188,9 @@ impl Agent {
         self.rollouts.set_allowed(&self.settings.rollout.allow);
         let roster = self.membership.roster();
         self.permits.set_rules(now, rules(&self.settings, roster));
-        self.membership.set(Arc::clone(&self.settings), key);
-        let config = self.seat.machine().map(|machine| *machine.config());
+        let other_key = self.membership.set(Arc::clone(&self.settings), key);
+        let machine = self.seat.machine().filter(|_| other_key);
+        let config = machine.map(|machine| *machine.config());
         let keys = config.and_then(|config| self.membership.link_keys(&config));
         if let Some(keys) = keys {
             self.seat.set_keys(now, keys);

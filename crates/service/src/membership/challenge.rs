@@ -30,6 +30,9 @@ pub(super) struct Challenge {
 impl Membership {
     /// Asks the neighbours whether a permit may be used: [`Effect::Confirmed`] is the answer.
     pub(crate) fn challenge(&mut self, now: Duration, grant: Grant) {
+        if self.challenges.iter().any(|asked| asked.grant == grant) {
+            return;
+        }
         self.challenges.push(Challenge {
             grant,
             nonce: 0,

@@ -70,6 +70,8 @@ impl Membership {
             );
         }
         if let Some(old) = &self.current {
+            let listed = old.member(me).map(|member| member.address.clone());
+            self.was_listed = listed.or(self.was_listed.take());
             let left = left_beside(old, &new, me);
             if !left.is_empty() {
                 let names: Vec<&String> = left.keys().collect();

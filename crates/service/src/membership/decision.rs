@@ -58,6 +58,18 @@ impl Kind {
         }
     }
 
+    /// Who is added, by name.
+    pub(super) fn added(&self) -> impl Iterator<Item = &str> {
+        let all = match self {
+            Kind::Several(all) => all,
+            one => std::slice::from_ref(one),
+        };
+        all.iter().filter_map(|kind| match kind {
+            Kind::Add { member, .. } => Some(&*member.name),
+            _ => None,
+        })
+    }
+
     /// Another key for a member, signed with the one that it has.
     pub(crate) fn rekey(ring: &str, name: &str, key: NodeKey, old: &Signer) -> Kind {
         let (_, signature) = old.vouch(&rekey_message(ring, name, &key));
@@ -156,6 +168,9 @@ impl Roster {
         if change.version != self.version {
             return Err(Refusal::Superseded);
         }
+        if let Some(name) = change.kind.added().find(|name| self.may_work(name, change)) {
+            return Err(Refusal::OldName(name.to_owned()));
+        }
         let mut next = Roster {
             version: self.version.saturating_add(1),
             ..self.changed(&change.kind)?
@@ -184,6 +199,13 @@ impl Roster {
             Some(at) => Err(Refusal::Segment(ring[at].clone())),
             None => Ok(next),
         }
+    }
+
+    /// Whether a machine that was removed under this name may still use a permit: the ring has
+    /// not settled since. Those who wait for it go by its name.
+    pub(super) fn may_work(&self, name: &str, change: &Change) -> bool {
+        let left = self.left.iter().any(|left| left == name);
+        left && self.member(name).is_none() && !change.settled
     }
 
     /// A later version, changed.
@@ -254,6 +276,35 @@ mod tests {
         assert_eq!(late.version, 2);
         assert!(late.refused.is_some_and(|why| why.contains("try again")));
         assert_eq!(decided.roster.members.len(), 3);
+    }
+
+    /// Whoever waits until a machine that was removed uses no permit goes by its name.
+    #[test]
+    fn a_name_is_taken_again_when_the_ring_has_settled_without_it() {
+        let again = |decided: &Decided, id, settled| Change {
+            id,
+            version: decided.roster.version,
+            settled,
+            kind: Kind::Several(vec![Kind::Add {
+                member: Member {
+                    name: "b".into(),
+                    address: "elsewhere:1".into(),
+                    ..Member::default()
+                },
+                after: None,
+            }]),
+        };
+        let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
+        let removed = remove(1, &decided.roster, "b", true);
+        assert_eq!(decided.apply(&removed).refused, None);
+        let early = decided.apply(&again(&decided, 2, false)).refused;
+        assert!(early.is_some_and(|why| why.contains("wait until")));
+        // Another change in between says nothing of it.
+        let other = remove(3, &decided.roster, "d", false);
+        assert_eq!(decided.apply(&other).refused, None);
+        assert!(decided.apply(&again(&decided, 4, false)).refused.is_some());
+        assert_eq!(decided.apply(&again(&decided, 5, true)).refused, None);
+        assert!(decided.roster.member("b").is_some());
     }
 
     #[test]

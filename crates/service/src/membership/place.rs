@@ -6,6 +6,7 @@ use std::time::Duration;
 use headway_node::Config;
 
 use super::Membership;
+use super::control::Sender;
 use super::roster::{Member, Roster};
 use crate::agent::alarm::Alarm;
 
@@ -54,6 +55,13 @@ impl Membership {
         &self.leaving
     }
 
+    /// Whether this is a machine that has left, and not another one under its name. Where each has
+    /// a key, that tells; where all share one, the address does.
+    pub(super) fn speaks_for_leaving(&self, sender: &Sender) -> bool {
+        let address = self.leaving.get(&sender.name);
+        address.is_some_and(|address| self.has_keys() || *address == sender.address)
+    }
+
     /// Nobody who has left has to be waited for.
     pub(crate) fn is_free(&mut self, now: Duration) -> bool {
         if now >= self.leaving_until {
@@ -67,6 +75,7 @@ impl Membership {
         let listed = self.current.as_ref();
         let listed = listed.and_then(|roster| roster.member(&node.name));
         let listed = listed.map(|member| &member.address);
+        let listed = listed.or(self.was_listed.as_ref());
         listed.or(node.advertise.as_ref()).unwrap_or(&node.listen)
     }
 }

@@ -322,7 +322,8 @@ impl Membership {
             }
             // Somebody else came first: what this node wanted for itself it wants again if need be.
             Ok(Decision { version, .. })
-                if version >= next.version && !matches!(wanted, Wanted::By(_)) => {}
+                if version >= next.version
+                    && matches!(wanted, Wanted::For(_) | Wanted::Upgrade) => {}
             Ok(Decision { refused, .. }) => {
                 if let Wanted::Key(_) = wanted {
                     self.forget_new_key();

@@ -68,6 +68,13 @@ impl Membership {
         let mut next = roster.clone();
         let mut kept = Vec::new();
         for (name, kind) in kinds {
+            let change = self.change(kind.clone());
+            let added = matches!(kind, Kind::Add { .. });
+            if added && change.is_some_and(|change| roster.may_work(&name, &change)) {
+                let why = Refusal::OldName(name.clone()).to_string();
+                refused.insert(name, why);
+                continue;
+            }
             match next.changed(&kind) {
                 Ok(changed) => {
                     next = changed;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use headway_service::internal::{Doubt, Stored};
+use headway_service::internal::{Doubt, Request, Stored};
 
 use super::world::*;
 
@@ -122,5 +122,31 @@ fn whoever_doubts_its_files_begins_nothing_until_permits_are_over() {
         world.recovers();
         world.run_for(ms(2000));
         assert!(world.hosts[at].runs > begun, "seed {seed}: it works again");
+    }
+}
+
+/// A node reads its configuration again while it waits for its neighbours' answers: what they then
+/// confirm is used once.
+#[test]
+fn a_permit_that_is_asked_about_twice_is_used_once() {
+    for seed in 760..800 {
+        let mut world = World::with_keys(seed, 3, false);
+        world.run_for(ms(1000));
+        // Over before a second answer comes.
+        world.work = 2;
+        for round in 0..20 {
+            let (at, early, late) = (round % 3, world.below(20), world.below(40));
+            world.pause((at + 1) % 3);
+            world.run_for(ms(early));
+            for _ in 0..2 {
+                let settings = Box::new(world.hosts[at].settings.clone());
+                let key = Some(key());
+                world.request(at, Request::Reload { settings, key });
+                world.run_for(ms(late));
+            }
+            world.resume((at + 1) % 3);
+            world.run_for(ms(60));
+        }
+        world.recovers();
     }
 }

@@ -10,6 +10,30 @@ use sha2::{Digest as _, Sha256};
 
 use crate::world::*;
 
+/// One of those that take other keys at the same moment wins; the others hear of it, and take
+/// theirs the next time they are asked.
+#[test]
+fn of_all_that_take_other_keys_at_once_nobody_is_stuck() {
+    for seed in 404..408 {
+        let mut world = World::with_keys(seed, 4, true);
+        world.run_for(ms(1000));
+        let mut first: Vec<_> = (0..4).map(|at| (at, world.rotate(at))).collect();
+        for _ in 0..4 {
+            world.run_for(ms(5000));
+            let has = |(at, new): &(usize, _)| {
+                let identities = world.hosts[*at].identities.as_ref();
+                identities.map(newest).as_ref() == Some(new)
+            };
+            let stuck: Vec<usize> = (first.iter().filter(|one| !has(one)))
+                .map(|(at, _)| *at)
+                .collect();
+            first = stuck.into_iter().map(|at| (at, world.rotate(at))).collect();
+        }
+        assert_eq!(first.len(), 0, "seed {seed}");
+        world.recovers();
+    }
+}
+
 /// All nodes take other keys, one after the other, while the ring works: nothing stops for longer
 /// than a change of members takes, fencing numbers grow, and in the end nobody listens to an old
 /// key.

@@ -38,6 +38,8 @@ pub(crate) struct Host {
     pub(crate) command: Option<(Grant, Duration, u64)>,
     /// One that has ended, and its node does not know it yet.
     pub(crate) ended: Option<Grant>,
+    /// It has begun no command since it was started.
+    pub(crate) restarted: bool,
     /// What has come while it was paused.
     pub(crate) paused: Option<Vec<Vec<u8>>>,
     /// The roster that the keeper here has told it of.
@@ -161,6 +163,7 @@ impl World {
             wire: 1,
             command: None,
             ended: None,
+            restarted: true,
             paused: None,
             told: 0,
             runs: 0,
@@ -209,7 +212,7 @@ impl World {
         let host = &mut self.hosts[at];
         // A node that starts ends the command that it left behind.
         (host.command, host.ended, host.paused) = (None, None, None);
-        host.told = 0;
+        (host.told, host.restarted) = (0, true);
         let setup = Setup {
             settings: host.settings.clone(),
             credentials: match &host.identities {
@@ -486,9 +489,12 @@ impl World {
             self.together += 1;
         }
         // A node that was killed runs its command again under the same number.
+        let again = std::mem::take(&mut self.hosts[at].restarted);
         let last = self.fences.insert(grant.token, (grant.fence, at));
         assert!(
-            last.is_none_or(|(fence, by)| fence < grant.fence || (fence, by) == (grant.fence, at)),
+            last.is_none_or(
+                |(fence, by)| fence < grant.fence || again && (fence, by) == (grant.fence, at)
+            ),
             "seed {}: n{at} begins under {grant:?} after {last:?}, at {:?}",
             self.seed,
             self.now
