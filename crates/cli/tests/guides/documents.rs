@@ -218,6 +218,7 @@ fn every_promise_names_a_test() {
     for folder in [
         "crates/service",
         "crates/node/tests",
+        "crates/stage/tests",
         "crates/cli/tests",
         "crates/check/tests",
     ] {
@@ -225,32 +226,112 @@ fn every_promise_names_a_test() {
             sources += &std::fs::read_to_string(file).expect("a source");
         }
     }
-    let table = text
-        .split("\n## ")
-        .find(|part| part.starts_with("Promised"));
-    let rows = table
-        .expect("a table")
-        .lines()
-        .filter(|line| line.starts_with("| "));
-    let mut promises = 0;
-    for row in rows.skip(1) {
-        let tests = row
-            .trim_end_matches('|')
-            .rsplit('|')
-            .next()
-            .unwrap_or_default();
-        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
-        assert!(!names.is_empty(), "no test: {row}");
-        for name in names {
-            let test = format!("fn {name}(");
-            let found = sources.match_indices(&test).any(|(at, _)| {
-                let before = sources[..at].trim_end().trim_end_matches("async");
-                let before = before.trim_end();
-                before.ends_with("#[test]") || before.ends_with("#[tokio::test]")
-            });
-            assert!(found, "there is no test `{name}`");
-        }
-        promises += 1;
+    let claims = claims(&text);
+    let wrong: Vec<String> = claims
+        .iter()
+        .filter_map(|(_, claim)| untested(claim, &sources))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for section in [
+        "In words",
+        "Not promised",
+        "Files that cannot be relied on",
+        "Promised, test by test",
+        "Assumed",
+    ] {
+        let found = claims.iter().filter(|(of, _)| of == section).count();
+        assert!(found >= 5, "{found} in {section}");
     }
-    assert!(promises >= 10, "{promises}");
+}
+
+/// The counter-test: wherever there is no test, that is said.
+#[test]
+fn a_promise_without_a_test_is_found_out() {
+    let sources =
+        "#[test]\nfn it_holds() {}\n#[tokio::test]\nasync fn so_does_it() {}\nfn helper() {}";
+    let wrong = |text: &str| {
+        let claims = claims(&format!(
+            "# Title\n\nNot a promise.\n\n## In words\n\n{text}\n"
+        ));
+        assert!(!claims.is_empty(), "{text}");
+        let wrong = claims
+            .iter()
+            .filter_map(|(_, claim)| untested(claim, sources));
+        wrong.count()
+    };
+    for right in [
+        "* One. (`it_holds`)",
+        "* One,\n  in two lines. (`it_holds`,\n  `so_does_it`)",
+        "* One. (not\n  tested)",
+        "| promise | test |\n|---|---|\n| one | `so_does_it`; the other: not tested |",
+        "Promised:\n\n* One. (`it_holds`)\n\nAnd this. (`so_does_it`)",
+    ] {
+        assert_eq!(wrong(right), 0, "{right}");
+    }
+    for text in [
+        "* One.",
+        "* One. (`helper`)",
+        "* One. (`nowhere`; the other: not tested)",
+        "* One. (`it_holds`) But no test says this.",
+        "* One, see [there](there.md).",
+        "* One. (`it_holds`)\n* Two.",
+        "| promise | when | test |\n|---|---|---|\n| one | `it_holds` | |",
+        "Promised:\n\n* One. (`it_holds`)\n\nAnd this.",
+    ] {
+        assert_eq!(wrong(text), 1, "{text}");
+    }
+}
+
+/// What a page says under its headings: bullets, rows of tables, and paragraphs that do not end
+/// with a colon; each with its heading.
+fn claims(text: &str) -> Vec<(String, String)> {
+    let mut claims: Vec<(String, String)> = Vec::new();
+    let (mut section, mut open) = (String::new(), false);
+    let lines = text.lines().skip_while(|line| !line.starts_with("## "));
+    for line in lines {
+        if line.starts_with('#') {
+            line.trim_start_matches(['#', ' ']).clone_into(&mut section);
+            open = false;
+        } else if line.starts_with("|---") {
+            // What stands over it are names of columns.
+            claims.pop();
+        } else if line.trim().is_empty() {
+            open = false;
+        } else if open && !line.starts_with("* ") && !line.starts_with("| ") {
+            let (_, last) = claims.last_mut().expect("one is open");
+            *last = format!("{last} {}", line.trim());
+        } else {
+            claims.push((section.clone(), line.to_owned()));
+            open = true;
+        }
+    }
+    claims.retain(|(_, claim)| !claim.ends_with(':'));
+    claims
+}
+
+/// Why there is nothing behind what is said. Its tests are in the last cell of a row, or between
+/// the last brackets.
+fn untested(claim: &str, sources: &str) -> Option<String> {
+    let last = match claim.strip_prefix("| ") {
+        Some(row) => row.strip_suffix('|').and_then(|row| row.rsplit_once('|')),
+        None => claim
+            .strip_suffix(')')
+            .and_then(|text| text.rsplit_once('(')),
+    };
+    let tests = last.map_or("", |(_, tests)| tests);
+    let mut names = tests.split('`').skip(1).step_by(2).peekable();
+    if names.peek().is_none() && !tests.contains("not tested") {
+        return Some(format!("no test: {claim}"));
+    }
+    let missing = names.find(|name| !is_test(name, sources))?;
+    Some(format!("there is no test `{missing}`: {claim}"))
+}
+
+fn is_test(name: &str, sources: &str) -> bool {
+    let test = format!("fn {name}(");
+    sources.match_indices(&test).any(|(at, _)| {
+        let before = sources[..at].trim_end().trim_end_matches("async");
+        let before = before.trim_end();
+        before.ends_with("#[test]") || before.ends_with("#[tokio::test]")
+    })
 }
