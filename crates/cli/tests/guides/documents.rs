@@ -4,6 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use headway_testkit::tools;
+
+use crate::text::{Block, blocks};
 use crate::{check_pictures, root, workplace};
 
 /// Documents whose commands are run, or at least known. The README, the tutorial, the guides
@@ -334,4 +337,58 @@ fn is_test(name: &str, sources: &str) -> bool {
         let before = before.trim_end();
         before.ends_with("#[test]") || before.ends_with("#[tokio::test]")
     })
+}
+
+/// A database, one write after the other: what each has changed.
+const DATABASE: &str = "
+import sqlite3, sys
+once, write = sys.argv[1:]
+database = sqlite3.connect(':memory:', isolation_level=None)
+database.executescript(once + 'CREATE TABLE settings (name TEXT, value TEXT)')
+database.execute(\"INSERT INTO settings VALUES ('colour', 'none')\")
+for token, fence in [(0, 41), (0, 1 << 51), (0, 45), (0, 1 << 51), (1, 12)]:
+    values = dict(token=token, fence=fence, name='colour', value='new')
+    for statement in write.split(';')[:-1]:
+        done = database.execute(statement, values)
+        if statement.strip().startswith('UPDATE'):
+            print(done.rowcount, end=' ')
+";
+
+/// The fencing guide's SQL writes under the latest permit of each token, again if that comes again,
+/// and not under an older one.
+#[test]
+fn a_database_refuses_an_older_permit() {
+    let test = "a_database_refuses_an_older_permit";
+    let python = match tools::program(&["python3"], "python3") {
+        Ok(python) => python,
+        Err(why) => return tools::skip(test, &why),
+    };
+    let guide = root().join("docs/operators/fencing.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let sql = |block| match block {
+        Block::Text(kind, lines) if kind == "sql" => Some(lines.join("\n") + "\n"),
+        _ => None,
+    };
+    let sql: Vec<String> = blocks(&guide).into_iter().filter_map(sql).collect();
+    let [once, write] = &sql[..] else {
+        panic!("{sql:?}");
+    };
+    let run = |write: &str| {
+        let mut command = Command::new(&python);
+        let output = command.args(["-c", DATABASE, once, write]).output();
+        let output = output.expect("it runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{told}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    assert_eq!(run(write), "1 1 0 1 1");
+    // The counter-test: without one of its conditions it lets the older one in.
+    for condition in [
+        " WHERE seen.fence <= excluded.fence",
+        "AND EXISTS (SELECT 1 FROM seen WHERE token = :token AND fence = :fence)",
+    ] {
+        let without = write.replace(condition, "");
+        assert_ne!(&without, write, "{condition}");
+        assert_eq!(run(&without), "1 1 1 1 1", "{condition}");
+    }
 }
