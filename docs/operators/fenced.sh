@@ -4,12 +4,15 @@
 set -eu
 seen=$1.$HEADWAY_TOKEN
 shift
-exec 9>> "$seen"
+exec 9>> "$seen.lock"
 flock 9
-last=$(cat "$seen")
-if [ "$HEADWAY_FENCE" -lt "${last:-0}" ]; then
+last=0
+if [ -e "$seen" ]; then last=$(cat "$seen"); fi
+if [ "$HEADWAY_FENCE" -lt "$last" ]; then
     echo "refused: $HEADWAY_FENCE is older than $last" >&2
     exit 1
 fi
-echo "$HEADWAY_FENCE" > "$seen"
+# In one step: a crash leaves the old number or the new one, and never none.
+echo "$HEADWAY_FENCE" > "$seen.new"
+mv "$seen.new" "$seen"
 "$@"

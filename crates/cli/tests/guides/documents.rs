@@ -4,6 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use headway_testkit::tools;
+
+use crate::text::{Block, blocks};
 use crate::{check_pictures, root, workplace};
 
 /// Documents whose commands are run, or at least known. The README, the tutorial, the guides
@@ -218,6 +221,7 @@ fn every_promise_names_a_test() {
     for folder in [
         "crates/service",
         "crates/node/tests",
+        "crates/stage/tests",
         "crates/cli/tests",
         "crates/check/tests",
     ] {
@@ -225,32 +229,166 @@ fn every_promise_names_a_test() {
             sources += &std::fs::read_to_string(file).expect("a source");
         }
     }
-    let table = text
-        .split("\n## ")
-        .find(|part| part.starts_with("Promised"));
-    let rows = table
-        .expect("a table")
-        .lines()
-        .filter(|line| line.starts_with("| "));
-    let mut promises = 0;
-    for row in rows.skip(1) {
-        let tests = row
-            .trim_end_matches('|')
-            .rsplit('|')
-            .next()
-            .unwrap_or_default();
-        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
-        assert!(!names.is_empty(), "no test: {row}");
-        for name in names {
-            let test = format!("fn {name}(");
-            let found = sources.match_indices(&test).any(|(at, _)| {
-                let before = sources[..at].trim_end().trim_end_matches("async");
-                let before = before.trim_end();
-                before.ends_with("#[test]") || before.ends_with("#[tokio::test]")
-            });
-            assert!(found, "there is no test `{name}`");
-        }
-        promises += 1;
+    let claims = claims(&text);
+    let wrong: Vec<String> = claims
+        .iter()
+        .filter_map(|(_, claim)| untested(claim, &sources))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for section in [
+        "In words",
+        "Not promised",
+        "Files that cannot be relied on",
+        "Promised, test by test",
+        "Assumed",
+    ] {
+        let found = claims.iter().filter(|(of, _)| of == section).count();
+        assert!(found >= 5, "{found} in {section}");
     }
-    assert!(promises >= 10, "{promises}");
+}
+
+/// The counter-test: wherever there is no test, that is said.
+#[test]
+fn a_promise_without_a_test_is_found_out() {
+    let sources =
+        "#[test]\nfn it_holds() {}\n#[tokio::test]\nasync fn so_does_it() {}\nfn helper() {}";
+    let wrong = |text: &str| {
+        let claims = claims(&format!(
+            "# Title\n\nNot a promise.\n\n## In words\n\n{text}\n"
+        ));
+        assert!(!claims.is_empty(), "{text}");
+        let wrong = claims
+            .iter()
+            .filter_map(|(_, claim)| untested(claim, sources));
+        wrong.count()
+    };
+    for right in [
+        "* One. (`it_holds`)",
+        "* One,\n  in two lines. (`it_holds`,\n  `so_does_it`)",
+        "* One. (not\n  tested)",
+        "| promise | test |\n|---|---|\n| one | `so_does_it`; the other: not tested |",
+        "Promised:\n\n* One. (`it_holds`)\n\nAnd this. (`so_does_it`)",
+    ] {
+        assert_eq!(wrong(right), 0, "{right}");
+    }
+    for text in [
+        "* One.",
+        "* One. (`helper`)",
+        "* One. (`nowhere`; the other: not tested)",
+        "* One. (`it_holds`) But no test says this.",
+        "* One, see [there](there.md).",
+        "* One. (`it_holds`)\n* Two.",
+        "| promise | when | test |\n|---|---|---|\n| one | `it_holds` | |",
+        "Promised:\n\n* One. (`it_holds`)\n\nAnd this.",
+    ] {
+        assert_eq!(wrong(text), 1, "{text}");
+    }
+}
+
+/// What a page says under its headings: bullets, rows of tables, and paragraphs that do not end
+/// with a colon; each with its heading.
+fn claims(text: &str) -> Vec<(String, String)> {
+    let mut claims: Vec<(String, String)> = Vec::new();
+    let (mut section, mut open) = (String::new(), false);
+    let lines = text.lines().skip_while(|line| !line.starts_with("## "));
+    for line in lines {
+        if line.starts_with('#') {
+            line.trim_start_matches(['#', ' ']).clone_into(&mut section);
+            open = false;
+        } else if line.starts_with("|---") {
+            // What stands over it are names of columns.
+            claims.pop();
+        } else if line.trim().is_empty() {
+            open = false;
+        } else if open && !line.starts_with("* ") && !line.starts_with("| ") {
+            let (_, last) = claims.last_mut().expect("one is open");
+            *last = format!("{last} {}", line.trim());
+        } else {
+            claims.push((section.clone(), line.to_owned()));
+            open = true;
+        }
+    }
+    claims.retain(|(_, claim)| !claim.ends_with(':'));
+    claims
+}
+
+/// Why there is nothing behind what is said. Its tests are in the last cell of a row, or between
+/// the last brackets.
+fn untested(claim: &str, sources: &str) -> Option<String> {
+    let last = match claim.strip_prefix("| ") {
+        Some(row) => row.strip_suffix('|').and_then(|row| row.rsplit_once('|')),
+        None => claim
+            .strip_suffix(')')
+            .and_then(|text| text.rsplit_once('(')),
+    };
+    let tests = last.map_or("", |(_, tests)| tests);
+    let mut names = tests.split('`').skip(1).step_by(2).peekable();
+    if names.peek().is_none() && !tests.contains("not tested") {
+        return Some(format!("no test: {claim}"));
+    }
+    let missing = names.find(|name| !is_test(name, sources))?;
+    Some(format!("there is no test `{missing}`: {claim}"))
+}
+
+fn is_test(name: &str, sources: &str) -> bool {
+    let test = format!("fn {name}(");
+    sources.match_indices(&test).any(|(at, _)| {
+        let before = sources[..at].trim_end().trim_end_matches("async");
+        let before = before.trim_end();
+        before.ends_with("#[test]") || before.ends_with("#[tokio::test]")
+    })
+}
+
+/// A database, one write after the other: what each has changed.
+const DATABASE: &str = "
+import sqlite3, sys
+once, write = sys.argv[1:]
+database = sqlite3.connect(':memory:', isolation_level=None)
+database.executescript(once + 'CREATE TABLE settings (name TEXT, value TEXT)')
+database.execute(\"INSERT INTO settings VALUES ('colour', 'none')\")
+for token, fence in [(0, 41), (0, 1 << 51), (0, 45), (0, 1 << 51), (1, 12)]:
+    values = dict(token=token, fence=fence, name='colour', value='new')
+    for statement in write.split(';')[:-1]:
+        done = database.execute(statement, values)
+        if statement.strip().startswith('UPDATE'):
+            print(done.rowcount, end=' ')
+";
+
+/// The fencing guide's SQL writes under the latest permit of each token, again if that comes again,
+/// and not under an older one.
+#[test]
+fn a_database_refuses_an_older_permit() {
+    let test = "a_database_refuses_an_older_permit";
+    let python = match tools::program(&["python3"], "python3") {
+        Ok(python) => python,
+        Err(why) => return tools::skip(test, &why),
+    };
+    let guide = root().join("docs/operators/fencing.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let sql = |block| match block {
+        Block::Text(kind, lines) if kind == "sql" => Some(lines.join("\n") + "\n"),
+        _ => None,
+    };
+    let sql: Vec<String> = blocks(&guide).into_iter().filter_map(sql).collect();
+    let [once, write] = &sql[..] else {
+        panic!("{sql:?}");
+    };
+    let run = |write: &str| {
+        let mut command = Command::new(&python);
+        let output = command.args(["-c", DATABASE, once, write]).output();
+        let output = output.expect("it runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{told}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    assert_eq!(run(write), "1 1 0 1 1");
+    // The counter-test: without one of its conditions it lets the older one in.
+    for condition in [
+        " WHERE seen.fence <= excluded.fence",
+        "AND EXISTS (SELECT 1 FROM seen WHERE token = :token AND fence = :fence)",
+    ] {
+        let without = write.replace(condition, "");
+        assert_ne!(&without, write, "{condition}");
+        assert_eq!(run(&without), "1 1 1 1 1", "{condition}");
+    }
 }
