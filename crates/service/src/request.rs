@@ -242,7 +242,10 @@ pub enum Refusal {
     )]
     Unreachable(String, String),
     /// A change that its owner has to sign.
-    #[error("not signed with the key that is to be replaced, or that the roster names")]
+    #[error(
+        "not signed with the key that is to be replaced, or that the roster names: an operator gives \
+         the file with that one as --operator"
+    )]
     NotSigned,
     /// No operator's word counts.
     #[error(

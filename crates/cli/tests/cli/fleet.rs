@@ -60,6 +60,46 @@ impl Ring {
         ring
     }
 
+    /// So many nodes with keys of their own, and an operator whose key is in `operator.key`.
+    pub(crate) fn with_keys(test: u8, nodes: usize) -> Ring {
+        let folder = tempfile::tempdir().unwrap();
+        let net = format!("127.{}.{test}", 1 + std::process::id() % 250);
+        let key = |file: &str| {
+            let ran = headway_in(folder.path(), &format!("node identity {file}"));
+            assert_eq!(ran.code, 0, "{}", ran.err);
+            ran.out.trim().to_owned()
+        };
+        let operator = key("--operator operator.key");
+        let member = |at: usize| {
+            let (key, place) = (key(&format!("{at}.identity")), at + 1);
+            format!(
+                "[[ring.members]]\nname = \"n{at}\"\naddress = \"{net}.{place}:7400\"\n\
+                 key = \"{key}\"\n"
+            )
+        };
+        let members: String = (0..nodes).map(member).collect();
+        for at in 0..nodes {
+            let text = format!(
+                "[node]\nname = \"n{at}\"\nlisten = \"{net}.{0}:7400\"\nstate_dir = \"{at}\"\n\
+                 identity_file = \"{at}.identity\"\n\
+                 [timing]\ntick = \"2ms\"\nrefresh = \"20ms\"\ndwell_most = \"1s\"\n\
+                 grace = \"500ms\"\n[api]\nsocket = \"{at}.sock\"\n\
+                 [ring]\nname = \"test\"\noperator_key = \"{operator}\"\n{members}",
+                at + 1
+            );
+            std::fs::write(folder.path().join(format!("{at}.toml")), text).unwrap();
+        }
+        let mut ring = Ring {
+            folder,
+            nodes: (0..nodes).map(|_| None).collect(),
+        };
+        for at in 0..nodes {
+            ring.start_node(at);
+        }
+        ring.until("node status --socket 0.sock", 0, "settled");
+        ring
+    }
+
     /// Starts one more, which asks the first for the roster.
     pub(crate) fn start_another(&mut self) {
         let at = self.nodes.len();

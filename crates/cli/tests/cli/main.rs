@@ -10,6 +10,7 @@ mod interrupt;
 mod messages;
 mod mistakes;
 mod node;
+mod operator;
 mod packaging;
 mod petri;
 mod plan;

@@ -295,9 +295,9 @@ fn the_worked_example_loses_nothing_with_headway() {
     assert_eq!(text.lines().count(), 6, "{text}");
 }
 
-#[test]
-fn the_unit_works_under_a_real_systemd() {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/try-unit");
+/// A script of `packaging` that tries something, and prints so many lines that begin with `ok`.
+fn tried(test: &str, script: &str, fine: usize) {
+    let script = format!("{}/../../packaging/{script}", env!("CARGO_MANIFEST_DIR"));
     let output = Command::new("bash")
         .arg(script)
         .arg(path())
@@ -306,13 +306,22 @@ fn the_unit_works_under_a_real_systemd() {
     let text = String::from_utf8_lossy(&output.stdout);
     if output.status.code() == Some(77) {
         let why = text.lines().last().unwrap_or_default();
-        let why = why.trim_start_matches("skipped: ");
-        return tools::skip("the_unit_works_under_a_real_systemd", why);
+        return tools::skip(test, why.trim_start_matches("skipped: "));
     }
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{told}");
-    let fine = text.lines().filter(|line| line.starts_with("ok: "));
-    assert_eq!(fine.count(), 7, "{text}");
+    let lines = text.lines().filter(|line| line.starts_with("ok: "));
+    assert_eq!(lines.count(), fine, "{text}");
+}
+
+#[test]
+fn the_unit_works_under_a_real_systemd() {
+    tried("the_unit_works_under_a_real_systemd", "try-unit", 7);
+}
+
+#[test]
+fn a_real_polkitd_allows_what_the_rule_lists() {
+    tried("a_real_polkitd_allows_what_the_rule_lists", "try-rules", 2);
 }
 
 /// The rule for polkit, in another JavaScript: it allows what it lists, and nothing else.
@@ -337,7 +346,10 @@ fn the_rule_for_polkit_allows_what_it_lists() {
         ask("headway", units, "sshd.service", "restart");
         ask("other", units, "nginx.service", "restart");
         ask("headway", "org.freedesktop.login1.reboot");
+        ask("headway", "org.freedesktop.login1.reboot-multiple-sessions");
+        ask("headway", "org.freedesktop.login1.reboot-ignore-inhibit");
         ask("headway", "org.freedesktop.policykit.exec");
+        ask("other", "org.freedesktop.login1.reboot");
     "#;
     let answers = |rule: &str| {
         let script = format!(
@@ -347,9 +359,10 @@ fn the_rule_for_polkit_allows_what_it_lists() {
         let output = Command::new(&node).args(["-e", &script]).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{told}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        let said = String::from_utf8_lossy(&output.stdout);
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(answers(&rule), "yes\nno\nno\nno\nno\nno\n");
+    assert_eq!(answers(&rule), "yes no no no no no no no no");
     let reboots = rule.replace("reboots = false", "reboots = true");
-    assert_eq!(answers(&reboots), "yes\nno\nno\nno\nyes\nno\n");
+    assert_eq!(answers(&reboots), "yes no no no yes yes no no no");
 }

@@ -70,8 +70,8 @@ pub struct NodeView {
 pub struct NodeStatus {
     /// Its name.
     pub name: String,
-    /// Its place on the ring.
-    pub index: u64,
+    /// Its place on the ring; none if it was removed, say.
+    pub index: Option<u64>,
     /// Places on the ring.
     pub members: u64,
     /// The ring's name.

@@ -86,11 +86,12 @@ impl Summary {
             for name in &status.silent {
                 silent.entry(name).or_default().insert(&status.name);
             }
+            let Some(index) = status.index else { continue };
             for holding in &status.holding {
                 let holder = HolderView {
                     token: holding.token,
                     name: status.name.clone(),
-                    index: status.index,
+                    index,
                     fencing: holding.fencing,
                     since_ms: holding.since_ms,
                 };
@@ -231,7 +232,7 @@ mod tests {
             };
             shown += 1;
             let other = NodeStatus {
-                index: 4,
+                index: Some(4),
                 holding: vec![crate::fleet::Holding {
                     token: 3,
                     ..crate::fleet::Holding::default()

@@ -169,6 +169,28 @@ fn a_node_that_talks_nonsense_is_marked() {
     assert_eq!(view["nodes"][0]["status"]["name"], "n");
 }
 
+/// It answers, and has no place on the ring.
+#[test]
+fn a_node_that_was_removed_is_outside_and_not_unreachable() {
+    let mut outside = status("d", 0, &json!([]));
+    for (key, value) in [
+        ("index", Value::Null),
+        ("settled", json!(false)),
+        ("phase", json!("outside")),
+        ("roster", json!(3)),
+    ] {
+        outside[key] = value;
+    }
+    let node = FakeNode::new(&outside);
+    let server = watching(&[&node], &[]);
+    let asked = until(&server, |view| view["nodes"][0]["error"] != "not asked yet");
+    let node = &asked["nodes"][0];
+    assert_eq!(node["error"], Value::Null);
+    assert_eq!(node["reachable"], true);
+    assert_eq!(node["status"]["phase"], "outside");
+    assert_eq!(node["status"]["index"], Value::Null);
+}
+
 /// Whoever only looks at a fleet changes nothing; with a socket, orders reach the node.
 #[cfg(unix)]
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::mem::discriminant;
 use std::time::Duration;
 
 use headway_node::{ConfigError, PlanError, Rejected, wire};
@@ -97,6 +98,16 @@ pub(crate) enum Alarm {
     NotKept(String),
 }
 
+impl Alarm {
+    /// A later word about the same thing.
+    fn renews(&self, old: &Alarm) -> bool {
+        match (old, self) {
+            (Alarm::Unproven(old, _), Alarm::Unproven(new, _)) => old == new,
+            _ => old == self,
+        }
+    }
+}
+
 /// The versions that a program speaks.
 struct Spoken(u8);
 
@@ -109,14 +120,24 @@ impl fmt::Display for Spoken {
     }
 }
 
+/// Alarms of one kind at most, so that whoever has a key, and speaks with a thousand names or of a
+/// thousand rosters, fills neither the log nor the place of other alarms.
+const MAX_OF_A_KIND: usize = 16;
+
 /// The alarms at present; each is logged when it is raised.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Alarms(Vec<Alarm>);
 
 impl Alarms {
-    /// Raises an alarm, unless it is raised already.
+    /// Raises an alarm, unless it is raised already, or so many like it are.
     pub(crate) fn raise(&mut self, alarm: Alarm) {
-        if !self.0.contains(&alarm) {
+        if let Some(old) = self.0.iter_mut().find(|old| alarm.renews(old)) {
+            *old = alarm;
+            return;
+        }
+        let kind = discriminant(&alarm);
+        let alike = self.0.iter().filter(|old| discriminant(*old) == kind);
+        if alike.count() < MAX_OF_A_KIND {
             tracing::error!(%alarm);
             self.0.push(alarm);
         }
@@ -202,5 +223,43 @@ impl Rejections {
             tracing::warn!(reason = reason.name(), count, total, "datagrams rejected");
             self.logged.insert(reason.name(), now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(alarms: &Alarms) -> usize {
+        alarms.texts().count()
+    }
+
+    #[test]
+    fn a_thousand_names_are_a_few_alarms_and_leave_room_for_others() {
+        let other = |number: u32| Alarm::OtherMembers(format!("x{number}"));
+        let mut alarms = Alarms::default();
+        for number in 0..1_000 {
+            alarms.set(true, other(number));
+        }
+        assert_eq!(count(&alarms), MAX_OF_A_KIND);
+        alarms.raise(Alarm::Silent("b".into()));
+        alarms.raise(Alarm::Silent("b".into()));
+        assert_eq!(count(&alarms), MAX_OF_A_KIND + 1);
+        // When one is over, another has its place.
+        alarms.set(false, other(3));
+        alarms.set(true, other(999));
+        assert!(alarms.0.contains(&other(999)) && !alarms.0.contains(&other(3)));
+        assert_eq!(count(&alarms), MAX_OF_A_KIND + 1);
+    }
+
+    #[test]
+    fn a_member_that_offers_a_thousand_rosters_is_one_alarm() {
+        let mut alarms = Alarms::default();
+        for version in 0..1_000 {
+            alarms.raise(Alarm::Unproven("e".into(), version));
+        }
+        alarms.raise(Alarm::Unproven("d".into(), 7));
+        let unproven = |name: &str, version| Alarm::Unproven(name.into(), version);
+        assert_eq!(alarms.0, [unproven("e", 999), unproven("d", 7)]);
     }
 }

@@ -228,3 +228,6 @@ fn check_token(headers: &HeaderMap, token: Option<&str>) -> Checked<()> {
     }
     refuse("this node wants its token: send Authorization: Bearer TOKEN (api.token_file)")
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,8 @@ use super::{Effect, Holder, Permit, Permits, Program, Turn, Waiting};
 use crate::request::{PermitView, Refusal, RequestId, Ticket};
 use crate::telemetry::Outcome;
 
-/// How many wait at most, so that whoever asks for more does not hold up the ring for long.
+/// How many wait at most, beside commands, so that whoever asks for more does not hold up the
+/// ring for long.
 const MAX_WAITING: usize = 64;
 
 impl Permits {
@@ -65,7 +66,8 @@ impl Permits {
             waiting.asked = now;
             return true;
         }
-        if self.waiting.len() >= MAX_WAITING {
+        // The node's own are two at most, and nobody from outside keeps them out.
+        if !holder.is_command() && self.waiting() >= MAX_WAITING {
             return false;
         }
         self.waiting.push_back(Waiting {

@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::request::{Given, Ticket};
+use crate::request::{Given, Refusal, RequestId, Ticket};
 
 const RULES: Rules = Rules {
     dwell_most: Duration::from_secs(100),
@@ -218,6 +218,43 @@ fn a_permit_that_is_not_collected_lapses_and_one_that_is_stays() {
     permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
     permits.handle_timeout(s(99));
     assert!(permits.of(&fleet("b")).is_some());
+}
+
+#[test]
+fn so_many_wait_and_the_next_is_refused_until_there_is_room() {
+    let mut permits = start(RULES, Ledger::default());
+    for id in 0..64 {
+        assert!(permits.ask(s(0), fleet(&id.to_string())), "{id}");
+    }
+    assert!(!permits.ask(s(1), fleet("late")));
+    permits.ask_for_program(s(1), 9, Ticket(5), s(10));
+    assert_eq!(effects(&mut permits), [Effect::Refused(9, Refusal::Full)]);
+    assert!(permits.ask(s(1), fleet("3")), "it waits already");
+    assert_eq!(permits.waiting(), 64);
+    permits.forget(&fleet("3"));
+    assert!(permits.ask(s(2), fleet("late")) && !permits.ask(s(2), fleet("3")));
+}
+
+/// Clients from outside must not keep a node from its own work.
+#[test]
+fn the_nodes_own_command_finds_room_however_many_wait() {
+    let mut permits = start(every_permit(), Ledger::default());
+    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    for id in 0..64 {
+        permits.ask(s(1), fleet(&id.to_string()));
+    }
+    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Succeeded, None);
+    assert!(waits(&permits, &Holder::Command));
+    permits.ask_for_step(s(3), Some(0));
+    assert!(waits(&permits, &Holder::Step));
+    let back = start(every_permit(), permits.ledger());
+    assert!(waits(&back, &Holder::Command) && back.waiting() == 64);
+    let asked = (0..65).map(|request| permits.ask_for_end(s(4), request));
+    let refused: Vec<RequestId> = (0..65)
+        .zip(asked)
+        .filter_map(|(request, refused)| refused.map(|_| request))
+        .collect();
+    assert_eq!(refused, [64], "those who wait for its end are so many, too");
 }
 
 #[test]

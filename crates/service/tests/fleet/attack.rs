@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::harness::Fleet;
-use crate::observer::closest;
+use crate::observer::{closest, fences_grow};
 
 pub(crate) fn rejected(fleet: &Fleet, at: usize, reason: &str) -> u64 {
     fleet.status(at)["rejected"][reason].as_u64().unwrap_or(0)
@@ -280,6 +280,50 @@ fn a_compromised_member_speaks_for_itself_only() {
     });
 }
 
+/// Somebody has the key that all share, and speaks with a thousand names: that is a few alarms, a
+/// few lines in the log, and no harm to the ring.
+#[test]
+fn a_flood_of_alarms_from_a_key_holder_is_bounded() {
+    const NAMES: u64 = 1_000;
+    let mut fleet = Fleet::new(48, &["a", "b", "c"], 1, 1)
+        .with_shared_key()
+        .with_observer(0.01);
+    fleet.start_all();
+    fleet.settle();
+    let key = headway_service::secret::key(&fleet.path("ring.key")).unwrap();
+    let wrong = Key::new(b"not the key of the ring").unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let say = |name: &str, mark: Mark, key: &Key| {
+        let bytes = control::write(control_ring(), &sender(name, mark), &Message::Offer, key);
+        socket.send_to(&bytes, fleet.address(0)).unwrap();
+    };
+    let refused = || rejected(&fleet, 0, "control_unauthenticated");
+    for number in 0..NAMES {
+        let mark = Mark {
+            version: 1,
+            digest: [7; 32],
+            size: 9,
+        };
+        say(&format!("x{number}"), mark, &key);
+        if number % 100 == 99 {
+            // What came before has been read.
+            let before = refused();
+            fleet.until("read", || {
+                say("x", mark, &wrong);
+                refused() > before
+            });
+        }
+    }
+    let said = "was configured with other members";
+    let alarms = fleet.status(0)["alarms"].as_array().unwrap().len();
+    let lines = fleet.log(0).matches(said).count();
+    assert!((1..=16).contains(&alarms), "{alarms} alarms");
+    assert!((1..=16).contains(&lines), "{lines} lines");
+    let before = fleet.observed().len();
+    fleet.until("work goes on", || fleet.observed().len() > before + 20);
+    assert_eq!(closest(&fleet.observed(), &fleet.names), None);
+}
+
 pub(crate) fn sender(name: &str, mark: Mark) -> Sender {
     Sender {
         name: name.into(),
@@ -305,7 +349,7 @@ pub(crate) fn control_ring() -> RingId {
 #[test]
 fn an_operators_word_counts_everywhere() {
     let names = ["a", "b", "c", "d", "e"];
-    let mut fleet = Fleet::new(45, &names, 1, 1);
+    let mut fleet = Fleet::new(45, &names, 1, 1).with_observer(0.01);
     let [first, other] = [1, 2].map(|number| Signer::new(&[number; 32]));
     fleet.ring += &format!("operator_key = \"{}\"\n", first.public());
     fleet.start_all();
@@ -319,9 +363,22 @@ fn an_operators_word_counts_everywhere() {
     };
     assert!(rotate(&other).unwrap_err().contains("not signed"));
     assert_eq!(rotate(&first).unwrap()["version"], 2);
+    let known = fleet.observed().len();
     fleet.until("all know", || {
         (0..5).all(|at| fleet.status(at)["roster"] == 2 && fleet.status(at)["settled"] == true)
     });
+    fleet.until("all work", || {
+        let seen = &fleet.observed()[known..];
+        names
+            .iter()
+            .all(|name| seen.iter().any(|seen| seen.node == *name))
+    });
+    assert!(
+        (0..5).all(|at| !fleet.log(at).contains("SIGTERM")),
+        "nobody was stopped for it"
+    );
+    assert_eq!(closest(&fleet.observed(), &fleet.names), None);
+    fences_grow(&fleet.observed());
     for at in [2, 3, 4] {
         fleet.kill(at);
     }

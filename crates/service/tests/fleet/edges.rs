@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -112,6 +112,9 @@ fn fences_never_fall() {
     assert!(before < after, "{before:?}, then {after:?}");
 }
 
+/// `dwell_most` and `grace` of the harness, `QUICK`.
+const LONGEST_PERMIT: Duration = Duration::from_millis(3_800);
+
 #[test]
 fn half_written_notes_are_an_alarm_and_a_command_that_still_runs_is_ended() {
     let mut fleet = Fleet::new(63, &["a", "b", "c"], 1, 1).with_observer(0.01);
@@ -130,11 +133,17 @@ fn half_written_notes_are_an_alarm_and_a_command_that_still_runs_is_ended() {
     let notes = fleet.path("state-a/notes");
     let whole = fs::read(&notes).expect("notes");
     fs::write(&notes, &whole[..whole.len() / 2]).expect("cut");
+    let (logged, restarted) = (fleet.log(0).len(), Instant::now());
     fleet.start(0);
     fleet.until("an alarm", || {
         alarmed(&fleet, 0, "the kept notes cannot be read")
     });
     assert!(!alive(process), "ended before the node took part");
+    fleet.until("a takes part", || {
+        fleet.log(0)[logged..].contains("takes its place on the ring")
+    });
+    let away = restarted.elapsed();
+    assert!(away >= LONGEST_PERMIT, "a permit of before may be in use");
     fleet.settle();
     fleet.until("a works again", || {
         of_a(&fleet) > Some((0, fence)) && of_a(&fleet).is_some_and(|(_, later)| later > fence)
@@ -158,12 +167,15 @@ fn a_state_that_was_put_back_is_noticed() {
     fleet.until("many more", || fleet.observed().len() > before + 40);
     fleet.kill(1);
     fs::write(&state, old).expect("put back");
+    let (logged, restarted) = (fleet.log(1).len(), Instant::now());
     fleet.start(1);
-    // If the clocks do not fit either, that is noticed first; both are fine.
+    let says = |what: &str| fleet.log(1)[logged..].contains(what);
     fleet.until("noticed", || {
-        let log = fleet.log(1);
-        log.contains("older than what the neighbours were told") || log.contains("not settled")
+        says("older than what the neighbours were told")
     });
+    fleet.until("b takes part", || says("takes its place on the ring"));
+    let away = restarted.elapsed();
+    assert!(away >= LONGEST_PERMIT, "a permit of before may be in use");
     fleet.settle();
     assert_eq!(closest(&fleet.observed(), &fleet.names), None);
 }

@@ -17,7 +17,7 @@ fn members_come_go_die_and_return_by_an_etcd() {
         Err(why) => return tools::skip("members_come_go_die_and_return_by_an_etcd", &why),
     };
     let names = ["a", "b", "c", "d"];
-    let mut fleet = Fleet::new(16, &names, 1, 1).with_observer(0.02);
+    let mut fleet = Fleet::new(26, &names, 1, 1).with_observer(0.02);
     fleet.ring += &format!("etcd = [\"{}\"]\n", server.url());
     fleet.more += BYPASS;
     fleet.timing = SHORT.into();

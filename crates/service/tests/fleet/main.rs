@@ -2,6 +2,7 @@
 
 mod api;
 mod attack;
+mod door;
 mod edges;
 mod etcd;
 mod harness;

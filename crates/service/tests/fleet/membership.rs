@@ -1,5 +1,8 @@
 //! Members come, go, die and return.
 
+use std::fs;
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::harness::Fleet;
@@ -98,6 +101,54 @@ fn a_dead_member_is_bypassed_by_a_majority_and_returns() {
         None,
         "one at a time, throughout"
     );
+}
+
+/// A node stops within a command and stays away. Its permit is kept for it, as if its machine
+/// were being rebooted, and nobody knows when it was granted: the others go on without it, and
+/// not before any permit of that time is over.
+fn left_out_after_a_stop(test: u8, leave_out: impl Fn(&Fleet)) -> Fleet {
+    const LONGEST_PERMIT: Duration = Duration::from_millis(3_500);
+    let names = ["a", "b", "c", "d", "e"];
+    let mut fleet = Fleet::new(test, &names, 1, 1).with_observer(0.02);
+    fleet.more += &BYPASS.replace("\"2s\"", "\"4s\"");
+    fleet.timing = SHORT.replace("dwell_most = \"1s\"", "dwell_most = \"3s\"");
+    fs::write(fleet.path("slow-c"), "1000").expect("written");
+    fleet.start_all();
+    let begun = |fleet: &Fleet, who: &str| {
+        let seen = fleet.observed();
+        let begun = seen.iter().filter(|seen| seen.begins && seen.node == who);
+        begun.count()
+    };
+    fleet.until("c works", || begun(&fleet, "c") == 1);
+    let (before, granted) = (fleet.observed().len(), Instant::now());
+    assert_eq!(fleet.stop(2), 0);
+    assert!(fleet.log(2).contains("SIGTERM to the command"));
+    leave_out(&fleet);
+    fleet.until("the others go on", || fleet.observed().len() > before);
+    let waited = granted.elapsed();
+    assert!(waited >= LONGEST_PERMIT, "after {waited:?}");
+    let rest = ["a", "b", "d", "e"];
+    fleet.until("all four", || {
+        rest.iter().all(|name| begun(&fleet, name) > 5)
+    });
+    assert_eq!(begun(&fleet, "c"), 1);
+    assert_eq!(closest(&fleet.observed(), &fleet.names), None);
+    fences_grow(&fleet.observed());
+    fleet
+}
+
+#[test]
+fn a_node_that_stops_within_a_command_is_bypassed_when_its_permit_is_over() {
+    let fleet = left_out_after_a_stop(27, |_| {});
+    assert_eq!(fleet.status(0)["bypassed"], json!(["c"]));
+}
+
+#[test]
+fn a_node_that_stops_within_a_command_and_is_removed_is_waited_for_until_its_permit_is_over() {
+    left_out_after_a_stop(28, |fleet| {
+        let removed = fleet.ask(0, "DELETE", "/v1/members/c", None);
+        assert_eq!(removed.unwrap()["version"], 2);
+    });
 }
 
 #[test]

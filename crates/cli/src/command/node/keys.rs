@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use headway_service::identity::{Identities, create_operator, read_operator};
+use headway_service::identity::{Identities, Signer, create_operator, read_operator};
 use headway_service::{client, operator};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub(super) fn identity(args: &IdentityArgs) -> Result<Answer, Failure> {
                 path.display()
             ));
         }
-        say(read_operator(path).map_err(Failure::new)?.public())?;
+        say(signer(path)?.public())?;
         return Ok(Answer::Yes);
     }
     let new = !args.file.exists();
@@ -64,8 +64,7 @@ pub(super) fn rotate(args: &RotateArgs) -> Result<Answer, Failure> {
         let answer = client::ask(socket, "POST", "/v1/rotate-key", None);
         return changed(answer, |_| "this node has another key".into());
     };
-    let [old, new] = [old, new].map(|path| read_operator(path).map_err(Failure::new));
-    let (old, new) = (old?, new?.public());
+    let (old, new) = (signer(old)?, signer(new)?.public());
     let roster = ask(socket, "GET", "/v1/roster", None)?;
     let signature = operator::sign_key(text(&roster["ring"]), new, &old);
     let body = json!({ "key": new, "signature": signature });
@@ -73,9 +72,14 @@ pub(super) fn rotate(args: &RotateArgs) -> Result<Answer, Failure> {
     changed(answer, |_| "the operator has another key".into())
 }
 
+fn signer(file: &Path) -> Result<Signer, Failure> {
+    let help = "`headway node identity --operator FILE` makes an operator's key";
+    read_operator(file).map_err(|error| Failure::new(error).help(help))
+}
+
 /// Has an operator sign the roster that begins a new log.
 pub(super) fn sign(socket: &Path, gone: &[String], file: &Path) -> Result<String, Failure> {
-    let signer = read_operator(file).map_err(Failure::new)?;
+    let signer = signer(file)?;
     let roster = ask(socket, "GET", "/v1/roster", None)?;
     let body = json!({ "gone": gone, "unsigned": true });
     let next = ask(socket, "POST", "/v1/recover", Some(&body))?;
