@@ -124,25 +124,30 @@ impl Permits {
         }
     }
 
-    /// The node has left its ring: permits in use last as long as they would have, and what
-    /// was in use before a restart is not granted again.
+    /// The node has left its ring: permits in use last as long as they would have. What was in
+    /// use before a restart is not granted again: nobody here knows how much of its time is over,
+    /// and the ring may have waited for its end already. Nothing more is said to its holder, and
+    /// this node says that it uses nothing only when what was said before is over.
     pub(crate) fn handle_left(&mut self, now: Duration) {
         self.changes += 1;
         self.unused.clear();
         for entry in std::mem::take(&mut self.remembered) {
-            // What ran before the restart was ended then.
-            if entry.holder.is_command() {
+            // What ran before the restart was ended then, and who was not told knows nothing.
+            let untold = entry.holder.is_fleetlock() && !entry.collected;
+            if entry.holder.is_command() || untold {
                 continue;
             }
             let (token, fence) = (entry.token, entry.fence);
+            let ends = now + self.rules.counted_on(&entry) + self.rules.grace;
             let permit = Permit {
                 grant: Grant { token, fence },
                 since: now,
-                deadline: now + self.rules.dwell_most,
+                deadline: now,
                 grace: self.rules.grace,
                 collected: entry.collected,
-                lease: (!entry.holder.is_fleetlock()).then(|| now + self.rules.lease),
-                ends: None,
+                lease: (!entry.holder.is_fleetlock()).then_some(ends),
+                length: entry.length,
+                ends: Some(ends),
                 stopped: false,
                 holder: entry.holder,
             };
@@ -281,6 +286,7 @@ impl Permits {
             holder: permit.holder.clone(),
             collected: permit.collected,
             stopped: permit.stopped,
+            length: permit.length,
         });
         Ledger {
             waiting: waiting

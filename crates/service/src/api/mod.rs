@@ -141,7 +141,7 @@ fn problem(status: StatusCode, message: impl Into<String>) -> Response {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
-            Refusal::NotAnswering => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::NotAnswering | Refusal::NotKnownYet => StatusCode::SERVICE_UNAVAILABLE,
             Refusal::Full => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Undecided(_) => StatusCode::GATEWAY_TIMEOUT,
             Refusal::NoPermit | Refusal::NoRoster => StatusCode::NOT_FOUND,
