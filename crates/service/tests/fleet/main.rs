@@ -10,6 +10,7 @@ mod keys;
 mod membership;
 mod notify;
 mod observer;
+mod programs;
 mod ring;
 #[cfg(feature = "collector")]
 mod telemetry;
