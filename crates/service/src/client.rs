@@ -37,6 +37,12 @@ pub enum ClientError {
     /// The node says no.
     #[error("{0}")]
     Refused(String),
+    /// What is asked about is not there, or not any more.
+    #[error("{0}")]
+    Missing(String),
+    /// Too many ask already: later there may be room.
+    #[error("{0}")]
+    Full(String),
     /// The node cannot say whether it has been done, or will be.
     #[error("{0}")]
     Undecided(String),
@@ -96,12 +102,19 @@ async fn ask_for(
         return Ok(Value::Null);
     }
     let value: Value = serde_json::from_slice(&text).map_err(|_| ClientError::Strange)?;
-    match (status, value["error"].as_str()) {
-        (StatusCode::OK, _) => Ok(value),
-        (StatusCode::GATEWAY_TIMEOUT, Some(error)) => Err(ClientError::Undecided(error.to_owned())),
-        (_, Some(error)) => Err(ClientError::Refused(error.to_owned())),
-        (_, None) => Err(ClientError::Refused(value.to_string())),
-    }
+    let Some(error) = value["error"].as_str().filter(|_| status != StatusCode::OK) else {
+        return match status {
+            StatusCode::OK => Ok(value),
+            _ => Err(ClientError::Refused(value.to_string())),
+        };
+    };
+    let kind = match status {
+        StatusCode::NOT_FOUND => ClientError::Missing,
+        StatusCode::TOO_MANY_REQUESTS => ClientError::Full,
+        StatusCode::GATEWAY_TIMEOUT => ClientError::Undecided,
+        _ => ClientError::Refused,
+    };
+    Err(kind(error.to_owned()))
 }
 
 /// A name as one segment of a path: `a b` is `a%20b`.

@@ -13,7 +13,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::Command;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::config::Settings;
 use crate::permits::{CommandPermit, Grant};
@@ -97,7 +97,8 @@ pub(crate) async fn run(
             let (result, payload) = match now.hook.command.as_deref() {
                 Some([program, arguments @ ..]) => {
                     let command = permit.command(program, arguments, &now);
-                    permit.run(command, &now, &mut orders, &handle).await
+                    let ended = permit.run(command, &now, &mut orders, &handle).await;
+                    (ended.result, ended.payload)
                 }
                 _ => (Ok(()), None),
             };
@@ -118,15 +119,35 @@ pub(crate) async fn run(
     }
 }
 
+/// How a command ended.
+struct Ended {
+    /// An error says what went wrong.
+    result: Result<(), String>,
+    /// What the token carries from now on.
+    payload: Option<Vec<u8>>,
+    /// It was told to end, because its permit was over or its node stops, whatever it then did.
+    stopped: bool,
+}
+
+impl Ended {
+    /// It has not even begun.
+    fn failed(why: String) -> Ended {
+        Ended {
+            result: Err(why),
+            payload: None,
+            stopped: false,
+        }
+    }
+}
+
 impl CommandPermit {
-    /// How it ended, and what the token carries from now on. An error says what went wrong.
     async fn run(
         &self,
         mut command: Command,
         settings: &Settings,
         orders: &mut mpsc::UnboundedReceiver<Order>,
         handle: &Handle,
-    ) -> (Result<(), String>, Option<Vec<u8>>) {
+    ) -> Ended {
         let Grant { token, fence } = self.grant;
         let reply = reply_file(settings);
         let _ = std::fs::remove_file(&reply);
@@ -135,11 +156,11 @@ impl CommandPermit {
             Err(error) => {
                 let program = command.as_std().get_program();
                 tracing::error!(token, fence, ?program, %error, "the command cannot be run");
-                return (Err(format!("cannot be run: {error}")), None);
+                return Ended::failed(format!("cannot be run: {error}"));
             }
         };
         let Some(process) = child.id().and_then(|id| i32::try_from(id).ok()) else {
-            return (Err("has no process".into()), None);
+            return Ended::failed("has no process".into());
         };
         handle
             .insist(Request::CommandStarted {
@@ -149,7 +170,7 @@ impl CommandPermit {
         tracing::info!(token, fence, process, "the command runs");
         let out = tokio::spawn(log(child.stdout.take(), "stdout", token, fence));
         let err = tokio::spawn(log(child.stderr.take(), "stderr", token, fence));
-        let ended = self.supervise(process, self.grace, orders).await;
+        let (ended, stopped) = self.supervise(process, self.grace, orders).await;
         // Before the process is collected, so that the number is still its own.
         let _ = killpg(Pid::from_raw(process), Signal::SIGKILL);
         let _ = child.wait().await;
@@ -186,7 +207,11 @@ impl CommandPermit {
                 Err("ended strangely".into())
             }
         };
-        (result, new_payload(&reply, settings.ring.payload_bytes))
+        Ended {
+            result,
+            payload: new_payload(&reply, settings.ring.payload_bytes),
+            stopped,
+        }
     }
 
     fn command(&self, program: &str, arguments: &[String], settings: &Settings) -> Command {
@@ -218,24 +243,23 @@ impl CommandPermit {
         command
     }
 
-    /// Waits for the command to end, and makes it end when it has to.
+    /// Waits for the command to end, and makes it end when it has to: how it ended, and whether
+    /// it had to.
     async fn supervise(
         &self,
         process: i32,
         grace: Duration,
         orders: &mut mpsc::UnboundedReceiver<Order>,
-    ) -> Option<WaitStatus> {
+    ) -> (Option<WaitStatus>, bool) {
         let pid = Pid::from_raw(process);
-        // Looks at how it ended without collecting it.
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
-        let mut ended = tokio::task::spawn_blocking(move || waitid(Id::Pid(pid), flags).ok());
+        let mut ended = end_of(pid);
         // The protocol asks the permit back in time; this is in case it cannot.
         let mut stop_at = Instant::now() + self.time;
         let mut kill_at = None;
         loop {
             let next = kill_at.unwrap_or(stop_at);
             tokio::select! {
-                ended = &mut ended => return ended.ok().flatten(),
+                ended = &mut ended => return (ended.ok().flatten(), kill_at.is_some()),
                 order = orders.recv() => match order {
                     Some(Order::Stop(grant)) if grant == self.grant => {
                         stop_at = Instant::now();
@@ -257,12 +281,28 @@ impl CommandPermit {
                 Some(at) if now >= at => {
                     tracing::error!(token = self.grant.token, process, "SIGKILL to the command");
                     let _ = killpg(pid, Signal::SIGKILL);
-                    return ended.await.ok().flatten();
+                    return (ended.await.ok().flatten(), true);
                 }
                 _ => {}
             }
         }
     }
+}
+
+/// How a process ends, when it does; it is not collected. On a thread of its own: those that the
+/// runtime has for what blocks may all wait for a name to be resolved.
+fn end_of(pid: Pid) -> oneshot::Receiver<Option<WaitStatus>> {
+    let (tell, ended) = oneshot::channel();
+    let wait = move || {
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+        let _ = tell.send(waitid(Id::Pid(pid), flags).ok());
+    };
+    let thread = std::thread::Builder::new().name("command".into());
+    if let Err(error) = thread.spawn(wait) {
+        // Then nobody waits, and the command is ended.
+        tracing::error!(%error, "cannot wait for the command");
+    }
+    ended
 }
 
 fn new_payload(path: &std::path::Path, longest: u8) -> Option<Vec<u8>> {
@@ -304,3 +344,6 @@ async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: 
 fn reply_file(settings: &Settings) -> std::path::PathBuf {
     settings.node.state_dir.join("payload.out")
 }
+
+#[cfg(test)]
+mod tests;

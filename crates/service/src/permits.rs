@@ -64,7 +64,7 @@ pub(crate) struct Permits {
     /// Requests that wait for the end of a run: of which one, once that has begun.
     curious: Vec<(RequestId, Option<u64>)>,
     closed: bool,
-    /// The node stops, and its permits are given back.
+    /// The node stops, and its command's permit is given back.
     hand_on: bool,
     changes: u64,
     effects: VecDeque<Effect>,
@@ -124,25 +124,30 @@ impl Permits {
         }
     }
 
-    /// The node has left its ring: permits in use last as long as they would have, and what
-    /// was in use before a restart is not granted again.
+    /// The node has left its ring: permits in use last as long as they would have. What was in
+    /// use before a restart is not granted again: nobody here knows how much of its time is over,
+    /// and the ring may have waited for its end already. Nothing more is said to its holder, and
+    /// this node says that it uses nothing only when what was said before is over.
     pub(crate) fn handle_left(&mut self, now: Duration) {
         self.changes += 1;
         self.unused.clear();
         for entry in std::mem::take(&mut self.remembered) {
-            // What ran before the restart was ended then.
-            if entry.holder.is_command() {
+            // What ran before the restart was ended then, and who was not told knows nothing.
+            let untold = entry.holder.is_fleetlock() && !entry.collected;
+            if entry.holder.is_command() || untold {
                 continue;
             }
             let (token, fence) = (entry.token, entry.fence);
+            let ends = now + self.rules.counted_on(&entry) + self.rules.grace;
             let permit = Permit {
                 grant: Grant { token, fence },
                 since: now,
-                deadline: now + self.rules.dwell_most,
+                deadline: now,
                 grace: self.rules.grace,
                 collected: entry.collected,
-                lease: (!entry.holder.is_fleetlock()).then(|| now + self.rules.lease),
-                ends: None,
+                lease: (!entry.holder.is_fleetlock()).then_some(ends),
+                length: entry.length,
+                ends: Some(ends),
                 stopped: false,
                 holder: entry.holder,
             };
@@ -151,22 +156,21 @@ impl Permits {
     }
 
     /// The node stops: no new permits, and the command has to stop. Whoever has a permit keeps
-    /// it until the node is back: perhaps this is its reboot. With `hand_on` commands and
-    /// programs have to stop, and their permits are given back; not those of FleetLock clients.
+    /// it until the node is back: perhaps this is its reboot. With `hand_on` the command's permit
+    /// is given back; not those of programs and FleetLock clients, which nothing here can stop in
+    /// time.
     pub(crate) fn handle_stop(&mut self, now: Duration, hand_on: bool) {
         self.closed = true;
         self.hand_on = hand_on;
         let rules = self.rules.clone();
         self.keep_waiting(|waiting| rules.outlives(&waiting.holder));
-        if hand_on {
-            return self.recall(now);
+        let mut permits = self.using.values();
+        let command = permits.find(|permit| permit.holder.is_command());
+        match command.map(|permit| permit.grant) {
+            Some(grant) if hand_on => self.handle_withdrawn(now, grant),
+            Some(grant) => self.effects.push_back(Effect::StopCommand(grant)),
+            None => {}
         }
-        let command = self
-            .using
-            .values()
-            .find(|permit| permit.holder.is_command());
-        let stop = command.map(|permit| Effect::StopCommand(permit.grant));
-        self.effects.extend(stop);
     }
 
     /// How long a permit may take to end when it is asked back.
@@ -174,20 +178,9 @@ impl Permits {
         self.rules.grace
     }
 
-    /// A command runs, or, if all is to be handed on, somebody here uses a permit that has been
-    /// asked back.
-    pub(crate) fn stopping(&self) -> bool {
-        let asked_back = |permit: &Permit| !permit.holder.is_fleetlock();
-        self.run.is_some() || self.hand_on && self.permits().any(asked_back)
-    }
-
-    fn recall(&mut self, now: Duration) {
-        let permits = self.using.values();
-        let stoppable = permits.filter(|permit| !permit.holder.is_fleetlock());
-        let stoppable: Vec<Grant> = stoppable.map(|permit| permit.grant).collect();
-        for grant in stoppable {
-            self.handle_withdrawn(now, grant);
-        }
+    /// A command runs, and a node that stops waits for its end.
+    pub(crate) const fn stopping(&self) -> bool {
+        self.run.is_some()
     }
 
     /// The command runs as this process, started at that time.
@@ -293,6 +286,7 @@ impl Permits {
             holder: permit.holder.clone(),
             collected: permit.collected,
             stopped: permit.stopped,
+            length: permit.length,
         });
         Ledger {
             waiting: waiting

@@ -207,6 +207,11 @@ pub enum Refusal {
     /// No such permit.
     #[error("there is no such permit: it was given back, withdrawn or has lapsed")]
     NoPermit,
+    /// Perhaps there is no such permit any more.
+    #[error(
+        "this node was restarted, and asks its neighbours whether the permit still counts: ask again"
+    )]
+    NotKnownYet,
     /// The client's turn has not come.
     #[error("not your turn yet: asked for, ask again")]
     NotYet,

@@ -95,7 +95,7 @@ pub fn run_speaking(
         .max_blocking_threads(4)
         .build()
         .map_err(system("cannot start"))?;
-    runtime.block_on(run_on(
+    let ran = runtime.block_on(run_on(
         wire,
         settings,
         reread,
@@ -103,7 +103,10 @@ pub fn run_speaking(
         credentials,
         store,
         transport,
-    ))
+    ));
+    // Nobody waits for what a resolver still looks for.
+    runtime.shutdown_background();
+    ran
 }
 
 /// The key that all members share, or this node's own key pairs, which are made if there are

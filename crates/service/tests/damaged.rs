@@ -191,6 +191,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
                 holder: Holder::Command,
                 collected: true,
                 stopped: false,
+                length: None,
             }],
         },
         leaving: vec![("c".into(), "10.0.0.3:7400".into())],

@@ -287,9 +287,11 @@ fn failed(error: ClientError) -> Failure {
         ClientError::Unreachable { .. } => {
             Failure::new(error).help("is the node running, and is --socket its api.socket?")
         }
-        ClientError::Refused(_) | ClientError::Undecided(_) | ClientError::Strange => {
-            Failure::new(error)
-        }
+        ClientError::Refused(_)
+        | ClientError::Missing(_)
+        | ClientError::Full(_)
+        | ClientError::Undecided(_)
+        | ClientError::Strange => Failure::new(error),
     }
 }
 

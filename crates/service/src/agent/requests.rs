@@ -36,7 +36,8 @@ impl Agent {
             }
             Request::Extend { ticket, lease } => {
                 let lasts = self.permits.extend(now, ticket, lease);
-                lasts.map(Answer::Lasts).ok_or(Refusal::NoPermit)
+                let lasts = lasts.map(Answer::Lasts);
+                lasts.ok_or_else(|| self.permits.no_permit(ticket))
             }
             Request::Release { ticket, payload } => {
                 let released = self
@@ -48,7 +49,8 @@ impl Agent {
             }
             Request::Look { ticket } => {
                 let view = self.permits.view(now, ticket);
-                view.map(Answer::View).ok_or(Refusal::NoPermit)
+                let view = view.map(Answer::View);
+                view.ok_or_else(|| self.permits.no_permit(ticket))
             }
             Request::AskCommand { wait } if running && self.settings.hook.command.is_some() => {
                 if wait {

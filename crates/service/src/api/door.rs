@@ -34,6 +34,10 @@ use super::{App, MAX_BODY_BYTES, fleetlock, permits, problem};
 /// Connections at a time, of each kind.
 const MAX_CONNECTIONS: usize = 64;
 
+/// How many of all of them wait for a permit: whoever has one finds room to extend it and to give
+/// it back.
+pub(super) const MAX_WAITING: usize = MAX_CONNECTIONS * 3 / 4;
+
 /// How long a request may take to arrive, and, unless its caller has shown who it is, the
 /// whole exchange.
 const MAX_TIME: Duration = Duration::from_secs(10);

@@ -24,7 +24,7 @@ use axum::routing::{any, delete, get, patch, post};
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::agent::Status;
 use crate::config::Settings;
@@ -57,6 +57,8 @@ pub(crate) struct App {
     token: Option<String>,
     /// Gives numbers that nobody can guess.
     random: fn() -> u64,
+    /// Places for requests that wait for a permit.
+    waiting: Semaphore,
 }
 
 type Shared = State<Arc<App>>;
@@ -74,7 +76,13 @@ impl App {
             settings,
             token,
             random,
+            waiting: Semaphore::new(door::MAX_WAITING),
         })
+    }
+
+    /// Room for a request that waits for a permit, for as long as it is kept.
+    fn place(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        self.waiting.try_acquire().map_err(|_| Refusal::Full)
     }
 
     fn ticket(&self) -> Ticket {
@@ -141,7 +149,7 @@ fn problem(status: StatusCode, message: impl Into<String>) -> Response {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
-            Refusal::NotAnswering => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::NotAnswering | Refusal::NotKnownYet => StatusCode::SERVICE_UNAVAILABLE,
             Refusal::Full => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Undecided(_) => StatusCode::GATEWAY_TIMEOUT,
             Refusal::NoPermit | Refusal::NoRoster => StatusCode::NOT_FOUND,
@@ -210,6 +218,7 @@ async fn ask_command(
     Said(Query(Run { wait_ms })): Said<Query<Run>>,
 ) -> Result<Response, Refusal> {
     let wait = Duration::from_millis(wait_ms).min(permits::MAX_WAIT);
+    let _place = (wait_ms > 0).then(|| app.place()).transpose()?;
     let request = Request::AskCommand { wait: wait_ms > 0 };
     let answer = app.handle.ask(request, wait.max(PATIENCE)).await?;
     let none = || StatusCode::NO_CONTENT.into_response();

@@ -49,6 +49,7 @@ pub(super) async fn acquire(
     State(app): Shared,
     Body(wanted): Body<Wanted>,
 ) -> Result<Response, Refusal> {
+    let _place = app.place()?;
     let ticket = app.ticket();
     let lease = wanted.lease(&app);
     let mut waiting = Waiting {

@@ -23,8 +23,11 @@ use super::{ClientError, ask_for};
 /// The longest that a node lets a request wait.
 const MAX_WAIT: Duration = Duration::from_secs(3600);
 
-/// How often a permit is extended at most.
+/// How often a permit is asked for, or extended, at most.
 const MIN_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long after too many waited already a permit is asked for again.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +98,7 @@ pub fn run(
         let Some(permit) = permit else {
             return Ok(Ran::NoPermit);
         };
-        let until = Instant::now() + Duration::from_millis(permit.most_ms);
+        let given = Instant::now();
         let mut command = Command::new(program);
         command.args(arguments);
         let own_group = !io::stdin().is_terminal();
@@ -103,7 +106,8 @@ pub fn run(
         let ended = match started {
             Ok(child) => {
                 let command = Supervised::new(child, own_group);
-                let ended = command.supervise(socket, &permit, until, &mut signals, tell);
+                let over = permit.keep(socket, given);
+                let ended = command.supervise(over, &mut signals, tell);
                 ended.await.map_err(failed)
             }
             Err(error) => Err(failed(error)),
@@ -156,10 +160,17 @@ async fn acquire(socket: &Path, within: Option<Duration>) -> Result<Option<Permi
         let left = ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         let wait = left.unwrap_or(MAX_WAIT).min(MAX_WAIT);
         let body = json!({ "wait_ms": wait.as_millis() as u64 });
-        let given = ask_for(socket, "POST", "/v1/permits", Some(&body), wait).await?;
-        if !given.is_null() {
-            let permit = serde_json::from_value(given);
-            return permit.map(Some).map_err(|_| ClientError::Strange);
+        match ask_for(socket, "POST", "/v1/permits", Some(&body), wait).await {
+            Ok(given) if given.is_null() => {}
+            Ok(given) => {
+                let permit = serde_json::from_value(given);
+                return permit.map(Some).map_err(|_| ClientError::Strange);
+            }
+            // Others are served meanwhile.
+            Err(ClientError::Full(_)) => {
+                tokio::time::sleep(ASK_AGAIN.min(wait.max(MIN_PAUSE))).await;
+            }
+            Err(error) => return Err(error),
         }
         if ends.is_some_and(|ends| Instant::now() >= ends) {
             return Ok(None);
@@ -184,6 +195,64 @@ impl Permit {
             .env("HEADWAY_SECONDS", most.as_secs().to_string())
             .spawn()
     }
+
+    /// Extends the permit, which came at `given`, until it is over or will be soon: how long the
+    /// command may take to end then.
+    ///
+    /// A node that has heard nothing for a whole lease gives the permit to somebody else at once.
+    /// One that does not run keeps it, and the lease begins anew when it is back.
+    async fn keep(&self, socket: &Path, given: Instant) -> Duration {
+        let lease = Duration::from_millis(self.lease_ms);
+        let grace = Duration::from_millis(self.grace_ms);
+        let until = given + Duration::from_millis(self.most_ms);
+        let pause = (lease / 3).max(MIN_PAUSE);
+        let short = grace.min(lease / 3);
+        let (mut heard, mut next) = (given, given + pause);
+        loop {
+            let lapses = heard + lease - short;
+            let asked = async {
+                tokio::time::sleep_until(next.into()).await;
+                let asked = Instant::now();
+                let extended = tokio::time::timeout(pause, self.extend(socket)).await;
+                (asked, extended.unwrap_or(Extended::Unknown))
+            };
+            match tokio::time::timeout_at(until.min(lapses).into(), asked).await {
+                Err(_) if until <= lapses => return grace,
+                Err(_) => return short,
+                Ok((_, Extended::No)) => return grace,
+                Ok((asked, Extended::Yes)) => (heard, next) = (asked, asked + pause),
+                Ok((_, Extended::Unknown)) => next = Instant::now() + (pause / 4).max(MIN_PAUSE),
+            }
+        }
+    }
+
+    async fn extend(&self, socket: &Path) -> Extended {
+        let path = format!("/v1/permits/{}/extend", self.permit);
+        let body = json!({ "lease_ms": self.lease_ms });
+        match ask_for(socket, "POST", &path, Some(&body), Duration::ZERO).await {
+            Ok(_) => Extended::Yes,
+            Err(ClientError::Missing(_)) => Extended::No,
+            Err(ClientError::Unreachable { error, .. }) if runs_not(&*error) => Extended::Yes,
+            Err(_) => Extended::Unknown,
+        }
+    }
+}
+
+/// What is known of a permit after it was to be extended.
+enum Extended {
+    /// It lasts for a whole lease from then on.
+    Yes,
+    /// It is over.
+    No,
+    /// The node will know.
+    Unknown,
+}
+
+/// Whether nobody is at a socket: what serves it is not slow, it does not run.
+fn runs_not(error: &(dyn std::error::Error + 'static)) -> bool {
+    use io::ErrorKind::{ConnectionRefused, NotFound};
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| matches!(error.kind(), ConnectionRefused | NotFound))
 }
 
 /// A command that runs.
@@ -211,25 +280,26 @@ impl Supervised {
         };
     }
 
-    /// Waits for the end, keeps the permit, passes signals on, and ends the command when its
-    /// permit is over. The exit code.
+    /// Waits for the end, passes signals on, and ends the command when its permit is `over`, which
+    /// says how long it may take. The exit code.
     async fn supervise(
         mut self,
-        socket: &Path,
-        permit: &Permit,
-        until: Instant,
+        over: impl Future<Output = Duration>,
         signals: &mut mpsc::UnboundedReceiver<Signal>,
         tell: &dyn Fn(&str),
     ) -> io::Result<u8> {
-        let path = format!("/v1/permits/{}/extend", permit.permit);
-        let pause = Duration::from_millis(permit.lease_ms / 3).max(MIN_PAUSE);
         // Looks at how it ended without collecting it, so that its number is still its own.
         let (pid, flags) = (self.pid, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
         let mut ended = tokio::task::spawn_blocking(move || waitid(Id::Pid(pid), flags));
-        let mut extend_at = Instant::now() + pause;
-        let mut kill_at = None;
+        tokio::pin!(over);
+        let mut kill_at: Option<Instant> = None;
         loop {
-            let next = kill_at.unwrap_or_else(|| until.min(extend_at));
+            let killed = async move {
+                match kill_at {
+                    Some(at) => tokio::time::sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = &mut ended => break,
                 Some(signal) = signals.recv() => {
@@ -239,33 +309,17 @@ impl Supervised {
                         self.signal(signal);
                     }
                 }
-                () = tokio::time::sleep_until(next.into()) => {}
-            }
-            let now = Instant::now();
-            match kill_at {
-                Some(at) if now >= at => {
+                within = &mut over, if kill_at.is_none() => {
+                    tell(
+                        "the permit is over: the command gets SIGTERM, and SIGKILL if it does not end",
+                    );
+                    self.signal(Signal::SIGTERM);
+                    // Before the token has gone on.
+                    kill_at = Some(Instant::now() + within * 3 / 4);
+                }
+                () = killed => {
                     self.signal(Signal::SIGKILL);
                     break;
-                }
-                Some(_) => {}
-                None => {
-                    let mut over = now >= until;
-                    if !over && now >= extend_at {
-                        let body = json!({ "lease_ms": permit.lease_ms });
-                        let extended = ask_for(socket, "POST", &path, Some(&body), Duration::ZERO);
-                        over = matches!(extended.await, Err(ClientError::Refused(_)));
-                        // A node that is restarted keeps the permit meanwhile.
-                        extend_at = Instant::now() + pause;
-                    }
-                    if over {
-                        tell(
-                            "the permit is over: the command gets SIGTERM, and SIGKILL if it does not end",
-                        );
-                        self.signal(Signal::SIGTERM);
-                        let grace = Duration::from_millis(permit.grace_ms);
-                        // Before the token has gone on.
-                        kill_at = Some(Instant::now() + grace * 3 / 4);
-                    }
                 }
             }
         }

@@ -35,7 +35,7 @@ settings! {
         identity_file: Option<PathBuf>, Optional "/var/lib/headway/identity", Restart;
         /// Wait for the disk at every change: after a power cut the node goes on, costs time
         sync_state: bool, Default false, Restart;
-        /// At a clean stop, pass permits on instead of keeping them until the node is back
+        /// At a clean stop, pass the command's permit on instead of keeping it for the restart
         hand_on: bool, Default false, Reload;
     }
     /// The ring. Every node has to be told the same here. Tokens, separation and all times are

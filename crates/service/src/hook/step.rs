@@ -28,7 +28,7 @@ impl CommandPermit {
         handle: &Handle,
     ) -> (Result<(), String>, Option<Vec<u8>>) {
         let until = Instant::now() + self.time;
-        let (result, payload) = self
+        let ended = self
             .rest(until)
             .run(
                 self.task_command(&task.command, task, settings),
@@ -37,10 +37,11 @@ impl CommandPermit {
                 handle,
             )
             .await;
-        if let Err(why) = result {
+        let payload = ended.payload;
+        if let Err(why) = ended.result {
             return (Err(why), payload);
         }
-        if self.stopped_within(task.settle, orders).await {
+        if ended.stopped || self.stopped_within(task.settle, orders).await {
             return (Err(STOPPED.into()), payload);
         }
         if task.healthy.is_empty() {
@@ -51,7 +52,8 @@ impl CommandPermit {
             let command = self.task_command(&task.healthy, task, settings);
             let rest = self.rest(until);
             let asked = rest.run(command, settings, orders, handle).await;
-            let why = match asked.0 {
+            let why = match asked.result {
+                _ if asked.stopped => return (Err(STOPPED.into()), payload),
                 Ok(()) => return (Ok(()), payload),
                 Err(why) => why,
             };

@@ -2,8 +2,18 @@
 
 use std::time::Duration;
 
-use super::{CommandPermit, Effect, Entry, Grant, Holder, Permit, Permits, Program, Waiting};
-use crate::request::Given;
+use super::{CommandPermit, Effect, Entry, Grant, Holder, Permit, Permits, Waiting};
+use crate::request::{Given, RequestId};
+
+/// Whose permit one is.
+struct Claim {
+    holder: Holder,
+    collected: bool,
+    /// A program's that waits for it.
+    request: Option<RequestId>,
+    /// How long a program has it for.
+    lease: Duration,
+}
 
 impl Permits {
     /// Whether somebody would use a permit.
@@ -30,8 +40,9 @@ impl Permits {
         // A token is in one place: an older permit for it is over.
         self.changes += u64::from(self.using.remove(&grant.token).is_some());
         self.unused.remove(&grant.token);
+        self.forget_older(grant);
         let remembered = self.remembered.len();
-        let Some((holder, collected, program)) = self.whose(grant) else {
+        let Some(claim) = self.whose(grant) else {
             // A step that leaves it to others is waiting; a remembered one has been used.
             if self.waiting.is_empty() && self.remembered.len() == remembered {
                 self.unused.insert(grant.token, grant.fence);
@@ -49,6 +60,10 @@ impl Permits {
         let deadline = since + self.rules.dwell_most;
         let time = deadline.saturating_sub(now);
         let payload = payload.to_vec();
+        let Claim {
+            holder, collected, ..
+        } = claim;
+        let mut length = None;
         let lease = match &holder {
             Holder::Command | Holder::Step => {
                 let run = self.runs.next();
@@ -72,10 +87,10 @@ impl Permits {
                 None
             }
             &Holder::Program { ticket } => {
-                let lease = program.map_or(self.rules.lease, |(_, lease)| lease);
-                let lease = lease.min(time);
+                length = Some(claim.lease);
+                let lease = claim.lease.min(time);
                 // After a restart the program has it already.
-                if let Some((request, _)) = program {
+                if let Some(request) = claim.request {
                     let given = Given {
                         ticket,
                         grant,
@@ -103,18 +118,33 @@ impl Permits {
             grace: self.rules.grace,
             collected,
             lease,
+            length,
             ends: None,
             stopped: false,
         };
         self.using.insert(grant.token, permit);
     }
 
+    /// A token is in one place, here too: what was in use before a restart, and was not granted
+    /// again, is over.
+    fn forget_older(&mut self, grant: Grant) {
+        let before = self.remembered.len();
+        self.remembered
+            .retain(|entry| entry.token != grant.token || entry.fence == grant.fence);
+        self.changes += u64::from(self.remembered.len() < before);
+    }
+
     /// Whose permit this is: as before a restart, else of the next who waits.
-    fn whose(&mut self, grant: Grant) -> Option<(Holder, bool, Program)> {
+    fn whose(&mut self, grant: Grant) -> Option<Claim> {
         let same = |entry: &Entry| (entry.token, entry.fence) == (grant.token, grant.fence);
         let Some(at) = self.remembered.iter().position(same) else {
             let next = self.next_waiting(grant.token)?;
-            return Some((next.holder, false, next.program));
+            return Some(Claim {
+                holder: next.holder,
+                collected: false,
+                request: next.program.map(|(request, _)| request),
+                lease: next.program.map_or(self.rules.lease, |(_, lease)| lease),
+            });
         };
         let entry = self.remembered.remove(at);
         if entry.stopped {
@@ -126,7 +156,12 @@ impl Permits {
         if !entry.holder.is_command() {
             self.forget(&entry.holder);
         }
-        Some((entry.holder, entry.collected, None))
+        Some(Claim {
+            lease: self.rules.counted_on(&entry),
+            holder: entry.holder,
+            collected: entry.collected,
+            request: None,
+        })
     }
 
     fn next_waiting(&mut self, token: u32) -> Option<Waiting> {

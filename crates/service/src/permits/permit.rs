@@ -65,6 +65,8 @@ pub(crate) struct Permit {
     pub(crate) collected: bool,
     /// When it ends unless it is extended.
     pub(crate) lease: Option<Duration>,
+    /// For a program: how long its lease is, as it asked for it last.
+    pub(crate) length: Option<Duration>,
     /// It was asked back, and ends then at the latest.
     pub(crate) ends: Option<Duration>,
     /// Its command was ended by a clean stop of the node.
@@ -72,9 +74,10 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
-    /// When it ends by itself, if anything ends it.
+    /// When it ends by itself, if anything ends it. Once it was asked back, its holder has the
+    /// grace, also if its lease could not be longer than until then.
     pub(super) fn over_at(&self) -> Option<Duration> {
-        self.ends.into_iter().chain(self.lease).min()
+        self.ends.or(self.lease)
     }
 }
 
@@ -176,6 +179,12 @@ impl Slots {
 }
 
 impl Rules {
+    /// How long somebody who had a permit before a restart may count on it, from then on.
+    pub(super) fn counted_on(&self, entry: &Entry) -> Duration {
+        let most = self.dwell_most;
+        entry.length.map_or(most, |length| length.min(most))
+    }
+
     /// Whether somebody who waits still waits after a restart: also a command that was asked for.
     pub(super) const fn outlives(&self, holder: &Holder) -> bool {
         match holder {
@@ -211,6 +220,9 @@ pub struct Entry {
     /// Its command was ended by a clean stop of the node: it goes on when the node is back.
     #[serde(default)]
     pub stopped: bool,
+    /// For a program: how long its lease is. Version 0.2.0 did not note it.
+    #[serde(default, rename = "lease")]
+    pub length: Option<Duration>,
 }
 
 /// Numbers the runs of the command.

@@ -120,6 +120,17 @@ impl Permits {
         })
     }
 
+    /// Why a program is not told more of its permit. After a restart it may still count: the
+    /// neighbours know.
+    pub(crate) fn no_permit(&self, ticket: Ticket) -> Refusal {
+        let holder = Holder::Program { ticket };
+        let mut remembered = self.remembered.iter();
+        match remembered.any(|entry| entry.holder == holder) {
+            true => Refusal::NotKnownYet,
+            false => Refusal::NoPermit,
+        }
+    }
+
     /// How many wait, beside commands.
     pub(crate) fn waiting(&self) -> usize {
         let others = |waiting: &&Waiting| !waiting.holder.is_command();
@@ -137,6 +148,8 @@ impl Permits {
         let permit = self.lasting(&Holder::Program { ticket })?;
         let until = (now + lease).min(permit.deadline);
         permit.lease = Some(until);
+        let before = permit.length.replace(lease);
+        self.changes += u64::from(before != Some(lease));
         Some(until.saturating_sub(now))
     }
 
@@ -162,13 +175,14 @@ impl Permits {
         self.forget(holder);
         let remembered = self.remembered.len();
         self.remembered.retain(|entry| entry.holder != *holder);
-        self.changes += u64::from(self.remembered.len() < remembered);
+        let known = self.remembered.len() < remembered;
+        self.changes += u64::from(known);
         // More than one, if another came while the last was being asked back.
         let given = self.permits().filter(|permit| permit.holder == *holder);
         let given: Vec<u32> = given.map(|permit| permit.grant.token).collect();
         for &token in &given {
             self.end(now, token, Outcome::Released, payload.map(<[u8]>::to_vec));
         }
-        !given.is_empty()
+        known || !given.is_empty()
     }
 }

@@ -3,6 +3,8 @@ use std::num::NonZeroU32;
 use super::*;
 use crate::request::{Given, Refusal, RequestId, Ticket};
 
+mod kept;
+
 const RULES: Rules = Rules {
     dwell_most: Duration::from_secs(100),
     grace: Duration::from_secs(5),
@@ -151,8 +153,9 @@ fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
         "no longer than dwell_most"
     );
     permits.handle_timeout(s(100));
-    assert_eq!(effects(&mut permits), [done(0, 7)]);
     assert_eq!(permits.extend(s(100), Ticket(5), s(600)), None);
+    permits.handle_timeout(s(105));
+    assert_eq!(effects(&mut permits), [done(0, 7)]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod keys;
 mod membership;
 mod notify;
 mod observer;
+mod programs;
 mod ring;
 #[cfg(feature = "collector")]
 mod telemetry;
