@@ -63,7 +63,7 @@ const AGAIN: Duration = Duration::from_millis(300);
 
 /// What the node wants of its log.
 #[derive(Debug)]
-pub(crate) enum Order {
+pub enum Order {
     /// The node acts by this roster.
     Roster(Roster),
     /// A letter has come from this address.
@@ -74,13 +74,15 @@ pub(crate) enum Order {
 
 /// Whose log it is.
 #[derive(Clone, Debug)]
-pub(crate) struct Setup {
-    pub(crate) name: String,
+pub struct Setup {
+    /// The node's name.
+    pub name: String,
     /// For one folder per log.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Where the etcd is that has the log, if one has.
-    pub(crate) etcd: Vec<String>,
-    pub(crate) random: fn() -> u64,
+    pub etcd: Vec<String>,
+    /// Gives numbers that nobody can guess.
+    pub random: fn() -> u64,
 }
 
 /// Where answers go.
@@ -99,7 +101,7 @@ enum Over {
 type Leave = mpsc::UnboundedSender<(u64, Over)>;
 
 /// Takes orders until there are none any more.
-pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell: Tell) {
+pub async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell: Tell) {
     let mut desk: Option<Desk> = None;
     let (leave, mut left) = mpsc::unbounded_channel();
     loop {
