@@ -61,6 +61,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait when nobody leads.
 const AGAIN: Duration = Duration::from_millis(300);
 
+/// How long a leader may be silent, in milliseconds.
+pub(crate) const ELECTION: [u64; 2] = [1_000, 2_000];
+
 /// What the node wants of its log.
 #[derive(Debug)]
 pub enum Order {
@@ -81,6 +84,9 @@ pub struct Setup {
     pub folder: PathBuf,
     /// Where the etcd is that has the log, if one has.
     pub etcd: Vec<String>,
+    /// How long a leader may be silent, in milliseconds: openraft draws a number from this one up to
+    /// the other, and does so by no seed.
+    pub election: [u64; 2],
     /// Gives numbers that nobody can guess.
     pub random: fn() -> u64,
 }

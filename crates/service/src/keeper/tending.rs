@@ -11,10 +11,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::engine::{ELECTION, Types};
+use super::engine::Types;
 use super::post::{Post, Question};
 use super::storage::Log;
-use super::{AGAIN, Leave, Over, PATIENCE, Request, Roster, Tell};
+use super::{AGAIN, ELECTION, Leave, Over, PATIENCE, Request, Roster, Tell};
 
 /// How often it looks.
 const TEND_EVERY: Duration = Duration::from_secs(1);

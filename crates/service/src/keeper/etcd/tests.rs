@@ -89,6 +89,7 @@ impl World {
             name: format!("k{at}"),
             folder,
             etcd: self.endpoints.clone(),
+            election: ELECTION,
             random: || 7,
         };
         tokio::spawn(run(setup, ordered, tell));
