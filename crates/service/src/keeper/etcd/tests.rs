@@ -10,7 +10,7 @@ use headway_testkit::etcd::Server;
 use headway_testkit::tools;
 
 use super::*;
-use crate::keeper::{Order, run};
+use crate::keeper::{ELECTION, Order, run};
 use crate::membership::decision::Kind;
 use crate::membership::roster::{Member, Terms};
 
