@@ -297,7 +297,7 @@ impl Agent {
     }
 
     /// The roster that this node acts by.
-    pub(crate) const fn roster(&self) -> Option<&Roster> {
+    pub const fn roster(&self) -> Option<&Roster> {
         self.membership.roster()
     }
 

@@ -61,9 +61,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait when nobody leads.
 const AGAIN: Duration = Duration::from_millis(300);
 
+/// How long a leader may be silent, in milliseconds.
+pub(crate) const ELECTION: [u64; 2] = [1_000, 2_000];
+
 /// What the node wants of its log.
 #[derive(Debug)]
-pub(crate) enum Order {
+pub enum Order {
     /// The node acts by this roster.
     Roster(Roster),
     /// A letter has come from this address.
@@ -74,13 +77,18 @@ pub(crate) enum Order {
 
 /// Whose log it is.
 #[derive(Clone, Debug)]
-pub(crate) struct Setup {
-    pub(crate) name: String,
+pub struct Setup {
+    /// The node's name.
+    pub name: String,
     /// For one folder per log.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Where the etcd is that has the log, if one has.
-    pub(crate) etcd: Vec<String>,
-    pub(crate) random: fn() -> u64,
+    pub etcd: Vec<String>,
+    /// How long a leader may be silent, in milliseconds: openraft draws a number from this one up to
+    /// the other, and does so by no seed.
+    pub election: [u64; 2],
+    /// Gives numbers that nobody can guess.
+    pub random: fn() -> u64,
 }
 
 /// Where answers go.
@@ -99,7 +107,7 @@ enum Over {
 type Leave = mpsc::UnboundedSender<(u64, Over)>;
 
 /// Takes orders until there are none any more.
-pub(crate) async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell: Tell) {
+pub async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell: Tell) {
     let mut desk: Option<Desk> = None;
     let (leave, mut left) = mpsc::unbounded_channel();
     loop {

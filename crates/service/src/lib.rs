@@ -43,4 +43,9 @@ pub mod internal {
     pub use crate::service::run_speaking;
     pub use crate::store::{Doubt, Kept, Notes, Store, Stored, Sync};
     pub use crate::telemetry::Outcome;
+
+    /// The keeper of the log of rosters, as the service runs it.
+    pub mod keeper {
+        pub use crate::keeper::{Order, Setup, run};
+    }
 }

@@ -175,6 +175,7 @@ async fn run_on(
         name: settings.node.name.clone(),
         folder: settings.node.state_dir.clone(),
         etcd: settings.ring.etcd.clone(),
+        election: keeper::ELECTION,
         random,
     };
     let keeper = tokio::spawn(keeper::run(keeping, orders_to_keeper, from_keeper));

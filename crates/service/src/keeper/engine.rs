@@ -29,9 +29,8 @@ openraft::declare_raft_types!(
     pub(super) Types: D = Change, R = Decision, NodeId = u64, Node = BasicNode
 );
 
-/// How often the leader is heard, and how long it may be silent, in milliseconds.
+/// How often the leader is heard, in milliseconds.
 const HEARTBEAT: u64 = 300;
-pub(super) const ELECTION: [u64; 2] = [1_000, 2_000];
 
 /// A keeper of the log.
 pub(crate) struct Keeper {
@@ -96,7 +95,7 @@ impl Keeper {
         let news = rosters.news();
         let raft = Raft::new(
             own,
-            config(roster)?,
+            config(roster, setup.election)?,
             post.clone(),
             log.clone(),
             rosters.clone(),
@@ -214,12 +213,12 @@ fn folder(setup: &Setup, log: u64) -> PathBuf {
     setup.folder.join(format!("log-{log:016x}"))
 }
 
-fn config(roster: &Roster) -> Result<Arc<Config>, String> {
+fn config(roster: &Roster, election: [u64; 2]) -> Result<Arc<Config>, String> {
     let config = Config {
         cluster_name: roster.ring.clone(),
         heartbeat_interval: HEARTBEAT,
-        election_timeout_min: ELECTION[0],
-        election_timeout_max: ELECTION[1],
+        election_timeout_min: election[0],
+        election_timeout_max: election[1],
         max_payload_entries: 4,
         snapshot_max_chunk_size: 4096,
         // Not before it is sure of its files.

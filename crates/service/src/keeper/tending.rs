@@ -11,10 +11,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::engine::{ELECTION, Types};
+use super::engine::Types;
 use super::post::{Post, Question};
 use super::storage::Log;
-use super::{AGAIN, Leave, Over, PATIENCE, Request, Roster, Tell};
+use super::{AGAIN, ELECTION, Leave, Over, PATIENCE, Request, Roster, Tell};
 
 /// How often it looks.
 const TEND_EVERY: Duration = Duration::from_secs(1);
@@ -55,6 +55,7 @@ impl Tending {
                 return self.end(Over::Doubted(doubt));
             }
             let sure = self.is_sure.load(Ordering::Relaxed);
+            self.raft.runtime_config().elect(sure && self.may_lead());
             tokio::time::sleep(if sure { TEND_EVERY } else { AGAIN }).await;
             let metrics = self.raft.metrics().borrow().clone();
             let acknowledged = metrics.millis_since_quorum_ack;
@@ -88,6 +89,12 @@ impl Tending {
         roster.keepers().any(|member| member.name == self.name)
     }
 
+    /// Where members have keys, those who know that one was removed do not hear what it asks. It
+    /// would not be elected, nor hear why, and by its higher terms keep others from it.
+    fn may_lead(&self) -> bool {
+        self.is_named() || !self.acts_by.borrow().has_keys()
+    }
+
     /// Where the other keepers are.
     fn others(&self) -> Vec<String> {
         let roster = self.acts_by.borrow();
@@ -114,7 +121,7 @@ impl Tending {
             return Ok(());
         }
         self.is_sure.store(true, Ordering::Relaxed);
-        self.raft.runtime_config().elect(true);
+        self.raft.runtime_config().elect(self.may_lead());
         if let Some(keepers) = self.begins.take() {
             // All say the same, so it does not matter who is first; and it is refused where
             // there is a log already.

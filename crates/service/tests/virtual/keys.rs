@@ -152,6 +152,31 @@ fn whoever_was_away_while_all_took_other_keys_comes_back_or_hears_that_it_was_re
     }
 }
 
+impl World {
+    /// What is sent instead of a neighbour's answer, if such answers are wrong here.
+    pub(crate) fn echo(&mut self, datagram: &[u8]) -> Option<Vec<u8>> {
+        let echoes = self.echoes.as_mut()?;
+        let (sender, message) = control::read(datagram, name_id(), &[key()], 2).ok()?;
+        match message {
+            Message::Ask { nonce, .. } => {
+                echoes.insert(nonce, sender.mark);
+                None
+            }
+            Message::Echo { nonce, .. } => {
+                let mark = *echoes.get(&nonce)?;
+                let sender = Sender { mark, ..sender };
+                // Nor does it say what it knows of the token.
+                let message = Message::Echo {
+                    nonce,
+                    later: false,
+                };
+                Some(control::write(name_id(), &sender, &message, &key()))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What control datagrams of these rings are known by.
 fn name_id() -> RingId {
     let digest = Sha256::digest(b"headway ring name 1virtual");

@@ -4,11 +4,19 @@
 //! own roster's separation, no fencing number of a token falls, and in the end the ring works.
 //! Every run is a function of its seed.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use headway_service::internal::roster::Terms;
 use rand_chacha::rand_core::Rng as _;
 use sha2::Digest as _;
 
 mod back;
+#[cfg_attr(
+    not(feature = "keepers"),
+    expect(dead_code, reason = "then a program keeps no log")
+)]
+mod keepers;
 mod keys;
 mod world;
 
@@ -17,24 +25,40 @@ use world::*;
 /// Runs of the longer test, unless `HEADWAY_SEEDS` says how many, or `HEADWAY_SEED` which one.
 const SEEDS: u64 = 2_000;
 
+/// As many again of those with the real log, unless `HEADWAY_LOG_SEEDS` says how many.
+#[cfg(feature = "keepers")]
+const LOG_SEEDS: u64 = 1_000;
+
 #[test]
 fn one_at_a_time_through_every_change_of_members() {
-    let number = |name| {
-        std::env::var(name)
-            .ok()
-            .map(|text| text.parse().expect("a number"))
-    };
-    let only: Option<u64> = number("HEADWAY_SEED");
-    let seeds = number("HEADWAY_SEEDS").unwrap_or(SEEDS);
+    try_all("HEADWAY_SEEDS", SEEDS, any_changes);
+}
+
+/// The same schedules with the keepers of the service, which are openraft's, instead of a model of
+/// their log.
+#[cfg(feature = "keepers")]
+#[test]
+fn one_at_a_time_with_the_real_log() {
+    try_all("HEADWAY_LOG_SEEDS", LOG_SEEDS, any_changes_of_the_log);
+}
+
+/// A number that somebody has set.
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok();
+    text.map(|text| text.parse().expect("a number"))
+}
+
+/// Runs schedules on all cores: as many as `variable` says, or the one that `HEADWAY_SEED` says.
+fn try_all(variable: &str, seeds: u64, schedule: fn(u64, bool) -> World) {
+    let only = number("HEADWAY_SEED");
+    let seeds = number(variable).unwrap_or(seeds);
     let schedules = only.map_or(0..seeds, |seed| seed..seed + 1);
+    let tried = |seed| std::panic::catch_unwind(|| tried(schedule, seed, only.is_some())).ok();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let counts: Vec<Option<[u64; 5]>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..cores)
             .map(|core| schedules.clone().skip(core).step_by(cores))
-            .map(|seeds| {
-                let tried = move |seed| std::panic::catch_unwind(|| tried(seed, only.is_some()));
-                scope.spawn(move || seeds.map(|seed| tried(seed).ok()).collect::<Vec<_>>())
-            })
+            .map(|seeds| scope.spawn(move || seeds.map(tried).collect::<Vec<_>>()))
             .collect();
         let threads = threads.into_iter();
         threads.flat_map(|thread| thread.join().unwrap()).collect()
@@ -44,8 +68,8 @@ fn one_at_a_time_through_every_change_of_members() {
     // Each has said its seed.
     assert_eq!(
         broken, 0,
-        "of {seeds}; to see one: HEADWAY_SEED=… cargo test --profile quick -p headway-service --test \
-         virtual one_at_a_time -- --nocapture"
+        "of {seeds}; to see one: HEADWAY_SEED=… cargo test --profile quick -p headway-service \
+         --features keepers --test virtual one_at_a_time -- --nocapture"
     );
     println!(
         "{seeds} schedules, {runs} commands, {together} times two together as the roster allowed, \
@@ -62,11 +86,11 @@ fn one_at_a_time_through_every_change_of_members() {
 
 /// Of one schedule: commands, times two of them together, whether the ring ended in the next
 /// wire format, changes of terms, alarms that asked for somebody.
-fn tried(seed: u64, told: bool) -> [u64; 5] {
+fn tried(schedule: fn(u64, bool) -> World, seed: u64, told: bool) -> [u64; 5] {
     if seed > 0 && seed.is_multiple_of(5_000) {
         println!("{seed} schedules begun");
     }
-    let world = any_changes(seed, told);
+    let world = schedule(seed, told);
     let runs = world.hosts.iter().map(|host| host.runs).sum();
     let rosters = world.log.rosters.values();
     let terms: Vec<Terms> = rosters.map(|roster| roster.terms).collect();
@@ -84,9 +108,18 @@ fn add(counts: impl Iterator<Item = [u64; 5]>) -> [u64; 5] {
 
 /// One schedule of any changes, after which the ring works.
 fn any_changes(seed: u64, told: bool) -> World {
-    let mut world = World::new(seed, 4);
+    change_anything(World::new(seed, 4), told)
+}
+
+/// The same with the real log.
+#[cfg(feature = "keepers")]
+fn any_changes_of_the_log(seed: u64, told: bool) -> World {
+    change_anything(World::with_keepers(seed, 4, seed.is_multiple_of(2)), told)
+}
+
+fn change_anything(mut world: World, told: bool) -> World {
     world.told = told;
-    world.run_for(ms(800));
+    world.wait(ms(800));
     world.loss = 10;
     for _ in 0..6 {
         let (by, at) = (
@@ -103,36 +136,36 @@ fn any_changes(seed: u64, told: bool) -> World {
             3 => {
                 world.kill(at);
                 let late = world.below(300);
-                world.run_for(ms(late));
+                world.wait(ms(late));
                 world.start(at);
             }
             4 => {
                 // Anywhere between two effects: what was told has been kept.
                 world.killed = Some((at, 1 + world.below(40)));
-                world.run_for(ms(300));
+                world.wait(ms(300));
                 world.killed = None;
                 world.start(at);
             }
             5 => {
                 // Long enough to be bypassed, if the rest is a majority.
                 world.kill(at);
-                world.run_for(ms(1500));
+                world.wait(ms(1500));
                 world.start(at);
             }
             6 => {
                 world.part(&[at, by]);
-                world.run_for(ms(1500));
+                world.wait(ms(1500));
                 world.cut.clear();
             }
             7 => {
                 // Perhaps long enough to be bypassed, or removed meanwhile.
                 world.pause(at);
                 let late = world.below(2500);
-                world.run_for(ms(late / 2));
+                world.wait(ms(late / 2));
                 if late.is_multiple_of(2) {
                     world.remove(by, at);
                 }
-                world.run_for(ms(late / 2));
+                world.wait(ms(late / 2));
                 world.resume(at);
             }
             8 => {
@@ -143,7 +176,7 @@ fn any_changes(seed: u64, told: bool) -> World {
                         .filter(|_| world.random.next_u64().is_multiple_of(3))
                         .collect();
                     let late = world.below(1500);
-                    world.run_for(ms(late));
+                    world.wait(ms(late));
                 }
                 world.cut.clear();
             }
@@ -162,29 +195,30 @@ fn any_changes(seed: u64, told: bool) -> World {
                         world.start(at);
                     }
                     let pause = world.below(300);
-                    world.run_for(ms(pause));
+                    world.wait(ms(pause));
                 }
             }
             _ => {
                 // Its disk is put back to what it was.
-                let old = world.hosts[at].kept.clone();
+                let (old, log) = (world.hosts[at].kept.clone(), world.copy_log(at));
                 let late = world.below(1000);
-                world.run_for(ms(late));
+                world.wait(ms(late));
                 world.kill(at);
                 world.hosts[at].kept = old;
+                world.put_log_back(at, log.as_ref());
                 // Longer than a datagram is on its way: what it told has been heard.
                 world.run_for(ms(10));
                 world.start(at);
             }
         }
         let pause = world.below(600);
-        world.run_for(ms(pause));
+        world.wait(ms(pause));
     }
     world.recovers();
     let before: u64 = world.hosts.iter().map(|host| host.runs).sum();
     world.run_for(ms(2000));
     let after: u64 = world.hosts.iter().map(|host| host.runs).sum();
-    assert!(after > before, "seed {seed}: nobody works");
+    assert!(after > before, "seed {}: nobody works", world.seed);
     world
 }
 
@@ -192,22 +226,37 @@ fn any_changes(seed: u64, told: bool) -> World {
 /// all that it takes to see an error again.
 #[test]
 fn a_run_is_a_function_of_its_seed() {
+    is_a_function_of_its_seed(any_changes);
+}
+
+#[cfg(feature = "keepers")]
+#[test]
+fn a_run_with_the_real_log_is_a_function_of_its_seed() {
+    is_a_function_of_its_seed(any_changes_of_the_log);
+}
+
+fn is_a_function_of_its_seed(schedule: fn(u64, bool) -> World) {
     for seed in 0..4 {
-        let sent = move || any_changes(seed, false).trace.finalize();
+        let sent = move || schedule(seed, false).trace.finalize();
         let again = std::thread::spawn(sent);
         assert_eq!(sent(), again.join().expect("it works"), "seed {seed}");
     }
-    let [one, other] = [0, 2].map(|seed| any_changes(seed, false).trace.finalize());
+    let [one, other] = [0, 2].map(|seed| schedule(seed, false).trace.finalize());
     assert_ne!(one, other, "something was compared");
+}
+
+/// In how many schedules an error is noticed.
+fn caught<T>(seeds: Range<u64>, run: impl Fn(u64) -> T) -> usize {
+    let caught = seeds.filter(|seed| {
+        let run = std::panic::AssertUnwindSafe(|| run(*seed));
+        std::panic::catch_unwind(run).is_err()
+    });
+    caught.count()
 }
 
 /// An error is noticed in most of twenty schedules.
 fn is_caught<T>(first: u64, run: impl Fn(u64) -> T) {
-    let caught = (first..first + 20).filter(|seed| {
-        let run = std::panic::AssertUnwindSafe(|| run(*seed));
-        std::panic::catch_unwind(run).is_err()
-    });
-    let caught = caught.count();
+    let caught = caught(first..first + 20, run);
     assert!(caught > 15, "it was noticed in {caught} of 20 schedules");
 }
 
@@ -263,27 +312,26 @@ fn two_halves_never_make_two_rings() {
 
 /// The schedule by which the service once made two rings: a member that was bypassed is back, and
 /// answers both sides of a cut. At most one of them closes without the other.
-fn one_answers_both_sides(seed: u64, says_yes: bool) {
-    // With keys a lie of the log is not believed in the first place.
-    let mut world = World::with_keys(seed, 5, seed.is_multiple_of(2) && !says_yes);
-    world.run_for(ms(1000));
+fn one_answers_both_sides(mut world: World, says_yes: bool) {
+    world.wait(ms(1000));
     world.kill(4);
-    world.run_for(ms(2500));
+    world.wait(ms(2500));
     let bypassed = world.status(0).map(|status| status.bypassed);
+    let seed = world.seed;
     assert_eq!(bypassed, Some(vec!["n4".to_owned()]), "seed {seed}");
     world.log.says_yes = says_yes;
     world.cut = vec![(0, 2), (0, 3), (1, 2), (1, 3)];
     if !says_yes {
         world.start(4);
     }
-    world.run_for(ms(6000));
+    world.wait(ms(6000));
     world.recovers();
 }
 
 #[test]
 fn a_member_that_answers_both_sides_of_a_cut_makes_no_two_rings() {
     for seed in 300..360 {
-        one_answers_both_sides(seed, false);
+        one_answers_both_sides(World::new(seed, 5), false);
     }
 }
 
@@ -291,7 +339,20 @@ fn a_member_that_answers_both_sides_of_a_cut_makes_no_two_rings() {
 /// stay apart.
 #[test]
 fn a_log_that_says_yes_to_everybody_is_caught() {
-    is_caught(300, |seed| one_answers_both_sides(seed, true));
+    // With keys a lie of the log is not believed in the first place.
+    let world = |seed| World::with_keys(seed, 5, false);
+    is_caught(300, |seed| one_answers_both_sides(world(seed), true));
+}
+
+/// The same with the real log, and letters that say so in the name of all who cannot be reached.
+#[cfg(feature = "keepers")]
+#[test]
+fn keepers_that_are_said_to_agree_are_caught() {
+    let world = |seed| World::with_keepers(seed, 5, false);
+    for seed in 300..305 {
+        one_answers_both_sides(world(seed), false);
+    }
+    is_caught(300, |seed| one_answers_both_sides(world(seed), true));
 }
 
 /// Schedules beyond those of the test command that a soak has found, and that broke a promise then:
@@ -306,36 +367,58 @@ fn schedules_that_once_broke_a_promise() {
     }
 }
 
-/// A node that was paused while it held nothing, and left out meanwhile, begins nothing when
-/// it goes on, although its socket is full of datagrams that bring it a token.
+/// A node is paused while it holds nothing, and left out meanwhile. It begins nothing when it goes
+/// on, although its socket is full of datagrams that bring it a token.
+fn paused_and_left_out(mut world: World) {
+    let seed = world.seed;
+    world.run_for(ms(1000));
+    let at = (seed % NODES as u64) as usize;
+    // Its predecessor works, and gives it the token next.
+    let before_it = (at + NODES - 1) % NODES;
+    for _ in 0..1000 {
+        world.run_for(ms(1));
+        if world.hosts[before_it].command.is_some() {
+            break;
+        }
+    }
+    world.pause(at);
+    if seed.is_multiple_of(2) {
+        world.remove((at + 3) % NODES, at);
+    }
+    // Until the others work without it.
+    let before: Vec<u64> = world.hosts.iter().map(|host| host.runs).collect();
+    let work = |world: &World, other: usize| world.hosts[other].runs > before[other] + 3;
+    for _ in 0..100 {
+        world.run_for(ms(100));
+        if (0..NODES).all(|other| other == at || work(&world, other)) {
+            break;
+        }
+    }
+    assert!(
+        (0..NODES).all(|other| other == at || work(&world, other)),
+        "seed {seed}"
+    );
+    let begun = world.hosts[at].runs;
+    world.resume(at);
+    world.run_for(ms(30));
+    assert_eq!(world.hosts[at].runs, begun, "seed {seed}");
+}
+
 #[test]
 fn a_paused_node_begins_nothing_under_an_old_roster() {
     for seed in 200..260 {
-        let mut world = World::new(seed, NODES);
-        world.run_for(ms(1000));
-        let at = (seed % NODES as u64) as usize;
-        let early = world.below(50);
-        world.run_for(ms(early));
-        world.pause(at);
-        if seed.is_multiple_of(2) {
-            world.remove((at + 3) % NODES, at);
-        }
-        // Until the others work without it.
-        let before: Vec<u64> = world.hosts.iter().map(|host| host.runs).collect();
-        let work = |world: &World, other: usize| world.hosts[other].runs > before[other] + 3;
-        for _ in 0..100 {
-            world.run_for(ms(100));
-            if (0..NODES).all(|other| other == at || work(&world, other)) {
-                break;
-            }
-        }
-        assert!(
-            (0..NODES).all(|other| other == at || work(&world, other)),
-            "seed {seed}"
-        );
-        let begun = world.hosts[at].runs;
-        world.resume(at);
-        world.run_for(ms(30));
-        assert_eq!(world.hosts[at].runs, begun, "seed {seed}");
+        paused_and_left_out(World::new(seed, NODES));
     }
+}
+
+/// The same schedules, with neighbours that answer a node's question before a permit as if they
+/// had the roster of whoever asks. Often it hears of theirs in time all the same.
+#[test]
+fn an_answer_that_says_nothing_of_the_roster_is_caught() {
+    let caught = caught(200..260, |seed| {
+        let mut world = World::with_keys(seed, NODES, false);
+        world.echoes = Some(BTreeMap::new());
+        paused_and_left_out(world);
+    });
+    assert!(caught >= 10, "it was noticed in {caught} of 60 schedules");
 }

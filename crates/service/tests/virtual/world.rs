@@ -9,7 +9,8 @@ use headway_node::Key;
 use headway_service::config::{Settings, Sources};
 use headway_service::identity::{Identities, Identity, NodeKey};
 use headway_service::internal::decision::{Change, Decided, Decision};
-use headway_service::internal::roster::{Member, Roster};
+use headway_service::internal::keeper::Order;
+use headway_service::internal::roster::{Mark, Member, Roster};
 use headway_service::internal::{
     Agent, Credentials, Destination, Effect, Grant, Kept, Outcome, Phase, Request, Setup, Status,
     Stored,
@@ -17,6 +18,8 @@ use headway_service::internal::{
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use sha2::{Digest as _, Sha256};
+
+use crate::keepers::{Keepers, PACE};
 
 pub(crate) const NODES: usize = 6;
 
@@ -48,7 +51,8 @@ pub(crate) struct Host {
 }
 
 /// The log of rosters, as one object that everybody agrees upon: whoever reaches a keeper that
-/// reaches a majority of them gets an answer. (`keeper/tests.rs` tries the real one.)
+/// reaches a majority of them gets an answer. Where the hosts run the real one, this is what has
+/// been seen of it.
 pub(crate) struct Log {
     /// An error that this test has to find: it says yes to everybody, each for itself.
     pub(crate) says_yes: bool,
@@ -80,9 +84,16 @@ pub(crate) struct World {
     pub(crate) killed: Option<(usize, u64)>,
     /// An error that this test has to find: commands are taken for ended when a roster comes.
     pub(crate) no_drain: bool,
+    /// An error that this test has to find, on a ring that shares a key: whoever is asked before a
+    /// permit is used answers with the roster of whoever asks. By the question's number, that.
+    pub(crate) echoes: Option<BTreeMap<u64, Mark>>,
     pub(crate) log: Log,
     /// The last fencing number of each token that a command began with, and where.
     pub(crate) fences: BTreeMap<u32, (u64, usize)>,
+    /// The real log, if the hosts run that and not the model.
+    pub(crate) keepers: Option<Keepers>,
+    /// How much longer everything takes than with the model.
+    pub(crate) pace: u32,
     /// How often two commands ran together, as they may.
     pub(crate) together: u64,
     /// How long a command takes at most.
@@ -154,6 +165,15 @@ impl World {
     }
 
     pub(crate) fn with_keys(seed: u64, members: usize, keys: bool) -> World {
+        World::with_log(seed, members, keys, None)
+    }
+
+    pub(crate) fn with_log(
+        seed: u64,
+        members: usize,
+        keys: bool,
+        keepers: Option<Keepers>,
+    ) -> World {
         let hosts = (0..NODES).map(|at| Host {
             settings: settings(at, members, keys),
             agent: None,
@@ -183,6 +203,7 @@ impl World {
             cut: Vec::new(),
             killed: None,
             no_drain: false,
+            echoes: None,
             log: Log {
                 says_yes: false,
                 rosters: [(1, first.clone())].into(),
@@ -190,6 +211,8 @@ impl World {
                 wanted: Vec::new(),
             },
             fences: BTreeMap::new(),
+            pace: if keepers.is_some() { PACE } else { 1 },
+            keepers,
             together: 0,
             work: 80,
             runs_of_rotation: 0,
@@ -226,11 +249,13 @@ impl World {
             random,
         };
         host.agent = Some(Agent::new(self.now, setup));
+        self.start_keeper(at);
     }
 
     /// As by `kill -9`: its command runs on.
     pub(crate) fn kill(&mut self, at: usize) {
         self.hosts[at].agent = None;
+        self.kill_keeper(at);
     }
 
     /// As by SIGSTOP: datagrams wait in its socket, its command runs on.
@@ -267,6 +292,11 @@ impl World {
         }
     }
 
+    /// Lets time pass: as long as what happens in it takes with this log.
+    pub(crate) fn wait(&mut self, time: Duration) {
+        self.run_for(time * self.pace);
+    }
+
     pub(crate) fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
@@ -278,7 +308,10 @@ impl World {
                 }
                 self.deliver(to, bytes);
             }
-            self.decide();
+            match self.keepers {
+                None => self.decide(),
+                Some(_) => self.turn_keepers(),
+            }
             for at in 0..self.hosts.len() {
                 let host = &mut self.hosts[at];
                 if let Some((grant, until, _)) = host.command
@@ -358,7 +391,7 @@ impl World {
             let name = format!("n{at}");
             let keeps = |roster: &Roster| roster.keepers().any(|keeper| keeper.name == name);
             let news = roster.filter(|roster| roster.version > self.hosts[at].told);
-            let news = news.filter(|roster| keeps(roster) && self.reaches_log(at));
+            let news = news.filter(|roster| keeps(roster) && self.runs(at) && self.reaches_log(at));
             if let Some(roster) = news.cloned()
                 && self.below(20) == 0
             {
@@ -416,6 +449,7 @@ impl World {
                 if let Some((grant, ..)) = host.command.filter(|_| self.no_drain) {
                     host.ended = Some(grant);
                 }
+                self.tell_keeper(at);
             }
             Effect::KeepNotes(notes) => host.kept.notes = notes,
             Effect::KeepIdentity(identities) => {
@@ -444,12 +478,15 @@ impl World {
                     *until = (*until).min(late);
                 }
             }
+            Effect::Propose(change) if self.keepers.is_some() => {
+                self.order(at, Order::Propose(change));
+            }
             Effect::Propose(change) => {
                 let due = self.now + ms(2 + self.below(20));
                 let until = self.now + ms(1000);
                 self.log.wanted.push((at, change, due, until));
             }
-            Effect::Letter(..) => unreachable!("nobody writes letters here"),
+            Effect::Letter(from, letter) => self.order(at, Order::Letter(from, letter)),
             Effect::Reply(..) | Effect::Ended(_) | Effect::KeepRollouts(_) => {}
         }
     }
@@ -458,6 +495,8 @@ impl World {
         let host = address.split(['.', ':']).nth(3);
         let to = host.and_then(|host| host.parse().ok()).unwrap_or(1) - 1;
         let parted = self.apart(from, to);
+        let echo = self.echo(bytes);
+        let bytes = echo.as_deref().unwrap_or(bytes);
         self.trace.update(self.now.as_nanos().to_be_bytes());
         self.trace.update([from as u8, to as u8]);
         self.trace.update(bytes);

@@ -10,7 +10,7 @@ use headway_testkit::etcd::Server;
 use headway_testkit::tools;
 
 use super::*;
-use crate::keeper::{Order, run};
+use crate::keeper::{ELECTION, Order, run};
 use crate::membership::decision::Kind;
 use crate::membership::roster::{Member, Terms};
 
@@ -89,6 +89,7 @@ impl World {
             name: format!("k{at}"),
             folder,
             etcd: self.endpoints.clone(),
+            election: ELECTION,
             random: || 7,
         };
         tokio::spawn(run(setup, ordered, tell));

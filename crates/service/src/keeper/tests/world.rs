@@ -164,6 +164,7 @@ impl World {
             name: name(at),
             folder: self.folder.path().join(name(at)),
             etcd: Vec::new(),
+            election: ELECTION,
             random,
         };
         let task = tokio::task::spawn_local(run(setup, ordered, tell));
