@@ -48,6 +48,8 @@ impl World {
         let host = &mut self.hosts[at];
         (host.agent, host.kept, host.beside) = picture;
         (host.command, host.ended, host.paused) = (None, None, None);
+        // What it had begun meanwhile it may begin again.
+        host.restarted = true;
         Some(made)
     }
 }

@@ -215,6 +215,7 @@ fn two_machines_with_one_identity_are_an_alarm() {
             wire: 1,
             command: None,
             ended: None,
+            restarted: true,
             paused: None,
             told: 0,
             runs: 0,
