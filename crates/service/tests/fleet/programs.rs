@@ -100,6 +100,32 @@ fn a_node_that_does_not_know_yet_whether_a_permit_counts_does_not_say_no() {
     assert_eq!(http_as(&http, "POST", &other, &headers, "").0, 404);
 }
 
+/// The others wait for as long as its permits may last, and a restart in between makes that no
+/// longer.
+#[test]
+fn a_removed_node_that_is_back_extends_no_permit() {
+    let mut fleet = Fleet::new(132, &["a", "b", "c", "d"], 1, 1);
+    fleet.timing = fleet.timing.replace("\"3s\"", "\"300s\"");
+    fleet.start_all();
+    fleet.settle();
+    let permit = acquire(&fleet, Duration::from_secs(200));
+    fleet.kill(0);
+    let removed = fleet.ask(1, "DELETE", "/v1/members/a", None);
+    assert!(removed.is_ok(), "{removed:?}");
+    fleet.start(0);
+    fleet.until("it knows", || fleet.status(0)["phase"] == "outside");
+    let path = format!("/v1/permits/{permit}");
+    let view = fleet.ask(0, "GET", &path, None).expect("it is there");
+    assert_eq!(view["asked_back"], true);
+    let extended = fleet.ask(0, "POST", &format!("{path}/extend"), None);
+    assert!(extended.is_err(), "{extended:?}");
+    // The others go on when it is given back.
+    assert_eq!(fleet.status(1)["settled"], false);
+    let released = fleet.ask(0, "POST", &format!("{path}/release"), None);
+    assert!(released.is_ok(), "{released:?}");
+    fleet.settle_of(&[1, 2, 3]);
+}
+
 /// A node as `headway node run` sees it: it gives one permit, and then says what it is told to.
 struct FakeNode {
     folder: tempfile::TempDir,
