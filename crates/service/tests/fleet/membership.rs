@@ -174,6 +174,64 @@ fn a_minority_never_bypasses() {
     assert!(fleet.metric(0, "headway_bypass_refused_total") >= 1.0);
 }
 
+/// One of two members is gone: nobody works and nothing is decided until it is back; if it never
+/// is, a new ring begins, as docs/operators/keepers.md says, and fencing numbers grow all the same.
+#[test]
+fn with_one_of_two_members_gone_the_other_waits_or_begins_a_new_ring() {
+    let mut fleet = Fleet::new(29, &["a", "b", "c"], 1, 1).with_observer(0.02);
+    fleet.timing = SHORT.into();
+    for at in [0, 1] {
+        fleet.write_config(at, 2);
+        fleet.start(at);
+    }
+    let settled = |fleet: &Fleet, other: usize| {
+        let settled = |at: usize| fleet.status(at)["settled"] == true;
+        fleet.until("two are settled", || settled(0) && settled(other));
+    };
+    let work = |fleet: &Fleet| {
+        let before = fleet.observed().len();
+        fleet.until("both work", || fleet.observed().len() > before + 10);
+    };
+    settled(&fleet, 1);
+    fleet.kill(1);
+    fleet.until("a says so", || {
+        fleet.status(0)["alarms"].to_string().contains("silent")
+    });
+    let refused = fleet.ask(0, "DELETE", "/v1/members/b", None).unwrap_err();
+    assert!(refused.contains("too few keepers"), "{refused}");
+    let gone = json!({ "gone": ["b"] });
+    let recovered = fleet.ask(0, "POST", "/v1/recover", Some(&gone));
+    let refused = recovered.unwrap_err();
+    assert!(refused.contains("one member would be left"), "{refused}");
+    let before = fleet.observed().len();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    assert_eq!(fleet.observed().len(), before, "nobody works");
+    fleet.start(1);
+    settled(&fleet, 1);
+    work(&fleet);
+
+    fleet.kill(1);
+    fleet.kill(0);
+    std::fs::remove_dir_all(fleet.path("state-a")).expect("its state is removed");
+    for at in [0, 2] {
+        fleet.write_config(at, 3);
+        let path = fleet.path(&format!("{}.toml", fleet.names[at]));
+        let text = std::fs::read_to_string(&path).expect("its file");
+        let without = |text: &str| {
+            let begin = text.find("[[ring.members]]\nname = \"b\"").expect("b");
+            let end = text.find("[[ring.members]]\nname = \"c\"").expect("c");
+            [&text[..begin], &text[end..]].concat()
+        };
+        let text = without(&text.replace("name = \"test\"", "name = \"again\""));
+        std::fs::write(&path, text).expect("written");
+        fleet.start(at);
+    }
+    settled(&fleet, 2);
+    work(&fleet);
+    assert_eq!(closest(&fleet.observed(), &fleet.names), None);
+    fences_grow(&fleet.observed());
+}
+
 /// Three of five keepers are gone for good: nothing is decided, a command says so, the ring waits,
 /// and somebody's word begins a new log. One that was not gone after all stays outside.
 #[test]
