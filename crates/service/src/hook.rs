@@ -260,7 +260,8 @@ impl CommandPermit {
             let next = kill_at.unwrap_or(stop_at);
             tokio::select! {
                 ended = &mut ended => return (ended.ok().flatten(), kill_at.is_some()),
-                order = orders.recv() => match order {
+                // Nothing is left to be ordered when it has been told to stop.
+                order = orders.recv(), if kill_at.is_none() => match order {
                     Some(Order::Stop(grant)) if grant == self.grant => {
                         stop_at = Instant::now();
                     }

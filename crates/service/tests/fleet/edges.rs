@@ -117,20 +117,23 @@ const LONGEST_PERMIT: Duration = Duration::from_millis(3_800);
 
 #[test]
 fn half_written_notes_are_an_alarm_and_a_command_that_still_runs_is_ended() {
-    let mut fleet = Fleet::new(63, &["a", "b", "c"], 1, 1).with_observer(0.01);
-    fs::write(fleet.path("slow-a"), "1000").expect("written");
+    // No other test has a node of this name: whatever ran under it is ended.
+    let mut fleet = Fleet::new(63, &["half", "b", "c"], 1, 1).with_observer(0.01);
+    fs::write(fleet.path("slow-half"), "1000").expect("written");
     fleet.start_all();
     let of_a = |fleet: &Fleet| {
         let seen = fleet.observed();
-        let mut begun = seen.iter().filter(|seen| seen.begins && seen.node == "a");
+        let mut begun = seen
+            .iter()
+            .filter(|seen| seen.begins && seen.node == "half");
         begun.next_back().map(|seen| (seen.process, seen.fence))
     };
     fleet.until("a works", || of_a(&fleet).is_some());
     let (process, fence) = of_a(&fleet).expect("it works");
     fleet.kill(0);
     assert!(alive(process), "it outlives its node");
-    fs::write(fleet.path("slow-a"), "0.01").expect("written");
-    let notes = fleet.path("state-a/notes");
+    fs::write(fleet.path("slow-half"), "0.01").expect("written");
+    let notes = fleet.path("state-half/notes");
     let whole = fs::read(&notes).expect("notes");
     fs::write(&notes, &whole[..whole.len() / 2]).expect("cut");
     let (logged, restarted) = (fleet.log(0).len(), Instant::now());
