@@ -135,7 +135,7 @@ impl Files {
             return Err("its folder was deleted or put back".into());
         }
         let begun = log.as_ref().is_some_and(|log: &Kept| log.vote.is_some());
-        let (own, kept, applied) = match (own, log, applied) {
+        let (own, mut kept, applied) = match (own, log, applied) {
             (Some(own), Some(log), Some(applied)) => (own, log, applied),
             (None, ..) if !begun => {
                 let own = number();
@@ -149,6 +149,11 @@ impl Files {
             }
             _ => return Err("a file is missing".into()),
         };
+        // openraft would lead again at once, before anybody has said that these files are the last
+        // ones, and give other entries the numbers of those that were lost. So it has to be elected.
+        if let Some(vote) = &mut kept.vote {
+            vote.committed &= vote.leader_id().voted_for() != Some(own);
+        }
         Ok(Files {
             own,
             log: Log {

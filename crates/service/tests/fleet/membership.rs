@@ -204,7 +204,7 @@ fn with_one_of_two_members_gone_the_other_waits_or_begins_a_new_ring() {
     let refused = recovered.unwrap_err();
     assert!(refused.contains("one member would be left"), "{refused}");
     let before = fleet.observed().len();
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    std::thread::sleep(Duration::from_secs(1));
     assert_eq!(fleet.observed().len(), before, "nobody works");
     fleet.start(1);
     settled(&fleet, 1);
@@ -212,18 +212,18 @@ fn with_one_of_two_members_gone_the_other_waits_or_begins_a_new_ring() {
 
     fleet.kill(1);
     fleet.kill(0);
-    std::fs::remove_dir_all(fleet.path("state-a")).expect("its state is removed");
+    fs::remove_dir_all(fleet.path("state-a")).expect("its state is removed");
     for at in [0, 2] {
         fleet.write_config(at, 3);
         let path = fleet.path(&format!("{}.toml", fleet.names[at]));
-        let text = std::fs::read_to_string(&path).expect("its file");
+        let text = fs::read_to_string(&path).expect("its file");
         let without = |text: &str| {
             let begin = text.find("[[ring.members]]\nname = \"b\"").expect("b");
             let end = text.find("[[ring.members]]\nname = \"c\"").expect("c");
             [&text[..begin], &text[end..]].concat()
         };
         let text = without(&text.replace("name = \"test\"", "name = \"again\""));
-        std::fs::write(&path, text).expect("written");
+        fs::write(&path, text).expect("written");
         fleet.start(at);
     }
     settled(&fleet, 2);
