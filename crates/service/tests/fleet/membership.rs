@@ -198,6 +198,8 @@ fn with_one_of_two_members_gone_the_other_waits_or_begins_a_new_ring() {
         fleet.status(0)["alarms"].to_string().contains("silent")
     });
     let refused = fleet.ask(0, "DELETE", "/v1/members/b", None).unwrap_err();
+    assert!(refused.contains("a ring has 2"), "{refused}");
+    let refused = add(&fleet, 0, 2, true).unwrap_err();
     assert!(refused.contains("too few keepers"), "{refused}");
     let gone = json!({ "gone": ["b"] });
     let recovered = fleet.ask(0, "POST", "/v1/recover", Some(&gone));
