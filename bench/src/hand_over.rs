@@ -31,7 +31,7 @@ pub(crate) const AT_ONCE: &str = "tick = \"0ms\"\nrefresh = \"20ms\"\nsilence = 
 pub(crate) fn measure(table: &mut Table) {
     let work = "a token that nobody wants passed on between two nodes of the service, loopback UDP, \
                 state kept on disk first";
-    for (place, cores) in [("both on one core", [0, 0]), ("a core each", [0, 1])] {
+    for (place, cores) in [("On one core", [0, 0]), ("A core each", [0, 1])] {
         let Some(measured) = on_cores(cores) else {
             eprintln!("  skipped: {work}, {place}: there is no such core to be had");
             continue;
@@ -43,8 +43,8 @@ pub(crate) fn measure(table: &mut Table) {
         } = measured;
         table.add(Row {
             work: format!(
-                "a permit granted: from a token's arrival to its use, the neighbour having been asked, \
-                 loopback UDP, two nodes; {place}"
+                "{place}: a permit granted, from a token's arrival to its use, the neighbour having \
+                 been asked; loopback UDP, two nodes"
             ),
             ours: time(granted.hand_over),
             baseline: format!(
@@ -55,7 +55,7 @@ pub(crate) fn measure(table: &mut Table) {
             goal: Goal::AtMost(2.0),
         });
         table.add(Row {
-            work: format!("{work}; {place}"),
+            work: format!("{place}: {work}"),
             ours: passed_on.ours(),
             baseline: passed_on.bare("bare UDP, one way, likewise"),
             ratio: passed_on.ratio,
