@@ -135,8 +135,8 @@ fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 fn dispatch(cli: Cli) -> Result<Answer, Failure> {
-    // These two have something to end in order.
-    if !matches!(cli.command, Some(Command::Node(_) | Command::Serve(_))) {
+    // The service has handlers of its own.
+    if !matches!(cli.command, Some(Command::Node(_))) {
         interrupt::listen();
     }
     match cli.command {

@@ -155,8 +155,8 @@ async fn serve(args: &Args, options: Options) -> Result<Answer, Failure> {
     if args.open {
         open(&url);
     }
-    // The handler that the program has from its beginning says so. With a second one beside it,
-    // both would end the program, at once, and on a busy machine it crashed while it ended.
+    // Asked of a handler that is there before the page is, and not made by the server when it
+    // finds time to.
     let interrupted = async {
         while !interrupt::is_stopped() {
             tokio::time::sleep(Duration::from_millis(100)).await;

@@ -259,6 +259,7 @@ mod tests {
     fn a_ring_that_stands_says_why() {
         let status = |name: &str, silent: &[&str], held: Option<u64>| NodeStatus {
             name: name.to_owned(),
+            index: Some(0),
             silent: silent.iter().map(|&name| name.to_owned()).collect(),
             holding: held
                 .map(|since_ms| crate::fleet::Holding {

@@ -20,9 +20,10 @@ fn of_all_that_take_other_keys_at_once_nobody_is_stuck() {
         let mut first: Vec<_> = (0..4).map(|at| (at, world.rotate(at))).collect();
         for _ in 0..4 {
             world.run_for(ms(5000));
+            let decided = world.log.decided.as_ref().expect("a log");
             let has = |(at, new): &(usize, _)| {
-                let identities = world.hosts[*at].identities.as_ref();
-                identities.map(newest).as_ref() == Some(new)
+                let member = decided.roster.member(&format!("n{at}"));
+                member.and_then(|member| member.key.as_ref()) == Some(new)
             };
             let stuck: Vec<usize> = (first.iter().filter(|one| !has(one)))
                 .map(|(at, _)| *at)
