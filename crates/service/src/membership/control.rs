@@ -372,7 +372,11 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         },
         12 => Message::Echo {
             nonce: u64::from_be_bytes(take(&mut rest)?),
-            later: take(&mut rest)? == [1],
+            later: match take(&mut rest)? {
+                [0] => false,
+                [1] => true,
+                _ => return None,
+            },
         },
         _ => return None,
     };
