@@ -108,7 +108,8 @@ fn successors_fences(machine: &Machine) -> impl Iterator<Item = u64> {
     let tokens = machine.state().tokens.iter();
     tokens.map(move |token| {
         let here = settled && token.rounds > 0;
-        token.fence.saturating_add(1) - 2 * u64::from(here)
+        let most = token.fence.saturating_add(1);
+        most.saturating_sub(2 * u64::from(here))
     })
 }
 
@@ -226,7 +227,8 @@ impl Seat {
             return false;
         };
         // Before it is handled: on a ring of two the successor brings tokens, too.
-        let most: Vec<u64> = successors_fences(machine).collect();
+        let by_successor = wire::sender(datagram) == Some(machine.config().successor());
+        let most = by_successor.then(|| successors_fences(machine).collect::<Vec<u64>>());
         if machine.handle_datagram(now, datagram).is_ok()
             && let Some(sender) = wire::sender(datagram)
         {
@@ -241,7 +243,7 @@ impl Seat {
             } else if let Some(restored) = self.restored.take() {
                 let heard = &machine.state().heard_of;
                 self.rolled_back = restored.is_old(heard, fences(datagram));
-            } else {
+            } else if let Some(most) = most {
                 self.watch_successor(datagram, &most);
             }
         }
