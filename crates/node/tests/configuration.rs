@@ -340,6 +340,14 @@ fn the_bound_of_recovery_by_hand() {
     };
     let by_hand = (200 + 12 + 7) * MICRO + rounds * (2 * 6 + 11) * MICRO;
     assert_eq!(bound(&slow), by_hand);
+    // Moving blocks: for every token twice round the ring at every node, and four refreshes.
+    let plan = Plan::moving_block(10, 3, 2).unwrap();
+    let rounds = 10 * 16 + 600;
+    assert_eq!(recovery_rounds(&plan), u64::from(rounds));
+    let blocks = recovery_bound(&plan, &timing, 5 * MICRO, 9 * MICRO);
+    let ticks = plan.pace() * 5;
+    let by_hand = (200 + 18 + 7) * MICRO + rounds * (ticks + 9) * MICRO;
+    assert_eq!(blocks, by_hand + 40 * timing.refresh);
 }
 
 #[test]

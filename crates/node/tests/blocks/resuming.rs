@@ -3,101 +3,9 @@
 
 use std::time::Duration;
 
-use headway_node::{Config, Key, Machine, Plan, RingId};
+use headway_node::{Key, Machine};
 
-const NODES: usize = 5;
-
-struct Ring {
-    nodes: Vec<Machine>,
-    now: Duration,
-    started: u64,
-}
-
-fn config(index: usize) -> Config {
-    let plan = Plan::moving_block(NODES as u32, 1, 1).expect("it fits");
-    Config::new(RingId([7; 16]), index as u32, plan)
-}
-
-impl Ring {
-    fn new() -> Ring {
-        let node = |index| Machine::new(config(index), Key::none(), index as u64 + 1);
-        let nodes = (0..NODES).map(|index| node(index).expect("it fits"));
-        Ring {
-            nodes: nodes.collect(),
-            now: Duration::ZERO,
-            started: NODES as u64,
-        }
-    }
-
-    fn incarnation(&mut self) -> u64 {
-        self.started += 1;
-        self.started << 32
-    }
-
-    /// A millisecond in which only these nodes are there.
-    fn step(&mut self, there: &[usize]) {
-        self.now += Duration::from_millis(1);
-        let mut buffer = [0; 1500];
-        for &at in there {
-            self.nodes[at].handle_timeout(self.now);
-            while self.nodes[at].poll_event().is_some() {}
-        }
-        for &at in there {
-            while let Some(datagram) = self.nodes[at].poll_transmit(&mut buffer) {
-                let to = datagram.to as usize;
-                if there.contains(&to) {
-                    let _ = self.nodes[to].handle_datagram(self.now, &buffer[..datagram.bytes]);
-                }
-            }
-        }
-    }
-
-    fn held(&self) -> usize {
-        self.nodes.iter().map(|node| node.held().count()).sum()
-    }
-
-    /// Until the token has moved so many hops.
-    fn hops(&mut self, hops: u64) {
-        let all: Vec<usize> = (0..NODES).collect();
-        let count = |ring: &Ring| ring.nodes.iter().map(Machine::hops).sum::<u64>();
-        let end = count(self) + hops;
-        for _ in 0..100_000 {
-            if count(self) >= end {
-                return;
-            }
-            let held: Vec<_> = self.nodes.iter().map(|node| node.held().next()).collect();
-            for (at, held) in held.into_iter().enumerate() {
-                if let Some(held) = held {
-                    self.nodes[at].handle_work_done(self.now, held.token, held.fence, None);
-                }
-            }
-            self.step(&all);
-            assert!(self.held() <= 1, "{} tokens", self.held());
-        }
-        panic!("the token stands");
-    }
-
-    fn saved(&self, at: usize) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.nodes[at].save(&mut bytes);
-        bytes
-    }
-
-    fn restore(&mut self, at: usize, saved: &[u8]) {
-        let incarnation = self.incarnation();
-        let node = Machine::restore(config(at), Key::none(), incarnation, self.now, saved);
-        self.nodes[at] = node.expect("its own");
-    }
-
-    fn lose(&mut self, at: usize) {
-        let incarnation = self.incarnation();
-        self.nodes[at] = Machine::new(config(at), Key::none(), incarnation).expect("it fits");
-    }
-
-    fn values(&self, at: usize) -> Vec<u32> {
-        self.nodes[at].local().values
-    }
-}
+use crate::ring::*;
 
 /// Wherever the token is: a node that starts again from its latest state changes nothing.
 #[test]
@@ -187,23 +95,111 @@ fn all_nodes_start_again_and_go_on() {
         while !ring.nodes.iter().all(Machine::joined) {
             ring.step(&all);
             assert!(ring.held() <= 1);
-            assert!(ring.now < began + 2 * silence, "they wait for each other");
+            assert!(ring.now <= began + silence, "they wait for each other");
         }
+        assert_eq!(ring.now, began + silence, "and so long");
         ring.hops(2 * NODES as u64);
         assert_eq!(ring.held(), 1);
     }
+}
+
+/// It says until when it waits, though nothing else is due then.
+#[test]
+fn who_waits_for_a_successor_that_starts_again_goes_on_by_itself() {
+    let config = |index| {
+        let mut config = config(index);
+        config.timing.refresh = config.timing.silence - Duration::from_micros(100);
+        config
+    };
+    let mut ring = Ring::of(config);
+    ring.hops(20);
+    let silence = config(0).timing.silence;
+    for at in [1, 2] {
+        let (saved, incarnation) = (ring.saved(at), 100 + at as u64);
+        let node = Machine::restore(config(at), Key::none(), incarnation, ring.now, &saved);
+        ring.nodes[at] = node.expect("its own");
+    }
+    let due = ring.now + silence;
+    // That one hears nobody who could tell it what it has to know.
+    for _ in 0..50 {
+        ring.step(&[0, 1, 2, 4]);
+    }
+    assert!(!ring.nodes[1].joined());
+    assert_eq!(ring.nodes[1].poll_timeout(), due);
+    ring.nodes[1].handle_timeout(due);
+    assert!(ring.nodes[1].joined());
 }
 
 /// Nobody is no answer, however long that lasts, and nothing is done meanwhile but asking.
 #[test]
 fn who_hears_nobody_waits() {
     let mut alone = Machine::new(config(2), Key::none(), 1).expect("it fits");
-    alone.handle_timeout(Duration::ZERO);
+    alone.handle_timeout(Duration::from_millis(1));
     let late = 10 * config(2).timing.silence;
     alone.handle_timeout(late);
     assert!(!alone.joined());
     while alone.poll_transmit(&mut [0; 1500]).is_some() {}
     assert!(alone.poll_timeout() > late);
+}
+
+/// One that has lost everything, while all others are there, is as it was: what it had handed over
+/// its successor has heard, and what it had not, it still has.
+#[test]
+fn a_node_that_loses_everything_is_as_it_was() {
+    let all: Vec<usize> = (0..NODES).collect();
+    for (at, hops) in (0..NODES).flat_map(|at| (0..2 * NODES).map(move |hops| (at, hops))) {
+        let mut ring = Ring::new();
+        ring.hops(20 + hops as u64);
+        // Until whatever was told has been heard.
+        for _ in 0..5 {
+            ring.step(&all);
+        }
+        let (held, values) = (ring.nodes[at].held().count() as u64, ring.values(at));
+        ring.lose(at);
+        while !ring.nodes[at].joined() {
+            ring.step(&all);
+        }
+        let node = &ring.nodes[at];
+        // It has not settled, so it passes on what it has at once.
+        assert_eq!(node.hops(), held, "n{at} after {hops}");
+        let next = |value: u32| (value + held as u32) % node.config().domain().values;
+        let then: Vec<u32> = values.into_iter().map(next).collect();
+        assert_eq!(ring.values(at), then, "n{at} after {hops}");
+        for _ in 0..100 {
+            assert_eq!(ring.tokens(), 1, "n{at} after {hops}");
+            ring.step(&all);
+        }
+        ring.hops(3 * NODES as u64);
+    }
+}
+
+/// Two neighbours have lost everything, and the second is back first. It hears only its successor,
+/// and tells the other where that must have been; there is one token all the time.
+#[test]
+fn a_predecessor_that_knows_nothing_is_expected_where_it_was() {
+    for (at, hops) in (0..NODES).flat_map(|at| (0..2 * NODES).map(move |hops| (at, hops))) {
+        let mut ring = Ring::new();
+        ring.hops(20 + hops as u64);
+        let mut there: Vec<usize> = (0..NODES).collect();
+        for _ in 0..5 {
+            ring.step(&there);
+        }
+        let first = (at + NODES - 1) % NODES;
+        there.retain(|other| *other != first);
+        ring.lose(first);
+        ring.lose(at);
+        while !ring.nodes[at].joined() {
+            ring.step(&there);
+        }
+        there.push(first);
+        while !ring.nodes[first].joined() {
+            ring.step(&there);
+        }
+        for _ in 0..100 {
+            assert_eq!(ring.tokens(), 1, "n{at} after {hops}");
+            ring.step(&there);
+        }
+    }
 }
 
 /// Two neighbours, or three, lose everything, and come back in any order: what they take fits the
