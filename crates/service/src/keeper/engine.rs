@@ -18,9 +18,10 @@ use openraft::{BasicNode, Config, Raft, SnapshotPolicy};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::network::Ways;
 use super::post::{self, Answer, Post, Question};
 use super::storage::{self, Files, Others, Rosters};
-use super::tending::Tending;
+use super::tending::{Tending, may_lead};
 use super::{Change, Decision, Leave, Member, Request, Roster, Setup, Tell};
 use crate::membership::roster::short_digest;
 
@@ -36,6 +37,7 @@ const HEARTBEAT: u64 = 300;
 pub(crate) struct Keeper {
     raft: Raft<Types>,
     own: u64,
+    name: String,
     acts_by: watch::Receiver<Roster>,
     rosters: Rosters,
     others: Others,
@@ -96,7 +98,10 @@ impl Keeper {
         let raft = Raft::new(
             own,
             config(roster, setup.election)?,
-            post.clone(),
+            Ways {
+                post: post.clone(),
+                acts_by: acts_by.clone(),
+            },
             log.clone(),
             rosters.clone(),
         );
@@ -130,6 +135,7 @@ impl Keeper {
         Ok(Some(Keeper {
             raft,
             own,
+            name: setup.name.clone(),
             acts_by,
             rosters,
             others,
@@ -138,9 +144,13 @@ impl Keeper {
         }))
     }
 
-    /// Writes into the log if this one leads.
+    /// Writes into the log if this one leads, and says what has come of it if that is known here.
     pub(super) async fn write(&self, change: Change) -> Answer {
-        match self.raft.client_write(change).await {
+        if !may_lead(&self.acts_by.borrow(), &self.name) {
+            return Err(None);
+        }
+        match self.raft.client_write(change.clone()).await {
+            Ok(_) if !self.rosters.knows(&change).await => Err(None),
             Ok(written) => Ok(written.data),
             Err(RaftError::APIError(ClientWriteError::ForwardToLeader(forward))) => {
                 Err(forward.leader_node.map(|node| node.addr))

@@ -11,16 +11,26 @@ use openraft::raft::{
     VoteRequest, VoteResponse,
 };
 use serde::de::DeserializeOwned;
+use tokio::sync::watch;
 
+use super::Roster;
 use super::engine::Types;
 use super::post::{Post, Question, Raft};
 
-impl RaftNetworkFactory<Types> for Post {
+/// The ways to all keepers.
+pub(super) struct Ways {
+    pub(super) post: Post,
+    /// The roster that the node acts by.
+    pub(super) acts_by: watch::Receiver<Roster>,
+}
+
+impl RaftNetworkFactory<Types> for Ways {
     type Network = Way;
 
     async fn new_client(&mut self, to: u64, node: &BasicNode) -> Way {
         Way {
-            post: self.clone(),
+            post: self.post.clone(),
+            acts_by: self.acts_by.clone(),
             to,
             address: node.addr.clone(),
         }
@@ -28,8 +38,9 @@ impl RaftNetworkFactory<Types> for Post {
 }
 
 /// The way to one keeper.
-pub(crate) struct Way {
+pub(super) struct Way {
     post: Post,
+    acts_by: watch::Receiver<Roster>,
     to: u64,
     address: String,
 }
@@ -46,11 +57,18 @@ impl Way {
         let answer = self.post.ask(&self.address, question, option.hard_ttl());
         let answer: Option<Result<A, E>> = answer.await;
         // Whatever the other one has against it: it is as if it were not there for now.
-        answer.and_then(Result::ok).ok_or_else(|| {
-            let silent = io::Error::from(io::ErrorKind::TimedOut);
-            RPCError::Unreachable(Unreachable::new(&silent))
-        })
+        answer.and_then(Result::ok).ok_or_else(silent)
     }
+
+    fn is_named(&self) -> bool {
+        let roster = self.acts_by.borrow();
+        { roster.keepers() }.any(|keeper| keeper.address == self.address)
+    }
+}
+
+fn silent<E: std::error::Error>() -> RPCError<u64, BasicNode, E> {
+    let silent = io::Error::from(io::ErrorKind::TimedOut);
+    RPCError::Unreachable(Unreachable::new(&silent))
 }
 
 impl RaftNetwork<Types> for Way {
@@ -75,6 +93,13 @@ impl RaftNetwork<Types> for Way {
         asked: VoteRequest<u64>,
         option: RPCOption,
     ) -> Answer<VoteResponse<u64>, RaftError<u64>> {
-        self.ask(Raft::Vote(asked), &option).await
+        let answer: VoteResponse<u64> = self.ask(Raft::Vote(asked), &option).await?;
+        // One that was removed is asked because its vote may be needed. That it has more of the
+        // log, or a later term, would make all others wait, and nobody would hear it if it led.
+        if answer.vote_granted || self.is_named() {
+            Ok(answer)
+        } else {
+            Err(silent())
+        }
     }
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, watch};
 
 use super::engine::Types;
-use crate::membership::decision::{Decided, Decision};
+use crate::membership::decision::{Change, Decided, Decision};
 use crate::membership::roster::Roster;
 use crate::store::sealed;
 
@@ -323,6 +323,11 @@ impl Rosters {
         let mut news = self.news.subscribe();
         news.mark_changed();
         news
+    }
+
+    /// Whether it is known here what has become of a change.
+    pub(super) async fn knows(&self, change: &Change) -> bool {
+        self.applied.lock().await.decided.knows(change)
     }
 
     /// Whether the log goes on without a keeper since that entry of it.

@@ -25,6 +25,17 @@ const LEARN_FOR: Duration = Duration::from_secs(10);
 /// How long nobody may lead before that is an alarm.
 const LEADERLESS: Duration = Duration::from_secs(6);
 
+fn is_named(roster: &Roster, name: &str) -> bool {
+    { roster.keepers() }.any(|member| member.name == name)
+}
+
+/// Where members have keys, those who know that one was removed do not hear what it asks. It would
+/// not be elected, nor hear why, and by its higher terms keep others from it. If it leads, nobody
+/// hears of what it writes; it would only have more of the log than those who want its vote.
+pub(super) fn may_lead(roster: &Roster, name: &str) -> bool {
+    is_named(roster, name) || !roster.has_keys()
+}
+
 /// Looks after who keeps the log.
 pub(super) struct Tending {
     pub(super) raft: Raft<Types>,
@@ -71,7 +82,7 @@ impl Tending {
                 let _ = self.tell.send(Request::Keeping(wrong));
             }
             self.tell_age().await;
-            if leads {
+            if leads && self.may_lead() {
                 let roster = news.borrow().clone();
                 self.tend(&metrics, &roster).await;
             } else if self.has_left(&metrics).await {
@@ -85,14 +96,11 @@ impl Tending {
     }
 
     fn is_named(&self) -> bool {
-        let roster = self.acts_by.borrow();
-        roster.keepers().any(|member| member.name == self.name)
+        is_named(&self.acts_by.borrow(), &self.name)
     }
 
-    /// Where members have keys, those who know that one was removed do not hear what it asks. It
-    /// would not be elected, nor hear why, and by its higher terms keep others from it.
     fn may_lead(&self) -> bool {
-        self.is_named() || !self.acts_by.borrow().has_keys()
+        may_lead(&self.acts_by.borrow(), &self.name)
     }
 
     /// Where the other keepers are.

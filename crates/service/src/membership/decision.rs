@@ -120,13 +120,26 @@ pub struct Decided {
     pub roster: Roster,
     /// Which changes were carried out last, and the versions that they made.
     recent: Vec<(u64, u64)>,
+    /// The version of the roster that this began with: of earlier changes nothing is known.
+    #[serde(default)]
+    since: u64,
 }
 
 impl Decided {
     /// Before any entry.
     pub const fn new(roster: Roster) -> Decided {
-        let recent = Vec::new();
-        Decided { roster, recent }
+        Decided {
+            since: roster.version,
+            roster,
+            recent: Vec::new(),
+        }
+    }
+
+    /// Whether it is known here what has become of a change. Whoever began with a later roster
+    /// cannot tell which change has led to that, and would call it refused.
+    pub fn knows(&self, change: &Change) -> bool {
+        let remembered = self.recent.iter().any(|(id, _)| *id == change.id);
+        remembered || change.version >= self.since
     }
 
     /// Carries out a change, or does not.
@@ -426,16 +439,20 @@ mod tests {
     fn entries_before_a_roster_change_nothing_of_it() {
         let mut decided = Decided::new(roster(&["a", "b", "c", "d", "e", "f"]));
         let mut rosters = vec![decided.roster.clone()];
-        let mut entries = Vec::new();
+        let (mut entries, mut decisions) = (Vec::new(), Vec::new());
         for (id, name) in ["b", "c", "d", "e"].into_iter().enumerate() {
             entries.push(remove(id as u64, &decided.roster, name, id == 1));
-            decided.apply(&entries[id]);
+            decisions.push(decided.apply(&entries[id]));
             rosters.push(decided.roster.clone());
         }
         for base in rosters {
-            let mut again = Decided::new(base);
-            for entry in &entries {
-                again.apply(entry);
+            let mut again = Decided::new(base.clone());
+            for (entry, decision) in entries.iter().zip(&decisions) {
+                let same = again.apply(entry) == *decision;
+                // What it does not know, it does not answer.
+                let is_known = again.knows(entry);
+                assert!(same || !is_known);
+                assert_eq!(is_known, entry.version >= base.version);
             }
             assert_eq!(again.roster, decided.roster);
         }

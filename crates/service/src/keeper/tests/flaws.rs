@@ -87,8 +87,9 @@ fn both_sides(seed: u64, flaw: Flaw) {
 }
 
 /// {0, 1, 2} decide something while 3 and 4 hear nothing of openraft; then 0 and 1 are gone, and
-/// the disk of 2 is what it was before. Whoever asks the three that are there is told no.
-fn one_disk_is_put_back(seed: u64, flaw: Flaw) {
+/// the disk of 2 is what it was before, with or without the copy of the log's age. Whoever asks the
+/// three that are there is told no.
+fn one_disk_is_put_back(seed: u64, flaw: Flaw, with_copy: bool) {
     on_paused_time(seed, Flaw::Deaf, async |world| {
         world.run_for(s(5)).await;
         let before = world.copy_of(2);
@@ -99,7 +100,15 @@ fn one_disk_is_put_back(seed: u64, flaw: Flaw) {
         for at in 0..5 {
             world.stop(at).await;
         }
+        let copy = world.copy_of(2).filter(|_| !with_copy);
         world.put_back(2, before.as_ref());
+        let files = copy.iter().flat_map(|copy| std::fs::read_dir(copy.path()));
+        for file in files.flatten().flatten() {
+            let own = world.folder.path().join(name(2)).join(file.file_name());
+            if file.file_name().to_string_lossy().starts_with("age-of-") {
+                std::fs::copy(file.path(), own).unwrap();
+            }
+        }
         world.net.borrow_mut().flaw = flaw;
         for at in 2..5 {
             world.start(at);
@@ -127,10 +136,20 @@ fn errors_of_letters_and_of_the_log_are_caught() {
 #[test]
 fn a_disk_that_is_put_back_is_noticed_because_the_others_know() {
     for seed in 0..10 {
-        one_disk_is_put_back(seed, Flaw::None);
+        one_disk_is_put_back(seed, Flaw::None, true);
     }
-    let forgetful = caught(0..10, |seed| one_disk_is_put_back(seed, Flaw::Forgetful));
+    let forgetful = caught(0..10, |seed| {
+        one_disk_is_put_back(seed, Flaw::Forgetful, true);
+    });
     assert!(forgetful >= 5, "{forgetful} of 10");
+}
+
+/// A folder that is put back without what is beside it is noticed though nobody else knows.
+#[test]
+fn a_folder_that_is_put_back_is_noticed_by_the_copy_of_its_age() {
+    for seed in 0..10 {
+        one_disk_is_put_back(seed, Flaw::Forgetful, false);
+    }
 }
 
 /// A keeper that is none any more ends, and keeps nothing.
