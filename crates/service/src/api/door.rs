@@ -6,6 +6,7 @@
 //! as the password of basic authentication, which FleetLock clients can send. On the Unix
 //! socket the caller's user counts.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
@@ -28,6 +29,7 @@ use subtle::ConstantTimeEq as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
 use super::{App, MAX_BODY_BYTES, fleetlock, permits, problem};
 
@@ -48,6 +50,12 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Set when a caller has shown who it is, and may wait for a permit.
 #[derive(Clone, Debug, Default)]
 struct Known(Arc<AtomicBool>);
+
+impl Known {
+    fn is_shown(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Answers on an HTTP address until it is aborted.
 pub(crate) async fn serve_http(listener: TcpListener, app: Arc<App>) {
@@ -73,31 +81,40 @@ pub(crate) async fn serve_local(listener: UnixListener, app: Arc<App>) {
     .await;
 }
 
-/// Answers whoever is let in, so many at a time.
+/// Answers whoever is let in, so many at a time. Where there is no room, whoever has been there
+/// longest without showing who it is has to go: strangers that are slow keep nobody out.
 async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     accept: impl Fn(&mut Context<'_>) -> Poll<io::Result<S>>,
     router: axum::Router,
     let_in: impl Fn(&S) -> Option<Known>,
 ) {
     let limit = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut inside: VecDeque<(Known, AbortHandle)> = VecDeque::new();
     loop {
+        let Ok(stream) = poll_fn(&accept).await else {
+            // Out of file descriptors, say: others may come free.
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let Some(known) = let_in(&stream) else {
+            continue;
+        };
+        inside.retain(|(_, task)| !task.is_finished());
+        if limit.available_permits() == 0
+            && let Some(at) = { inside.iter() }.position(|(known, _)| !known.is_shown())
+            && let Some((_, task)) = inside.remove(at)
+        {
+            task.abort();
+        }
         let Ok(room) = Arc::clone(&limit).acquire_owned().await else {
             return;
         };
-        match poll_fn(&accept).await {
-            Ok(stream) => {
-                let Some(known) = let_in(&stream) else {
-                    continue;
-                };
-                let router = router.clone();
-                tokio::spawn(async move {
-                    answer(stream, router, known).await;
-                    drop(room);
-                });
-            }
-            // Out of file descriptors, say: others may come free.
-            Err(_) => tokio::time::sleep(PAUSE).await,
-        }
+        let (router, caller) = (router.clone(), known.clone());
+        let task = tokio::spawn(async move {
+            answer(stream, router, caller).await;
+            drop(room);
+        });
+        inside.push_back((known, task.abort_handle()));
     }
 }
 
@@ -119,7 +136,7 @@ async fn answer(
     if tokio::time::timeout(most, connection.as_mut())
         .await
         .is_err()
-        && known.0.load(Ordering::Relaxed)
+        && known.is_shown()
     {
         let _ = tokio::time::timeout(permits::MAX_WAIT + most, connection).await;
     }

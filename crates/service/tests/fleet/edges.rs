@@ -2,7 +2,7 @@
 //! break a promise.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -440,15 +440,16 @@ fn slow_requests_do_not_use_up_the_node() {
     let mut fleet = Fleet::new(95, &["a", "b", "c"], 1, 1).with_observer(0.01);
     fleet.start_all();
     fleet.settle();
-    let slow: Vec<TcpStream> = (0..300)
-        .map(|_| {
+    let slow = || -> Vec<TcpStream> {
+        let streams = (0..300).map(|_| {
             let mut stream = TcpStream::connect(fleet.http(0)).expect("connected");
+            let begun = b"POST /v1/permits HTTP/1.1\r\nhost: ";
+            stream.write_all(begun).expect("sent");
             stream
-                .write_all(b"POST /v1/permits HTTP/1.1\r\nhost: ")
-                .expect("sent");
-            stream
-        })
-        .collect();
+        });
+        streams.collect()
+    };
+    let streams = slow();
     let open = || {
         fs::read_dir(format!("/proc/{}/fd", fleet.pid(0)))
             .expect("files")
@@ -458,8 +459,17 @@ fn slow_requests_do_not_use_up_the_node() {
     let before = fleet.observed().len();
     fleet.until("the ring works", || fleet.observed().len() > before + 20);
     assert_eq!(fleet.status(0)["settled"], true, "the socket answers");
-    drop(slow);
-    assert_eq!(http(&fleet.http(0), "GET", "/healthz", &[], "").0, 200);
+    drop(streams);
+    // Others are answered while they are there, not when their time is over.
+    fleet.until("slow ones keep nobody out", || {
+        let mut streams = slow();
+        assert_eq!(http(&fleet.http(0), "GET", "/healthz", &[], "").0, 200);
+        // One of the last 64, and, if they went in turn, not of the last ones that are let in.
+        let one = &mut streams[250];
+        one.set_nonblocking(true).expect("set");
+        let read = one.read(&mut [0]);
+        read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    });
 }
 
 #[test]
