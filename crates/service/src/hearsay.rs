@@ -101,9 +101,16 @@ impl Hearsay {
         self.learn(now, report);
     }
 
-    /// Somebody passes on what a member says.
-    pub(crate) fn handle(&mut self, now: Duration, me: &str, reports: Vec<Report>) {
-        for report in reports.into_iter().filter(|report| report.by != me) {
+    /// Somebody passes on what others say. Only members are listened to: whoever makes up names
+    /// would fill everybody's memory.
+    pub(crate) fn handle(
+        &mut self,
+        now: Duration,
+        is_other_member: impl Fn(&str) -> bool,
+        reports: Vec<Report>,
+    ) {
+        let reports = reports.into_iter();
+        for report in reports.filter(|report| is_other_member(&report.by)) {
             let known = self.reports.get(&report.by);
             if known.is_none_or(|(known, _)| known.version < report.version) {
                 self.learn(now, report);
@@ -157,6 +164,10 @@ impl Hearsay {
 mod tests {
     use super::*;
 
+    fn is_other_of_b(name: &str) -> bool {
+        ["a", "c", "d"].contains(&name)
+    }
+
     #[test]
     fn what_is_said_is_passed_on_and_forgotten() {
         let s = Duration::from_secs;
@@ -166,9 +177,9 @@ mod tests {
         let silent = || vec![("c".to_owned(), 500)];
         a.say(s(1), 1_000, "a", silent(), vec![]);
         let told = a.poll_news().expect("news");
-        b.handle(s(2), "b", told.clone());
+        b.handle(s(2), is_other_of_b, told.clone());
         assert_eq!(b.poll_news(), Some(told.clone()), "passed on");
-        b.handle(s(3), "b", told.clone());
+        b.handle(s(3), is_other_of_b, told.clone());
         assert_eq!(b.poll_news(), None, "once");
         let unheard = |hearsay: &Hearsay| {
             let unheard = hearsay.unheard(2_500);
@@ -182,14 +193,14 @@ mod tests {
         a.say(s(2), 2_000, "a", silent(), vec![]);
         assert_eq!(a.poll_news(), None, "not yet");
         a.say(s(6), 6_000, "a", silent(), vec![]);
-        b.handle(s(7), "b", a.poll_news().expect("said again"));
+        b.handle(s(7), is_other_of_b, a.poll_news().expect("said again"));
         a.say(s(8), 8_000, "a", vec![], vec![]);
-        b.handle(s(8), "b", a.poll_news().expect("over"));
+        b.handle(s(8), is_other_of_b, a.poll_news().expect("over"));
         assert!(unheard(&b).is_empty());
         // A member that says nothing any more has not said that it is over.
         b.handle(
             s(9),
-            "b",
+            is_other_of_b,
             vec![Report {
                 by: "d".into(),
                 version: 1,
@@ -201,6 +212,18 @@ mod tests {
         assert_eq!(unheard(&b).len(), 1);
         b.say(s(29), 29_000, "b", vec![], vec![]);
         assert!(unheard(&b).is_empty());
+        // Nobody is listened to under a name that no member has.
+        let by = |name: &str| Report {
+            by: name.into(),
+            version: 1,
+            silent: silent(),
+            works: vec![],
+        };
+        while b.poll_news().is_some() {}
+        b.handle(s(30), is_other_of_b, vec![by("b"), by("made-up")]);
+        assert_eq!((b.reports.len(), b.poll_news()), (0, None));
+        b.handle(s(30), is_other_of_b, vec![by("made-up"), by("d")]);
+        assert_eq!(b.poll_news(), Some(vec![by("d")]));
     }
 
     #[test]
@@ -209,7 +232,7 @@ mod tests {
         let [mut a, mut b] = [Hearsay::default(), Hearsay::default()];
         let works = |text: &str| vec![(text.to_owned(), 1_000)];
         a.say(s(3), 3_000, "a", vec![], works(&"ä".repeat(200)));
-        b.handle(s(3), "b", a.poll_news().expect("said"));
+        b.handle(s(3), is_other_of_b, a.poll_news().expect("said"));
         let [work] = &b.working(4_500)[..] else {
             panic!("one works: {b:?}");
         };
@@ -217,12 +240,12 @@ mod tests {
         assert_eq!(work.used_by.chars().count(), MAX_CHARACTERS);
         assert!(b.unheard(4_500).is_empty());
         a.say(s(5), 5_000, "a", vec![], vec![]);
-        b.handle(s(5), "b", a.poll_news().expect("over"));
+        b.handle(s(5), is_other_of_b, a.poll_news().expect("over"));
         assert!(b.working(5_000).is_empty());
         // A message of the last version, which knew of no work.
         let old = br#"[{"by":"c","version":1,"silent":[]}]"#;
         let old: Vec<Report> = serde_json::from_slice(old).expect("read");
-        b.handle(s(6), "b", old);
+        b.handle(s(6), is_other_of_b, old);
         assert!(b.working(6_000).is_empty());
         // As many as fit, as long as they can be, are one datagram.
         let name = "n".repeat(64);

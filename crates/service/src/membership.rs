@@ -213,13 +213,18 @@ impl Membership {
         let own = self.exchange.mark();
         self.exchange.handle(now, sender, message);
         let name = &sender.name;
-        let contradicts = sender.mark.contradicts(&own);
+        let (contradicts, agrees) = (sender.mark.contradicts(&own), sender.mark == own);
+        let is_first = own.version == 1;
         self.alarms
-            .set(contradicts, Alarm::OtherMembers(name.clone()));
+            .set(contradicts && is_first, Alarm::OtherMembers(name.clone()));
+        // Not over when one of the two rings has made its next roster.
+        if agrees || contradicts && !is_first {
+            self.alarms.set(!agrees, Alarm::TwoRings(name.clone()));
+        }
         self.note_wire(sender);
         // A node that has this roster or a later one, and uses nothing of an earlier
         // one any more, need not be waited for.
-        let knows = sender.mark == own || sender.mark.replaces(&own);
+        let knows = agrees || sender.mark.replaces(&own);
         if knows {
             self.previous.remove(name);
         }
@@ -249,7 +254,10 @@ impl Membership {
             }
             Message::Hearsay { bytes } => {
                 let reports = serde_json::from_slice(bytes).unwrap_or_default();
-                self.hearsay.handle(now, &self.settings.node.name, reports);
+                let (me, roster) = (&self.settings.node.name, self.current.as_ref());
+                let is_member = |name: &str| roster.is_some_and(|all| all.member(name).is_some());
+                let is_other = |name: &str| name != me && is_member(name);
+                self.hearsay.handle(now, is_other, reports);
             }
             Message::Letter(letter) => {
                 let letter = Effect::Letter(sender.address.clone(), letter.clone());

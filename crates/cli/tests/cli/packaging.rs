@@ -78,6 +78,21 @@ fn both_packages_install_the_same_where_the_unit_expects_it() {
     }
 }
 
+/// By which systemd kills whatever a command has started, when its node is gone: all processes of
+/// the unit's control group.
+#[test]
+fn the_unit_leaves_nothing_of_a_command_behind() {
+    let unit = read("packaging/headway-node.service");
+    let value = |key: &str| {
+        let mut lines = unit.lines().filter_map(|line| line.split_once('='));
+        lines.find_map(|(name, value)| (name == key).then_some(value))
+    };
+    assert!(matches!(value("KillMode"), Some("mixed" | "control-group")));
+    assert!(matches!(value("SendSIGKILL"), None | Some("yes" | "true")));
+    // Nor is a command started outside of it.
+    assert_eq!(value("Delegate"), None);
+}
+
 /// `promtool` over these rules and the tests of them.
 fn promtool(promtool: &Path, rules: &str) -> (bool, String) {
     let folder = tempfile::tempdir().unwrap();

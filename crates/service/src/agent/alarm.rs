@@ -24,6 +24,12 @@ pub(crate) enum Alarm {
          [timing] the same"
     )]
     OtherMembers(String),
+    /// There are two rosters of one version.
+    #[error(
+        "{0} has another roster of this version: there are two rings, and both may grant. Stop the \
+         nodes of one, and add them to the other as new ones (docs/operators/keepers.md)"
+    )]
+    TwoRings(String),
     /// Its program is older than the ring's wire format.
     #[error("{0} does not speak wire format {1}, which the ring has: upgrade its program")]
     TooOld(String, u8),

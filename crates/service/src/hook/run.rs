@@ -225,6 +225,34 @@ mod tests {
         }
     }
 
+    /// When the notes cannot be read, nobody knows what may live on.
+    #[test]
+    fn without_notes_whatever_a_node_has_started_is_ended_in_sessions_of_its_own_too() {
+        let named = |node: &str, ring: &str| {
+            let mut command = Command::new("setsid");
+            let command = command.args(["sleep", "1000"]);
+            let node = format!("{node}-{}", std::process::id());
+            command.env("HEADWAY_NODE", node).env("HEADWAY_RING", ring);
+            command.spawn().expect("sleeps")
+        };
+        let mut ours = named("escaped", "r");
+        let mut others = [named("escaped", "s"), named("other", "r")];
+        let in_its_own = |child: &Child| {
+            let own = child.id() as i32;
+            Stat::of(own).is_some_and(|stat| stat.session == own)
+        };
+        while !others.iter().chain([&ours]).all(in_its_own) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        end_all(&format!("escaped-{}", std::process::id()), "r");
+        assert!(ended(&mut ours));
+        assert!(!others.iter_mut().any(ended));
+        for mut child in others {
+            child.kill().expect("killed");
+            child.wait().expect("ended");
+        }
+    }
+
     /// Some processes do not end even on SIGKILL, or are somebody else's.
     #[test]
     fn whatever_does_not_end_is_waited_for() {

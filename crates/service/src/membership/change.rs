@@ -90,8 +90,8 @@ impl Membership {
         self.drop_challenges();
         self.silent_since.clear();
         self.alarms.clear(|alarm| {
-            use Alarm::{Cloned, OtherMembers};
-            !matches!(alarm, OtherMembers(_) | Cloned(_))
+            use Alarm::{Cloned, OtherMembers, TwoRings};
+            !matches!(alarm, OtherMembers(_) | TwoRings(_) | Cloned(_))
         });
         self.speaks.retain(|name, _| new.member(name).is_some());
         let old = self.current.replace(new.clone());

@@ -293,6 +293,64 @@ fn a_lost_majority_of_keepers_is_recovered_on_somebodys_word() {
     assert_eq!(closest(&fleet.observed(), &fleet.names), None);
 }
 
+/// Why nobody may say that machines are gone which are not: two rings, which both work. Each hears
+/// of the other's roster and says so. Then one of them is given up, as docs/operators/keepers.md
+/// says.
+#[test]
+fn recovered_on_both_sides_there_are_two_rings() {
+    let mut fleet = Fleet::new(140, &["a", "b", "c", "d"], 1, 1).with_observer(0.02);
+    fleet.timing = SHORT.into();
+    fleet.start_all();
+    fleet.settle();
+    for (at, others) in [
+        (0, ["c", "d"]),
+        (1, ["c", "d"]),
+        (2, ["a", "b"]),
+        (3, ["a", "b"]),
+    ] {
+        let gone = json!({ "gone": others });
+        let there = fleet.ask(at, "POST", "/v1/recover", Some(&gone)).unwrap();
+        assert_eq!(there["version"], 1001);
+    }
+    let small = |at| fleet.status(at)["settled"] == true && fleet.status(at)["members"] == 2;
+    fleet.until("two rings of two", || (0..4).all(small));
+    let before = fleet.observed().len();
+    fleet.until("all work", || {
+        let seen = fleet.observed();
+        let works = |name: &str| {
+            seen[before..]
+                .iter()
+                .any(|seen| seen.begins && seen.node == name)
+        };
+        ["a", "b", "c", "d"].into_iter().all(works)
+    });
+    let alarmed = |fleet: &Fleet, at: usize| {
+        let alarms = fleet.status(at)["alarms"].to_string();
+        alarms.contains("there are two rings")
+    };
+    fleet.until("an alarm on either side", || {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| alarmed(&fleet, at));
+        (a || b) && (c || d)
+    });
+    for at in [2, 3] {
+        fleet.kill(at);
+    }
+    for at in [2, 3] {
+        let state = fleet.path(&format!("state-{}", fleet.names[at]));
+        fs::remove_dir_all(state).expect("its state is removed");
+        fleet.write_config(at, 2);
+        fleet.start(at);
+        fleet.until("added again", || add(&fleet, 0, at, false).is_ok());
+    }
+    fleet.until("one ring, and no alarm", || {
+        let fine = |at: usize| {
+            let status = fleet.status(at);
+            status["settled"] == true && status["members"] == 4 && !alarmed(&fleet, at)
+        };
+        (0..4).all(fine)
+    });
+}
+
 #[test]
 fn files_with_different_members_are_told_apart() {
     let mut fleet = Fleet::new(14, &["a", "b", "c"], 1, 1);

@@ -80,17 +80,7 @@ fn all_nodes_take_other_keys_while_the_ring_works() {
                 status.rejected.get("control_unauthenticated").copied()
             };
             let before = rejected(&world);
-            let sender = Sender {
-                name: "n1".into(),
-                address: address(1),
-                mark: Mark::default(),
-                wire: 1,
-                newest: 1,
-                boot: 1,
-                drained: true,
-                on_ring: true,
-            };
-            let bytes = control::write(name_id(), &sender, &Message::Offer, &key.expect("one"));
+            let bytes = control::write(name_id(), &n1(), &Message::Offer, &key.expect("one"));
             world.deliver(0, bytes);
             assert_eq!(rejected(&world) == before, heard, "seed {seed}");
         }
@@ -178,8 +168,22 @@ impl World {
     }
 }
 
+/// What somebody says of itself who speaks as n1.
+pub(crate) fn n1() -> Sender {
+    Sender {
+        name: "n1".into(),
+        address: address(1),
+        mark: Mark::default(),
+        wire: 1,
+        newest: 1,
+        boot: 1,
+        drained: true,
+        on_ring: true,
+    }
+}
+
 /// What control datagrams of these rings are known by.
-fn name_id() -> RingId {
+pub(crate) fn name_id() -> RingId {
     let digest = Sha256::digest(b"headway ring name 1virtual");
     let mut id = RingId([0; 16]);
     id.0.copy_from_slice(&digest[..16]);

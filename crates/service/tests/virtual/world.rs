@@ -12,8 +12,8 @@ use headway_service::internal::decision::{Change, Decided, Decision};
 use headway_service::internal::keeper::Order;
 use headway_service::internal::roster::{Mark, Member, Roster};
 use headway_service::internal::{
-    Agent, Credentials, Destination, Effect, Grant, Kept, Outcome, Phase, Request, Setup, Status,
-    Stored,
+    Agent, Answer, Credentials, Destination, Effect, Grant, Kept, Outcome, Phase, Request, Setup,
+    Status, Stored,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
@@ -101,6 +101,8 @@ pub(crate) struct World {
     pub(crate) runs_of_rotation: u8,
     /// How often somebody had to do what an alarm asks for.
     pub(crate) heeded: u32,
+    /// What nodes have answered when they were asked.
+    pub(crate) answers: Vec<Answer>,
 }
 
 pub(crate) fn newest(identities: &Identities) -> NodeKey {
@@ -217,6 +219,7 @@ impl World {
             work: 80,
             runs_of_rotation: 0,
             heeded: 0,
+            answers: Vec::new(),
         };
         for at in 0..members {
             world.start(at);
@@ -487,7 +490,8 @@ impl World {
                 self.log.wanted.push((at, change, due, until));
             }
             Effect::Letter(from, letter) => self.order(at, Order::Letter(from, letter)),
-            Effect::Reply(..) | Effect::Ended(_) | Effect::KeepRollouts(_) => {}
+            Effect::Reply(_, reply) => self.answers.extend(reply),
+            Effect::Ended(_) | Effect::KeepRollouts(_) => {}
         }
     }
 

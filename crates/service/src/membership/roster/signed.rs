@@ -202,9 +202,10 @@ impl Mark {
             || (self.version == other.version && self.version > 1 && self.digest > other.digest)
     }
 
-    /// Two files that say different things about the first roster.
+    /// Two that cannot both be right: files that say different things about the first roster, or
+    /// two of one version that were both decided upon.
     pub fn contradicts(&self, other: &Mark) -> bool {
-        self.version == 1 && other.version == 1 && self.digest != other.digest
+        self.version > 0 && self.version == other.version && self.digest != other.digest
     }
 
     /// What is signed. The digest says which ring it is of.

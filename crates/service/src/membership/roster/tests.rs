@@ -100,6 +100,8 @@ fn later_versions_win_then_digests_and_first_ones_never_replace_each_other() {
     };
     assert!(mark(2, 0).replaces(&mark(1, 9)));
     assert!(mark(2, 5).replaces(&mark(2, 4)) && !mark(2, 4).replaces(&mark(2, 5)));
+    assert!(mark(2, 5).contradicts(&mark(2, 4)) && !mark(2, 5).contradicts(&mark(2, 5)));
+    assert!(!mark(2, 5).contradicts(&mark(3, 5)) && !mark(0, 5).contradicts(&mark(0, 4)));
     assert!(!mark(1, 5).replaces(&mark(1, 4)) && mark(1, 5).contradicts(&mark(1, 4)));
     assert!(mark(1, 0).replaces(&Mark::default()));
 }
