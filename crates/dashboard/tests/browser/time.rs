@@ -108,6 +108,8 @@ pub(crate) fn a_moving_block_is_on_the_ring(browser: &mut Browser, base: &str) -
     page.wait_for("document.querySelector('#listing-lines li:nth-child(4)').classList.contains('lit') && !document.querySelector('#listing-lines li:nth-child(6)').classList.contains('lit')")?;
     page.check(&format!("{AGREES}(0, 70)"))?;
     page.fill("#round", "0")?;
+    // What it says of round 70 may stand there until the next drawing.
+    page.wait_for("document.getElementById('centre-word').textContent !== 'legitimate'")?;
     page.click("#play")?;
     page.wait_for("document.getElementById('centre-word').textContent === 'legitimate'")?;
     page.check("headway.player.moment().violated.every((red) => !red)")?;
