@@ -67,8 +67,7 @@ impl Keeper {
     ) -> Result<Option<Keeper>, String> {
         let roster = &acts_by.borrow().clone();
         let folder = folder(setup, roster.log());
-        let named = roster.keepers().any(|member| member.name == setup.name);
-        if !named && !folder.exists() {
+        if !roster.has_keeper(&setup.name) && !folder.exists() {
             return Ok(None);
         }
         // Only the log's first roster says who begins; one that has begun before does not.

@@ -125,8 +125,7 @@ impl Desk {
     }
 
     fn is_named(&self) -> bool {
-        let roster = self.store.acts_by.borrow();
-        roster.keepers().any(|member| member.name == self.name)
+        self.store.acts_by.borrow().has_keeper(&self.name)
     }
 
     /// Looks for news.

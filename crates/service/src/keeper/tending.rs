@@ -25,15 +25,11 @@ const LEARN_FOR: Duration = Duration::from_secs(10);
 /// How long nobody may lead before that is an alarm.
 const LEADERLESS: Duration = Duration::from_secs(6);
 
-fn is_named(roster: &Roster, name: &str) -> bool {
-    { roster.keepers() }.any(|member| member.name == name)
-}
-
 /// Where members have keys, those who know that one was removed do not hear what it asks. It would
 /// not be elected, nor hear why, and by its higher terms keep others from it. If it leads, nobody
 /// hears of what it writes; it would only have more of the log than those who want its vote.
 pub(super) fn may_lead(roster: &Roster, name: &str) -> bool {
-    is_named(roster, name) || !roster.has_keys()
+    roster.has_keeper(name) || !roster.has_keys()
 }
 
 /// Looks after who keeps the log.
@@ -96,7 +92,7 @@ impl Tending {
     }
 
     fn is_named(&self) -> bool {
-        is_named(&self.acts_by.borrow(), &self.name)
+        self.acts_by.borrow().has_keeper(&self.name)
     }
 
     fn may_lead(&self) -> bool {

@@ -138,6 +138,20 @@ fn a_version_is_one_roster_whatever_is_cut_and_whoever_stops() {
     );
 }
 
+/// The same again, in another thread: every letter is the same.
+#[test]
+fn a_schedule_of_keepers_is_a_function_of_its_seed() {
+    let letters = |seed| {
+        on_paused_time(seed, Flaw::None, async |world| {
+            schedule(world, seed, &mut Tally::default()).await;
+        })
+    };
+    let once: Vec<u64> = (0..8).map(letters).collect();
+    let again = std::thread::spawn(move || (0..8).map(letters).collect::<Vec<u64>>());
+    assert_eq!(once, again.join().expect("it works"));
+    assert_ne!(once[0], once[1], "something was compared");
+}
+
 /// The schedule of the review: one member answers both sides of a cut.
 #[test]
 fn two_sides_of_a_cut_never_both_decide() {

@@ -110,6 +110,12 @@ impl Membership {
             return Err(Refusal::Fixed);
         }
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
+        // Somebody goes from node to node, and the others have told this one already.
+        let begins_anew = roster.origin.is_empty() && roster.version > RECOVERED;
+        let is_told = begins_anew && now < self.previous_until && gone.is_empty();
+        if is_told && matches!(word, Word::Here) {
+            return Ok(Answer::Changed(changed(roster, roster.tokens())));
+        }
         let mut next = roster.clone();
         for name in gone {
             next = next.without(name)?;

@@ -304,6 +304,11 @@ impl Roster {
         self.members.iter().take(MAX_KEEPERS)
     }
 
+    /// Whether a member of that name is a keeper.
+    pub(crate) fn has_keeper(&self, name: &str) -> bool {
+        self.keepers().any(|keeper| keeper.name == name)
+    }
+
     /// The log that it is of: the digest of the roster that the log began with.
     pub(crate) fn log(&self) -> u64 {
         u64::from_str_radix(&self.origin, 16).unwrap_or_else(|_| short_digest(&self.bytes()))

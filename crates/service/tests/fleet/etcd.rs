@@ -79,6 +79,9 @@ fn members_come_go_die_and_return_by_an_etcd() {
     }
     // Two of three are most of them, and the third believes them.
     fleet.until("d hears of it", || fleet.status(3)["roster"] == 1005);
+    // Somebody who goes on to it, as to all of them, begins no second new log.
+    let recovered = fleet.ask(3, "POST", "/v1/recover", Some(&json!({ "gone": [] })));
+    assert_eq!(recovered.unwrap()["version"], 1005);
     fleet.settle_of(&[0, 2, 3]);
     let left_out = fleet.ask(2, "DELETE", "/v1/members/d", None).unwrap();
     assert_eq!(left_out["version"], 1006);

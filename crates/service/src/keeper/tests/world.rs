@@ -1,7 +1,8 @@
 //! Keepers, their disks, and the network between them.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
 
 use rand_chacha::ChaCha8Rng;
@@ -43,10 +44,13 @@ pub(super) fn first() -> Roster {
     }
 }
 
+thread_local! {
+    static NEXT: Cell<u64> = const { Cell::new(1) };
+}
+
+/// Never the same twice in a world.
 pub(super) fn random() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed)
+    NEXT.replace(NEXT.get().wrapping_add(0x9E37_79B9_7F4A_7C15))
 }
 
 /// A node without a ring.
@@ -74,6 +78,8 @@ pub(super) struct Net {
     pub(super) contradicted: bool,
     /// Every roster that anybody has had, by version.
     pub(super) rosters: BTreeMap<u64, Roster>,
+    /// Of all letters.
+    pub(super) trace: DefaultHasher,
 }
 
 impl Net {
@@ -130,6 +136,7 @@ impl World {
             flaw,
             ..Net::default()
         };
+        NEXT.set(seed);
         let mut world = World {
             random: ChaCha8Rng::seed_from_u64(seed),
             folder: tempfile::tempdir_in("/dev/shm")
@@ -160,11 +167,13 @@ impl World {
         }
         let (orders, ordered) = mpsc::unbounded_channel();
         let (tell, mut told) = mpsc::unbounded_channel();
+        // One number only, so that openraft has nothing to draw.
+        let election = ELECTION[0] + self.below(ELECTION[1] - ELECTION[0]);
         let setup = Setup {
             name: name(at),
             folder: self.folder.path().join(name(at)),
             etcd: Vec::new(),
-            election: ELECTION,
+            election: [election, election + 1],
             random,
         };
         let task = tokio::task::spawn_local(run(setup, ordered, tell));
@@ -190,6 +199,7 @@ impl World {
                     (Request::Letter { address, letter }, Some(_)) => {
                         let to = (0..NODES).find(|to| member(*to).address == address);
                         let to = to.expect("somebody's address");
+                        (at, to, letter.number, &letter.bytes).hash(&mut here.trace);
                         let carried = here.carry(at, to, letter);
                         let net = Rc::clone(&net);
                         tokio::task::spawn_local(async move {
@@ -361,7 +371,8 @@ impl World {
     }
 }
 
-pub(super) fn on_paused_time(seed: u64, flaw: Flaw, test: impl AsyncFnOnce(&mut World)) {
+/// Says what all letters of it were, in one number.
+pub(super) fn on_paused_time(seed: u64, flaw: Flaw, test: impl AsyncFnOnce(&mut World)) -> u64 {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build().unwrap();
     runtime.block_on(LocalSet::new().run_until(async {
@@ -370,7 +381,8 @@ pub(super) fn on_paused_time(seed: u64, flaw: Flaw, test: impl AsyncFnOnce(&mut 
         for at in 0..NODES {
             world.stop(at).await;
         }
-    }));
+        world.net.borrow().trace.finish()
+    }))
 }
 
 pub(super) fn copy(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
