@@ -15,13 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use openraft::error::{ClientWriteError, RaftError};
 use openraft::{BasicNode, Config, Raft, SnapshotPolicy};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use super::network::Ways;
 use super::post::{self, Answer, Post, Question};
 use super::storage::{self, Files, Others, Rosters};
-use super::tending::{Tending, may_lead};
+use super::tending::{Standing, Tending};
 use super::{Change, Decision, Leave, Member, Request, Roster, Setup, Tell};
 use crate::membership::roster::short_digest;
 
@@ -30,6 +30,9 @@ openraft::declare_raft_types!(
     pub(super) Types: D = Change, R = Decision, NodeId = u64, Node = BasicNode
 );
 
+/// How many changes may be on their way into the log at a time.
+const MAX_CHANGES: u32 = 16;
+
 /// How often the leader is heard, in milliseconds.
 const HEARTBEAT: u64 = 300;
 
@@ -37,12 +40,13 @@ const HEARTBEAT: u64 = 300;
 pub(crate) struct Keeper {
     raft: Raft<Types>,
     own: u64,
-    name: String,
-    acts_by: watch::Receiver<Roster>,
+    standing: Standing,
     rosters: Rosters,
     others: Others,
     /// Its files are the last ones.
     is_sure: Arc<AtomicBool>,
+    /// For changes on their way into the log.
+    room: Arc<Semaphore>,
     tasks: [JoinHandle<()>; 2],
 }
 
@@ -93,13 +97,17 @@ impl Keeper {
             rosters,
             others,
         } = files;
-        let news = rosters.news();
+        let standing = Standing {
+            name: setup.name.clone(),
+            acts_by: acts_by.clone(),
+            decided: rosters.news(),
+        };
         let raft = Raft::new(
             own,
             config(roster, setup.election)?,
             Ways {
                 post: post.clone(),
-                acts_by: acts_by.clone(),
+                acts_by,
             },
             log.clone(),
             rosters.clone(),
@@ -117,7 +125,7 @@ impl Keeper {
                     .map(|member| (number(member), node(member)))
                     .collect()
             }),
-            name: setup.name.clone(),
+            standing: standing.clone(),
             post: post.clone(),
             tell: tell.clone(),
             leave: leave.clone(),
@@ -125,30 +133,48 @@ impl Keeper {
             is_sure: Arc::clone(&is_sure),
             told: Arc::default(),
             damaged,
-            acts_by: acts_by.clone(),
         };
         let tasks = [
-            tokio::spawn(tell_of(news.clone(), tell.clone())),
-            tokio::spawn(tending.run(news)),
+            tokio::spawn(tell_of(rosters.news(), tell.clone())),
+            tokio::spawn(tending.run()),
         ];
         Ok(Some(Keeper {
             raft,
             own,
-            name: setup.name.clone(),
-            acts_by,
+            standing,
             rosters,
             others,
             is_sure,
+            room: Arc::new(Semaphore::new(MAX_CHANGES as usize)),
             tasks,
         }))
     }
 
     /// Writes into the log if this one leads, and says what has come of it if that is known here.
     pub(super) async fn write(&self, change: Change) -> Answer {
-        if !may_lead(&self.acts_by.borrow(), &self.name) {
+        if !self.standing.may_lead() {
             return Err(None);
         }
-        match self.raft.client_write(change.clone()).await {
+        // Nothing is written after what removes this one, or nobody may hear of it.
+        let is_last = self
+            .rosters
+            .would_remove(&self.standing.name, &change)
+            .await;
+        let room = if is_last { MAX_CHANGES } else { 1 };
+        let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(room) else {
+            return Err(None);
+        };
+        let (raft, written) = (self.raft.clone(), change.clone());
+        // It goes on even if nobody waits for it any more.
+        let written = tokio::spawn(async move {
+            let written = raft.client_write(written).await;
+            drop(room);
+            written
+        });
+        let Ok(written) = written.await else {
+            return Err(None);
+        };
+        match written {
             Ok(_) if !self.rosters.knows(&change).await => Err(None),
             Ok(written) => Ok(written.data),
             Err(RaftError::APIError(ClientWriteError::ForwardToLeader(forward))) => {
@@ -165,7 +191,7 @@ impl Keeper {
         let known = metrics.membership_config.membership();
         let known = keeper.and_then(|keeper| known.get_node(&keeper).map(|node| node.addr == from));
         known.unwrap_or_else(|| {
-            let roster = self.acts_by.borrow();
+            let roster = self.standing.acts_by.borrow();
             let mut keepers = roster.keepers();
             // Where all share one key, addresses prove nothing.
             !roster.has_keys() || keepers.any(|keeper| keeper.address == from)

@@ -330,6 +330,13 @@ impl Rosters {
         self.applied.lock().await.decided.knows(change)
     }
 
+    /// Whether a keeper is none any more if this change is made.
+    pub(super) async fn would_remove(&self, name: &str, change: &Change) -> bool {
+        let mut decided = self.applied.lock().await.decided.clone();
+        decided.apply(change);
+        !decided.roster.has_keeper(name)
+    }
+
     /// Whether the log goes on without a keeper since that entry of it.
     pub(super) async fn is_without(&self, number: u64, since: u64) -> bool {
         let applied = self.applied.lock().await;

@@ -25,11 +25,34 @@ const LEARN_FOR: Duration = Duration::from_secs(10);
 /// How long nobody may lead before that is an alarm.
 const LEADERLESS: Duration = Duration::from_secs(6);
 
-/// Where members have keys, those who know that one was removed do not hear what it asks. It would
-/// not be elected, nor hear why, and by its higher terms keep others from it. If it leads, nobody
-/// hears of what it writes; it would only have more of the log than those who want its vote.
-pub(super) fn may_lead(roster: &Roster, name: &str) -> bool {
-    roster.has_keeper(name) || !roster.has_keys()
+/// By what a keeper knows whether it is one.
+#[derive(Clone)]
+pub(super) struct Standing {
+    pub(super) name: String,
+    /// The roster that the node acts by: one that was removed hears no more of the log.
+    pub(super) acts_by: watch::Receiver<Roster>,
+    /// The last one that the log here has led to, which most keepers may have to sign first.
+    pub(super) decided: watch::Receiver<Roster>,
+}
+
+impl Standing {
+    fn is_named(&self) -> bool {
+        self.acts_by.borrow().has_keeper(&self.name)
+    }
+
+    /// Where members have keys, those who know that one was removed do not hear what it asks. It
+    /// would not be elected, nor hear why, and by its higher terms keep others from it. If it
+    /// leads, nobody hears of what it writes; it would only have more of the log than those who
+    /// want its vote.
+    pub(super) fn may_lead(&self) -> bool {
+        let (acts_by, decided) = (self.acts_by.borrow(), self.decided.borrow());
+        let latest = if decided.version > acts_by.version {
+            decided
+        } else {
+            acts_by
+        };
+        latest.has_keeper(&self.name) || !latest.has_keys()
+    }
 }
 
 /// Looks after who keeps the log.
@@ -38,7 +61,7 @@ pub(super) struct Tending {
     pub(super) own: u64,
     /// Whom the log begins with, if this is one of them.
     pub(super) begins: Option<BTreeMap<u64, BasicNode>>,
-    pub(super) name: String,
+    pub(super) standing: Standing,
     pub(super) post: Post,
     pub(super) tell: Tell,
     pub(super) leave: Leave,
@@ -47,12 +70,10 @@ pub(super) struct Tending {
     /// Which age of this log the keepers at those addresses know.
     pub(super) told: Arc<Mutex<BTreeMap<String, u64>>>,
     pub(super) damaged: Option<String>,
-    /// The roster that the node acts by: one that was removed hears no more of the log.
-    pub(super) acts_by: watch::Receiver<Roster>,
 }
 
 impl Tending {
-    pub(super) async fn run(mut self, news: watch::Receiver<Roster>) {
+    pub(super) async fn run(mut self) {
         let mut told: Option<Option<String>> = None;
         let mut led = Instant::now();
         loop {
@@ -62,7 +83,9 @@ impl Tending {
                 return self.end(Over::Doubted(doubt));
             }
             let sure = self.is_sure.load(Ordering::Relaxed);
-            self.raft.runtime_config().elect(sure && self.may_lead());
+            self.raft
+                .runtime_config()
+                .elect(sure && self.standing.may_lead());
             tokio::time::sleep(if sure { TEND_EVERY } else { AGAIN }).await;
             let metrics = self.raft.metrics().borrow().clone();
             let acknowledged = metrics.millis_since_quorum_ack;
@@ -78,8 +101,8 @@ impl Tending {
                 let _ = self.tell.send(Request::Keeping(wrong));
             }
             self.tell_age().await;
-            if leads && self.may_lead() {
-                let roster = news.borrow().clone();
+            if leads && self.standing.may_lead() {
+                let roster = self.standing.decided.borrow().clone();
                 self.tend(&metrics, &roster).await;
             } else if self.has_left(&metrics).await {
                 return self.end(Over::Left);
@@ -91,18 +114,11 @@ impl Tending {
         let _ = self.leave.send((self.post.log(), over));
     }
 
-    fn is_named(&self) -> bool {
-        self.acts_by.borrow().has_keeper(&self.name)
-    }
-
-    fn may_lead(&self) -> bool {
-        may_lead(&self.acts_by.borrow(), &self.name)
-    }
-
     /// Where the other keepers are.
     fn others(&self) -> Vec<String> {
-        let roster = self.acts_by.borrow();
-        let others = roster.keepers().filter(|member| member.name != self.name);
+        let roster = self.standing.acts_by.borrow();
+        let others = roster.keepers();
+        let others = others.filter(|member| member.name != self.standing.name);
         others.map(|member| member.address.clone()).collect()
     }
 
@@ -125,7 +141,7 @@ impl Tending {
             return Ok(());
         }
         self.is_sure.store(true, Ordering::Relaxed);
-        self.raft.runtime_config().elect(self.may_lead());
+        self.raft.runtime_config().elect(self.standing.may_lead());
         if let Some(keepers) = self.begins.take() {
             // All say the same, so it does not matter who is first; and it is refused where
             // there is a log already.
@@ -159,7 +175,7 @@ impl Tending {
     /// Whether the roster does not name it, and the log goes on without it, as a keeper knows: one
     /// that was removed may not hear of that itself.
     async fn has_left(&self, metrics: &RaftMetrics<u64, BasicNode>) -> bool {
-        if self.is_named() {
+        if self.standing.is_named() {
             return false;
         }
         let since = metrics.membership_config.log_id().map_or(0, |at| at.index);
@@ -178,7 +194,7 @@ impl Tending {
         if voters.any(|voter| voter == self.own) {
             self.damaged = None;
         }
-        if !self.is_named() {
+        if !self.standing.is_named() {
             return None;
         }
         if let Some(why) = &self.damaged {
@@ -211,7 +227,7 @@ impl Tending {
                 .iter()
                 .find(|(_, address)| **address == member.address);
             let known = known.map(|(id, _)| *id);
-            let id = if member.name == self.name {
+            let id = if member.name == self.standing.name {
                 Some(self.own)
             } else {
                 let who = self.post.ask(&member.address, Question::Who, PATIENCE);

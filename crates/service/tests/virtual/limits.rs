@@ -258,3 +258,36 @@ fn a_machine_that_is_put_back_at_once_has_used_no_token_twice() {
         world.recovers();
     }
 }
+
+/// One of four keepers is dead for good, and the one that leads is removed on a bad network while
+/// others want something, too. The two that are left are most of three, and need the vote of the
+/// one that was removed, because the log does not know yet that it was.
+#[cfg(feature = "keepers")]
+#[test]
+fn most_keepers_that_are_left_decide_though_the_leader_was_removed() {
+    let stuck = (1200..1240).filter(|&seed| {
+        let mut world = World::with_keepers(seed, 4, true);
+        world.wait(ms(3000));
+        world.kill(3);
+        world.wait(ms(3000));
+        world.loss = 30;
+        world.remove(0, 0);
+        for _ in 0..10 {
+            let late = world.below(100);
+            world.wait(ms(late));
+            let by = world.below(3) as usize;
+            world.set(by, 1, 1 + seed % 2);
+        }
+        world.wait(ms(2000));
+        world.loss = 0;
+        world.wait(ms(8000));
+        let before = world.status(1).expect("it runs").roster;
+        for separation in [1, 2] {
+            world.set(1, 1, separation);
+            world.wait(ms(4000));
+        }
+        world.status(1).expect("it runs").roster == before
+    });
+    let stuck: Vec<u64> = stuck.collect();
+    assert!(stuck.is_empty(), "seeds {stuck:?}");
+}
