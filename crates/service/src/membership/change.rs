@@ -112,8 +112,9 @@ impl Membership {
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
         // Somebody goes from node to node, and the others have told this one already.
         let begins_anew = roster.origin.is_empty() && roster.version > RECOVERED;
-        let is_told = begins_anew && now < self.previous_until && gone.is_empty();
-        if is_told && matches!(word, Word::Here) {
+        let is_told = begins_anew && now < self.previous_until;
+        let are_out = { gone.iter() }.all(|name| roster.member(name).is_none());
+        if is_told && are_out && matches!(word, Word::Here) {
             return Ok(Answer::Changed(changed(roster, roster.tokens())));
         }
         let mut next = roster.clone();
