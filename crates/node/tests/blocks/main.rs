@@ -1,5 +1,6 @@
 //! Nodes of a ring of moving blocks.
 
+mod patrol;
 mod resuming;
 mod ring;
 mod wanted;

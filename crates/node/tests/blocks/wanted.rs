@@ -5,7 +5,7 @@ use headway_node::{Config, Grant, Held, Key, Machine, Plan, RingId};
 
 use crate::ring::*;
 
-fn all() -> Vec<usize> {
+pub(crate) fn all() -> Vec<usize> {
     (0..NODES).collect()
 }
 
@@ -42,7 +42,7 @@ fn standing(grant: Grant) -> (Ring, usize, Held) {
 
 impl Ring {
     /// A node has done its work with these tokens.
-    fn pass_on(&mut self, at: usize, which: impl Fn(&Held) -> bool) {
+    pub(crate) fn pass_on(&mut self, at: usize, which: impl Fn(&Held) -> bool) {
         let held: Vec<Held> = self.nodes[at].held().collect();
         for held in held.into_iter().filter(|held| held.permit && which(held)) {
             self.nodes[at].handle_work_done(self.now, held.token, held.fence, None);
