@@ -29,7 +29,7 @@ use crate::identity::NodeKey;
 use crate::request::{Changed, Refusal, RequestId};
 use challenge::Challenge;
 pub(crate) use change::Word;
-use change::known_roster;
+use change::{TELL_FOR, known_roster};
 use clones::Clones;
 use control::{Letter, Message, Sender};
 use decision::Kind;
@@ -91,6 +91,10 @@ pub(crate) struct Membership {
     /// Neighbours by the roster before, to be told of this one.
     previous: BTreeMap<String, String>,
     previous_until: Duration,
+    /// When somebody had another roster of this version.
+    contradicted: Duration,
+    /// The last roster that has begun a new log on somebody's word here.
+    begun: u64,
     /// Members that have left: as long, they are still told that they have.
     former: BTreeMap<String, Member>,
     clones: Clones,
@@ -170,6 +174,8 @@ impl Membership {
             challenges: Vec::new(),
             previous: BTreeMap::new(),
             previous_until: now,
+            contradicted: now,
+            begun: 0,
             poll: None,
             proposals: BTreeMap::new(),
             unanswered: Vec::new(),
@@ -220,6 +226,9 @@ impl Membership {
         // Not over when one of the two rings has made its next roster.
         if agrees || contradicts && !is_first {
             self.alarms.set(!agrees, Alarm::TwoRings(name.clone()));
+        }
+        if contradicts {
+            self.contradicted = now;
         }
         self.note_wire(sender);
         // A node that has this roster or a later one, and uses nothing of an earlier
@@ -331,6 +340,11 @@ impl Membership {
             self.offer(now);
             self.announce();
             self.tend_keys(now);
+        }
+        // The other ring is gone.
+        if now >= self.contradicted + TELL_FOR {
+            self.alarms
+                .clear(|alarm| matches!(alarm, Alarm::TwoRings(_)));
         }
         self.watch(now);
         offers

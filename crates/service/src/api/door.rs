@@ -30,6 +30,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout_at};
 
 use super::{App, MAX_BODY_BYTES, fleetlock, permits, problem};
 
@@ -44,6 +45,9 @@ pub(super) const MAX_WAITING: usize = MAX_CONNECTIONS * 3 / 4;
 /// whole exchange.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
+/// How long a caller may be there without showing who it is when there is no room for others.
+const TIME_TO_SHOW: Duration = Duration::from_secs(1);
+
 /// How long after a failure to accept the next try is made.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -55,6 +59,13 @@ impl Known {
     fn is_shown(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// Somebody who is answered.
+struct Guest {
+    known: Known,
+    since: Instant,
+    task: AbortHandle,
 }
 
 /// Answers on an HTTP address until it is aborted.
@@ -81,15 +92,15 @@ pub(crate) async fn serve_local(listener: UnixListener, app: Arc<App>) {
     .await;
 }
 
-/// Answers whoever is let in, so many at a time. Where there is no room, whoever has been there
-/// longest without showing who it is has to go: strangers that are slow keep nobody out.
+/// Answers whoever is let in, so many at a time. Where there is no room for a while, whoever has
+/// been there longest without showing who it is has to go: strangers that are slow keep nobody out.
 async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     accept: impl Fn(&mut Context<'_>) -> Poll<io::Result<S>>,
     router: axum::Router,
     let_in: impl Fn(&S) -> Option<Known>,
 ) {
     let limit = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let mut inside: VecDeque<(Known, AbortHandle)> = VecDeque::new();
+    let mut inside: VecDeque<Guest> = VecDeque::new();
     loop {
         let Ok(stream) = poll_fn(&accept).await else {
             // Out of file descriptors, say: others may come free.
@@ -99,22 +110,32 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let Some(known) = let_in(&stream) else {
             continue;
         };
-        inside.retain(|(_, task)| !task.is_finished());
-        if limit.available_permits() == 0
-            && let Some(at) = { inside.iter() }.position(|(known, _)| !known.is_shown())
-            && let Some((_, task)) = inside.remove(at)
-        {
-            task.abort();
-        }
-        let Ok(room) = Arc::clone(&limit).acquire_owned().await else {
-            return;
+        let room = loop {
+            inside.retain(|guest| !guest.task.is_finished());
+            let room = || Arc::clone(&limit).acquire_owned();
+            let Some(at) = { inside.iter() }.position(|guest| !guest.known.is_shown()) else {
+                break room().await;
+            };
+            match timeout_at(inside[at].since + TIME_TO_SHOW, room()).await {
+                Ok(room) => break room,
+                Err(_) if inside[at].known.is_shown() => {}
+                Err(_) => {
+                    inside[at].task.abort();
+                    break room().await;
+                }
+            }
         };
+        let Ok(room) = room else { return };
         let (router, caller) = (router.clone(), known.clone());
         let task = tokio::spawn(async move {
             answer(stream, router, caller).await;
             drop(room);
         });
-        inside.push_back((known, task.abort_handle()));
+        inside.push_back(Guest {
+            known,
+            since: Instant::now(),
+            task: task.abort_handle(),
+        });
     }
 }
 

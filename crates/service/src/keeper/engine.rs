@@ -13,25 +13,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use openraft::error::{ClientWriteError, RaftError};
+use openraft::error::{CheckIsLeaderError, ClientWriteError, RaftError};
 use openraft::{BasicNode, Config, Raft, SnapshotPolicy};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::network::Ways;
 use super::post::{self, Answer, Post, Question};
 use super::storage::{self, Files, Others, Rosters};
-use super::tending::{Standing, Tending};
-use super::{Change, Decision, Leave, Member, Request, Roster, Setup, Tell};
+use super::tending::{Pen, Standing, Tending};
+use super::{Change, Decision, Leave, Member, PATIENCE, Request, Roster, Setup, Tell};
 use crate::membership::roster::short_digest;
 
 openraft::declare_raft_types!(
     /// What openraft is told of this log.
     pub(super) Types: D = Change, R = Decision, NodeId = u64, Node = BasicNode
 );
-
-/// How many changes may be on their way into the log at a time.
-const MAX_CHANGES: u32 = 16;
 
 /// How often the leader is heard, in milliseconds.
 const HEARTBEAT: u64 = 300;
@@ -45,8 +42,7 @@ pub(crate) struct Keeper {
     others: Others,
     /// Its files are the last ones.
     is_sure: Arc<AtomicBool>,
-    /// For changes on their way into the log.
-    room: Arc<Semaphore>,
+    pen: Pen,
     tasks: [JoinHandle<()>; 2],
 }
 
@@ -114,6 +110,7 @@ impl Keeper {
         );
         let raft = raft.await.map_err(|error| error.to_string())?;
         let is_sure = Arc::new(AtomicBool::new(false));
+        let pen = Pen::new(&raft, own, &standing);
         let tending = Tending {
             raft: raft.clone(),
             own,
@@ -126,6 +123,7 @@ impl Keeper {
                     .collect()
             }),
             standing: standing.clone(),
+            pen: pen.clone(),
             post: post.clone(),
             tell: tell.clone(),
             leave: leave.clone(),
@@ -145,42 +143,38 @@ impl Keeper {
             rosters,
             others,
             is_sure,
-            room: Arc::new(Semaphore::new(MAX_CHANGES as usize)),
+            pen,
             tasks,
         }))
     }
 
     /// Writes into the log if this one leads, and says what has come of it if that is known here.
     pub(super) async fn write(&self, change: Change) -> Answer {
-        if !self.standing.may_lead() {
-            return Err(None);
+        if let Some(decision) = self.rosters.made(&change).await {
+            return Ok(decision);
         }
-        // Nothing is written after what removes this one, or nobody may hear of it.
-        let is_last = self
-            .rosters
-            .would_remove(&self.standing.name, &change)
-            .await;
-        let room = if is_last { MAX_CHANGES } else { 1 };
-        let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(room) else {
+        // All that was written before is carried out here.
+        let ready = tokio::time::timeout(PATIENCE, self.raft.ensure_linearizable());
+        match ready.await {
+            Ok(Ok(_)) => {}
+            Ok(Err(RaftError::APIError(CheckIsLeaderError::ForwardToLeader(forward)))) => {
+                return Err(forward.leader_node.map(|node| node.addr));
+            }
+            Ok(Err(_)) | Err(_) => return Err(None),
+        }
+        let name = &self.standing.name;
+        let Some(is_last) = self.rosters.would_remove(name, &change).await else {
             return Err(None);
         };
-        let (raft, written) = (self.raft.clone(), change.clone());
-        // It goes on even if nobody waits for it any more.
-        let written = tokio::spawn(async move {
-            let written = raft.client_write(written).await;
-            drop(room);
-            written
-        });
-        let Ok(written) = written.await else {
-            return Err(None);
-        };
-        match written {
-            Ok(_) if !self.rosters.knows(&change).await => Err(None),
-            Ok(written) => Ok(written.data),
-            Err(RaftError::APIError(ClientWriteError::ForwardToLeader(forward))) => {
+        let (raft, wanted) = (self.raft.clone(), change.clone());
+        let written = async move { raft.client_write(wanted).await };
+        match self.pen.write(is_last, written).await {
+            Some(Ok(_)) if !self.rosters.knows(&change).await => Err(None),
+            Some(Ok(written)) => Ok(written.data),
+            Some(Err(RaftError::APIError(ClientWriteError::ForwardToLeader(forward)))) => {
                 Err(forward.leader_node.map(|node| node.addr))
             }
-            Err(_) => Err(None),
+            Some(Err(_)) | None => Err(None),
         }
     }
 
@@ -201,6 +195,11 @@ impl Keeper {
     /// The answer to a question from that address, if it is for this keeper.
     pub(super) async fn answer(&self, from: &str, question: Question) -> Option<Vec<u8>> {
         let raft = &self.raft;
+        // One that was removed may ask for nothing else.
+        let may_ask = self.standing.acts_by.borrow().hears(from);
+        if !may_ask && !matches!(question, Question::Without(..)) {
+            return None;
+        }
         if let Question::Raft(_, question) = &question {
             let vote = match question {
                 post::Raft::Append(asked) => &asked.vote,

@@ -57,18 +57,11 @@ impl Way {
         let answer = self.post.ask(&self.address, question, option.hard_ttl());
         let answer: Option<Result<A, E>> = answer.await;
         // Whatever the other one has against it: it is as if it were not there for now.
-        answer.and_then(Result::ok).ok_or_else(silent)
+        answer.and_then(Result::ok).ok_or_else(|| {
+            let silent = io::Error::from(io::ErrorKind::TimedOut);
+            RPCError::Unreachable(Unreachable::new(&silent))
+        })
     }
-
-    fn is_named(&self) -> bool {
-        let roster = self.acts_by.borrow();
-        { roster.keepers() }.any(|keeper| keeper.address == self.address)
-    }
-}
-
-fn silent<E: std::error::Error>() -> RPCError<u64, BasicNode, E> {
-    let silent = io::Error::from(io::ErrorKind::TimedOut);
-    RPCError::Unreachable(Unreachable::new(&silent))
 }
 
 impl RaftNetwork<Types> for Way {
@@ -93,13 +86,12 @@ impl RaftNetwork<Types> for Way {
         asked: VoteRequest<u64>,
         option: RPCOption,
     ) -> Answer<VoteResponse<u64>, RaftError<u64>> {
-        let answer: VoteResponse<u64> = self.ask(Raft::Vote(asked), &option).await?;
+        let mut answer: VoteResponse<u64> = self.ask(Raft::Vote(asked), &option).await?;
         // One that was removed is asked because its vote may be needed. That it has more of the
-        // log, or a later term, would make all others wait, and nobody would hear it if it led.
-        if answer.vote_granted || self.is_named() {
-            Ok(answer)
-        } else {
-            Err(silent())
+        // log would make all others wait, and nobody would hear it if it led.
+        if !self.acts_by.borrow().hears(&self.address) {
+            answer.last_log_id = None;
         }
+        Ok(answer)
     }
 }

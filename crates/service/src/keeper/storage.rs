@@ -330,11 +330,19 @@ impl Rosters {
         self.applied.lock().await.decided.knows(change)
     }
 
-    /// Whether a keeper is none any more if this change is made.
-    pub(super) async fn would_remove(&self, name: &str, change: &Change) -> bool {
+    /// What was decided about a change that was made.
+    pub(super) async fn made(&self, change: &Change) -> Option<Decision> {
+        self.applied.lock().await.decided.made(change.id)
+    }
+
+    /// Whether a change would remove a member. Unknown if it is about a roster that is not here.
+    pub(super) async fn would_remove(&self, name: &str, change: &Change) -> Option<bool> {
         let mut decided = self.applied.lock().await.decided.clone();
+        if change.version > decided.roster.version {
+            return None;
+        }
         decided.apply(change);
-        !decided.roster.has_keeper(name)
+        Some(decided.roster.member(name).is_none())
     }
 
     /// Whether the log goes on without a keeper since that entry of it.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use openraft::{BasicNode, Raft, RaftMetrics};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -51,7 +51,58 @@ impl Standing {
         } else {
             acts_by
         };
-        latest.has_keeper(&self.name) || !latest.has_keys()
+        latest.member(&self.name).is_some() || !latest.has_keys()
+    }
+}
+
+/// How much may be on its way into the log at a time.
+const MAX_WRITES: u32 = 16;
+
+/// The way into the log: nothing is written after what removes this one, because perhaps nobody
+/// would hear of it.
+#[derive(Clone)]
+pub(super) struct Pen {
+    raft: Raft<Types>,
+    own: u64,
+    standing: Standing,
+    room: Arc<Semaphore>,
+}
+
+impl Pen {
+    pub(super) fn new(raft: &Raft<Types>, own: u64, standing: &Standing) -> Pen {
+        Pen {
+            raft: raft.clone(),
+            own,
+            standing: standing.clone(),
+            room: Arc::new(Semaphore::new(MAX_WRITES as usize)),
+        }
+    }
+
+    /// Has something written, unless it has to wait; `is_last` removes this one. It goes on even if
+    /// nobody waits for it, until it is done or another leads.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        is_last: bool,
+        written: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        let room = if is_last { MAX_WRITES } else { 1 };
+        let room = Arc::clone(&self.room).try_acquire_many_owned(room).ok()?;
+        // Here, and not before: what removes this one may have had the room until now.
+        if !self.standing.may_lead() {
+            return None;
+        }
+        let (raft, own) = (self.raft.clone(), self.own);
+        let written = tokio::spawn(async move {
+            let (_room, raft) = (room, raft.wait(None));
+            let is_over = |metrics: &RaftMetrics<_, _>| metrics.current_leader != Some(own);
+            tokio::select! {
+                biased;
+                written = written => Some(written),
+                // openraft may never answer to what another leader has left out.
+                _ = raft.metrics(is_over, "another leads") => None,
+            }
+        });
+        written.await.ok().flatten()
     }
 }
 
@@ -62,6 +113,7 @@ pub(super) struct Tending {
     /// Whom the log begins with, if this is one of them.
     pub(super) begins: Option<BTreeMap<u64, BasicNode>>,
     pub(super) standing: Standing,
+    pub(super) pen: Pen,
     pub(super) post: Post,
     pub(super) tell: Tell,
     pub(super) leave: Leave,
@@ -101,10 +153,14 @@ impl Tending {
                 let _ = self.tell.send(Request::Keeping(wrong));
             }
             self.tell_age().await;
-            if leads && self.standing.may_lead() {
+            let is_over = if leads && self.standing.may_lead() {
                 let roster = self.standing.decided.borrow().clone();
                 self.tend(&metrics, &roster).await;
-            } else if self.has_left(&metrics).await {
+                !self.standing.is_named() && self.has_made_way(&metrics)
+            } else {
+                self.has_left(&metrics).await
+            };
+            if is_over {
                 return self.end(Over::Left);
             }
         }
@@ -188,6 +244,14 @@ impl Tending {
         false
     }
 
+    /// Whether the log goes on without it, as it knows if it leads: openraft would let it lead on.
+    fn has_made_way(&self, metrics: &RaftMetrics<u64, BasicNode>) -> bool {
+        let keepers = &metrics.membership_config;
+        let written = keepers.log_id().map(|at| at.index);
+        let is_known = written <= metrics.last_applied.map(|at| at.index);
+        is_known && !keepers.voter_ids().any(|voter| voter == self.own)
+    }
+
     /// What somebody should know.
     fn wrong(&mut self, metrics: &RaftMetrics<u64, BasicNode>, led: Instant) -> Option<String> {
         let mut voters = metrics.membership_config.voter_ids();
@@ -239,14 +303,19 @@ impl Tending {
             return;
         }
         for (id, address) in next.iter().filter(|(id, _)| !voters.contains_key(id)) {
-            let learned = self.raft.add_learner(*id, BasicNode::new(address), true);
-            if !matches!(tokio::time::timeout(LEARN_FOR, learned).await, Ok(Ok(_))) {
+            let (raft, id, node) = (self.raft.clone(), *id, BasicNode::new(address));
+            let learned = async move { raft.add_learner(id, node, true).await };
+            let learned = self.pen.write(false, learned);
+            let learned = tokio::time::timeout(LEARN_FOR, learned).await;
+            if !matches!(learned, Ok(Some(Ok(_)))) {
                 return;
             }
         }
         let keepers: Vec<u64> = next.into_keys().collect();
         tracing::info!(?keepers, "others keep the log of rosters from now on");
-        let changed = self.raft.change_membership(keepers, false);
+        let raft = self.raft.clone();
+        let changed = async move { raft.change_membership(keepers, false).await };
+        let changed = self.pen.write(false, changed);
         let _ = tokio::time::timeout(LEARN_FOR, changed).await;
     }
 }

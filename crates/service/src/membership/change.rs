@@ -21,7 +21,7 @@ pub enum Word {
 }
 
 /// How long a former neighbour is told of a new roster.
-const TELL_FOR: Duration = Duration::from_secs(600);
+pub(super) const TELL_FOR: Duration = Duration::from_secs(600);
 
 /// A new log's first version is so much later: the old one may have decided what nobody here
 /// has heard of.
@@ -112,9 +112,8 @@ impl Membership {
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
         // Somebody goes from node to node, and the others have told this one already.
         let begins_anew = roster.origin.is_empty() && roster.version > RECOVERED;
-        let is_told = begins_anew && now < self.previous_until;
-        let are_out = { gone.iter() }.all(|name| roster.member(name).is_none());
-        if is_told && are_out && matches!(word, Word::Here) {
+        let is_told = begins_anew && self.begun != roster.version && now < self.previous_until;
+        if is_told && roster.etcd && gone.is_empty() && matches!(word, Word::Here) {
             return Ok(Answer::Changed(changed(roster, roster.tokens())));
         }
         let mut next = roster.clone();
@@ -136,7 +135,7 @@ impl Membership {
         next.longest_before_ms = roster.longest_permit().as_millis() as u64;
         (next.origin, next.before, next.left) = Default::default();
         let changed = changed(&next, roster.tokens());
-        let operator = next.operator;
+        let (operator, version) = (next.operator, next.version);
         let mut signed = Signed::new(next);
         let message = signed.mark().message();
         match word {
@@ -156,6 +155,7 @@ impl Membership {
                 }
             }
         }
+        self.begun = version;
         self.exchange.take(signed);
         self.follow_exchange(now);
         Ok(Answer::Changed(changed))

@@ -141,14 +141,19 @@ impl Decided {
         change.version >= self.since
     }
 
+    /// What was decided when the change with this number was carried out, if it is remembered.
+    pub(crate) fn made(&self, id: u64) -> Option<Decision> {
+        let made = self.recent.iter().find(|(known, _)| *known == id);
+        made.map(|(_, version)| Decision {
+            version: *version,
+            refused: None,
+        })
+    }
+
     /// Carries out a change, or does not.
     pub fn apply(&mut self, change: &Change) -> Decision {
-        let known = self.recent.iter().find(|(id, _)| *id == change.id);
-        if let Some((_, version)) = known {
-            return Decision {
-                version: *version,
-                refused: None,
-            };
+        if let Some(made) = self.made(change.id) {
+            return made;
         }
         let refused = match self.roster.decide(change) {
             Ok(next) => {

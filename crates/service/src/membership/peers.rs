@@ -39,8 +39,8 @@ impl Membership {
         };
         let may_say = match &message {
             // One that has left the roster may have a vote in its log for a moment longer, and
-            // is asked for it; it asks nothing.
-            Message::Letter(letter) => letter.is_answer,
+            // is asked for it; of what it asks a keeper answers one thing.
+            Message::Letter(_) => true,
             Message::Rollouts { .. } | Message::Hearsay { .. } | Message::Vouches { .. } => false,
             _ => true,
         };

@@ -309,6 +309,12 @@ impl Roster {
         self.keepers().any(|keeper| keeper.name == name)
     }
 
+    /// Whether keepers listen to whoever is there: where members have keys, to members.
+    pub(crate) fn hears(&self, address: &str) -> bool {
+        let mut members = self.members.iter();
+        !self.has_keys() || members.any(|member| member.address == address)
+    }
+
     /// The log that it is of: the digest of the roster that the log began with.
     pub(crate) fn log(&self) -> u64 {
         u64::from_str_radix(&self.origin, 16).unwrap_or_else(|_| short_digest(&self.bytes()))

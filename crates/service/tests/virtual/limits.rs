@@ -291,3 +291,25 @@ fn most_keepers_that_are_left_decide_though_the_leader_was_removed() {
     let stuck: Vec<u64> = stuck.collect();
     assert!(stuck.is_empty(), "seeds {stuck:?}");
 }
+
+/// It hears so from the others, who listen to nothing else that it asks where members have keys; or
+/// it leads, and knows.
+#[cfg(feature = "keepers")]
+#[test]
+fn a_removed_keeper_keeps_nothing_with_or_without_keys() {
+    for seed in 1300..1304 {
+        let mut world = World::with_keepers(seed, 5, seed.is_multiple_of(2));
+        world.wait(ms(3000));
+        let keeps = |world: &World, at: usize| {
+            let log = world.copy_log(at).expect("a folder");
+            let mut files = std::fs::read_dir(log.path()).expect("files").flatten();
+            files.any(|file| file.file_name().to_string_lossy().starts_with("log-"))
+        };
+        for at in [4, 0] {
+            assert!(keeps(&world, at));
+            world.remove(1, at);
+            world.wait(ms(12_000));
+            assert!(!keeps(&world, at), "seed {seed}: n{at}");
+        }
+    }
+}

@@ -155,7 +155,14 @@ fn a_folder_that_is_put_back_is_noticed_by_the_copy_of_its_age() {
 /// A keeper that is none any more ends, and keeps nothing.
 #[test]
 fn a_keeper_that_was_removed_ends() {
-    on_paused_time(3, Flaw::None, async |world| {
+    // With and without keys.
+    for seed in [3, 4] {
+        removed_and_back(seed);
+    }
+}
+
+fn removed_and_back(seed: u64) {
+    on_paused_time(seed, Flaw::None, async |world| {
         world.run_for(s(5)).await;
         let logs = |world: &World| {
             let folder = std::fs::read_dir(world.folder.path().join(name(4)));

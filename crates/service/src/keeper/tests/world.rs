@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::task::{JoinHandle, LocalSet};
 
 use super::super::*;
+use crate::identity::Identity;
 use crate::membership::decision::{Decided, Kind};
 use crate::membership::roster::Terms;
 
@@ -22,10 +23,17 @@ pub(super) fn name(at: usize) -> String {
     format!("k{at}")
 }
 
+fn address(at: usize) -> String {
+    format!("10.0.0.{}:7400", at + 1)
+}
+
 pub(super) fn member(at: usize) -> Member {
     Member {
         name: name(at),
-        address: format!("10.0.0.{}:7400", at + 1),
+        address: address(at),
+        key: KEYS
+            .get()
+            .then(|| Identity::new(&[at as u8 + 1; 64]).public()),
         ..Member::default()
     }
 }
@@ -46,6 +54,8 @@ pub(super) fn first() -> Roster {
 
 thread_local! {
     static NEXT: Cell<u64> = const { Cell::new(1) };
+    /// Whether members have keys.
+    static KEYS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Never the same twice in a world.
@@ -137,6 +147,7 @@ impl World {
             ..Net::default()
         };
         NEXT.set(seed);
+        KEYS.set(seed % 2 == 1);
         let mut world = World {
             random: ChaCha8Rng::seed_from_u64(seed),
             folder: tempfile::tempdir_in("/dev/shm")
@@ -197,7 +208,7 @@ impl World {
                         node.decisions.insert(id, decision);
                     }
                     (Request::Letter { address, letter }, Some(_)) => {
-                        let to = (0..NODES).find(|to| member(*to).address == address);
+                        let to = (0..NODES).find(|to| self::address(*to) == address);
                         let to = to.expect("somebody's address");
                         (at, to, letter.number, &letter.bytes).hash(&mut here.trace);
                         let carried = here.carry(at, to, letter);
@@ -208,7 +219,7 @@ impl World {
                                 return;
                             };
                             if let Some(node) = &net.borrow().nodes[to] {
-                                let from = member(from).address;
+                                let from = self::address(from);
                                 let _ = node.orders.send(Order::Letter(from, letter));
                             }
                         });
@@ -270,20 +281,15 @@ impl World {
             assert!(is_there, "seed {seed}: said to be decided and is not");
             return;
         }
-        let alike = |other: &&Change| {
-            let unlike = Change {
-                id,
-                ..(*other).clone()
-            };
-            unlike == *change
-        };
-        let unique = self.wanted.values().filter(alike).count() == 1;
-        let made = rosters.get(&change.version).map(|roster| {
-            let mut decided = Decided::new(roster.clone());
+        let led_to = |change: &Change| {
+            let mut decided = Decided::new(rosters.get(&change.version)?.clone());
             decided.apply(change);
-            decided.roster
-        });
-        let made = made.filter(|made| made.version > change.version);
+            Some(decided.roster).filter(|made| made.version > change.version)
+        };
+        let made = led_to(change);
+        // Two that want the same are not told apart.
+        let alike = self.wanted.values().filter(|other| led_to(other) == made);
+        let unique = alike.count() == 1;
         let was_made = made.is_some_and(|made| rosters.get(&made.version) == Some(&made));
         assert!(
             !(unique && was_made),
@@ -336,7 +342,11 @@ impl World {
         Some(match roster.member(&name) {
             None => Kind::Add {
                 member: member(about),
-                after: None,
+                // Some keepers are none any more if it is among the first.
+                after: roster
+                    .members
+                    .get(self.below(16) as usize)
+                    .map(|at| at.name.clone()),
             },
             Some(_) if roster.is_bypassed(&name) => Kind::TakeBack { name },
             Some(_) if self.below(2) == 0 => Kind::LeaveOut { name },
