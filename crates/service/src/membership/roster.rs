@@ -310,6 +310,7 @@ impl Roster {
     }
 
     /// Whether keepers listen to whoever is there: where members have keys, to members.
+    #[cfg(feature = "keepers")]
     pub(crate) fn hears(&self, address: &str) -> bool {
         let mut members = self.members.iter();
         !self.has_keys() || members.any(|member| member.address == address)
