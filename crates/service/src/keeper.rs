@@ -36,6 +36,8 @@ mod etcd;
 mod network;
 #[cfg(not(feature = "keepers"))]
 mod none;
+#[cfg(feature = "keepers")]
+mod pen;
 mod post;
 #[cfg(feature = "keepers")]
 #[expect(clippy::result_large_err, reason = "openraft's own error")]

@@ -340,11 +340,11 @@ impl Membership {
             self.offer(now);
             self.announce();
             self.tend_keys(now);
-        }
-        // The other ring is gone.
-        if now >= self.contradicted + TELL_FOR {
-            self.alarms
-                .clear(|alarm| matches!(alarm, Alarm::TwoRings(_)));
+            // The other ring is gone.
+            if now >= self.contradicted + TELL_FOR {
+                let is_it = |alarm: &Alarm| matches!(alarm, Alarm::TwoRings(_));
+                self.alarms.clear(is_it);
+            }
         }
         self.watch(now);
         offers

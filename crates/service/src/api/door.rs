@@ -19,7 +19,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use hyper::server::conn::http1;
@@ -70,8 +70,8 @@ struct Guest {
 
 /// Answers on an HTTP address until it is aborted.
 pub(crate) async fn serve_http(listener: TcpListener, app: Arc<App>) {
-    let router = super::routes(Arc::clone(&app));
-    let guard = axum::middleware::from_fn_with_state(app, admit);
+    let router = super::routes(Arc::clone(&app)).layer(from_fn(whole));
+    let guard = from_fn_with_state(app, admit);
     let accept = |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|new| new.0);
     serve(accept, router.layer(guard), |_| Some(Known::default())).await;
 }
@@ -80,7 +80,8 @@ pub(crate) async fn serve_http(listener: TcpListener, app: Arc<App>) {
 /// let in, whatever has become of the file's permissions.
 pub(crate) async fn serve_local(listener: UnixListener, app: Arc<App>) {
     let accept = |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|new| new.0);
-    serve(accept, super::local_routes(app), |stream: &UnixStream| {
+    let router = super::local_routes(app).layer(from_fn(whole));
+    serve(accept, router, |stream: &UnixStream| {
         let own = nix::unistd::geteuid().as_raw();
         let user = stream.peer_cred().map(|peer| peer.uid());
         if matches!(user, Ok(user) if user == 0 || user == own) {
@@ -145,8 +146,7 @@ async fn answer(
     router: axum::Router,
     known: Known,
 ) {
-    let timed = axum::middleware::from_fn(whole);
-    let router = router.layer(timed).layer(axum::Extension(known.clone()));
+    let router = router.layer(axum::Extension(known.clone()));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(MAX_TIME)
@@ -163,18 +163,29 @@ async fn answer(
     }
 }
 
-/// Waits until the whole body is here, but not for long, and not for a long one.
+/// Waits until the whole body is here.
 async fn whole(request: Request, next: Next) -> Response {
+    match arrived(request).await {
+        Ok(request) => next.run(request).await,
+        Err(refused) => refused,
+    }
+}
+
+/// A request with its body, which may not take long, nor be a long one.
+async fn arrived(request: Request) -> Result<Request, Response> {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, MAX_BODY_BYTES);
     match tokio::time::timeout(MAX_TIME, body).await {
-        Ok(Ok(body)) => next.run(Request::from_parts(head, Body::from(body))).await,
-        Ok(Err(_)) if fleetlock::serves(head.uri.path()) => fleetlock::too_long(),
-        Ok(Err(_)) => problem(
+        Ok(Ok(body)) => Ok(Request::from_parts(head, Body::from(body))),
+        Ok(Err(_)) if fleetlock::serves(head.uri.path()) => Err(fleetlock::too_long()),
+        Ok(Err(_)) => Err(problem(
             StatusCode::PAYLOAD_TOO_LARGE,
             "the body is too long, or cut",
-        ),
-        Err(_) => problem(StatusCode::REQUEST_TIMEOUT, "the body takes too long"),
+        )),
+        Err(_) => Err(problem(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body takes too long",
+        )),
     }
 }
 
@@ -188,21 +199,26 @@ async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
         true => check_token(headers, app.token.as_deref()),
         false => Ok(()),
     });
-    match checked {
-        Ok(()) => {
-            if changes && let Some(known) = request.extensions().get::<Known>() {
-                known.0.store(true, Ordering::Relaxed);
-            }
-            next.run(request).await
+    let Err((status, message)) = checked else {
+        if changes && let Some(known) = request.extensions().get::<Known>() {
+            known.0.store(true, Ordering::Relaxed);
         }
-        Err((status, message)) if fleetlock::serves(request.uri().path()) => {
-            fleetlock::refuse(status, message)
+        return next.run(request).await;
+    };
+    // Who still sends may not hear an answer.
+    let request = match arrived(request).await {
+        Ok(request) => request,
+        Err(refused) => return refused,
+    };
+    if fleetlock::serves(request.uri().path()) {
+        return fleetlock::refuse(status, message);
+    }
+    let refused = problem(status, message);
+    match status {
+        StatusCode::UNAUTHORIZED => {
+            ([(header::WWW_AUTHENTICATE, "Bearer")], refused).into_response()
         }
-        Err((StatusCode::UNAUTHORIZED, message)) => {
-            let ask = [(header::WWW_AUTHENTICATE, "Bearer")];
-            (ask, problem(StatusCode::UNAUTHORIZED, message)).into_response()
-        }
-        Err((status, message)) => problem(status, message),
+        _ => refused,
     }
 }
 

@@ -19,9 +19,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::network::Ways;
+use super::pen::{Pen, Standing};
 use super::post::{self, Answer, Post, Question};
 use super::storage::{self, Files, Others, Rosters};
-use super::tending::{Pen, Standing, Tending};
+use super::tending::Tending;
 use super::{Change, Decision, Leave, Member, PATIENCE, Request, Roster, Setup, Tell};
 use crate::membership::roster::short_digest;
 

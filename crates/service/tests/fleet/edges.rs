@@ -462,8 +462,22 @@ fn slow_requests_do_not_use_up_the_node() {
     drop(streams);
     // Others are answered while they are there, not when their time is over.
     fleet.until("slow ones keep nobody out", || {
+        let mut known = TcpStream::connect(fleet.http(0)).expect("connected");
+        let host = fleet.http(0);
+        let half = format!(
+            "POST /v1/permits HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {TOKEN}\r\n\
+             content-length: 2\r\n\r\n{{"
+        );
+        known.write_all(half.as_bytes()).expect("sent");
         let mut streams = slow();
-        assert_eq!(http(&fleet.http(0), "GET", "/healthz", &[], "").0, 200);
+        assert_eq!(http(&host, "GET", "/healthz", &[], "").0, 200);
+        // It was there first, and has shown who it is; unless this took longer than a body may.
+        let mut text = String::new();
+        let sent = known.write_all(b"!");
+        let heard = sent.and_then(|()| known.read_to_string(&mut text));
+        if heard.is_err() || !text.starts_with("HTTP/1.1 400 ") {
+            return false;
+        }
         // One of the last 64, and, if they went in turn, not of the last ones that are let in.
         let one = &mut streams[250];
         one.set_nonblocking(true).expect("set");

@@ -23,7 +23,9 @@ async fn answered(router: Router, known: bool, said: &str) -> (String, Duration)
 }
 
 fn echo() -> Router {
-    Router::new().route("/", post(|body: String| async { body }))
+    Router::new()
+        .route("/", post(|body: String| async { body }))
+        .layer(from_fn(whole))
 }
 
 #[tokio::test(start_paused = true)]
