@@ -19,6 +19,8 @@ mod back;
 mod keepers;
 mod keys;
 mod limits;
+mod log;
+mod operator;
 mod world;
 
 use world::*;

@@ -1,4 +1,4 @@
-//! The hosts, the network between them and the log of rosters, all a function of a seed.
+//! The hosts and the network between them, all a function of a seed.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -8,18 +8,19 @@ use std::time::Duration;
 use headway_node::Key;
 use headway_service::config::{Settings, Sources};
 use headway_service::identity::{Identities, Identity, NodeKey};
-use headway_service::internal::decision::{Change, Decided, Decision};
+use headway_service::internal::decision::Decided;
 use headway_service::internal::keeper::Order;
-use headway_service::internal::roster::{Mark, Member, Roster};
+use headway_service::internal::roster::Mark;
 use headway_service::internal::{
-    Agent, Answer, Credentials, Destination, Effect, Grant, Kept, Outcome, Phase, Request, Setup,
-    Status, Stored,
+    Agent, Answer, Credentials, Destination, Effect, Grant, Kept, Outcome, Request, Setup, Status,
+    Stored,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::keepers::{Keepers, PACE};
+use crate::log::Log;
 
 pub(crate) const NODES: usize = 6;
 
@@ -48,19 +49,6 @@ pub(crate) struct Host {
     /// The roster that the keeper here has told it of.
     pub(crate) told: u64,
     pub(crate) runs: u64,
-}
-
-/// The log of rosters, as one object that everybody agrees upon: whoever reaches a keeper that
-/// reaches a majority of them gets an answer. Where the hosts run the real one, this is what has
-/// been seen of it.
-pub(crate) struct Log {
-    /// An error that this test has to find: it says yes to everybody, each for itself.
-    pub(crate) says_yes: bool,
-    pub(crate) decided: Option<Decided>,
-    /// Every roster that there was, by its version.
-    pub(crate) rosters: BTreeMap<u64, Roster>,
-    /// Who wants something, what, when it is tried next, and until when.
-    pub(crate) wanted: Vec<(usize, Change, Duration, Duration)>,
 }
 
 /// When it arrives, its number, to whom, and what.
@@ -344,66 +332,6 @@ impl World {
         self.cut = pairs.collect();
     }
 
-    /// Whether somebody reaches a keeper that reaches a majority of them.
-    pub(crate) fn reaches_log(&self, at: usize) -> bool {
-        let keepers = self.log.decided.iter().flat_map(|log| log.roster.keepers());
-        let keepers = keepers.map(|member| member.name[1..].parse().expect("a number"));
-        let keepers: Vec<usize> = keepers.collect();
-        let hears = |one: usize, other: usize| self.runs(other) && !self.apart(one, other);
-        keepers.iter().any(|&leader| {
-            let heard = keepers.iter().filter(|&&keeper| hears(leader, keeper));
-            hears(at, leader) && 2 * heard.count() > keepers.len()
-        })
-    }
-
-    /// Decides upon what is wanted, and tells keepers of it.
-    pub(crate) fn decide(&mut self) {
-        let now = self.now;
-        for (by, change, due, until) in std::mem::take(&mut self.log.wanted) {
-            if now < due || !self.runs(by) {
-                self.log.wanted.push((by, change, due, until));
-                continue;
-            }
-            let decided = self.reaches_log(by);
-            // Sometimes the answer is lost, and whoever wants it asks again.
-            let heard = decided && self.below(4) > 0;
-            let log = self.log.decided.as_mut().filter(|_| decided);
-            let decision = log.map(|log| {
-                let decision = log.apply(&change);
-                let roster = log.roster.clone();
-                self.log.rosters.insert(roster.version, roster);
-                decision
-            });
-            let decision = decision.filter(|_| heard);
-            let yes = Decision {
-                version: change.version + 1,
-                refused: None,
-            };
-            let decision = self.log.says_yes.then_some(yes).or(decision);
-            if decision.is_none() && now < until {
-                let due = now + ms(30);
-                self.log.wanted.push((by, change, due, until));
-                continue;
-            }
-            let decision = decision.ok_or_else(|| "too few".to_owned());
-            let id = change.id;
-            self.request(by, Request::Decision { id, decision });
-        }
-        for at in 0..NODES {
-            let roster = self.log.decided.as_ref().map(|log| &log.roster);
-            let name = format!("n{at}");
-            let keeps = |roster: &Roster| roster.keepers().any(|keeper| keeper.name == name);
-            let news = roster.filter(|roster| roster.version > self.hosts[at].told);
-            let news = news.filter(|roster| keeps(roster) && self.runs(at) && self.reaches_log(at));
-            if let Some(roster) = news.cloned()
-                && self.below(20) == 0
-            {
-                self.hosts[at].told = roster.version;
-                self.request(at, Request::Decided(Box::new(roster)));
-            }
-        }
-    }
-
     pub(crate) fn turn(&mut self, at: usize) {
         let now = self.now;
         if let Some(grant) = self.hosts[at].ended.take() {
@@ -570,126 +498,11 @@ impl World {
         far.min(all - far) >= roster.terms.separation as usize && roster.tokens() > 1
     }
 
-    /// Other tokens and another separation.
-    pub(crate) fn set(&mut self, by: usize, tokens: u64, separation: u64) {
-        let terms = serde_json::json!({ "tokens": tokens, "separation": separation });
-        let terms = terms.as_object().cloned().expect("an object");
-        self.request(by, Request::Set(terms));
-    }
-
     pub(crate) fn status(&self, at: usize) -> Option<Status> {
         self.hosts[at]
             .agent
             .as_ref()
             .map(|agent| agent.status(self.now))
-    }
-
-    pub(crate) fn add(&mut self, by: usize, at: usize) {
-        self.show_keys(at);
-        self.start(at);
-        let member = Member {
-            name: format!("n{at}"),
-            address: address(at),
-            key: self.hosts[at].identities.as_ref().map(newest),
-            ..Member::default()
-        };
-        self.request(
-            by,
-            Request::Add {
-                member,
-                after: None,
-                force: true,
-            },
-        );
-    }
-
-    /// Whoever adds a node gives it today's members with their keys.
-    pub(crate) fn show_keys(&mut self, at: usize) {
-        let roster = self.log.decided.as_ref().map(|log| &log.roster);
-        let roster = roster.filter(|roster| roster.has_keys());
-        let roster = roster.filter(|roster| roster.member(&format!("n{at}")).is_none());
-        if let Some(members) = roster.map(|roster| roster.members.clone()) {
-            self.kill(at);
-            self.hosts[at].settings.ring.members = members;
-            self.hosts[at].kept.roster = None;
-        }
-    }
-
-    /// Wants other key pairs for a node.
-    pub(crate) fn rotate(&mut self, at: usize) -> NodeKey {
-        self.runs_of_rotation += 1;
-        let number = self.runs_of_rotation;
-        let secret: [u8; 64] = std::array::from_fn(|byte| match byte % 32 {
-            0 => at as u8,
-            1 => 99,
-            2 => (byte / 32) as u8,
-            _ => number,
-        });
-        let next = Identity::new(&secret);
-        let key = next.public();
-        self.request(at, Request::Rotate(Box::new(next)));
-        key
-    }
-
-    pub(crate) fn remove(&mut self, by: usize, at: usize) {
-        self.request(
-            by,
-            Request::Remove {
-                name: format!("n{at}"),
-                gone: false,
-            },
-        );
-    }
-
-    /// Most keepers have other keys than when a node was here last: somebody does what it asks for.
-    pub(crate) fn heed_alarms(&mut self) {
-        let unproven = |status: Status| {
-            let mut alarms = status.alarms.iter();
-            alarms.any(|alarm| alarm.to_string().contains("too few keepers have signed"))
-        };
-        for at in 0..NODES {
-            if self.status(at).is_some_and(unproven) {
-                self.kill(at);
-                let roster = self.log.decided.as_ref().map(|decided| &decided.roster);
-                let members = &roster.expect("a log").members;
-                self.hosts[at].settings.ring.members.clone_from(members);
-                self.hosts[at].kept.roster = None;
-                self.heeded += 1;
-                self.start(at);
-            }
-        }
-    }
-
-    /// Heals everything and waits until all members are settled and work.
-    pub(crate) fn recovers(&mut self) {
-        self.loss = 0;
-        self.cut.clear();
-        for at in 0..NODES {
-            self.resume(at);
-            self.start(at);
-        }
-        for waited in 0..400 {
-            self.run_for(ms(100));
-            if waited == 200 {
-                self.heed_alarms();
-            }
-            let statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
-            let version = statuses.iter().map(|status| status.roster).max();
-            // Who is no member need not know.
-            let agreed = statuses
-                .iter()
-                .all(|status| Some(status.roster) == version || status.phase == Phase::Outside);
-            let fine = |status: &Status| {
-                status.phase == Phase::Outside || (status.settled && status.bypassed.is_empty())
-            };
-            if agreed && statuses.iter().all(fine) {
-                return;
-            }
-        }
-        for at in 0..NODES {
-            eprintln!("{:?}", self.status(at));
-        }
-        panic!("seed {}: not in order after 40 s", self.seed);
     }
 }
 

@@ -1,0 +1,124 @@
+//! What somebody does to a fleet: changes its members, terms and keys, and heeds its alarms.
+
+use headway_service::identity::{Identity, NodeKey};
+use headway_service::internal::roster::Member;
+use headway_service::internal::{Phase, Request, Status};
+
+use crate::world::{NODES, World, address, ms, newest};
+
+impl World {
+    /// Other tokens and another separation.
+    pub(crate) fn set(&mut self, by: usize, tokens: u64, separation: u64) {
+        let terms = serde_json::json!({ "tokens": tokens, "separation": separation });
+        let terms = terms.as_object().cloned().expect("an object");
+        self.request(by, Request::Set(terms));
+    }
+
+    pub(crate) fn add(&mut self, by: usize, at: usize) {
+        self.show_keys(at);
+        self.start(at);
+        let member = Member {
+            name: format!("n{at}"),
+            address: address(at),
+            key: self.hosts[at].identities.as_ref().map(newest),
+            ..Member::default()
+        };
+        self.request(
+            by,
+            Request::Add {
+                member,
+                after: None,
+                force: true,
+            },
+        );
+    }
+
+    /// Whoever adds a node gives it today's members with their keys.
+    pub(crate) fn show_keys(&mut self, at: usize) {
+        let roster = self.log.decided.as_ref().map(|log| &log.roster);
+        let roster = roster.filter(|roster| roster.has_keys());
+        let roster = roster.filter(|roster| roster.member(&format!("n{at}")).is_none());
+        if let Some(members) = roster.map(|roster| roster.members.clone()) {
+            self.kill(at);
+            self.hosts[at].settings.ring.members = members;
+            self.hosts[at].kept.roster = None;
+        }
+    }
+
+    /// Wants other key pairs for a node.
+    pub(crate) fn rotate(&mut self, at: usize) -> NodeKey {
+        self.runs_of_rotation += 1;
+        let number = self.runs_of_rotation;
+        let secret: [u8; 64] = std::array::from_fn(|byte| match byte % 32 {
+            0 => at as u8,
+            1 => 99,
+            2 => (byte / 32) as u8,
+            _ => number,
+        });
+        let next = Identity::new(&secret);
+        let key = next.public();
+        self.request(at, Request::Rotate(Box::new(next)));
+        key
+    }
+
+    pub(crate) fn remove(&mut self, by: usize, at: usize) {
+        self.request(
+            by,
+            Request::Remove {
+                name: format!("n{at}"),
+                gone: false,
+            },
+        );
+    }
+
+    /// Most keepers have other keys than when a node was here last: somebody does what it asks for.
+    pub(crate) fn heed_alarms(&mut self) {
+        let unproven = |status: Status| {
+            let mut alarms = status.alarms.iter();
+            alarms.any(|alarm| alarm.to_string().contains("too few keepers have signed"))
+        };
+        for at in 0..NODES {
+            if self.status(at).is_some_and(unproven) {
+                self.kill(at);
+                let roster = self.log.decided.as_ref().map(|decided| &decided.roster);
+                let members = &roster.expect("a log").members;
+                self.hosts[at].settings.ring.members.clone_from(members);
+                self.hosts[at].kept.roster = None;
+                self.heeded += 1;
+                self.start(at);
+            }
+        }
+    }
+
+    /// Heals everything and waits until all members are settled and work.
+    pub(crate) fn recovers(&mut self) {
+        self.loss = 0;
+        self.cut.clear();
+        for at in 0..NODES {
+            self.resume(at);
+            self.start(at);
+        }
+        for waited in 0..400 {
+            self.run_for(ms(100));
+            if waited == 200 {
+                self.heed_alarms();
+            }
+            let statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
+            let version = statuses.iter().map(|status| status.roster).max();
+            // Who is no member need not know.
+            let agreed = statuses
+                .iter()
+                .all(|status| Some(status.roster) == version || status.phase == Phase::Outside);
+            let fine = |status: &Status| {
+                status.phase == Phase::Outside || (status.settled && status.bypassed.is_empty())
+            };
+            if agreed && statuses.iter().all(fine) {
+                return;
+            }
+        }
+        for at in 0..NODES {
+            eprintln!("{:?}", self.status(at));
+        }
+        panic!("seed {}: not in order after 40 s", self.seed);
+    }
+}
