@@ -1,5 +1,6 @@
-//! Seeded runs on virtual time, 180,000 of them: what is promised while faults are
-//! bounded (closure), and after any corruption (convergence), under both rules.
+//! Seeded runs on virtual time, 178,000 of them in `make soak` and a third in `make test`:
+//! what is promised while faults are bounded (closure), and after any corruption
+//! (convergence), under both rules.
 
 mod common;
 mod promises;

@@ -164,7 +164,8 @@ impl Scenario {
     }
 }
 
-/// Runs `one` for `runs` seeds on all cores. The first failure is told with its seed
+/// Runs `one` for `runs` seeds on all cores, or for the first third of them unless
+/// `HEADWAY_ALL_SEEDS` is set, as `make soak` does. The first failure is told with its seed
 /// and the command that repeats it. Returns the largest of what `one` returns.
 pub(crate) fn every_seed(
     name: &str,
@@ -177,6 +178,10 @@ pub(crate) fn every_seed(
         let seed = seed.parse().expect("HEADWAY_SEED is a number");
         return one(seed).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
     }
+    let runs = match std::env::var_os("HEADWAY_ALL_SEEDS") {
+        Some(_) => runs,
+        None => runs / 3,
+    };
     let next = AtomicU64::new(0);
     let answer = Mutex::new((0.0_f64, None::<(u64, String)>));
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
