@@ -257,6 +257,20 @@ fn three_processes_form_a_ring_and_change_it() {
     );
     let ran = headway_in(folder.path(), "node ask --socket 0.sock");
     assert!(ran.err.contains("there is no command"), "{}", ran.err);
+    // A removed keeper has its vote until the log goes on without it, and then ends.
+    let began = Instant::now();
+    let keeps = |state: &str| {
+        let mut kept = std::fs::read_dir(folder.path().join(state)).unwrap();
+        kept.any(|entry| {
+            let name = entry.unwrap().file_name();
+            name.to_string_lossy().starts_with("log-")
+        })
+    };
+    while keeps("state-1") {
+        assert!(began.elapsed() < Duration::from_secs(120), "n1 keeps a log");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(keeps("state-0"));
     // Two of three keepers are gone: nobody knows what will become of it.
     for node in &mut nodes.0[2..] {
         let _ = node.kill();
