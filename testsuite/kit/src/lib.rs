@@ -3,6 +3,7 @@
 //! * [`damage`]: valid files with something wrong in them;
 //! * [`etcd`]: an etcd for rosters;
 //! * `schemas` (a feature): what `headway` prints, against the schemas of its outputs;
+//! * [`tier`]: how much a test does;
 //! * [`tools`]: programs that others wrote, and what to say where one is missing.
 //!
 //! Only a dev-dependency, and by path alone, so that packaged crates do not name it.
@@ -11,4 +12,5 @@ pub mod damage;
 pub mod etcd;
 #[cfg(feature = "schemas")]
 pub mod schemas;
+pub mod tier;
 pub mod tools;
