@@ -19,13 +19,15 @@ fn dead_end(text: &str) -> Option<&str> {
 /// Whether `-p PACKAGE --release --test TARGET [NAME]` selects a test.
 fn command_exists(arguments: &str) -> bool {
     let words: Vec<&str> = arguments.split(' ').collect();
-    let &["-p", package, "--release", "--test", target, ref name @ ..] = words.as_slice() else {
+    let (&["-p", package, "--release", "--test", target, ref name @ ..]
+    | &["-p", package, "--test", target, ref name @ ..]) = words.as_slice()
+    else {
         return false;
     };
     let files = match (package, target) {
         ("headway-testsuite", "claims") => files_of("testsuite/claims"),
         ("headway-testsuite", _) => vec![root().join(format!("testsuite/agreement/{target}.rs"))],
-        ("headway-core", _) => vec![root().join(format!("crates/core/tests/{target}.rs"))],
+        ("headway-core", "it") => files_of("crates/core/tests/it"),
         _ => return false,
     };
     let selects = |file: &PathBuf| {
@@ -67,7 +69,7 @@ fn every_claim_has_a_row() {
 fn counter_test_what_does_not_exist_is_found() {
     for text in [
         "`crates/core/src/nowhere.rs`",
-        "`cargo test -p headway-core --release --test chain no_such_test`",
+        "`cargo test -p headway-core --test it no_such_test`",
         "`cargo test -p headway-core --release --test nowhere`",
         "`cargo test -p headway-testsuite --release --test claims claim5_arrivals_are_apart::no_such`",
         "`cargo test -p headway-core chain`",

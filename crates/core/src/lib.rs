@@ -37,8 +37,6 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(test)]
-extern crate std;
 
 pub mod bound;
 #[cfg(feature = "alloc")]

@@ -1,11 +1,10 @@
 //! The monitor against the same numbers worked out from the whole history.
 
-mod common;
-
-use common::{any_ring, config};
+use crate::common::any_ring;
 use headway_core::desiderata::{Monitor, Recovery};
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Ring, Separation};
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 struct Seen {
@@ -38,7 +37,7 @@ fn watch(d: Separation, seen: &[Seen]) -> Monitor {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(properties(400))]
 
     #[test]
     fn numbers_agree_with_the_history((ring, initial) in any_ring()) {

@@ -1,12 +1,11 @@
 //! The legitimacy predicate clause by clause: for each reason a state that gives
 //! exactly it; and the first one is named when there are several.
 
-mod common;
-
-use common::{any_ring, config};
+use crate::common::any_ring;
 use headway_core::{
     Clause, Configuration, Illegitimate, Measuring, Process, Program, Ring, Separation,
 };
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 /// n = 8, d = 3, delays at 0 and 4; tokens queued at 1 and 5, counters as they
@@ -155,7 +154,7 @@ fn measured() {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(properties(400))]
 
     /// (leg:3) follows from (leg:0) to (leg:2): c > 0 puts a token C - c ahead, and
     /// another no further than c behind would be within C of that one. So it is

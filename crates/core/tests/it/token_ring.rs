@@ -3,6 +3,7 @@
 
 use headway_core::token_ring::{Gate, holds, released, round};
 use headway_core::{Configuration, Ring, Separation};
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 fn holders(values: &[u32]) -> Vec<usize> {
@@ -54,7 +55,7 @@ fn one_token(n: usize, at: usize, base: u32, k: u32) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+    #![proptest_config(properties(500))]
 
     /// What a process holds is what rests there and what its predecessor has queued.
     #[test]

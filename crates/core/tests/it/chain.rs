@@ -10,13 +10,11 @@
 //! With d = 1 there is no such bound: a pile at p2 never shrinks while a token
 //! arrives in every round.
 
-#[path = "common/splits.rs"]
-mod splits;
-
+use crate::splits::each_split;
 use headway_core::chain::Chain;
 use headway_core::{Process, Separation};
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
-use splits::each_split;
 
 fn bound(chain: &Chain) -> u64 {
     let unthrottled = chain.tokens() - u64::from(chain.processes()[0].resting);
@@ -96,7 +94,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+    #![proptest_config(properties(2000))]
 
     #[test]
     fn the_bound_holds_for_any_arrivals(

@@ -3,6 +3,7 @@
 
 use headway_core::program::{measure, measure_as_printed};
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 fn ring(n: usize, d: u32, program: Program) -> Ring {
@@ -42,7 +43,7 @@ fn any_state(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+    #![proptest_config(properties(2000))]
 
     #[test]
     fn the_largest_separation_is_found_and_kept(

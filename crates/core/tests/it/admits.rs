@@ -1,13 +1,12 @@
 //! What `Ring::admits` turns away: one state per reason, and none that a run
 //! leads to.
 
-mod common;
-
-use common::{any_ring, config};
+use crate::common::any_ring;
 use headway_core::program::Counts;
 use headway_core::{
     Configuration, Measuring, Misfit, Process, Program, Ring, RingError, Separation, Variable,
 };
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 fn ring(first: Program) -> Ring {
@@ -111,7 +110,7 @@ fn rings_that_do_not_exist() {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(properties(400))]
 
     #[test]
     fn rounds_stay_in_the_domain((ring, initial) in any_ring()) {

@@ -1,13 +1,12 @@
 //! Tokens keep their identity first-in-first-out: `Tokens::follow` against queues of
 //! names that are moved one by one.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::{any_ring, config};
+use crate::common::any_ring;
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Ring};
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 /// Names in queues: per process those queued and those resting, oldest first.
@@ -91,7 +90,7 @@ fn consistent(before: &Tokens, after: &Tokens, state: &Configuration) -> Result<
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(properties(400))]
 
     #[test]
     fn tokens_leave_first_in_first_out((ring, initial) in any_ring()) {
@@ -110,7 +109,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(properties(400))]
 
     /// A pile is what rests at a process and what its predecessor has queued; every
     /// process that holds anything is asked once.

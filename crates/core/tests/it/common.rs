@@ -28,11 +28,3 @@ pub(crate) fn any_ring() -> impl Strategy<Value = (Ring, Configuration)> {
         (ring, state)
     })
 }
-
-/// As many cases as fit in a second, no files left behind.
-pub(crate) fn config() -> ProptestConfig {
-    ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(400)
-    }
-}

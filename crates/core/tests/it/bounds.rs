@@ -1,13 +1,10 @@
 //! The closed forms of the worst case against every initial state of small rings.
 
-#[path = "common/splits.rs"]
-mod splits;
-
+use crate::splits::each_split;
 use headway_core::bound::{
     gaps, true_separation, widest_gap, worst_last_rest, worst_legitimate_at,
 };
 use headway_core::{Configuration, Process, Ring, Separation};
-use splits::each_split;
 
 /// Calls `visit` with every state of `m` tokens on the ring.
 fn each_state(ring: &Ring, m: u32, visit: &mut dyn FnMut(&Configuration)) {
