@@ -1,34 +1,36 @@
-# `make test` is what CI runs; `make bench` renews docs/performance.md; `make soak`
-# takes hours; `make proof` checks the proofs alone; `make firmware` runs rings of boards;
-# `make python` builds the Python package and runs its tests; `make site` makes a website of
-# the documents; `make packages` makes what a release gives to others, .deb and .rpm too.
-.PHONY: test bench soak proof firmware python site packages
+# make test        what a change has to pass; CI runs it          minutes
+# make test-all    every feature, tool and number; every night    an hour
+# make soak        what takes hours: scripts/soak PART for one
+# make bench       renews docs/performance.md
+# make test PART=check runs one crate's tests and lints; PART=none lists the parts.
+.PHONY: test test-all bench soak proof firmware python site packages
 
 test:
-	./scripts/test
+	./scripts/test $(PART)
+
+test-all:
+	./scripts/test all
+
+soak:
+	./scripts/soak
 
 bench:
-	./scripts/install-tools
+	HEADWAY_TESTS=large ./scripts/install-tools
 	cargo build --release -p headway
 	cargo run --release -p headway-bench
 	cargo run --profile dist -p headway-bench --features keepers fleet
 
 firmware:
-	./scripts/install-tools
-	cargo run --profile quick -p headway-boards
+	./scripts/test firmware
 
 python:
-	./scripts/python install
-	./scripts/python
+	./scripts/test python
 
-packages:
-	./scripts/artifacts
+proof:
+	$(MAKE) -C proof
 
 site:
 	./scripts/site
 
-soak:
-	./scripts/soak
-
-proof:
-	$(MAKE) -C proof
+packages:
+	./scripts/artifacts
