@@ -153,8 +153,9 @@ impl Split<'_> {
         let ends = self.ends(&local);
         let mut variables = model.variables(&local);
         if ends && local.lap == Lap::Stale {
+            // The round adds a tick. Hop-count, whose lap may be 0, does not read the clock.
             let ticks = lap < self.limit();
-            variables.elapsed = u32::from(lap) - u32::from(ticks);
+            variables.elapsed = u32::from(lap).saturating_sub(u32::from(ticks));
         }
         // As if the token had borne 0 when it was released.
         let arrived = match local.lap {
