@@ -1,6 +1,6 @@
 //! How long a ring takes to get back to order, at most.
 //!
-//! Stated, not proved: no run of `tests/virtual.rs` and no corrupted ring of up to
+//! Stated, not proved: no run of `crates/stage/tests/it/virtual_time.rs` and no corrupted ring of up to
 //! 192 nodes has taken longer, and small instances are checked exhaustively. For a
 //! given number of tokens it is linear in the ring's size.
 

@@ -4,9 +4,9 @@
 use headway_node::wire::{Header, Released};
 use headway_node::{Config, Grant, Key, Local, Machine, Plan, RingId, Role};
 
-use crate::fields::{ANY_ARRIVED, CLEAN, COUNTER, arrived_of, rounds_of};
-use crate::harness::Nodes;
-use crate::scripted::{ELSEWHERE, HERE, Scripted, at};
+use super::fields::{ANY_ARRIVED, CLEAN, COUNTER, arrived_of, rounds_of};
+use super::harness::Nodes;
+use super::scripted::{ELSEWHERE, HERE, Scripted, at};
 
 /// Of the tokens that are here the first in turn goes on, and then it is the next one's
 /// turn: whatever is here, and whosever turn it is.

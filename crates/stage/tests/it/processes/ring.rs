@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use tempfile::TempDir;
 
-use super::node::{LOSS, NODES, SEPARATION, TOKENS, plan};
+use super::node::{INDEX, LOSS, NODES, SEPARATION, TOKENS, plan};
 
 /// Whether a restart is a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub(crate) struct Ring {
     view: Arc<Mutex<View>>,
     started: Instant,
     kills: u64,
+    /// Lines that it has written to the pipe itself.
+    written: u64,
 }
 
 /// What the pipe has told.
@@ -52,6 +54,8 @@ struct View {
     recoveries: Vec<u64>,
     refused_states: u64,
     strange: Vec<String>,
+    /// Lines of the ring itself: who was killed and what is a fault.
+    heard: u64,
 }
 
 /// What was seen in all.
@@ -113,6 +117,7 @@ impl Ring {
             recoveries: Vec::new(),
             refused_states: 0,
             strange: Vec::new(),
+            heard: 0,
         }));
         let told = Arc::clone(&view);
         let reader = std::thread::spawn(move || {
@@ -134,6 +139,7 @@ impl Ring {
             view,
             started,
             kills: 0,
+            written: 0,
         };
         for node in 0..NODES {
             ring.spawn(node);
@@ -176,26 +182,53 @@ impl Ring {
         self.spawn(node);
     }
 
-    /// Returns when every process has called the ring settled for a turn. Panics
-    /// when that takes forever.
+    /// Returns when every process has called the ring settled for a turn.
     pub(crate) fn wait_until_settled(&self) {
-        let begun = Instant::now();
         // What was written to the pipe before now is read first.
-        std::thread::sleep(Duration::from_millis(150));
-        while begun.elapsed() < Duration::from_secs(60) {
+        self.wait("settled", |view| {
+            view.heard == self.written && view.note_settled()
+        });
+    }
+
+    /// Returns when the nodes have had so many permits more.
+    pub(crate) fn wait_for_permits(&self, more: u64) {
+        let before = lock(&self.view).observer.grants();
+        let what = format!("{more} more permits");
+        self.wait(&what, |view| view.observer.grants() >= before + more);
+    }
+
+    /// Returns when every node has had so many permits.
+    pub(crate) fn wait_for_visits(&self, visits: u64) {
+        let what = format!("{visits} permits of each node");
+        self.wait(&what, |view| {
+            view.observer.visits().iter().all(|&had| had >= visits)
+        });
+    }
+
+    /// Returns when a promise is broken.
+    pub(crate) fn wait_for_a_violation(&self) {
+        self.wait("caught", |view| !view.observer.violations().is_empty());
+    }
+
+    /// Panics when that takes forever.
+    fn wait(&self, what: &str, mut come: impl FnMut(&mut View) -> bool) {
+        let begun = Instant::now();
+        loop {
             let mut view = lock(&self.view);
             assert!(view.strange.is_empty(), "{:?}", view.strange);
-            if view.note_settled() {
+            if come(&mut view) {
                 return;
             }
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "seed {}: not {what} in a minute: {:?} {:?}",
+                self.seed,
+                view.settled,
+                view.rounds
+            );
             drop(view);
             std::thread::sleep(Duration::from_millis(10));
         }
-        let view = lock(&self.view);
-        panic!(
-            "seed {}: not settled in a minute: {:?} {:?}",
-            self.seed, view.settled, view.rounds
-        );
     }
 
     /// Kills all and says what was seen.
@@ -237,8 +270,8 @@ impl Ring {
         let pipe = self.pipe.as_ref().expect("it runs");
         let mut command = Command::new(this);
         command
-            .args(["--exact", "node", "--ignored", "--nocapture"])
-            .env("NODE_INDEX", node.to_string())
+            .args(["--exact", "processes::node", "--nocapture"])
+            .env(INDEX, node.to_string())
             .env("NODE_INCARNATION", self.random.next_u64().to_string())
             .env("NODE_PORTS", &self.ports)
             .env("NODE_RULE", format!("{:?}", self.rule))
@@ -254,7 +287,8 @@ impl Ring {
         self.children[node as usize] = Some(command.spawn().expect("it starts"));
     }
 
-    fn write(&self, line: fmt::Arguments<'_>) {
+    fn write(&mut self, line: fmt::Arguments<'_>) {
+        self.written += 1;
         let mut pipe = self.pipe.as_ref().expect("it runs");
         let line = format!("{line}\n");
         pipe.write_all(line.as_bytes()).expect("the reader reads");
@@ -276,6 +310,7 @@ impl View {
         let at = self.started.elapsed();
         let words: Vec<&str> = line.split(' ').collect();
         let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok());
+        self.heard += u64::from(matches!(words[0], "K" | "F"));
         let node = number(1).unwrap_or(0) as u32;
         let index = node as usize;
         match (words[0], number(1), number(2), number(3)) {

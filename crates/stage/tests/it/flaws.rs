@@ -1,23 +1,15 @@
 //! Nodes that are broken from outside, one error at a time: each error is caught by a
-//! promise of `tests/virtual.rs`, and is the error that it says.
+//! promise of `promises.rs`, and is the error that it says.
 //!
-//! Prints the table: which promise caught it, and after how many seeds.
+//! Prints the table: which promise caught it, and from which seed.
 
-#[allow(dead_code)]
-mod common;
-// Only what errors are caught with is used here.
-#[allow(dead_code)]
-mod promises;
-mod saboteur;
-
-use std::fmt::Write as _;
-use std::io::Write as _;
-
-use common::Scenario;
 use headway_core::phase_clock::PhaseClock;
 use headway_node::{Config, Key, Local, Machine, Plan, RingId, Rule};
 use headway_stage::world::Sabotage;
-use saboteur::{Flaw, Saboteur};
+
+use crate::promises;
+use crate::saboteur::{Flaw, Saboteur};
+use crate::scenario::Scenario;
 
 type Promise = fn(Scenario) -> Result<f64, String>;
 
@@ -28,39 +20,30 @@ const PROMISES: [(&str, Promise); 4] = [
     ("stranger", promises::stranger),
 ];
 
-/// More than enough: most are caught by the first few.
-const SEEDS: u64 = 2_000;
-
 #[test]
 fn every_flaw_is_caught() {
     let mut missed = Vec::new();
-    // What a panic would print is not news here.
-    std::panic::set_hook(Box::new(|_| {}));
-    let mut table =
-        "| rule | flaw | caught by | seeds needed | how |\n|---|---|---|---|---|\n".to_owned();
+    println!("| rule | flaw | caught by | seed | how |\n|---|---|---|---|---|");
     for rule in [Rule::LockStep, Rule::MovingBlock] {
         for flaw in Flaw::ALL.into_iter().filter(|flaw| flaw.concerns(rule)) {
             match caught(flaw, rule) {
-                Some((promise, seeds, how)) => {
+                Some((promise, seed, how)) => {
                     let how = how.split([':', ',', '(']).next().unwrap_or_default();
-                    writeln!(
-                        table,
-                        "| {rule:?} | {flaw:?} | {promise} | {seeds} | {how} |"
-                    )
-                    .unwrap();
+                    println!("| {rule:?} | {flaw:?} | {promise} | {seed} | {how} |");
                 }
                 None => missed.push((rule, flaw)),
             }
         }
     }
-    let _ = std::panic::take_hook();
-    // Past the test harness, which would swallow it.
-    let _ = std::io::stderr().lock().write_all(table.as_bytes());
     assert!(missed.is_empty(), "not caught: {missed:?}");
 }
 
+/// The promise that catches it, from which seed, and what it says.
 fn caught(flaw: Flaw, rule: Rule) -> Option<(&'static str, u64, String)> {
-    for seed in 0..SEEDS {
+    // Small rings first, where waiting in vain costs least; most need no other.
+    let mut seeds: Vec<u64> = (0..60).collect();
+    seeds.sort_by_key(|&seed| Scenario::draw(seed, rule).plan.nodes());
+    for seed in seeds.into_iter().chain(60..2_000) {
         for (name, promise) in PROMISES {
             let mut scenario = Scenario::draw(seed, rule);
             scenario.misconfigure = flaw.misconfigure();
@@ -68,9 +51,9 @@ fn caught(flaw: Flaw, rule: Rule) -> Option<(&'static str, u64, String)> {
             let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| promise(scenario)));
             match told {
                 Ok(Ok(share)) if share <= 1.0 => {}
-                Ok(Ok(_)) => return Some((name, seed + 1, "too late".to_owned())),
-                Ok(Err(how)) => return Some((name, seed + 1, how)),
-                Err(_) => return Some((name, seed + 1, "a panic".to_owned())),
+                Ok(Ok(_)) => return Some((name, seed, "too late".to_owned())),
+                Ok(Err(how)) => return Some((name, seed, how)),
+                Err(_) => return Some((name, seed, "a panic".to_owned())),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use headway_node::{Config, Event, Held, Key, Machine, Plan, RestoreError, RingId, Role};
 
-use crate::harness::{Nodes, events};
+use super::harness::{Nodes, events};
 
 #[test]
 fn a_saved_state_is_the_state() {

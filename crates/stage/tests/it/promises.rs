@@ -6,7 +6,7 @@ use headway_node::wire::field;
 use headway_node::{Config, Key, Machine, Rule};
 use headway_stage::world::{Settings, World};
 
-use crate::common::Scenario;
+use crate::scenario::Scenario;
 
 /// Loss, delay, duplication and reordering, from a cold start: never a permit too
 /// near to another or to two at once, fencing numbers that only grow, settled

@@ -9,6 +9,8 @@ use headway_node::{Config, Event, Key, Machine, Plan, Role, Rule, Timing};
 use headway_stage::driver::{Application, Driver};
 use headway_stage::faulty::{Faults, Faulty, SharedFaults};
 
+/// The variable that says which node of the ring a process is.
+pub(crate) const INDEX: &str = "NODE_INDEX";
 /// How many processes.
 pub(crate) const NODES: u32 = 16;
 /// How many tokens.
@@ -36,7 +38,7 @@ pub(crate) fn run() {
         std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: started by hand?"))
     };
     let number = |name: &str| -> u64 { setting(name).parse().expect("a number") };
-    let index = number("NODE_INDEX") as u32;
+    let index = number(INDEX) as u32;
     let incarnation = number("NODE_INCARNATION");
     let ports: Vec<u16> = setting("NODE_PORTS")
         .split(',')

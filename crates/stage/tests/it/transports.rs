@@ -164,7 +164,7 @@ impl Transport for Broken {
                 Ok(())
             }
             Flaw::BlocksOnSend => {
-                std::thread::sleep(Duration::from_millis(2));
+                std::thread::sleep(Duration::from_millis(50));
                 self.inner.send(to, datagram)
             }
             Flaw::FailsOnDeadPeer if Arc::strong_count(&self.hoard) == 1 => {
@@ -232,16 +232,19 @@ fn what_breaks_a_rule_is_caught_by_the_check_for_it() {
         (Flaw::GivesUp, "waits as long as asked"),
         (Flaw::IgnoresWaker, "can be woken"),
     ];
-    for (flaw, caught_by) in table {
+    let is_caught = |flaw, caught_by| {
         let patience = Patience {
             // Two are waited for so long; the others may be slow on a busy machine.
             blocked: match flaw {
-                Flaw::BlocksOnSend => Duration::from_secs(5),
-                Flaw::IgnoresWaker => Duration::from_secs(10),
+                Flaw::BlocksOnSend | Flaw::IgnoresWaker => Duration::from_secs(3),
                 _ => Duration::from_secs(120),
             },
             lost: Duration::from_millis(10),
-            flood: 5_000,
+            flood: if flaw == Flaw::BlocksOnSend {
+                200
+            } else {
+                5_000
+            },
         };
         let ring = |nodes| {
             let hoard = Arc::new(Mutex::new(Default::default()));
@@ -257,7 +260,13 @@ fn what_breaks_a_rule_is_caught_by_the_check_for_it() {
         let caught = check(ring, &patience).expect_err("a rule is broken");
         assert_eq!(caught.check, caught_by, "{flaw:?}: {caught}");
         println!("{flaw:?} is caught: {caught}");
-    }
+    };
+    // Beside each other, because some wait.
+    std::thread::scope(|scope| {
+        for (flaw, caught_by) in table {
+            scope.spawn(move || is_caught(flaw, caught_by));
+        }
+    });
 }
 
 /// What arrives of `sent` datagrams numbered in order.

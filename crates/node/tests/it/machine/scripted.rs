@@ -5,8 +5,8 @@ use std::time::Duration;
 use headway_node::wire::{Header, Layout, Rejected};
 use headway_node::{Config, Key, Machine, Plan, RingId, Rule};
 
-use crate::fields::{NOW, PHASE, Place, restored};
-use crate::harness::told;
+use super::fields::{NOW, PHASE, Place, restored};
+use super::harness::told;
 
 /// Value, fencing number and payload.
 pub(crate) type Token<'a> = (u32, u64, &'a [u8]);

@@ -2,9 +2,9 @@
 
 use headway_node::{Config, Event, Grant, Key, Machine, Plan, RingId, Timing};
 
-use crate::fields::{CLEAN, fence_of, rounds_of, stage_of};
-use crate::harness::{Nodes, events, holding};
-use crate::scripted::{ELSEWHERE, HERE, Scripted, at};
+use super::fields::{CLEAN, fence_of, rounds_of, stage_of};
+use super::harness::{Nodes, events, holding};
+use super::scripted::{ELSEWHERE, HERE, Scripted, at};
 
 /// A neighbour that is restored to an old state is out of step: what this node sees is
 /// not legitimate, so its permit is asked back, and it has to settle again.

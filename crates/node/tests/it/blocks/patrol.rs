@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use headway_node::{Machine, Summary};
 
-use crate::ring::*;
-use crate::wanted::all;
+use super::ring::*;
+use super::wanted::all;
 
 impl Ring {
     /// So many milliseconds, in which nodes work only with tokens that are kept.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use headway_node::{Config, Event, Key, Machine, Plan, RingId};
 
-use crate::fields::{NOW, restored};
-use crate::harness::{Nodes, events, machine, told, us};
-use crate::scripted::{ELSEWHERE, Scripted, at};
+use super::fields::{NOW, restored};
+use super::harness::{Nodes, events, machine, told, us};
+use super::scripted::{ELSEWHERE, Scripted, at};
 
 #[test]
 fn the_state_is_told_again_after_a_refresh_and_not_before() {

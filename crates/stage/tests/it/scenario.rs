@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use headway_node::{Config, Key, Plan, Role, Rule, Timing, recovery_bound};
 use headway_stage::world::{Conditions, Sabotage, Settings, Work, World};
+use headway_testkit::tier::pick;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -164,9 +165,9 @@ impl Scenario {
     }
 }
 
-/// Runs `one` for `runs` seeds on all cores, or for the first third of them unless
-/// `HEADWAY_ALL_SEEDS` is set, as `make soak` does. The first failure is told with its seed
-/// and the command that repeats it. Returns the largest of what `one` returns.
+/// Asks a promise of `runs` seeds in the soak, a third of them in the large tier, and a
+/// ninetieth in the small one, on all cores. The first failure is told with its seed and the
+/// command that repeats it. Returns the largest of what the promise returns.
 pub(crate) fn every_seed(
     name: &str,
     runs: u64,
@@ -178,10 +179,7 @@ pub(crate) fn every_seed(
         let seed = seed.parse().expect("HEADWAY_SEED is a number");
         return one(seed).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
     }
-    let runs = match std::env::var_os("HEADWAY_ALL_SEEDS") {
-        Some(_) => runs,
-        None => runs / 3,
-    };
+    let runs = pick(runs / 90, runs / 3, runs);
     let next = AtomicU64::new(0);
     let answer = Mutex::new((0.0_f64, None::<(u64, String)>));
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -213,8 +211,8 @@ pub(crate) fn every_seed(
     let (largest, failure) = answer.into_inner().expect("no panic while it is held");
     if let Some((seed, failure)) = failure {
         panic!(
-            "seed {seed}: {failure}\nagain: HEADWAY_SEED={seed} cargo test --release \
-             -p headway-stage --test virtual {name} -- --nocapture"
+            "seed {seed}: {failure}\nagain: HEADWAY_SEED={seed} cargo test \
+             -p headway-stage --test it {name} -- --nocapture"
         );
     }
     println!("{name}, {rule:?}: {runs} runs, largest {largest:.2}");

@@ -1,15 +1,14 @@
-//! Seeded runs on virtual time, 178,000 of them in `make soak` and a third in `make test`:
-//! what is promised while faults are bounded (closure), and after any corruption
+//! Seeded runs on virtual time, 178,000 of them in `make soak`, a third in `make test-all`
+//! and 2,000 in `make test`: what is promised while faults are bounded (closure), and after any corruption
 //! (convergence), under both rules.
 
-mod common;
-mod promises;
-
-use common::{Scenario, every_seed};
 use headway_node::Machine;
 use headway_node::Rule::{LockStep, MovingBlock};
 use headway_node::state::{Stage, Token};
 use headway_stage::world::Sabotage;
+
+use crate::promises;
+use crate::scenario::{Scenario, every_seed};
 
 #[test]
 fn closure() {

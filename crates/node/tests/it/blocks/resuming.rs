@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use headway_node::{Key, Machine};
 
-use crate::ring::*;
+use super::ring::*;
 
 /// Wherever the token is: a node that starts again from its latest state changes nothing.
 #[test]

@@ -8,35 +8,24 @@
 //!
 //! `HEADWAY_PROCESSES_SEED` changes what is killed when.
 
-#![cfg(unix)]
-
-mod processes {
-    pub(crate) mod node;
-    pub(crate) mod ring;
-}
-
-use std::io::Write;
-use std::time::{Duration, Instant};
+mod node;
+mod ring;
 
 use headway_node::Rule;
-use processes::ring::{Ring, Saving, Seen};
+use headway_testkit::tier::pick;
+use ring::{Ring, Saving};
 
-/// Past the test harness, which would swallow it.
-fn show(seen: &Seen) {
-    let line = format!("{seen}\n");
-    // A test that cannot print can still fail.
-    let _ = std::io::stderr().lock().write_all(line.as_bytes());
-}
-
-/// One of the 16: started by the other tests, each in a process of its own.
+/// One of the 16: started by the other tests, each in a process of its own. Does nothing
+/// where nobody has said which of the 16 it is.
 #[test]
-#[ignore = "a process of the ring, started by the other tests"]
 fn node() {
-    processes::node::run();
+    if std::env::var_os(node::INDEX).is_some() {
+        node::run();
+    }
 }
 
 #[test]
-fn killed_nodes_with_saved_state_break_no_promise_for_a_minute() {
+fn killed_nodes_with_saved_state_break_no_promise() {
     killed_with_saved_state(Rule::LockStep);
     killed_with_saved_state(Rule::MovingBlock);
 }
@@ -44,9 +33,10 @@ fn killed_nodes_with_saved_state_break_no_promise_for_a_minute() {
 fn killed_with_saved_state(rule: Rule) {
     let mut ring = Ring::start(Saving::BeforeEachTransmit, rule);
     ring.wait_until_settled();
-    let until = Instant::now() + Duration::from_secs(30);
-    while Instant::now() < until {
-        ring.pause_ms(100..600);
+    let strikes = pick(8, 60, 600);
+    for _ in 0..strikes {
+        let more = 1 + ring.random(20);
+        ring.wait_for_permits(more);
         // Sometimes two at once.
         let victims = 1 + ring.random(2);
         let killed: Vec<u32> = (0..victims).map(|_| ring.kill_one()).collect();
@@ -55,13 +45,13 @@ fn killed_with_saved_state(rule: Rule) {
             ring.restart(node);
         }
     }
+    ring.wait_for_visits(3);
     // From the first time on everything was promised, through every restart.
     ring.wait_until_settled();
     let seen = ring.finish();
-    show(&seen);
+    println!("{seen}");
     assert_eq!(seen.violations, Vec::<String>::new(), "{seen}");
-    assert!(seen.kills > 15 && seen.permits > 250, "{seen}");
-    assert!(seen.least_visits > 2, "{seen}");
+    assert!(seen.kills >= strikes, "{seen}");
     assert!(seen.refused_states == 0, "{seen}");
 }
 
@@ -74,19 +64,21 @@ fn killed_nodes_without_state_are_recovered_from_within_the_bound() {
 fn killed_without_state(rule: Rule) {
     let mut ring = Ring::start(Saving::Never, rule);
     ring.wait_until_settled();
-    let until = Instant::now() + Duration::from_secs(10);
-    while Instant::now() < until {
+    let strikes = pick(3, 8, 100);
+    for _ in 0..strikes {
         let node = ring.kill_one();
         ring.pause_ms(10..100);
         ring.restart(node);
         // Nothing is promised until now, everything from now on.
         ring.wait_until_settled();
-        ring.pause_ms(200..500);
+        let more = 1 + ring.random(20);
+        ring.wait_for_permits(more);
     }
     let seen = ring.finish();
-    show(&seen);
+    println!("{seen}");
     assert_eq!(seen.violations, Vec::<String>::new(), "{seen}");
-    assert!(seen.kills >= 2 && seen.recoveries.len() >= 2, "{seen}");
+    // The first one is from the start of the ring.
+    assert_eq!(seen.recoveries.len() as u64, 1 + strikes, "{seen}");
     for &rounds in &seen.recoveries {
         assert!(rounds <= seen.bound, "{seen}");
     }
@@ -100,12 +92,11 @@ fn a_process_that_works_on_after_passing_a_token_on_is_caught() {
 }
 
 fn careless(rule: Rule) {
-    let mut ring = Ring::start(Saving::NeverAndCareless, rule);
+    let ring = Ring::start(Saving::NeverAndCareless, rule);
     ring.wait_until_settled();
-    ring.pause_ms(3000..4000);
+    ring.wait_for_a_violation();
     let seen = ring.finish();
-    show(&seen);
-    assert!(!seen.violations.is_empty(), "{seen}");
+    println!("{seen}");
     assert!(
         seen.violations.iter().all(|what| what.contains("node 3")),
         "{:?}",

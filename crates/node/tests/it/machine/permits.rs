@@ -2,7 +2,7 @@
 
 use headway_node::{Event, Grant, Held, Machine, Plan};
 
-use crate::harness::{Nodes, events, holding, quick, us};
+use super::harness::{Nodes, events, holding, quick, us};
 
 #[test]
 fn a_permit_lasts_from_the_least_to_the_most() {

@@ -4,7 +4,7 @@
 use headway_node::wire::{HEADER_BYTES, Header, Layout, Released};
 use headway_node::{Config, Key, Machine, Plan, RestoreError, RingId, Role, Rule, recovery_rounds};
 
-use crate::fields::{
+use super::fields::{
     BASE, COUNTER, ELAPSED, IGNORE, NOW, PHASE, Place, RELEASED_PREVIOUS, RELEASED_TOKEN, TURN,
     fence_of, payloads_of, restored, stage_of, value_of,
 };

@@ -3,7 +3,7 @@
 use headway_node::state::Stage;
 use headway_node::{Config, Grant, Held, Key, Machine, Plan, RingId};
 
-use crate::ring::*;
+use super::ring::*;
 
 pub(crate) fn all() -> Vec<usize> {
     (0..NODES).collect()

@@ -3,9 +3,9 @@
 use headway_node::wire::{Header, Rejected, Released, field};
 use headway_node::{Config, Event, Plan, RingId};
 
-use crate::fields::{fence_of, value_of};
-use crate::harness::{Nodes, events, told, us};
-use crate::scripted::{ELSEWHERE, Scripted, at};
+use super::fields::{fence_of, value_of};
+use super::harness::{Nodes, events, told, us};
+use super::scripted::{ELSEWHERE, Scripted, at};
 
 /// Every datagram that is not for this node, not of its ring, or not new.
 #[test]
