@@ -13,7 +13,7 @@
 //! other corrected.
 //!
 //! A sample is taken once in 2n rounds, so a surplus can hide from it forever in two
-//! cases (`tests/models/monitored.rs` has both, and rings beside them where nothing hides):
+//! cases (`tests/it/models/monitored.rs` has both, and rings beside them where nothing hides):
 //!
 //! * d divides 2n but not n, and m is ⌊n/d⌋: n = 3, m = 1, d = 2. One token too many
 //!   makes the delay release every d rounds, which rests a token in some rounds of every

@@ -2,13 +2,12 @@
 //! same as by following every state, wherever it is found; what is blamed; and what
 //! is known when it is stopped.
 
-mod common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{Rules, Table, tables};
+use crate::common::{Rules, Table, tables};
 use headway_check::function::{self, FunctionAnswer};
 use headway_check::{CheckError, Control, Deterministic, Model, Scheduler, guarded};
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 const MANY: u64 = 50_000;
@@ -111,7 +110,7 @@ impl Deterministic for Blaming {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+    #![proptest_config(properties(500))]
 
     /// Of every blame the shortest run, over the initial states only.
     #[test]
@@ -282,7 +281,7 @@ mod reported {
     use headway_check::Guarded;
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+        #![proptest_config(properties(300))]
 
         #[test]
         fn runs_of_a_scheduler_are_runs(rules in rules()) {

@@ -22,7 +22,7 @@ fn reports_of_small_instances_are_as_they_were() {
     for report in reports() {
         told.push_str(&tell(&report.unwrap()));
     }
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/small.txt");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/small.txt");
     if std::env::var_os(UPDATE).is_some() {
         std::fs::write(file, &told).unwrap();
     }

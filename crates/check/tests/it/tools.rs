@@ -121,7 +121,7 @@ fn judge(spin: &Path, name: &str, text: &str) -> (u64, bool, bool) {
 
 /// Compares what Storm says of a text with a report and its worst case.
 fn compare_with_storm(python: &Path, text: &str, ours: &Report, worst: &str) {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/storm_check.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools/storm_check.py");
     let path = folder("storm").join("model.prism");
     std::fs::write(&path, text).unwrap();
     let mut command = Command::new(python);
@@ -140,6 +140,7 @@ fn compare_with_storm(python: &Path, text: &str, ours: &Report, worst: &str) {
 }
 
 #[test]
+#[ignore = "make test-all"]
 fn spin_agrees() {
     let gcc = tools::program(&["gcc"], "gcc libc6-dev");
     let spin = match gcc.and_then(|_| tools::program(&["spin"], "spin")) {
@@ -181,6 +182,7 @@ fn spin_agrees() {
 }
 
 #[test]
+#[ignore = "make test-all"]
 fn storm_agrees_worst_case_included() {
     let python = match tools::python(&["stormpy"], "stormpy==2.0.0") {
         Ok(python) => python,
@@ -223,31 +225,45 @@ fn storm_agrees_worst_case_included() {
 /// TLC is not to be had from the package registries, so the TLA+ text is at least
 /// parsed by the grammar of the TLA+ community; and a broken text is not.
 #[test]
+#[ignore = "make test-all"]
 fn tla_is_well_formed() {
-    let mut parser = tree_sitter::Parser::new();
-    parser
-        .set_language(&tree_sitter_tlaplus::LANGUAGE.into())
-        .expect("the grammar fits");
-    let mut well_formed = |text: &str| {
-        !parser
-            .parse(text, None)
-            .expect("no time limit")
-            .root_node()
-            .has_error()
+    let modules = ["tree_sitter", "tree_sitter_tlaplus"];
+    let python = match tools::python(&modules, "tree-sitter tree-sitter-tlaplus") {
+        Ok(python) => python,
+        Err(why) => return tools::skip("tla_is_well_formed", &why),
     };
+    let mut texts = Vec::new();
     for source in [
         ring(6, 2, 3, &[0, 3]),
         ring(3, 1, 1, &[0]),
         k_state_ring(4, 3),
     ] {
-        let text = export(&source, Language::Tla);
-        assert!(well_formed(&text), "{text}");
-        assert!(!well_formed(&text.replace("Init ==", "Init = =")));
+        texts.push(export(&source, Language::Tla));
     }
     for (name, protocol, scheduler, _) in protocols() {
         let text = protocol::export(&protocol, scheduler, Language::Tla).unwrap();
-        assert!(well_formed(&text), "{name}: {text}");
-        assert!(!well_formed(&text.replace("Init ==", "Init = =")));
         assert_eq!(text.contains("free choice"), protocol.is_random(), "{name}");
+        texts.push(text);
     }
+    let folder = folder("tla");
+    let mut parse = Command::new(python);
+    parse.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools/tla_parse.py"));
+    let broken = |text: &String| text.replace("Init ==", "Init = =");
+    for (index, text) in texts.iter().enumerate() {
+        for (kind, text) in [("whole", text.clone()), ("broken", broken(text))] {
+            let path = folder.join(format!("{index}-{kind}.tla"));
+            std::fs::write(&path, text).unwrap();
+            parse.arg(path);
+        }
+    }
+    let output = parse.output().expect("python runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let verdicts = String::from_utf8_lossy(&output.stdout);
+    let expected = ["yes", "no"].into_iter().cycle().take(2 * texts.len());
+    assert!(
+        verdicts.lines().eq(expected),
+        "{}: {verdicts}",
+        folder.display()
+    );
 }

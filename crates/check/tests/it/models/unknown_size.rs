@@ -4,6 +4,7 @@ use headway_check::model::unknown_size::{self, Settings};
 use headway_check::{BigUint, Control, Figure, Report};
 use headway_core::program::Counts;
 use headway_core::{Measuring, Process, Program};
+use headway_testkit::tier::pick;
 
 fn report(settings: &Settings) -> Report {
     unknown_size::check(settings, &Control::default()).unwrap()
@@ -28,20 +29,22 @@ fn replayed(report: &Report, tokens: u64) -> u64 {
 fn the_programs_converge_from_every_state() {
     use Program::{HopCount, ShortestLap, ShortestLapEpochs};
     let all: &[usize] = &[];
-    for (program, n, m, at, worst) in [
+    let rings = [
         (HopCount, 2, 1, all, 11),
         (HopCount, 3, 2, all, 14),
-        (HopCount, 4, 2, &[0, 1, 3], 22),
         (ShortestLap, 2, 1, all, 19),
         (ShortestLap, 2, 2, all, 12),
+        (ShortestLapEpochs, 2, 1, &[0], 0),
+        (ShortestLapEpochs, 2, 2, &[0], 0),
+        (ShortestLap, 4, 2, &[0, 1], 32),
+        (ShortestLap, 4, 2, &[0, 2], 31),
+        // All that follow are of the large tier.
+        (HopCount, 4, 2, &[0, 1, 3], 22),
         (ShortestLap, 3, 1, all, 41),
         (ShortestLap, 3, 2, all, 27),
         (ShortestLap, 3, 3, all, 20),
-        (ShortestLap, 4, 2, &[0, 1], 32),
-        (ShortestLap, 4, 2, &[0, 2], 31),
-        (ShortestLapEpochs, 2, 1, &[0], 0),
-        (ShortestLapEpochs, 2, 2, &[0], 0),
-    ] {
+    ];
+    for &(program, n, m, at, worst) in &rings[..pick(8, rings.len(), rings.len())] {
         let mut settings = Settings::new(program, n, m);
         if !at.is_empty() {
             settings.measurers = at.to_vec();

@@ -1,8 +1,6 @@
 //! What an exploration may use, to the byte; and what it says of its progress.
 
-mod common;
-
-use common::{Rules, Steps, Table};
+use crate::common::{Rules, Steps, Table};
 use headway_check::model::delay_relay::{Instance, reduced};
 use headway_check::reach::{self, Reachable};
 use headway_check::{

@@ -3,6 +3,7 @@
 use headway_check::model::{k_state, phase_clock};
 use headway_check::{BigUint, Control, Report, Scheduler};
 use headway_core::phase_clock::PhaseClock;
+use headway_testkit::tier::pick;
 
 pub(crate) fn k_state(n: usize, k: u32, scheduler: Scheduler) -> Report {
     let settings = k_state::Settings {
@@ -17,7 +18,8 @@ pub(crate) fn k_state(n: usize, k: u32, scheduler: Scheduler) -> Report {
 /// from N = 4 on (13, 24, 38, 55).
 #[test]
 fn k_state_worst_cases_are_the_published_ones() {
-    for (n, published) in [(3, 3), (4, 13), (5, 24), (6, 38), (7, 55)] {
+    let worst_cases = [(3, 3), (4, 13), (5, 24), (6, 38), (7, 55)];
+    for &(n, published) in &worst_cases[..pick(4, 5, 5)] {
         let report = k_state(n, n as u32, Scheduler::Distributed);
         assert!(report.all_hold());
         assert_eq!(report.worst.unwrap().steps, published, "N = K = {n}");

@@ -1,8 +1,6 @@
 //! Runs of actions that are fair and never get there, told state by state.
 
-mod common;
-
-use common::Steps;
+use crate::common::Steps;
 use headway_check::Control;
 use headway_check::actions::{self, ActionsAnswer};
 

@@ -4,7 +4,7 @@ use headway_check::model::measure::Variant::{AsPrinted, Corrected};
 use headway_check::model::measure::{self, Settings, Variant};
 use headway_check::{BigUint, Control, Deterministic, Model, Report};
 
-use crate::binomial;
+use crate::models::binomial;
 
 pub(crate) fn settings(n: usize, m: usize, variant: Variant) -> Settings {
     Settings {

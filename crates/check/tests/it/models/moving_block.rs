@@ -3,6 +3,7 @@
 use headway_check::model::moving_block::{self, Settings, Starts, Variant};
 use headway_check::model::patrol;
 use headway_check::{Control, Model, Report};
+use headway_testkit::tier::pick;
 
 fn check(settings: Settings) -> Report {
     moving_block::check(&settings, &Control::default()).unwrap()
@@ -92,7 +93,8 @@ fn the_states_are_those_that_a_formula_counts() {
 
 #[test]
 fn the_patrol_ends_every_standstill_and_disturbs_nothing() {
-    for (n, m, d) in [(2, 1, 1), (3, 1, 1), (3, 1, 2), (3, 2, 1)] {
+    let rings = [(2, 1, 1), (3, 1, 1), (3, 1, 2), (3, 2, 1)];
+    for &(n, m, d) in &rings[..pick(2, 4, 4)] {
         let report = patrolled(patrol::Settings::new(n, m, d));
         assert!(report.all_hold(), "{n} {m} {d}");
         assert!(report.legitimate > 0_u32.into());
@@ -106,7 +108,7 @@ fn a_patrol_that_errs_is_noticed() {
     let with = |variant| {
         patrolled(patrol::Settings {
             variant,
-            ..patrol::Settings::new(3, 2, 1)
+            ..patrol::Settings::new(3, pick(1, 2, 2), 1)
         })
     };
     let stands = with(patrol::Variant::NeverOpens);

@@ -1,9 +1,7 @@
 //! The engines against the plainest thing that could work, on random models; and
 //! what they do when stopped or asked too much.
 
-mod common;
-
-use common::{Rules, Steps, Table, rules, tables};
+use crate::common::{Rules, Steps, Table, rules, tables};
 use headway_check::actions;
 use headway_check::function::{self, FunctionAnswer};
 use headway_check::guarded::{self, GuardedAnswer};
@@ -11,6 +9,7 @@ use headway_check::model::delay_relay::{self, Explicit, Instance};
 use headway_check::{
     CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler, Search,
 };
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 fn plain_distance(table: &Table, from: u64) -> Option<u64> {
@@ -29,6 +28,9 @@ fn explored(table: &Table) -> FunctionAnswer {
 }
 
 proptest! {
+
+    #![proptest_config(properties(256))]
+
     #[test]
     fn functions_agree_with_following_every_state(table in tables()) {
         let answer = explored(&table);
@@ -113,6 +115,9 @@ fn plain_longest(
 }
 
 proptest! {
+
+    #![proptest_config(properties(256))]
+
     #[test]
     fn guarded_models_agree_with_following_every_run(rules in rules()) {
         for scheduler in Scheduler::ALL {
@@ -139,6 +144,9 @@ proptest! {
 }
 
 proptest! {
+
+    #![proptest_config(properties(256))]
+
     #[test]
     fn fairness_agrees_with_trying_every_set_of_states(
         steps in prop::collection::vec(prop::collection::vec((0..4_usize, 0..6_u64), 0..4), 6),

@@ -1,10 +1,8 @@
 //! What a report says, from the numbers it is made of; who is selected by whom.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Rules, Table};
+use crate::common::{Rules, Table};
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::{BigUint, Control, Figure, Guarded, Model, Report, Scheduler, Search};
 
