@@ -1,4 +1,4 @@
-"""The command line, which Python's answers are compared with."""
+"""How much the tests do, and the command line, which Python's answers are compared with."""
 
 import json
 import os
@@ -9,10 +9,29 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(os.environ.get("HEADWAY_PROGRAM", ROOT / "target" / "quick" / "headway"))
+PROGRAM = Path(os.environ.get("HEADWAY_PROGRAM", ROOT / "target" / "debug" / "headway"))
+
+# What testsuite/kit/src/tier.rs is for tests in Rust; this is the only place that reads it here.
+TIERS = ["small", "large", "soak"]
+TIER = os.environ.get("HEADWAY_TESTS") or "small"
+if TIER not in TIERS:
+    raise pytest.UsageError(f"HEADWAY_TESTS is `{TIER}`; it takes small, large or soak")
+
+
+def pick(small, large, soak):
+    """The number for this run's tier."""
+    return (small, large, soak)[TIERS.index(TIER)]
+
+
+# Files whose tests need packages that only the other tiers install, or start clusters.
+collect_ignore = pick(
+    ["test_cluster.py", "test_frames.py", "test_notebooks.py", "test_pm4py.py", "test_ray.py", "test_types.py"],
+    ["test_ray.py"],
+    [],
+)
 
 # The program is started for every example, which takes longer on a busy machine.
-settings.register_profile("headway", deadline=None, max_examples=25, derandomize=True,
+settings.register_profile("headway", deadline=None, max_examples=pick(5, 25, 500), derandomize=TIER != "soak",
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("headway")
 
@@ -41,7 +60,7 @@ class Said:
 @pytest.fixture(scope="session")
 def headway_program():
     if not PROGRAM.exists():
-        pytest.skip(f"there is no {PROGRAM}: cargo build --profile quick -p headway")
+        pytest.skip(f"there is no {PROGRAM}: cargo build -p headway")
 
     def run(*arguments, **more):
         command = [str(PROGRAM), *map(str, arguments)]
@@ -56,11 +75,7 @@ def root():
     return ROOT
 
 
-def pytest_terminal_summary(terminalreporter):
-    """A line as cargo prints it, which the test command adds up."""
-    count = {key: len(terminalreporter.stats.get(key, [])) for key in ("passed", "failed", "error", "skipped")}
-    failed = count["failed"] + count["error"]
-    verdict = "FAILED" if failed else "ok"
-    terminalreporter.write_line(
-        f"test result: {verdict}. {count['passed']} passed; {failed} failed; {count['skipped']} ignored"
-    )
+def pytest_runtest_logreport(report):
+    """A line as libtest prints it, from which the test command says how to repeat a failure."""
+    if report.failed:
+        print(f"\ntest {report.location[2].split('[')[0]} ... FAILED")

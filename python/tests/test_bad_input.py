@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import headway
+from conftest import pick
 from headway import HeadwayError, petri
 
 WRONG_TYPES = [
@@ -149,7 +150,7 @@ def test_nodes_keep_their_names():
 anything = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.lists(st.integers(), max_size=3)
 
 
-@settings(max_examples=150)
+@settings(max_examples=pick(40, 150, 3000))
 @given(st.dictionaries(st.sampled_from(sorted(inspect.signature(headway.Ring).parameters)), anything, max_size=4))
 def test_a_ring_of_anything_is_a_ring_or_an_exception(arguments):
     for name in ("processes", "tokens"):

@@ -1,7 +1,6 @@
 """Tables are handed over without copying; states are numpy arrays."""
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -22,25 +21,10 @@ def test_arrow_takes_the_memory_as_it_is(results):
             assert arrow[name].chunk(0).buffers()[1].address == table._frame.address(name)
 
 
-def test_pandas_has_the_same_memory(results):
-    frame = results.samples.to_pandas()
-    assert isinstance(frame["legitimate_at"].dtype, pd.ArrowDtype)
-    column = pa.chunked_array(frame["legitimate_at"].array.__arrow_array__())
-    assert column.chunk(0).buffers()[1].address == results.samples._frame.address("legitimate_at")
-
-
 def test_counter_test_a_copy_is_noticed(results):
     arrow = pa.table(results.samples)
     copied = pa.concat_arrays([arrow["cell"].chunk(0), arrow["cell"].chunk(0)])
     assert copied.buffers()[1].address != results.samples._frame.address("cell")
-
-
-def test_polars_has_the_same_memory(results):
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame(results.samples)
-    assert frame.shape == (1500, len(results.samples.columns))
-    back = frame["legitimate_at"].to_arrow()
-    assert back.buffers()[1].address == results.samples._frame.address("legitimate_at")
 
 
 def test_a_table_outlives_what_it_came_from():

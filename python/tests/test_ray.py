@@ -6,10 +6,10 @@ import threading
 import time
 
 import pytest
-import ray as engine
 
 import headway
 
+engine = pytest.importorskip("ray")
 QUESTION = dict(processes=[40, 60], tokens=[2, 3, 5], delays=["all", 3], samples=60_000, percentiles=[50, 99])
 
 
