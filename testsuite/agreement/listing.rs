@@ -7,6 +7,7 @@
 
 use headway_core::program::{delay, relay};
 use headway_core::{Configuration, Gaps, Laps, Measuring, Process, Program, Ring, Separation};
+use headway_testkit::tier::properties;
 use headway_testsuite::listing::{Listing, Padding};
 use headway_testsuite::space::{Case, cases, each_state};
 use proptest::prelude::*;
@@ -83,7 +84,7 @@ fn any_ring() -> impl Strategy<Value = (Ring, Configuration)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+    #![proptest_config(properties(1000))]
 
     #[test]
     fn listings_and_core_agree_for_all_programs_mixed((ring, initial) in any_ring()) {

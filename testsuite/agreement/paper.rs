@@ -1,7 +1,7 @@
 //! PAPER.md names files and tests that exist.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use headway_testsuite::documents::{quoted, read, root};
 
@@ -16,37 +16,48 @@ fn dead_end(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether `-p PACKAGE --release --test TARGET [NAME]` selects a test.
+/// Whether `-p PACKAGE --test it [FILTER]` selects a test.
 fn command_exists(arguments: &str) -> bool {
     let words: Vec<&str> = arguments.split(' ').collect();
-    let (&["-p", package, "--release", "--test", target, ref name @ ..]
-    | &["-p", package, "--test", target, ref name @ ..]) = words.as_slice()
-    else {
+    let &["-p", package, "--test", "it", ref filter @ ..] = words.as_slice() else {
         return false;
     };
-    let files = match (package, target) {
-        ("headway-testsuite", "claims") => files_of("testsuite/claims"),
-        ("headway-testsuite", _) => vec![root().join(format!("testsuite/agreement/{target}.rs"))],
-        ("headway-core", "it") => files_of("crates/core/tests/it"),
+    let folders: &[&str] = match package {
+        "headway-testsuite" => &["testsuite/claims", "testsuite/agreement"],
+        "headway-core" => &["crates/core/tests/it"],
         _ => return false,
     };
-    let selects = |file: &PathBuf| {
-        let source = fs::read_to_string(file).unwrap_or_default();
-        let module = file.file_stem().unwrap_or_default().to_string_lossy();
-        let (within, test) = match name {
-            [] => return !source.is_empty(),
-            [name] => name.rsplit_once("::").unwrap_or(("", name)),
-            _ => return false,
-        };
-        let in_module = within.is_empty() || within == module;
-        in_module && (module.contains(test) || source.contains(&format!("fn {test}")))
+    let filter = match filter {
+        [] => "",
+        [filter] => filter,
+        _ => return false,
     };
-    files.iter().any(selects)
+    let mut tests = Vec::new();
+    for folder in folders {
+        let name = folder.rsplit('/').next().unwrap_or_default();
+        tests_of(&root().join(folder), &format!("{name}::"), &mut tests);
+    }
+    tests.iter().any(|test| test.contains(filter))
 }
 
-fn files_of(folder: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root().join(folder)).expect("a folder");
-    entries.flatten().map(|entry| entry.path()).collect()
+/// The names of all tests in the files below a folder, `module::test`.
+fn tests_of(folder: &Path, within: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        let module = match name.trim_end_matches(".rs") {
+            "mod" => within.to_owned(),
+            name => format!("{within}{name}::"),
+        };
+        if path.is_dir() {
+            tests_of(&path, &module, found);
+        } else if name.ends_with(".rs") {
+            let source = fs::read_to_string(&path).expect("a source");
+            let functions = source.split("#[test]").skip(1);
+            let named = functions.filter_map(|text| text.split_once("fn ")?.1.split('(').next());
+            found.extend(named.map(|test| format!("{module}{test}")));
+        }
+    }
 }
 
 #[test]
@@ -59,9 +70,10 @@ fn every_file_and_command_of_the_map_exists() {
 #[test]
 fn every_claim_has_a_row() {
     let text = read("PAPER.md");
-    for file in files_of("testsuite/claims") {
-        let name = file.file_name().expect("a file").to_string_lossy();
-        assert!(name == "main.rs" || text.contains(&*name), "{name}");
+    for file in fs::read_dir(root().join("testsuite/claims")).expect("claims") {
+        let name = file.expect("a file").file_name();
+        let name = name.to_string_lossy();
+        assert!(name == "mod.rs" || text.contains(&*name), "{name}");
     }
 }
 
@@ -70,8 +82,8 @@ fn counter_test_what_does_not_exist_is_found() {
     for text in [
         "`crates/core/src/nowhere.rs`",
         "`cargo test -p headway-core --test it no_such_test`",
-        "`cargo test -p headway-core --release --test nowhere`",
-        "`cargo test -p headway-testsuite --release --test claims claim5_arrivals_are_apart::no_such`",
+        "`cargo test -p headway-core --test nowhere`",
+        "`cargo test -p headway-testsuite --test it claim5_arrivals_are_apart::no_such`",
         "`cargo test -p headway-core chain`",
     ] {
         assert!(dead_end(text).is_some(), "{text}");

@@ -5,6 +5,7 @@ use headway_petri::maxplus::{self, Fraction};
 use headway_petri::play::Timed;
 use headway_petri::{EventGraph, ring, transient};
 use headway_sim::forecast::Forecast;
+use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 /// Delays and relays mixed, tokens piled or spread, any counters.
@@ -38,7 +39,7 @@ fn ring_and_state(largest: usize) -> impl Strategy<Value = (Ring, Configuration)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(properties(300))]
 
     /// Round by round: program and earliest firing.
     #[test]

@@ -5,6 +5,7 @@
 //! as the Rust code: all states of small rings, and random ones of all shapes.
 //! Without Coq and OCaml these tests are skipped.
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,6 +13,7 @@ use std::sync::OnceLock;
 
 use headway_core::{Configuration, Process, ProcessIndex, Program, Ring, Separation, bound};
 use headway_sim::forecast::Forecast;
+use headway_testkit::tier::pick;
 use headway_testkit::tools;
 use headway_testsuite::documents::{quoted, read, root};
 use headway_testsuite::space::{Random, cases, each_state};
@@ -113,6 +115,9 @@ fn oracle() -> Option<&'static Path> {
             }
         }
         let folder = root().join("proof");
+        // `make test` checks the proof beside the tests, and two cannot build in one folder.
+        let project = File::open(folder.join("_CoqProject")).expect("the proof");
+        project.lock().expect("a lock");
         let made = Command::new("make")
             .args(["-s", "-C"])
             .arg(&folder)
@@ -188,7 +193,9 @@ fn random_question(seed: u64) -> Question {
 
 #[test]
 fn random_states_of_all_shapes() {
-    let questions: Vec<Question> = (0..100_000).map(random_question).collect();
+    let questions: Vec<Question> = (0..pick(5_000, 100_000, 1_000_000))
+        .map(random_question)
+        .collect();
     let legitimate = questions
         .iter()
         .filter(|question| {
@@ -199,14 +206,18 @@ fn random_states_of_all_shapes() {
                     .is_ok()
         })
         .count();
-    assert!(legitimate > 10_000, "only {legitimate} are legitimate");
+    assert!(
+        legitimate > questions.len() / 10,
+        "only {legitimate} are legitimate"
+    );
     assert_agreement(&questions);
 }
 
 #[test]
 fn every_state_of_small_rings() {
+    let (largest, expected) = pick((4, 8_467), (5, 93_271), (5, 93_271));
     let mut questions = Vec::new();
-    for case in (1..=5).flat_map(cases) {
+    for case in (1..=largest).flat_map(cases) {
         each_state(&case, u32::MAX, &mut |state| {
             questions.push(Question {
                 ring: case.ring.clone(),
@@ -216,7 +227,7 @@ fn every_state_of_small_rings() {
             });
         });
     }
-    assert_eq!(questions.len(), 93_271);
+    assert_eq!(questions.len(), expected);
     assert_agreement(&questions);
 }
 
@@ -224,7 +235,7 @@ fn every_state_of_small_rings() {
 #[test]
 fn a_wrong_round_is_noticed() {
     let Some(oracle) = oracle() else { return };
-    let questions: Vec<Question> = (0..2_000).map(random_question).collect();
+    let questions: Vec<Question> = (0..pick(500, 2_000, 2_000)).map(random_question).collect();
     let wrong = |step: Step| {
         differences(oracle, &questions, &|ring, state| {
             stepped(ring, state, step)

@@ -13,7 +13,7 @@ use headway_core::Configuration;
 use headway_testsuite::listing::{Listing, Padding, STEPS};
 use headway_testsuite::space::Case;
 
-use crate::{every_small, random_large};
+use super::{every_small, random_large};
 
 /// The first round after which the sum is not m.
 fn broken(

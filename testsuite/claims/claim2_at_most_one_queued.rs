@@ -13,7 +13,7 @@ use headway_core::Configuration;
 use headway_testsuite::listing::{Listing, Padding};
 use headway_testsuite::space::Case;
 
-use crate::{every_small, random_large};
+use super::{every_small, random_large};
 
 fn holds(state: &Configuration) -> bool {
     state.processes.iter().all(|process| process.queued <= 1)

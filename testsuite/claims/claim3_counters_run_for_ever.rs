@@ -15,7 +15,7 @@
 use headway_core::{Configuration, ProcessIndex};
 use headway_testsuite::space::{Case, each_state, placements};
 
-use crate::{every_small, random_large};
+use super::{every_small, random_large};
 
 /// The first process and value that the period of a run lacks.
 fn missing(case: &Case, initial: &Configuration) -> Option<(ProcessIndex, u64)> {

@@ -12,7 +12,7 @@ use headway_core::program::delay;
 use headway_core::{Configuration, Process, ProcessIndex, Round};
 use headway_testsuite::space::Case;
 
-use crate::{every_small, random_large};
+use super::{every_small, random_large};
 
 /// The first two releases of one of `processes` with C or fewer rounds from one to
 /// the next.

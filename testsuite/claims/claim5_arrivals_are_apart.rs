@@ -22,7 +22,7 @@ use headway_core::{Configuration, ProcessIndex, Round};
 use headway_testsuite::execution::{NotReached, Premise, from_sigma, relays_are_empty};
 use headway_testsuite::space::Case;
 
-use crate::{crowded, every_small, first_failing, random_large, row, state_of};
+use super::{crowded, every_small, first_failing, random_large, row, state_of};
 
 /// Two arrivals at one process, C or fewer rounds apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use headway_core::{Configuration, ProcessIndex, Round};
 use headway_testsuite::execution::{NotReached, Premise, from_sigma};
 use headway_testsuite::space::{Case, placements};
 
-use crate::{crowded, every_small, first_failing, random_large, row};
+use super::{crowded, every_small, first_failing, random_large, row};
 
 /// More tokens rest than the bound allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

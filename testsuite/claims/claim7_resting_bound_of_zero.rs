@@ -14,7 +14,7 @@ use headway_core::{Configuration, ProcessIndex, Round};
 use headway_testsuite::execution::{NotReached, Premise, from_sigma};
 use headway_testsuite::space::Case;
 
-use crate::{crowded, every_small, first_failing, random_large};
+use super::{crowded, every_small, first_failing, random_large};
 
 /// A token rests where none should any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use headway_testsuite::execution::{NotReached, Premise, from_sigma};
 use headway_testsuite::resting::Variant;
 use headway_testsuite::space::Case;
 
-use crate::{every_small, random_large, state_of};
+use super::{every_small, random_large, state_of};
 
 /// What became of F along a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

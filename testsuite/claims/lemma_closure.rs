@@ -16,7 +16,7 @@
 use headway_core::{Clause, Configuration};
 use headway_testsuite::space::{Case, Random, cases, each_state};
 
-use crate::{every_small, state_of};
+use super::{every_small, state_of};
 
 fn legitimate(case: &Case, state: &Configuration) -> bool {
     let tokens = u64::from(case.tokens);

@@ -16,7 +16,7 @@ use headway_testsuite::execution::{Premise, from_sigma};
 use headway_testsuite::resting::Variant;
 use headway_testsuite::space::{Case, cases, each_state};
 
-use crate::{random_large, state_of};
+use super::{random_large, state_of};
 
 /// The first round after which the state is legitimate.
 fn legitimate_at(case: &Case, initial: &Configuration, within: Round) -> Option<Round> {

@@ -14,7 +14,7 @@ use headway_core::desiderata::Monitor;
 use headway_core::tokens::Tokens;
 use headway_testsuite::space::{Case, Random};
 
-use crate::{every_small, random_large};
+use super::{every_small, random_large};
 
 struct Watched<'a> {
     case: &'a Case,

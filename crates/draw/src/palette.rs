@@ -3,7 +3,7 @@
 //! Eight hues were moved about in CIELAB until the closest two of them were as far
 //! apart as possible (CIEDE2000) for people without red or green cones (Machado,
 //! Oliveira and Fernandes 2009), each with a contrast of 3 to 1 or more to the
-//! ground. `tests/palette.rs` measures them.
+//! ground. `tests/it/palette.rs` measures them.
 
 use std::fmt::Write as _;
 

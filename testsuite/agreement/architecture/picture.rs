@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use headway_draw::{Path, Svg, Theme};
 
-use crate::crates::Dependencies;
+use super::crates::Dependencies;
 
 const BOX_WIDTH: i64 = 104;
 const BOX_HEIGHT: i64 = 34;

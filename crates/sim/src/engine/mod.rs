@@ -1,7 +1,7 @@
 //! Lock-step engines: two ways to the same run.
 //!
 //! Both hold the ring, its state and its tokens, and advance by whole rounds. A
-//! property test in `tests/engines.rs` shows them equal round by round for all
+//! property test in `tests/it/engines.rs` shows them equal round by round for all
 //! programs.
 
 use headway_core::tokens::Tokens;

@@ -1,0 +1,138 @@
+//! Rings and nets are the same thing, exactly.
+
+use crate::common::{maximal_step, ring_and_state};
+use headway_core::{Configuration, Program, Ring, Separation};
+use headway_petri::net::{Direction, Net};
+use headway_petri::play::Timed;
+use headway_petri::{Marking, ring};
+use headway_testkit::tier::properties;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(properties(400))]
+
+    /// There and back: ring, state, every queued and resting token.
+    #[test]
+    fn a_net_keeps_the_ring_and_its_state((ring, state) in ring_and_state(9)) {
+        let (net, marking) = ring::to_net(&ring, &state).unwrap();
+        prop_assert_eq!(ring::from_net(&net, &marking).unwrap(), (ring, state));
+    }
+
+    /// Without the note the shape alone gives a ring that behaves the same.
+    #[test]
+    fn the_shape_alone_gives_the_same_behaviour((ring, state) in ring_and_state(9)) {
+        let (mut net, marking) = ring::to_net(&ring, &state).unwrap();
+        net.ring = None;
+        let (read, read_state) = ring::from_net(&net, &marking).unwrap();
+        prop_assert_eq!(read.len(), ring.len());
+        prop_assert_eq!(read_state.tokens(), state.tokens());
+        // A second net has the same marking if d is told by the shape.
+        if ring.delays().next().is_some() {
+            prop_assert_eq!(ring::marking_of(&read, &read_state).unwrap(), marking);
+        }
+    }
+
+    /// Program, maximal steps and earliest firing agree round by round.
+    #[test]
+    fn program_and_both_plays_agree((ring, mut state) in ring_and_state(9)) {
+        let (net, marking) = ring::to_net(&ring, &state).unwrap();
+        let adjacency = net.adjacency();
+        let holding = vec![1; net.places()];
+        let mut stepped = marking.clone();
+        let mut timed = Timed::new(&adjacency, &holding, &marking).unwrap();
+        for round in 1..=40_u64 {
+            ring.round(&mut state);
+            let fired = maximal_step(&adjacency, &mut stepped);
+            let expected: Vec<(u32, u64)> = state.processes.iter().enumerate()
+                .filter(|(_, process)| process.queued > 0)
+                .map(|(process, local)| (process as u32, u64::from(local.queued)))
+                .collect();
+            let major: Vec<(u32, u64)> = fired.iter().copied()
+                .filter(|&(transition, _)| (transition as usize) < ring.len())
+                .collect();
+            prop_assert_eq!(&major, &expected, "releases in round {}", round);
+            prop_assert_eq!(&stepped, &ring::marking_of(&ring, &state).unwrap());
+            if timed.next_time() == Some(round) {
+                prop_assert_eq!(timed.step().unwrap().unwrap().fired, &fired[..]);
+            } else {
+                prop_assert!(fired.is_empty());
+            }
+            prop_assert_eq!(&timed.marking(), &stepped);
+        }
+    }
+
+    /// Also where transitions compete for tokens, and take and put down several.
+    #[test]
+    fn holding_times_of_1_are_maximal_steps(
+        arcs in prop::collection::vec((0..4_usize, 0..4_usize, any::<bool>(), 1..3_u64), 0..14),
+        tokens in prop::collection::vec(0..4_u64, 4),
+    ) {
+        let mut net = Net::new("any");
+        for index in 0..4 {
+            net.add_place(&format!("p{index}"), 1);
+            net.add_transition(&format!("t{index}"));
+            net.add_arc(index, index, Direction::PlaceToTransition, 1);
+        }
+        for (place, transition, takes, weight) in arcs {
+            let direction = if takes { Direction::PlaceToTransition } else { Direction::TransitionToPlace };
+            net.add_arc(place, transition, direction, weight);
+        }
+        let (adjacency, mut stepped) = (net.adjacency(), Marking(tokens));
+        let mut timed = Timed::new(&adjacency, &[1; 4], &stepped).unwrap();
+        for round in 1..=12 {
+            let fired = maximal_step(&adjacency, &mut stepped);
+            if timed.next_time() == Some(round) {
+                prop_assert_eq!(timed.step().unwrap().unwrap().fired, &fired[..]);
+            }
+            prop_assert_eq!(&timed.marking(), &stepped, "round {}", round);
+        }
+    }
+}
+
+#[test]
+fn a_measuring_process_has_no_net() {
+    let ring = Ring::new(
+        Separation::new(2).unwrap(),
+        vec![Program::Relay, Program::Measure],
+    )
+    .unwrap();
+    let error = ring::to_net(&ring, &Configuration::piled(&ring, 1, 0)).unwrap_err();
+    assert!(
+        error.to_string().contains("process 1 runs measure"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_no_ring_is_refused_with_a_reason() {
+    let ring = Ring::with_delays(Separation::new(3).unwrap(), 4, [0]).unwrap();
+    let (net, marking) = ring::to_net(&ring, &Configuration::piled(&ring, 1, 0)).unwrap();
+
+    let mut slow = net.clone();
+    slow.set_holding(2, 5);
+    let error = ring::from_net(&slow, &marking).unwrap_err();
+    assert!(
+        error.to_string().contains("p2 holds tokens for 5 rounds"),
+        "{error}"
+    );
+
+    let mut two = marking.clone();
+    two.0[5] = 1;
+    let error = ring::from_net(&net, &two).unwrap_err();
+    assert!(
+        error.to_string().contains("has 2 tokens, expected 1"),
+        "{error}"
+    );
+
+    let mut bare = Net::new("bare");
+    for index in 0..3 {
+        bare.add_place(&format!("p{index}"), 1);
+        bare.add_transition(&format!("t{index}"));
+    }
+    for index in 0..3 {
+        bare.add_arc(index, index, Direction::PlaceToTransition, 1);
+        bare.add_arc((index + 1) % 3, index, Direction::TransitionToPlace, 1);
+    }
+    let error = ring::from_net(&bare, &Marking(vec![1, 0, 0])).unwrap_err();
+    assert!(error.to_string().contains("make it a relay"), "{error}");
+}

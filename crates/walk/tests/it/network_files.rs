@@ -1,0 +1,128 @@
+//! Network files: what is written is read back, and no text whatever does harm.
+
+use headway_testkit::tier::properties;
+use headway_walk::Network;
+use headway_walk::formats::{Format, ReadError};
+use headway_walk::generators::Generator;
+use headway_walk::network::Builder;
+use proptest::prelude::*;
+
+/// Names with everything that formats give a meaning to.
+fn any_name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z0-9_]{1,6}",
+        "[ \"\\\\<>&;,#{}\\[\\]=:+é日\\-]{1,6}",
+        "graph|node|edge|subgraph|strict|->|--|-1.5|.",
+        "\\PC{1,5}",
+    ]
+}
+
+fn any_network() -> impl Strategy<Value = Network> {
+    (
+        proptest::collection::btree_set(any_name(), 2..8),
+        any::<bool>(),
+        any::<bool>(),
+        proptest::collection::vec((any::<usize>(), any::<usize>()), 0..10),
+    )
+        .prop_map(|(names, directed, placed, chords)| {
+            let mut builder = Builder::default();
+            let nodes: Vec<u32> = names.iter().map(|name| builder.node(name)).collect();
+            for (index, &node) in nodes.iter().enumerate() {
+                let next = nodes[(index + 1) % nodes.len()];
+                if directed {
+                    builder.arc(node, next);
+                } else {
+                    builder.link(node, next);
+                }
+                if placed {
+                    builder.place(node, index as f64 * 0.5, -1.25);
+                }
+            }
+            for (one, other) in chords {
+                let (one, other) = (nodes[one % nodes.len()], nodes[other % nodes.len()]);
+                if one != other {
+                    builder.arc(one, other);
+                    if !directed {
+                        builder.arc(other, one);
+                    }
+                }
+            }
+            builder.finish().unwrap()
+        })
+}
+
+/// All that a file keeps: names, links by name, places.
+type Content = (Vec<String>, Vec<(String, String)>, Vec<Option<(f64, f64)>>);
+
+fn content(network: &Network) -> Content {
+    let mut names = network.names().to_vec();
+    names.sort();
+    let mut links: Vec<(String, String)> = network
+        .nodes()
+        .flat_map(|from| {
+            network
+                .neighbours(from)
+                .iter()
+                .map(move |&to| (network.name(from).to_owned(), network.name(to).to_owned()))
+        })
+        .collect();
+    links.sort();
+    let places = names
+        .iter()
+        .map(|name| {
+            let node = network.node(name).unwrap();
+            network.coordinates().map(|places| places[node as usize])
+        })
+        .collect();
+    (names, links, places)
+}
+
+proptest! {
+    #![proptest_config(properties(400))]
+
+    #[test]
+    fn what_is_written_is_read(network in any_network()) {
+        for format in Format::WRITTEN {
+            let Ok(text) = format.write(&network) else {
+                // GraphML and DOT have a few names that they cannot write; JSON has none.
+                prop_assert!(format != Format::NodeLink);
+                continue;
+            };
+            let again = format.read(&text).map_err(|error| {
+                TestCaseError::fail(format!("{format}: {error}\n{text}"))
+            })?;
+            let (names, links, places) = content(&again);
+            let wanted = content(&network);
+            prop_assert_eq!((names, links), (wanted.0, wanted.1), "{}", text);
+            if format != Format::Edges {
+                prop_assert_eq!(places, wanted.2, "{}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_does_harm(text in "\\PC{0,60}") {
+        for format in Format::WRITTEN {
+            let _ = format.read(&text);
+        }
+    }
+
+    /// Valid files with a few bytes changed, which gets deeper than noise.
+    #[test]
+    fn no_damaged_file_does_harm(
+        cuts in proptest::collection::vec((any::<usize>(), "[ \"\\\\<>{}\\[\\];,=:/*#+a\n-]{0,3}"), 1..4),
+    ) {
+        let network = Generator::Figure7.network(0).unwrap();
+        for format in Format::WRITTEN {
+            let mut text: Vec<char> = format.write(&network).unwrap().chars().collect();
+            for (place, what) in &cuts {
+                let place = place % text.len();
+                text.splice(place..(place + 1).min(text.len()), what.chars());
+            }
+            let text: String = text.into_iter().collect();
+            if let Err(ReadError::At { line, .. }) = format.read(&text) {
+                prop_assert!(line >= 1 && line <= text.lines().count() + 1);
+            }
+        }
+    }
+}
