@@ -44,7 +44,11 @@ impl PhaseClock {
     /// ```
     pub const fn for_ring(processes: i32) -> PhaseClock {
         PhaseClock {
-            modulus: if processes < 2 { 3 } else { processes + 1 },
+            modulus: if processes < 2 {
+                3
+            } else {
+                processes.saturating_add(1)
+            },
             tail: if processes < 2 { 0 } else { processes - 2 },
         }
     }

@@ -16,7 +16,7 @@ fn run(text: &str) -> (Sweep, Vec<CellResult>) {
 fn the_papers_statements_hold_and_doctored_data_are_noticed() {
     let text = shipped::named("paper").unwrap().replace(
         "samples = 300",
-        &format!("samples = {}", pick(300, 1500, 15_000)),
+        &format!("samples = {}", pick(800, 1500, 15_000)),
     );
     let (sweep, mut results) = run(&text);
     let hold: Vec<Option<bool>> = report::findings(&sweep, &results)
