@@ -108,7 +108,10 @@ fn the_worst_case_is_met_and_never_exceeded() {
 fn more_delays_may_be_legitimate_later() {
     let four = |delays: &[usize]| {
         let separation = Separation::new(4).unwrap();
-        searched(&Ring::with_delays(separation, 4, delays.iter().copied()).unwrap(), 1)
+        searched(
+            &Ring::with_delays(separation, 4, delays.iter().copied()).unwrap(),
+            1,
+        )
     };
     assert_eq!(four(&[0]), (Some(3), Some(4)));
     assert_eq!(four(&[0, 1, 2, 3]), (Some(3), Some(5)));
