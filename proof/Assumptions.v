@@ -1,7 +1,7 @@
 (** Every theorem rests on nothing but Coq itself: [make] fails unless each line
     below prints "Closed under the global context". *)
 
-From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle MovingBlock.
+From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle SelfStabilization MovingBlock.
 
 Print Assumptions delay_is_figure3.
 Print Assumptions relay_is_figure3.
@@ -23,6 +23,8 @@ Print Assumptions theorem3_bound.
 Print Assumptions theorem3_attained.
 Print Assumptions convergence.
 Print Assumptions jam.
+Print Assumptions separation_of_circulating_tokens.
+Print Assumptions room_is_needed.
 Print Assumptions visits_equal.
 Print Assumptions circulation.
 Print Assumptions jam_repeats.

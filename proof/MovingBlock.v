@@ -13,7 +13,13 @@
     - [shared_memory_safe]: processes read each other's news;
     - [messages_safe]: news and hand-overs are messages, and news may be lost,
       repeated and overtaken;
-    - [some_token_may_move]: with n > m·d, fresh news lets some token move. *)
+    - [some_token_may_move]: with n > m·d, fresh news lets some token move.
+
+    Steps are relations, which cannot be run: nothing here is extracted, and that
+    [crates/core/src/moving_block.rs] takes only such steps is not tested against this
+    file. The last theorem is about one state, and says neither that the news becomes
+    fresh nor that the token moves: that all tokens go on for ever is proved on paper
+    only, in [docs/moving-block.md], theorem 2. *)
 
 From Coq Require Import ZArith Lia.
 Local Open Scope Z_scope.
@@ -96,7 +102,7 @@ Module SharedMemory.
     intro k. specialize (Da k). destruct (distance_step a b k Ta S); lia.
   Qed.
 
-  (** ** Alive: with n > m·d some token may move once the news is fresh *)
+  (** ** Not stuck: in a state with n > m·d and fresh news some token may move *)
 
   Lemma some_gap : forall (f : Z -> Z) (j : nat) (k : Z), f (k + Z.of_nat j) - f k > Z.of_nat j * d ->
     exists i, d < f (i + 1) - f i.
@@ -139,7 +145,7 @@ Module Messages.
     given : Z -> Z;     (** hand-overs that x has given *)
     received : Z -> Z;  (** hand-overs that x + 1 has received from x *)
     belief : Z -> Z;    (** what x believes of the distance from x + 1 to a token *)
-    waits : Z -> bool;  (** x has given and not yet heard news with the new count *)
+    waits : Z -> bool;  (** since x gave or restarted, it has heard no news with its count *)
     (** News to x that was ever sent: a distance, and the count of hand-overs that
         x + 1 had received. Nothing is ever taken away: news may be lost, repeated
         and overtaken. *)
@@ -161,13 +167,16 @@ Module Messages.
   Record step (a b : state) : Prop := {
     step_token : forall k,
       (towards b k = towards a k /\ from b k = from a k) \/ gives a b k \/ receives a b k;
-    (** The giver: it gives; or hears news with its own count; or restarts; or nothing. *)
+    (** The giver: it gives; or nothing happens to it; or it restarts; or it hears news
+        with its own count. A restart leaves nothing but the count: it believes nothing
+        and waits. (If it did not wait, it would tell 1 although what it gave may still be
+        under way, and a token could enter where that one still counts.) *)
     step_giver : forall x,
       ((exists k, from a k = x /\ gives a b k) /\
        given b x = given a x + 1 /\ belief b x = 0 /\ waits b x = true) \/
       ((forall k, from a k = x -> ~ gives a b k) /\ given b x = given a x /\
        ((belief b x = belief a x /\ waits b x = waits a x) \/
-        (belief b x = 0 /\ waits b x = waits a x) \/
+        (belief b x = 0 /\ waits b x = true) \/
         (exists v, sent a x v (given a x) /\ belief b x = v /\ waits b x = false)));
     step_receiver : forall x,
       ((exists k, from a k = x /\ receives a b k) /\ received b x = received a x + 1) \/

@@ -77,6 +77,38 @@ fn every_claim_has_a_row() {
     }
 }
 
+/// How many items the lists below a heading have.
+fn items(text: &str, heading: &str) -> usize {
+    let (_, behind) = text.split_once(heading).expect("the heading");
+    let section = behind.split("\n## ").next().unwrap_or_default();
+    let numbered = |line: &&str| {
+        line.split_once(". ")
+            .is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+    };
+    section.lines().filter(numbered).count()
+}
+
+/// The first document that tells another number of errata or remarks than PAPER.md lists.
+fn miscounted(paper: &str) -> Option<&'static str> {
+    let errata = format!("{} errata", items(paper, "\n## Errata\n"));
+    let words = ["six", "seven", "eight", "nine"];
+    let remarks = words[items(paper, "\n## Remarks\n") - 6];
+    let documents = ["PAPER.md", "docs/results.md", "docs/verified.md"];
+    documents.into_iter().find(|document| {
+        let text = read(document).to_lowercase();
+        !text.contains(&errata) || !text.contains(&format!("{remarks} remarks"))
+    })
+}
+
+#[test]
+fn every_document_counts_the_errata_alike() {
+    let paper = read("PAPER.md");
+    assert_eq!(miscounted(&paper), None);
+    let more = paper.replace("\n## Remarks\n", "\n14. **New**\n\n## Remarks\n");
+    assert!(miscounted(&more).is_some(), "one erratum more is noticed");
+    assert!(miscounted(&format!("{paper}9. **New**\n")).is_some());
+}
+
 #[test]
 fn counter_test_what_does_not_exist_is_found() {
     for text in [

@@ -2,10 +2,10 @@
 //! protocol when the ring size and separation constant are unknown. For the style of
 //! algorithm in Section 6 we conjecture the answer is negative."
 //!
-//! The answer is positive: `shortest-lap` only times tokens, and converges from every
-//! state at any number of processes (docs/unknown-size.md). So does the same with
-//! epochs, and so does `hop-count`, with tokens that carry data. What the conjecture gets
-//! right is that adopting every lap does not.
+//! There is one where m and a bound on n are known: `shortest-lap` only times tokens, and
+//! converges from every state at any number of processes (docs/unknown-size.md). So does
+//! the same with epochs, and so does `hop-count`, with tokens that carry data. Adopting
+//! every lap, the style of section 6, does not.
 
 use std::num::NonZeroU32;
 

@@ -1,6 +1,6 @@
 //! The worst case over all initial states, in closed form.
 //!
-//! The paper bounds it by O(n³). It is linear and known exactly; the proof is in
+//! The paper sketches a bound of O(n³). It is linear and known exactly; the proof is in
 //! `docs/worst-case.md` of the repository.
 
 use crate::units::Round;

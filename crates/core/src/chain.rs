@@ -1,8 +1,9 @@
 //! The open system of the paper's motivating example (section 3, figure 2).
 //!
 //! Tokens come from outside to the first process, which is a delay; all others
-//! are relays; the last one lets tokens out. From the second process on, tokens
-//! end up at least d apart, from any state and for any arrivals.
+//! are relays; the last one lets tokens out. With d ≥ 2 tokens end up at least d apart
+//! from the second process on, from any state and for any arrivals. With d = 1 a pile at
+//! the second process stays as long as a token arrives in every round.
 
 use alloc::vec;
 use alloc::vec::Vec;

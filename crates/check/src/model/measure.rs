@@ -93,7 +93,7 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
 
 /// The report with what the properties mean here.
 fn in_its_words(mut report: Report) -> Report {
-    for (property, says) in PROPERTIES {
+    for (property, says) in properties(false) {
         match report.properties.iter_mut().find(|p| p.name == property) {
             Some(found) => found.says = says.to_owned(),
             None => report.properties.push(Property::new(property, says, true)),
@@ -102,22 +102,33 @@ fn in_its_words(mut report: Report) -> Report {
     report
 }
 
-/// What programs that measure are for.
-pub(super) const PROPERTIES: [(&str, &str); 3] = [
-    ("no-deadlock", "tokens are released again and again"),
-    (
-        "full-separation",
-        "tokens that circulate end up as far apart as they can be",
-    ),
-    (
-        "measures-the-ring",
-        "tokens are apart because the right separation was found, not by luck",
-    ),
-];
+/// What programs that measure are for. Of `shortest-lap` no more is asked than that estimates
+/// are not too large: one that is too small may stay where tokens are apart anyway.
+pub(super) const fn properties(may_be_low: bool) -> [(&'static str, &'static str); 3] {
+    [
+        ("no-deadlock", "tokens are released again and again"),
+        (
+            "full-separation",
+            "tokens that circulate end up as far apart as they can be",
+        ),
+        if may_be_low {
+            (
+                "no-overestimate",
+                "no process ends up with an estimate above the separation that fits",
+            )
+        } else {
+            (
+                "exact-estimates",
+                "every process ends up with the separation that fits as its estimate",
+            )
+        },
+    ]
+}
 
-/// Which of them is violated by a cycle without a legitimate state: of `states` states, by
+/// Which of these is violated by a cycle without a legitimate state: of `states` states, by
 /// number of processes and separation, with the queue and the tokens of each process.
 pub(super) fn blame(
+    properties: [(&'static str, &'static str); 3],
     (n, d): (usize, usize),
     states: usize,
     queued: impl Fn(usize, usize) -> u64,
@@ -135,7 +146,7 @@ pub(super) fn blame(
         true if (0..states).any(close) => 1,
         true => 2,
     };
-    PROPERTIES[place].0
+    properties[place].0
 }
 
 /// The local states and the variables of process 0, which measures.
@@ -319,7 +330,7 @@ impl Deterministic for MeasureRing {
         let size = (self.ring.len(), self.ring.separation().hops() as usize);
         let process = |state: usize, process: usize| &cycle[state].processes[process];
         let queued = |state, at| process(state, at).queued.into();
-        blame(size, cycle.len(), queued, |state, at| {
+        blame(properties(false), size, cycle.len(), queued, |state, at| {
             process(state, at).tokens()
         })
     }

@@ -190,7 +190,7 @@ fn shown(state: &str, word: &str) -> Vec<usize> {
 }
 
 /// A cycle of one state, for every placement of the tokens: nothing moves, or two tokens are
-/// closer than they should be, or the separation is wrong.
+/// closer than they should be, or an estimate is wrong.
 #[test]
 fn what_a_measuring_ring_is_blamed_for() {
     for (n, m) in [(4, 2), (6, 2), (5, 3)] {
@@ -211,7 +211,7 @@ fn what_a_measuring_ring_is_blamed_for() {
             } else if pairs.any(|(one, other)| one != other && behind(one, other) < n / m) {
                 "full-separation"
             } else {
-                "measures-the-ring"
+                "exact-estimates"
             };
             assert_eq!(model.blame(&[state]), expected, "{text}");
         }

@@ -26,8 +26,8 @@ Examples:
   headway chain --format json
 
 Tokens arrive from outside at the first process, which delays; all others only
-relay; the last one lets them out. From the second process on, tokens end up at
-least the separation apart, whatever the start and the arrivals.")]
+relay; the last one lets them out. With a separation of 2 or more, tokens end up at
+least that far apart from the second process on, whatever the start and the arrivals.")]
 pub(crate) struct Args {
     /// Number of processes
     #[arg(short = 'n', long, value_name = "N", default_value_t = 24, value_parser = whole_number::<usize>)]

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             )?;
             writeln!(
                 out,
-                "{DIM}The last rest: (m-1)·d + max(L, d) - 1 with L the widest gap between delays; the\npaper has O(n³).{DIM:#}"
+                "{DIM}The last rest: (m-1)·d + max(L, d) - 1 with L the widest gap between delays; the\npaper sketches O(n³).{DIM:#}"
             )?;
             writeln!(
                 out,

@@ -1,12 +1,13 @@
-//! `shortest-lap`: a delay that knows neither the ring's size nor the separation,
-//! and works at any number of processes: the paper's open question (section 7).
+//! `shortest-lap`: a delay that knows neither the separation nor more of the ring's size
+//! than a bound, and works at any number of processes: the paper's open question
+//! (section 7).
 //!
 //! It times laps as [`super::measure`] does, but does not adopt each one: a lap
 //! that others have stretched says too much. It lowers its separation whenever a lap
 //! says so, and raises it with care: only if two laps in a row took the same time and
 //! some tokens still arrived closer together than that time allows. In a jam laps are
-//! long, but tokens arrive evenly. `docs/unknown-size.md` proves that it converges from
-//! every state, and in how many rounds.
+//! long, but tokens arrive evenly. `docs/unknown-size.md` proves that it brings
+//! tokens apart from every state, and in how many rounds; estimates may stay too low.
 
 use crate::{Measuring, Process};
 

@@ -102,6 +102,30 @@ fn the_worst_case_is_met_and_never_exceeded() {
     }
 }
 
+/// With more delays than one every d processes no token rests a round less, and those near
+/// each other take longer until their counters agree with the tokens.
+#[test]
+fn more_delays_may_be_legitimate_later() {
+    let four = |delays: &[usize]| {
+        let separation = Separation::new(4).unwrap();
+        searched(
+            &Ring::with_delays(separation, 4, delays.iter().copied()).unwrap(),
+            1,
+        )
+    };
+    assert_eq!(four(&[0]), (Some(3), Some(4)));
+    assert_eq!(four(&[0, 1, 2, 3]), (Some(3), Some(5)));
+    let formula = |(n, m, d): (u64, u64, u32), every: usize| {
+        let places = || (0..n).step_by(every);
+        let rest = worst_last_rest(m, d, widest_gap(places(), n).unwrap());
+        (rest, worst_legitimate_at(m, d, gaps(places(), n)))
+    };
+    assert_eq!(formula((24, 4, 5), 1), (Some(19), Some(22)));
+    assert_eq!(formula((24, 4, 5), 5), (Some(19), Some(20)));
+    assert_eq!(formula((100, 4, 25), 1), (Some(99), Some(122)));
+    assert_eq!(formula((100, 4, 25), 25), (Some(99), Some(100)));
+}
+
 /// The distance from the previous delay to each, by walking back to it.
 #[test]
 fn gaps_are_what_a_walk_counts() {

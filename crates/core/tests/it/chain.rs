@@ -1,8 +1,8 @@
-//! The open chain of section 3: from any state, under any arrivals, tokens are
-//! separated from p2 on within a bound.
+//! The open chain of section 3: with d ≥ 2, from any state, under any arrivals, tokens
+//! are separated from p2 on within a bound.
 //!
-//! With d ≥ 2, n processes and K tokens that p1 can no longer throttle (its queue,
-//! and all tokens from p2 on), the chain is separated from round
+//! With n processes and K tokens that p1 can no longer throttle (its queue, and all
+//! tokens from p2 on), the chain is separated from round
 //! n - 1 + K + ⌈(K-1)/(d-1)⌉ on, and from the start when K = 0. In words: the K
 //! tokens leave one by one, tokens that p1 lets in meanwhile, one every d rounds,
 //! queue up behind them, and the last of those has to leave the chain.

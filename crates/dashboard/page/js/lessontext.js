@@ -99,7 +99,7 @@ export const STEPS = [
     title: "Nobody knows the size",
     kind: "ring",
     text: [
-      "Can *every* process measure? The paper thinks not: if each adopts every lap, one that meets no rest of its own measures a lap that others have stretched, believes in too much, and so moves the jam on forever.",
+      "Can *every* process measure? Not in the way of the last lesson, the paper conjectures: if each adopts every lap, one that meets no rest of its own measures a lap that others have stretched, believes in too much, and so moves the jam on forever.",
       "It fails only for want of care. `shortest-lap` lowers its separation at once when a lap says so, and raises it only when two laps in a row took as long and tokens still came too close together. In a jam laps are long but tokens come evenly, so nobody raises, and one after the other learns better. This is proved for every start.",
       "There is a price: from a bad start it can take long. Look at the program beside the ring, and see which of its lines each process executes.",
     ],

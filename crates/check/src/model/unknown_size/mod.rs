@@ -101,7 +101,7 @@ pub fn check_with(settings: &Settings, round: Round, control: &Control) -> Resul
         Property::closed_in_rounds(closure.violation),
         Property::unless("convergence", "every run reaches a legitimate state", lasso),
     ];
-    for (name, says) in measure::PROPERTIES {
+    for (name, says) in model.properties() {
         properties.push(Property::new(name, says, blamed != Some(name)));
     }
     let worst = found.worst.as_ref();
@@ -248,12 +248,16 @@ impl UnknownSize {
         self.ring.measurers().count() == self.ring.len()
     }
 
+    fn properties(&self) -> [(&'static str, &'static str); 3] {
+        measure::properties(self.program == Program::ShortestLap)
+    }
+
     /// The property that a cycle without a legitimate state violates.
     fn blame(&self, cycle: &[Case]) -> &'static str {
         let size = (self.ring.len(), self.ring.separation().hops() as usize);
         let local = |case: usize, process: usize| &cycle[case].locals[process];
         let queued = |case, at| local(case, at).queued.into();
-        measure::blame(size, cycle.len(), queued, |case, at| {
+        measure::blame(self.properties(), size, cycle.len(), queued, |case, at| {
             u64::from(local(case, at).queued) + u64::from(local(case, at).resting)
         })
     }
