@@ -240,16 +240,6 @@ impl Shell {
     fn reply(&mut self, id: RequestId, mut reply: Reply) {
         if let Ok(Answer::Status(status)) = &mut reply {
             status.transport = self.transport.name();
-            for (name, session) in self.transport.sessions() {
-                let mut neighbours = status.neighbours.iter_mut();
-                if let Some(neighbour) = neighbours.find(|neighbour| neighbour.name == name) {
-                    neighbour.session = Some(session);
-                }
-            }
-            let refused = self.transport.refused();
-            if refused > 0 {
-                status.rejected.insert("transport", refused);
-            }
             status.counts.unsent = self.world.unsent;
             if let Some(episodes) = &self.episodes {
                 status.counts.telemetry = episodes.tally();

@@ -7,28 +7,12 @@ use std::path::Path;
 use headway_node::transport::lines::Lines;
 use headway_node::transport::udp::Udp;
 use headway_node::transport::{Transport, no_way_to};
-use serde::Serialize;
 
 use crate::config::{self, Settings};
-#[cfg(feature = "zenoh")]
-use crate::secret;
 use crate::service::{ServiceError, system};
 use by_name::ByName;
 
 mod by_name;
-
-/// A connection to a neighbour, as `/v1/status` gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Session {
-    /// There is one, connected or not.
-    pub open: bool,
-    /// The neighbour reads what it is told.
-    pub connected: bool,
-    /// The neighbour says that it lives: a hint.
-    pub alive: bool,
-    /// How often it was opened anew.
-    pub reopened: u64,
-}
 
 /// A [`Transport`] that can be told where a node is.
 ///
@@ -53,16 +37,6 @@ pub(crate) trait ServiceTransport: Transport {
 
     /// Its name, as in `node.transport`.
     fn name(&self) -> &'static str;
-
-    /// How it goes with the sessions to the neighbours, by name, if there are such things.
-    fn sessions(&self) -> Vec<(String, Session)> {
-        Vec::new()
-    }
-
-    /// Datagrams that the transport itself did not let in.
-    fn refused(&self) -> u64 {
-        0
-    }
 }
 
 /// The transport that the settings ask for.
@@ -74,7 +48,6 @@ pub(crate) fn open(settings: &Settings) -> Result<Box<dyn ServiceTransport>, Ser
     let listen = settings.node.listen.clone();
     let what = format!("cannot receive at {listen} (node.listen)");
     match settings.node.transport {
-        config::Transport::Zenoh => over_zenoh(settings, what),
         config::Transport::Serial => {
             let serial = &settings.serial;
             let paths = [&serial.predecessor, &serial.successor];
@@ -96,70 +69,6 @@ pub(crate) fn open(settings: &Settings) -> Result<Box<dyn ServiceTransport>, Ser
             let names = ByName::new(udp).map_err(system("cannot start a thread"));
             Ok(Box::new(names?))
         }
-    }
-}
-
-#[cfg(feature = "zenoh")]
-fn over_zenoh(
-    settings: &Settings,
-    what: String,
-) -> Result<Box<dyn ServiceTransport>, ServiceError> {
-    let tls = settings.zenoh.tls();
-    if let Some(tls) = &tls {
-        secret::private(&tls.key)?;
-    }
-    let options = headway_zenoh::Options {
-        ring: settings.ring.name.clone(),
-        name: settings.node.name.clone(),
-        listen: settings.node.listen.clone(),
-        tls,
-        reopen_after: settings.zenoh.reopen_after,
-    };
-    let transport = headway_zenoh::ZenohTransport::open(options).map_err(system(what))?;
-    Ok(Box::new(transport))
-}
-
-/// Settings that ask for it are not read without it.
-#[cfg(not(feature = "zenoh"))]
-fn over_zenoh(_: &Settings, what: String) -> Result<Box<dyn ServiceTransport>, ServiceError> {
-    Err(system(what)(io::Error::other("built without Zenoh")))
-}
-
-#[cfg(feature = "zenoh")]
-impl ServiceTransport for headway_zenoh::ZenohTransport {
-    fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
-        self.set_peer(node, address);
-        Ok(())
-    }
-
-    fn forget(&mut self, node: u32) {
-        self.remove_peer(node);
-    }
-
-    fn beside(&mut self, neighbours: &[(u32, &str)]) {
-        self.set_neighbours(neighbours);
-    }
-
-    fn name(&self) -> &'static str {
-        "zenoh"
-    }
-
-    fn sessions(&self) -> Vec<(String, Session)> {
-        let links = self.links().into_iter();
-        let session = |link: headway_zenoh::LinkStatus| {
-            let session = Session {
-                open: link.open,
-                connected: link.connected,
-                alive: link.alive,
-                reopened: link.reopened,
-            };
-            (link.name, session)
-        };
-        links.map(session).collect()
-    }
-
-    fn refused(&self) -> u64 {
-        self.refused()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use headway_node::Machine;
-use headway_service::config::{Place, Settings, Sources, Transport, example, explain, keys};
+use headway_service::config::{Place, Settings, Sources, example, explain, keys};
 use headway_service::identity::Identity;
 use headway_stage::world::{self, Work, World};
 
@@ -158,17 +158,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("[ring]", "transport = \"pigeon\"\n[ring]"),
-            "5:13: node.transport: expected \"udp\", \"serial\" or \"zenoh\", not \"pigeon\"",
-        ),
-        (
-            add("[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\n"),
-            "zenoh.certificate_file: is missing: certificates are three files, or none",
-        ),
-        (
-            add(
-                "[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\ncertificate_file = \"/a.pem\"\n",
-            ),
-            "22:11: zenoh.ca_file: is for node.transport = \"zenoh\", and this node uses another",
+            "5:13: node.transport: expected \"udp\" or \"serial\", not \"pigeon\"",
         ),
         (
             add("[serial]\npredecessor = \"/dev/ttyUSB0\"\n"),
@@ -185,8 +175,8 @@ fn every_mistake_is_named_with_its_line_and_key() {
              ring.seeds nor membership.bypass",
         ),
         (
-            add("[zenoh]\nreopen_after = \"1ms\"\n"),
-            "22:16: zenoh.reopen_after: expected at least 100ms: a session takes a while to open",
+            add("[zenoh]\nca_file = \"/ca.pem\"\n"),
+            "21:2: zenoh: there is no section `zenoh`",
         ),
         (
             add("[telemetry]\nendpoint = \"https://collector:4318\"\n"),
@@ -225,23 +215,6 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "expected {expected}\ngot {mistakes:#?}"
         );
     }
-}
-
-#[test]
-fn a_program_without_zenoh_says_how_to_get_one_with_it() {
-    let text = GOOD.replace("[ring]", "transport = \"zenoh\"\n[ring]");
-    if cfg!(feature = "zenoh") {
-        assert_eq!(read(&text).unwrap().node.transport, Transport::Zenoh);
-        return;
-    }
-    let mistakes = read(&text).unwrap_err();
-    assert_eq!(
-        mistakes,
-        [
-            "5:13: node.transport: this program was built without Zenoh: build it by `cargo build \
-             --release -p headway --features zenoh`"
-        ]
-    );
 }
 
 #[test]

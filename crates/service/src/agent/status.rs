@@ -12,7 +12,6 @@ use crate::hearsay::{Unheard, Working};
 use crate::membership::roster::Terms;
 use crate::metrics::Counts;
 use crate::permits::Holder;
-use crate::transport::Session;
 
 /// A node at one moment, as `/v1/status` gives it.
 #[derive(Clone, Debug, Serialize)]
@@ -39,7 +38,7 @@ pub struct Status {
     pub unheard: Vec<Unheard>,
     /// Members that use a permit, if they have for a while.
     pub working: Vec<Working>,
-    /// What datagrams go by: `udp` or `zenoh`.
+    /// What datagrams go by.
     pub transport: &'static str,
     /// What authenticates them: `key_pairs` or `shared_key`.
     pub authentication: &'static str,
@@ -118,9 +117,6 @@ pub struct NeighbourStatus {
     pub heard_ms: Option<u64>,
     /// For too long.
     pub is_silent: bool,
-    /// The connection to it, where the transport has such a thing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<Session>,
 }
 
 /// A token that is here.
@@ -262,7 +258,6 @@ impl Agent {
             address: member.map_or_else(String::new, |member| member.address.clone()),
             heard_ms: neighbour.heard.map(age),
             is_silent: neighbour.silent,
-            session: None,
         }
     }
 }

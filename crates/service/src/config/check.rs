@@ -1,12 +1,10 @@
 //! What single values do not show: whether they fit each other.
 
-use std::time::Duration;
-
 use headway_node::{Plan, Rule};
 
 use super::explain::duration;
 use super::source::Reader;
-use super::{Settings, Transport};
+use super::Settings;
 use crate::membership::roster::terms::MIN_GRACE;
 use crate::membership::roster::{Roster, RosterError, valid_address, valid_name};
 
@@ -75,7 +73,6 @@ impl Settings {
             reader.expect(key, whole, "expected whole milliseconds");
         }
         self.check_keys(reader);
-        self.check_zenoh(reader);
         self.check_serial(reader);
         self.check_hook(reader);
         self.check_telemetry(reader);
@@ -140,43 +137,6 @@ impl Settings {
         if let Err(error) = self.listed().check() {
             reader.wrong("ring.members", error.to_string());
         }
-    }
-
-    fn check_zenoh(&self, reader: &mut Reader<'_>) {
-        reader.expect(
-            "zenoh.reopen_after",
-            self.zenoh.reopen_after >= Duration::from_millis(100),
-            "expected at least 100ms: a session takes a while to open",
-        );
-        let files = [
-            ("zenoh.ca_file", self.zenoh.ca_file.is_some()),
-            (
-                "zenoh.certificate_file",
-                self.zenoh.certificate_file.is_some(),
-            ),
-            ("zenoh.key_file", self.zenoh.key_file.is_some()),
-        ];
-        if files.iter().any(|(_, given)| *given) {
-            for (key, given) in files {
-                reader.expect(
-                    key,
-                    given,
-                    "is missing: certificates are three files, or none",
-                );
-            }
-        }
-        let zenoh = self.node.transport == Transport::Zenoh;
-        reader.expect(
-            "zenoh.ca_file",
-            zenoh || self.zenoh.tls().is_none(),
-            "is for node.transport = \"zenoh\", and this node uses another",
-        );
-        reader.expect(
-            "node.transport",
-            !zenoh || headway_zenoh::AVAILABLE,
-            "this program was built without Zenoh: build it by `cargo build --release -p headway \
-             --features zenoh`",
-        );
     }
 
     fn check_serial(&self, reader: &mut Reader<'_>) {

@@ -11,7 +11,7 @@ use crate::membership::roster::Roster;
 pub fn explain(settings: &Settings) -> String {
     let (node, timing) = (&settings.node, &settings.timing);
     let mut facts = vec![("node", format!("{} at {}", node.name, node.listen))];
-    let transport = node.transport.explained(settings.zenoh.tls().is_some());
+    let transport = node.transport.explained();
     facts.push(("transport", transport.into()));
     facts.push(("keys", keys(settings)));
     facts.push(("ring", settings.ring.name.clone()));

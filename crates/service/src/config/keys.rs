@@ -25,7 +25,7 @@ settings! {
         name: String, Required "a", Restart;
         /// Where to receive datagrams
         listen: String, Required "0.0.0.0:7400", Restart;
-        /// "udp", "serial" for a ring with boards, or "zenoh" in a program that was built with it
+        /// "udp", or "serial" for a ring with boards
         transport: Transport, Default "udp", Restart;
         /// The address that others reach this node at; needed with seeds, else the roster says
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
@@ -59,18 +59,6 @@ settings! {
         seeds: Vec<String>, Optional ["192.0.2.1:7400"], Restart;
         /// An etcd that keeps the roster instead of its first seven members, from the beginning
         etcd: Vec<String>, Optional ["http://127.0.0.1:2379"], Restart;
-    }
-    /// Certificates for the transport Zenoh, all in PEM. Without them nothing is
-    /// encrypted, and keys authenticate datagrams, as over UDP.
-    zenoh: ZenohSettings {
-        /// Certificate of the authority that has signed every node's
-        ca_file: Option<PathBuf>, Optional "/etc/headway/ca.pem", Restart;
-        /// This node's certificate: node.name as common name, its host as alternative name
-        certificate_file: Option<PathBuf>, Optional "/etc/headway/node.pem", Restart;
-        /// The certificate's private key, readable by this user only
-        key_file: Option<PathBuf>, Optional "/etc/headway/node.key", Restart;
-        /// Reopen the session to a neighbour that has been silent for this long
-        reopen_after: Duration, Default "5s", Restart;
     }
     /// Serial lines, for the transport "serial": devices, or Unix sockets. The roster is
     /// then fixed, because boards keep none.

@@ -22,7 +22,7 @@ pub use key::Key;
 pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
     RingSettings, RolloutSettings, SerialSettings, Settings, TelemetrySettings, TimingSettings,
-    ZenohSettings, example, keys,
+    example, keys,
 };
 pub use source::{Mistake, Place, Sources};
 pub use value::{LogFormat, Transport, When, parse_duration};
@@ -111,16 +111,5 @@ impl RingSettings {
         let mut id = RingId([0; 16]);
         id.0.copy_from_slice(&digest[..16]);
         id
-    }
-}
-
-impl ZenohSettings {
-    /// The certificates, if there are any.
-    pub fn tls(&self) -> Option<headway_zenoh::Tls> {
-        Some(headway_zenoh::Tls {
-            authority: self.ca_file.clone()?,
-            certificate: self.certificate_file.clone()?,
-            key: self.key_file.clone()?,
-        })
     }
 }

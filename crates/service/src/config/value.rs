@@ -37,20 +37,16 @@ pub(super) trait Setting: Sized {
 pub enum Transport {
     /// UDP.
     Udp,
-    /// Zenoh, with certificates or without.
-    Zenoh,
     /// Serial lines, one to each neighbour.
     Serial,
 }
 
 impl Transport {
-    /// What protects datagrams on their way, with certificates or without.
-    pub(super) const fn explained(self, certificates: bool) -> &'static str {
+    /// What protects datagrams on their way.
+    pub(super) const fn explained(self) -> &'static str {
         match self {
             Transport::Udp => "UDP, authenticated, not encrypted",
-            Transport::Zenoh if certificates => "Zenoh, mutual TLS",
             Transport::Serial => "serial lines, authenticated, not encrypted",
-            Transport::Zenoh => "Zenoh over TCP, authenticated, not encrypted",
         }
     }
 }
@@ -96,7 +92,7 @@ read_by_serde! {
     u8, "NUMBER", "a whole number from 0 to 255";
     NonZeroU32, "NUMBER", "a whole number from 1 to 4294967295";
     bool, "true|false", "true or false";
-    Transport, "TEXT", "\"udp\", \"serial\" or \"zenoh\"";
+    Transport, "TEXT", "\"udp\" or \"serial\"";
     When, "TEXT", "\"asked\" or \"every\"";
     LogFormat, "TEXT", "\"text\" or \"json\"";
     Vec<String>, "A,B,…", "a list of texts: [\"…\", \"…\"]", Vec::new();

@@ -259,18 +259,6 @@ pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
         }
         None => check_identity(&settings)?,
     }
-    if let Some(tls) = settings.zenoh.tls() {
-        let key = secret::private(&tls.key);
-        key.map_err(|error| Failure::new(format!("zenoh.key_file: {error}")))?;
-        for (name, path) in [
-            ("ca_file", &tls.authority),
-            ("certificate_file", &tls.certificate),
-        ] {
-            std::fs::metadata(path).map_err(|error| {
-                Failure::new(format!("zenoh.{name}: {}: {error}", path.display()))
-            })?;
-        }
-    }
     if let Some(program) = settings.hook.command.iter().flatten().next()
         && program.contains('/')
         && !Path::new(program).exists()
