@@ -19,7 +19,7 @@ use crate::permits::CommandPermit;
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
 use crate::store::{Store, Stored};
 use crate::telemetry::{EpisodeSender, Outcome};
-use crate::transport::ServiceTransport;
+use crate::transport::ByName;
 
 /// Datagrams taken in a row before requests and timeouts are looked at.
 const MAX_DATAGRAMS: usize = 32;
@@ -39,7 +39,7 @@ const NOBODY: RequestId = 0;
 /// A node, and what it acts upon.
 pub(crate) struct Shell {
     pub(crate) agent: Agent,
-    pub(crate) transport: Box<dyn ServiceTransport>,
+    pub(crate) transport: ByName,
     pub(crate) store: Store,
     pub(crate) identity_file: PathBuf,
     /// For the task that runs the command.
@@ -152,14 +152,7 @@ impl Shell {
                     let result = self.store.save_rollouts(&bytes);
                     self.stored(Stored::Rollouts, result);
                 }
-                Effect::Neighbours(beside) => {
-                    let names: Vec<(u32, &str)> = beside
-                        .iter()
-                        .map(|beside| (beside.node, &*beside.name))
-                        .collect();
-                    self.transport.beside(&names);
-                    self.reach(beside);
-                }
+                Effect::Neighbours(beside) => self.reach(beside),
                 Effect::Send(to, datagram) => self.send(to, &datagram),
                 Effect::Propose(change) => self.order(Some(keeper::Order::Propose(change))),
                 Effect::Letter(from, letter) => {
@@ -239,7 +232,6 @@ impl Shell {
 
     fn reply(&mut self, id: RequestId, mut reply: Reply) {
         if let Ok(Answer::Status(status)) = &mut reply {
-            status.transport = self.transport.name();
             status.counts.unsent = self.world.unsent;
             if let Some(episodes) = &self.episodes {
                 status.counts.telemetry = episodes.tally();

@@ -224,9 +224,6 @@ pub enum Refusal {
     /// Nobody has told this node who is on the ring.
     #[error("this node has no roster yet")]
     NoRoster,
-    /// Boards cannot be told of another roster.
-    #[error("on serial lines the roster is fixed: change ring.members everywhere, and start anew")]
-    Fixed,
     /// One change at a time.
     #[error("another change is under way: try again in a moment")]
     Busy,

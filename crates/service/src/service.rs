@@ -25,7 +25,7 @@ use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
 use crate::store::{Notes, Store, Sync};
 use crate::telemetry::Exporter;
-use crate::transport::{self, ServiceTransport};
+use crate::transport::ByName;
 use crate::{hook, keeper, log};
 
 /// Why a node did not start, or ended.
@@ -67,7 +67,7 @@ pub enum Stopped {
     Interrupted,
 }
 
-/// Runs a node over the transport that is configured until it is told to stop.
+/// Runs a node until it is told to stop.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ pub fn run_speaking(
     let level = log::start(&settings.log);
     let credentials = credentials(settings)?;
     let store = open_store(settings)?;
-    let transport = transport::open(settings)?;
+    let transport = ByName::open(settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(4)
@@ -143,7 +143,7 @@ async fn run_on(
     level: &log::Level,
     credentials: Credentials,
     store: Store,
-    transport: Box<dyn ServiceTransport>,
+    transport: ByName,
 ) -> Result<Stopped, ServiceError> {
     let (requests, received) = sync_channel(MAX_REQUESTS);
     let handle = Handle::new(requests, transport.waker());

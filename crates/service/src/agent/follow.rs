@@ -43,8 +43,7 @@ impl Agent {
         match effect {
             seat::Effect::Granted(grant) => {
                 self.counts.permits += 1;
-                // Nobody is ever left out of a roster that is fixed.
-                if self.permits.wants(grant) && !self.settings.is_fixed() {
+                if self.permits.wants(grant) {
                     self.membership.challenge(now, grant);
                 } else {
                     self.grant(now, grant, now);

@@ -100,9 +100,6 @@ impl Agent {
     }
 
     pub(super) fn start_rollout(&mut self, now: Duration, wanted: Wanted) -> Reply {
-        if self.settings.is_fixed() {
-            return Err(Refusal::Fixed);
-        }
         let roster = self.membership.roster().ok_or(Refusal::NoRoster)?;
         let (longest, members) = (roster.dwell_most(), self.member_names());
         let unix_ms = self.unix_ms(now);

@@ -59,9 +59,7 @@ impl Agent {
         let Some(mut config) = self.membership.place() else {
             return false;
         };
-        if !self.settings.is_fixed() {
-            config.fence_floor = config.fence_floor.max(self.fence_floor(now));
-        }
+        config.fence_floor = config.fence_floor.max(self.fence_floor(now));
         // Without them there is an alarm about the node's own key.
         let Some(keys) = self.membership.link_keys(&config) else {
             return false;

@@ -1,10 +1,10 @@
 //! What single values do not show: whether they fit each other.
 
-use headway_node::{Plan, Rule};
+use headway_node::Plan;
 
+use super::Settings;
 use super::explain::duration;
 use super::source::Reader;
-use super::Settings;
 use crate::membership::roster::terms::MIN_GRACE;
 use crate::membership::roster::{Roster, RosterError, valid_address, valid_name};
 
@@ -73,7 +73,6 @@ impl Settings {
             reader.expect(key, whole, "expected whole milliseconds");
         }
         self.check_keys(reader);
-        self.check_serial(reader);
         self.check_hook(reader);
         self.check_telemetry(reader);
         self.check_etcd(reader);
@@ -94,11 +93,6 @@ impl Settings {
 
     fn check_keys(&self, reader: &mut Reader<'_>) {
         let (shared, pairs) = (self.ring.key_file.is_some(), self.has_keys());
-        if self.is_fixed() {
-            let message = "on serial lines there may be boards, which share one key: leave `key` \
-                           out of ring.members, and set ring.key_file";
-            return reader.expect("ring.members", shared && !pairs, message);
-        }
         reader.expect(
             "ring.key_file",
             !(shared && pairs),
@@ -137,28 +131,6 @@ impl Settings {
         if let Err(error) = self.listed().check() {
             reader.wrong("ring.members", error.to_string());
         }
-    }
-
-    fn check_serial(&self, reader: &mut Reader<'_>) {
-        let lines = [
-            ("serial.predecessor", &self.serial.predecessor),
-            ("serial.successor", &self.serial.successor),
-        ];
-        for (key, line) in lines {
-            let message = if self.is_fixed() {
-                "is missing: with node.transport = \"serial\", name the line"
-            } else {
-                "is for node.transport = \"serial\", and this node uses another"
-            };
-            reader.expect(key, line.is_some() == self.is_fixed(), message);
-        }
-        let changes = self.membership.bypass || !self.ring.seeds.is_empty();
-        reader.expect(
-            "node.transport",
-            !(self.is_fixed() && changes),
-            "on serial lines the roster is fixed: list ring.members, and set neither ring.seeds \
-             nor membership.bypass",
-        );
     }
 
     fn check_hook(&self, reader: &mut Reader<'_>) {
@@ -208,11 +180,6 @@ impl Settings {
             let host = plain_host(endpoint).filter(|host| valid_address(host));
             reader.expect("ring.etcd", host.is_some(), message);
         }
-        reader.expect(
-            "ring.etcd",
-            self.ring.etcd.is_empty() || !self.is_fixed(),
-            "on serial lines the roster is fixed: there is nothing to keep in etcd",
-        );
     }
 
     fn check_roster(&self, roster: &Roster, reader: &mut Reader<'_>) {
@@ -234,14 +201,8 @@ impl Settings {
             return reader.wrong("node.name", message);
         };
         // All of them, not only as many as fit.
-        let asked = |plan: Plan| {
-            let (nodes, terms) = (plan.nodes(), roster.terms);
-            match plan.rule() {
-                Rule::LockStep => Ok(plan),
-                Rule::MovingBlock => Plan::of_fleet(nodes, terms.tokens, terms.separation),
-            }
-        };
-        let plan = match self.plan(roster).and_then(asked) {
+        let (nodes, terms) = (roster.active().count() as u32, roster.terms);
+        let plan = match Plan::of_fleet(nodes, terms.tokens, terms.separation) {
             Ok(plan) => plan,
             Err(error) => return reader.wrong("ring.tokens", error.to_string()),
         };

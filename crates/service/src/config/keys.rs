@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::key::{Change, Key, Presence, Section, settings};
 use super::source::Reader;
-use super::value::{LogFormat, Transport, When};
+use super::value::{LogFormat, When};
 use crate::identity::SignerKey;
 use crate::membership::roster::Member;
 
@@ -25,8 +25,6 @@ settings! {
         name: String, Required "a", Restart;
         /// Where to receive datagrams
         listen: String, Required "0.0.0.0:7400", Restart;
-        /// "udp", or "serial" for a ring with boards
-        transport: Transport, Default "udp", Restart;
         /// The address that others reach this node at; needed with seeds, else the roster says
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
         /// Folder for saved state, so that a restart is not treated as a fault
@@ -59,16 +57,6 @@ settings! {
         seeds: Vec<String>, Optional ["192.0.2.1:7400"], Restart;
         /// An etcd that keeps the roster instead of its first seven members, from the beginning
         etcd: Vec<String>, Optional ["http://127.0.0.1:2379"], Restart;
-    }
-    /// Serial lines, for the transport "serial": devices, or Unix sockets. The roster is
-    /// then fixed, because boards keep none.
-    serial: SerialSettings {
-        /// The line to the member before this one
-        predecessor: Option<PathBuf>, Optional "/dev/ttyUSB0", Restart;
-        /// The line to the member after this one
-        successor: Option<PathBuf>, Optional "/dev/ttyUSB1", Restart;
-        /// Bits a second, on devices
-        baud: NonZeroU32, Default 115200, Restart;
     }
     /// How long things take, at every node the same, in whole milliseconds.
     timing: TimingSettings {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use headway_node::{Plan, RingId};
+use headway_node::RingId;
 use sha2::{Digest as _, Sha256};
 
 use crate::membership::roster::{Roster, Terms};
@@ -21,28 +21,12 @@ pub use explain::{duration, explain};
 pub use key::Key;
 pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
-    RingSettings, RolloutSettings, SerialSettings, Settings, TelemetrySettings, TimingSettings,
-    example, keys,
+    RingSettings, RolloutSettings, Settings, TelemetrySettings, TimingSettings, example, keys,
 };
 pub use source::{Mistake, Place, Sources};
-pub use value::{LogFormat, Transport, When, parse_duration};
+pub use value::{LogFormat, When, parse_duration};
 
 impl Settings {
-    /// The plan of a roster: moving blocks with as many tokens as fit, or lock-step where there
-    /// may be boards, which know nothing else.
-    ///
-    /// # Errors
-    ///
-    /// When the tokens do not fit.
-    pub fn plan(&self, roster: &Roster) -> Result<Plan, headway_node::PlanError> {
-        if self.is_fixed() {
-            let nodes = u32::try_from(roster.members.len()).unwrap_or(u32::MAX);
-            Plan::new(nodes, roster.terms.tokens, roster.terms.separation)
-        } else {
-            roster.plan()
-        }
-    }
-
     /// What the first roster's members go by.
     pub fn terms(&self) -> Terms {
         let ms = |time: Duration| time.as_millis() as u64;
@@ -59,12 +43,6 @@ impl Settings {
             grace_ms: ms(timing.grace),
             ..Terms::default()
         }
-    }
-
-    /// Whether the roster is the file's forever: on serial lines there may be members that
-    /// know of no other.
-    pub fn is_fixed(&self) -> bool {
-        self.node.transport == Transport::Serial
     }
 
     /// The roster that the file gives, unless it gives only whom to ask for it.

@@ -31,26 +31,6 @@ pub(super) trait Setting: Sized {
     }
 }
 
-/// What datagrams go by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// UDP.
-    Udp,
-    /// Serial lines, one to each neighbour.
-    Serial,
-}
-
-impl Transport {
-    /// What protects datagrams on their way.
-    pub(super) const fn explained(self) -> &'static str {
-        match self {
-            Transport::Udp => "UDP, authenticated, not encrypted",
-            Transport::Serial => "serial lines, authenticated, not encrypted",
-        }
-    }
-}
-
 /// When the command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -92,7 +72,6 @@ read_by_serde! {
     u8, "NUMBER", "a whole number from 0 to 255";
     NonZeroU32, "NUMBER", "a whole number from 1 to 4294967295";
     bool, "true|false", "true or false";
-    Transport, "TEXT", "\"udp\" or \"serial\"";
     When, "TEXT", "\"asked\" or \"every\"";
     LogFormat, "TEXT", "\"text\" or \"json\"";
     Vec<String>, "A,B,…", "a list of texts: [\"…\", \"…\"]", Vec::new();

@@ -106,9 +106,6 @@ impl Membership {
     /// Where members have keys, that is the word of an operator whom the roster names, and then
     /// all members believe it; or of somebody on this machine, and then only this node does.
     pub(crate) fn recover(&mut self, now: Duration, gone: &[String], word: Word) -> Reply {
-        if self.settings.is_fixed() {
-            return Err(Refusal::Fixed);
-        }
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
         // Somebody goes from node to node, and the others have told this one already.
         let begins_anew = roster.origin.is_empty() && roster.version > RECOVERED;
@@ -163,9 +160,6 @@ impl Membership {
 
     /// Tells whoever should know which roster this node has.
     pub(super) fn offer(&mut self, now: Duration) {
-        if self.settings.is_fixed() {
-            return;
-        }
         let me = &self.settings.node.name;
         let mut to = self.leaving.clone();
         if now < self.previous_until {
