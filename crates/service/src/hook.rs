@@ -16,9 +16,8 @@ use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::config::Settings;
-use crate::permits::{CommandPermit, Grant};
+use crate::permits::{CommandPermit, Grant, Outcome};
 use crate::request::{Handle, Request};
-use crate::telemetry::Outcome;
 
 pub use run::Run;
 pub(crate) use run::{end_all, session};

@@ -6,12 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs, Slots};
-pub use permit::{Entry, Grant, Holder, Ledger};
+pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs, Slots, Used};
+pub use permit::{Entry, Grant, Holder, Ledger, Outcome};
 
 use crate::hook::Run;
 use crate::request::RequestId;
-use crate::telemetry::{Episode, Outcome, Past};
 
 mod granting;
 mod permit;
@@ -302,15 +301,12 @@ impl Permits {
             return;
         };
         self.changes += 1;
-        let (grant, holder) = (permit.grant, permit.holder);
-        self.effects.push_back(Effect::Ended(Episode {
-            past: Past::Permit {
-                grant,
-                holder,
-                outcome,
-            },
-            began: permit.since,
-            ended: now,
+        let grant = permit.grant;
+        self.effects.push_back(Effect::Ended(Used {
+            grant,
+            holder: permit.holder,
+            took: now.saturating_sub(permit.since),
+            outcome,
         }));
         self.effects.push_back(Effect::Done(grant, payload));
     }

@@ -15,10 +15,9 @@ use crate::clock::since_boot;
 use crate::hook::Order;
 use crate::keeper;
 use crate::membership::roster::MAX_MEMBERS;
-use crate::permits::CommandPermit;
+use crate::permits::{CommandPermit, Outcome};
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
 use crate::store::{Store, Stored};
-use crate::telemetry::{EpisodeSender, Outcome};
 use crate::transport::ByName;
 
 /// Datagrams taken in a row before requests and timeouts are looked at.
@@ -46,8 +45,6 @@ pub(crate) struct Shell {
     pub(crate) commands: mpsc::UnboundedSender<Order>,
     /// For the task that keeps the log of rosters.
     pub(crate) keeper: mpsc::UnboundedSender<keeper::Order>,
-    /// For the thread that sends spans.
-    pub(crate) episodes: Option<EpisodeSender>,
     /// On the clock of the machine.
     pub(crate) began: Duration,
     pub(crate) world: World,
@@ -164,11 +161,6 @@ impl Shell {
                     // If nobody is there to stop it, it is not running.
                     let _ = self.commands.send(Order::Stop(grant));
                 }
-                Effect::Ended(episode) => {
-                    if let Some(episodes) = &self.episodes {
-                        episodes.send(episode);
-                    }
-                }
             }
         }
     }
@@ -233,9 +225,6 @@ impl Shell {
     fn reply(&mut self, id: RequestId, mut reply: Reply) {
         if let Ok(Answer::Status(status)) = &mut reply {
             status.counts.unsent = self.world.unsent;
-            if let Some(episodes) = &self.episodes {
-                status.counts.telemetry = episodes.tally();
-            }
         }
         let unheard = match self.world.replies.remove(&id) {
             Some(waiting) => waiting.send(reply).err(),

@@ -19,10 +19,9 @@ use crate::membership::Word;
 use crate::membership::control::Letter;
 use crate::membership::decision::Decision;
 use crate::membership::roster::{Member, Roster, RosterError};
-use crate::permits::Grant;
+use crate::permits::{Grant, Outcome};
 use crate::rollouts::view::RolloutView;
 use crate::rollouts::{Ask, Wanted};
-use crate::telemetry::Outcome;
 
 /// How many requests wait at most.
 pub(crate) const MAX_REQUESTS: usize = 256;

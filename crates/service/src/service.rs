@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use headway_node::wire;
 use sd_notify::NotifyState;
@@ -24,7 +24,6 @@ use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
 use crate::store::{Notes, Store, Sync};
-use crate::telemetry::Exporter;
 use crate::transport::ByName;
 use crate::{hook, keeper, log};
 
@@ -155,8 +154,6 @@ async fn run_on(
     let servers = listen(settings, &app).await?;
     let began = since_boot();
     let now = || since_boot().saturating_sub(began);
-    let telemetry = Exporter::start(settings, Instant::now())
-        .map_err(system("cannot send spans ([telemetry])"))?;
     let setup = Setup {
         settings: settings.clone(),
         credentials,
@@ -187,7 +184,6 @@ async fn run_on(
         identity_file: settings.identity_file(),
         commands: orders,
         keeper: to_keeper,
-        episodes: telemetry.as_ref().and_then(Exporter::sender),
         began,
         world: World::default(),
     };
@@ -231,9 +227,6 @@ async fn run_on(
     // Dropping what the protocol held has ended the orders.
     let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
     let _ = tokio::time::timeout(PATIENCE, keeper).await;
-    if let Some(telemetry) = telemetry {
-        telemetry.finish().await;
-    }
     match result {
         Ok(Ok(())) => {
             let _ = thread.join();

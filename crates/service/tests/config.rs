@@ -169,13 +169,8 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "21:2: zenoh: there is no section `zenoh`",
         ),
         (
-            add("[telemetry]\nendpoint = \"https://collector:4318\"\n"),
-            "22:12: telemetry.endpoint: expected http://HOST:PORT, not \"https://collector:4318\"; \
-             for https, run a collector on this machine that passes spans on",
-        ),
-        (
-            add("[telemetry]\nheaders_file = \"/h\"\n"),
-            "22:16: telemetry.headers_file: is for a collector, and telemetry.endpoint names none",
+            add("[telemetry]\nendpoint = \"http://127.0.0.1:4318\"\n"),
+            "21:2: telemetry: there is no section `telemetry`",
         ),
         (
             add("[ring]\nname = \"twice\"\n"),
@@ -205,27 +200,6 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "expected {expected}\ngot {mistakes:#?}"
         );
     }
-}
-
-#[test]
-fn a_program_without_opentelemetry_says_how_to_get_one_with_it() {
-    let text = format!("{GOOD}[telemetry]\nendpoint = \"http://127.0.0.1:4318/\"\n");
-    if cfg!(feature = "otel") {
-        let telemetry = read(&text).unwrap().telemetry;
-        assert_eq!(
-            telemetry.endpoint.as_deref(),
-            Some("http://127.0.0.1:4318/")
-        );
-        return;
-    }
-    let mistakes = read(&text).unwrap_err();
-    assert_eq!(
-        mistakes,
-        [
-            "22:12: telemetry.endpoint: this program was built without OpenTelemetry: build it by \
-             `cargo build --release -p headway --features otel`"
-        ]
-    );
 }
 
 #[test]
@@ -317,12 +291,9 @@ fn the_example_is_correct_with_and_without_its_comments() {
     })
     .unwrap();
     assert_eq!(settings.ring.members.len(), 3);
-    // Every commented key as well, but seeds, which exclude members, a shared key, slots, which
-    // have no default to compare, and a collector where it cannot be told anything.
-    let mut excluded = vec!["seeds", "key_file", "slots"];
-    if !cfg!(feature = "otel") {
-        excluded.extend(["endpoint", "headers_file"]);
-    }
+    // Every commented key as well, but seeds, which exclude members, a shared key, and slots, which
+    // have no default to compare.
+    let excluded = ["seeds", "key_file", "slots"];
     let text: Vec<String> = example
         .lines()
         .map(|line| match line.strip_prefix("# ") {

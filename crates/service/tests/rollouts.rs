@@ -284,10 +284,7 @@ impl World {
                 let reply = reply.map_err(|error| error.to_string());
                 self.replies.insert(id, reply);
             }
-            Effect::Ended(_)
-            | Effect::Propose(_)
-            | Effect::Letter(..)
-            | Effect::KeepIdentity(_) => {}
+            Effect::Propose(_) | Effect::Letter(..) | Effect::KeepIdentity(_) => {}
         }
     }
 

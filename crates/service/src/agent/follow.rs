@@ -8,7 +8,6 @@ use crate::membership::{self, Standing};
 use crate::permits;
 use crate::request::Answer;
 use crate::seat;
-use crate::telemetry::{Episode, Past};
 
 /// How many steps one call leads to at most; the rest follows with the next call.
 const MAX_STEPS: usize = 256;
@@ -61,13 +60,6 @@ impl Agent {
                 self.doubts.clear(|_| true);
                 let took = since.map(|since| now.saturating_sub(since));
                 self.counts.settled(took);
-                if let Some(began) = since {
-                    self.effects.push_back(Effect::Ended(Episode {
-                        past: Past::Settling,
-                        began,
-                        ended: now,
-                    }));
-                }
                 let after_ms = took.map(|took| took.as_millis() as u64);
                 tracing::info!(after_ms, "settled");
             }
@@ -105,10 +97,7 @@ impl Agent {
                 self.tell(Effect::Reply(id, Ok(Answer::CommandEnded(outcome))));
             }
             permits::Effect::Refused(id, why) => self.tell(Effect::Reply(id, Err(why))),
-            permits::Effect::Ended(episode) => {
-                self.counts.permit_ended(&episode);
-                self.effects.push_back(Effect::Ended(episode));
-            }
+            permits::Effect::Ended(used) => self.counts.permit_ended(&used),
         }
     }
 

@@ -8,9 +8,8 @@ use headway_node::Key;
 use super::alarm::Alarm;
 use super::{Agent, Effect, rules};
 use crate::config::Settings;
-use crate::permits::Holder;
+use crate::permits::{Holder, Outcome};
 use crate::request::{Answer, Refusal, Reply, Request, RequestId};
-use crate::telemetry::Outcome;
 
 impl Agent {
     /// Somebody asks for something.

@@ -6,10 +6,9 @@ use headway_node::{Machine, Rule};
 
 use super::{Agent, Effect};
 use crate::membership::roster::Roster;
-use crate::permits::{CommandPermit, Grant, Holder};
+use crate::permits::{CommandPermit, Grant, Holder, Outcome};
 use crate::request::{Answer, Refusal, Reply};
 use crate::rollouts::{Ask, Wanted};
-use crate::telemetry::Outcome;
 
 impl Agent {
     pub(super) fn unix_ms(&self, now: Duration) -> u64 {

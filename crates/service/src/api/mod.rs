@@ -32,8 +32,8 @@ use crate::identity::{Identity, NodeKey, SignerKey};
 use crate::keeper::PROPOSE_FOR;
 use crate::membership::Word;
 use crate::membership::roster::Member;
+use crate::permits::Outcome;
 use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
-use crate::telemetry::Outcome;
 
 pub(crate) mod door;
 mod extract;

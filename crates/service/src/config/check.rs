@@ -74,7 +74,6 @@ impl Settings {
         }
         self.check_keys(reader);
         self.check_hook(reader);
-        self.check_telemetry(reader);
         self.check_etcd(reader);
         match self.first_roster() {
             Some(roster) => self.check_roster(&roster, reader),
@@ -146,29 +145,6 @@ impl Settings {
             let text = !command.iter().any(|argument| argument.contains('\0'));
             reader.expect("hook.command", text, "an argument cannot contain a NUL");
         }
-    }
-
-    fn check_telemetry(&self, reader: &mut Reader<'_>) {
-        let Some(endpoint) = &self.telemetry.endpoint else {
-            let message = "is for a collector, and telemetry.endpoint names none";
-            let fits = self.telemetry.headers_file.is_none();
-            return reader.expect("telemetry.headers_file", fits, message);
-        };
-        reader.expect(
-            "telemetry.endpoint",
-            crate::telemetry::AVAILABLE,
-            "this program was built without OpenTelemetry: build it by `cargo build --release -p \
-             headway --features otel`",
-        );
-        let message = format!(
-            "expected http://HOST:PORT, not \"{endpoint}\"; for https, run a collector on this \
-             machine that passes spans on"
-        );
-        reader.expect(
-            "telemetry.endpoint",
-            plain_host(endpoint).is_some(),
-            message,
-        );
     }
 
     fn check_etcd(&self, reader: &mut Reader<'_>) {

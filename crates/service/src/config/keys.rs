@@ -134,14 +134,6 @@ settings! {
         /// "error", "warn", "info", "debug" or "trace"
         level: tracing::Level, Default "info", Reload;
     }
-    /// OpenTelemetry: a span for every permit that was used, and for settling. In a program
-    /// that was built with it.
-    telemetry: TelemetrySettings {
-        /// A collector that takes OTLP over HTTP; /v1/traces is added
-        endpoint: Option<String>, Optional "http://127.0.0.1:4318", Restart;
-        /// Lines of NAME: VALUE to send along, in a file readable by this user only
-        headers_file: Option<PathBuf>, Optional "/etc/headway/collector.headers", Restart;
-    }
 }
 
 /// The commented file to begin with, as `headway node init` writes it.

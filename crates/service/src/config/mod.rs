@@ -21,7 +21,7 @@ pub use explain::{duration, explain};
 pub use key::Key;
 pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
-    RingSettings, RolloutSettings, Settings, TelemetrySettings, TimingSettings, example, keys,
+    RingSettings, RolloutSettings, Settings, TimingSettings, example, keys,
 };
 pub use source::{Mistake, Place, Sources};
 pub use value::{LogFormat, When, parse_duration};

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::hook::Run;
 use crate::request::{Given, Refusal, RequestId, Ticket};
 use crate::rollouts::Task;
-use crate::telemetry::{Episode, Outcome};
 
 /// A token that a node may use, until it says that it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +100,31 @@ pub(crate) enum Effect {
     /// A program's request will never be met.
     Refused(RequestId, Refusal),
     /// Somebody has used a permit.
-    Ended(Episode),
+    Ended(Used),
+}
+
+/// A permit that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Used {
+    pub(crate) grant: Grant,
+    pub(crate) holder: Holder,
+    pub(crate) took: Duration,
+    pub(crate) outcome: Outcome,
+}
+
+/// How a permit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The command ended well.
+    Succeeded,
+    /// The command failed.
+    Failed,
+    /// It was given back.
+    Released,
+    /// It was not extended in time, or its time was over.
+    Expired,
+    /// It was asked back and not given back in time.
+    Overrun,
 }
 
 /// What a command is told about its permit.

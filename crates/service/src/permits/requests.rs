@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Effect, Holder, Permit, Permits, Program, Turn, Waiting};
+use crate::permits::Outcome;
 use crate::request::{PermitView, Refusal, RequestId, Ticket};
-use crate::telemetry::Outcome;
 
 /// How many wait at most, beside commands, so that whoever asks for more does not hold up the
 /// ring for long.

@@ -48,16 +48,7 @@ fn effects(permits: &mut Permits) -> Vec<Effect> {
 }
 
 fn is_overrun(effect: &Effect) -> bool {
-    let Effect::Ended(Episode { past, .. }) = effect else {
-        return false;
-    };
-    matches!(
-        past,
-        Past::Permit {
-            outcome: Outcome::Overrun,
-            ..
-        }
-    )
+    matches!(effect, Effect::Ended(used) if used.outcome == Outcome::Overrun)
 }
 
 fn waits(permits: &Permits, holder: &Holder) -> bool {

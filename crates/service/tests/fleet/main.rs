@@ -13,8 +13,6 @@ mod notify;
 mod observer;
 mod programs;
 mod ring;
-#[cfg(feature = "collector")]
-mod telemetry;
 mod terms;
 
 /// Not a test: what a node of the other tests runs as.

@@ -419,7 +419,7 @@ impl World {
             }
             Effect::Letter(from, letter) => self.order(at, Order::Letter(from, letter)),
             Effect::Reply(_, reply) => self.answers.extend(reply),
-            Effect::Ended(_) | Effect::KeepRollouts(_) => {}
+            Effect::KeepRollouts(_) => {}
         }
     }
 
