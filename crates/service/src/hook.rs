@@ -289,8 +289,8 @@ impl CommandPermit {
     }
 }
 
-/// How a process ends, when it does; it is not collected. On a thread of its own: those that the
-/// runtime has for what blocks may all wait for a name to be resolved.
+/// How a process ends, when it does; it is not collected. On a thread of its own, which
+/// nothing else can keep busy.
 fn end_of(pid: Pid) -> oneshot::Receiver<Option<WaitStatus>> {
     let (tell, ended) = oneshot::channel();
     let wait = move || {

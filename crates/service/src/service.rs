@@ -171,7 +171,6 @@ async fn run_on(
     let keeping = keeper::Setup {
         name: settings.node.name.clone(),
         folder: settings.node.state_dir.clone(),
-        etcd: settings.ring.etcd.clone(),
         election: keeper::ELECTION,
         random,
     };

@@ -187,10 +187,9 @@ fn every_mistake_is_named_with_its_line_and_key() {
         (
             GOOD.replace(
                 "separation = 1",
-                "separation = 1\netcd = [\"https://e:2379\"]",
+                "separation = 1\netcd = [\"http://e:2379\"]",
             ),
-            "10:8: ring.etcd: expected http://HOST:PORT, not \"https://e:2379\"; for https, run `etcd \
-             grpc-proxy` or stunnel on this machine",
+            "10:1: ring.etcd: there is no such key",
         ),
     ];
     for (text, expected) in cases {

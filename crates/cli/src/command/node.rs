@@ -76,8 +76,7 @@ enum Command {
         long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
         Say it of machines that are off and stay off: those named are left out, and the others \
         begin a new log. With --operator, or where all share one key, say it once, on one node; \
-        else on every node that is left. If the roster is in an etcd, say it when the etcd has lost \
-        its data. docs/operators/keepers.md has the whole procedure."
+        else on every node that is left. docs/operators/keepers.md has the whole procedure."
     )]
     Recover(RecoverArgs),
     /// Add (and remove) members as DNS, Consul or Kubernetes lists them
@@ -173,9 +172,8 @@ struct AddArgs {
 
 #[derive(ClapArgs, Debug)]
 struct RecoverArgs {
-    /// Members whose machines are off for good, most keepers among them: a,b,c; leave it out if
-    /// an etcd with the roster is what is lost
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Members whose machines are off for good, most keepers among them: a,b,c
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
     gone: Vec<String>,
     /// The operator's key (ring.operator_key), which all members believe. Where members have
     /// keys and this is left out, run the command on every machine that is left

@@ -6,7 +6,7 @@ use super::Settings;
 use super::explain::duration;
 use super::source::Reader;
 use crate::membership::roster::terms::MIN_GRACE;
-use crate::membership::roster::{Roster, RosterError, valid_address, valid_name};
+use crate::membership::roster::{Roster, RosterError, valid_name};
 
 impl Settings {
     /// Notes everything that does not fit.
@@ -74,7 +74,6 @@ impl Settings {
         }
         self.check_keys(reader);
         self.check_hook(reader);
-        self.check_etcd(reader);
         match self.first_roster() {
             Some(roster) => self.check_roster(&roster, reader),
             None if self.is_guest() => self.check_guest(reader),
@@ -147,17 +146,6 @@ impl Settings {
         }
     }
 
-    fn check_etcd(&self, reader: &mut Reader<'_>) {
-        for endpoint in &self.ring.etcd {
-            let message = format!(
-                "expected http://HOST:PORT, not \"{endpoint}\"; for https, run `etcd grpc-proxy` or \
-                 stunnel on this machine"
-            );
-            let host = plain_host(endpoint).filter(|host| valid_address(host));
-            reader.expect("ring.etcd", host.is_some(), message);
-        }
-    }
-
     fn check_roster(&self, roster: &Roster, reader: &mut Reader<'_>) {
         if !self.ring.seeds.is_empty() {
             let message = "give either ring.members or ring.seeds, not both";
@@ -190,10 +178,4 @@ impl Settings {
             reader.wrong(&key, error.to_string());
         }
     }
-}
-
-/// Host and port of an address without a path.
-pub(crate) fn plain_host(endpoint: &str) -> Option<&str> {
-    let host = endpoint.strip_prefix("http://")?.trim_end_matches('/');
-    (!host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])).then_some(host)
 }

@@ -22,10 +22,6 @@ pub fn explain(settings: &Settings) -> String {
         }
         Some(roster) => about_ring(&roster, &mut facts),
     }
-    if !settings.ring.etcd.is_empty() {
-        let etcd = settings.ring.etcd.join(", ");
-        facts.push(("roster", format!("kept in the etcd at {etcd}")));
-    }
     let permit = format!(
         "at most {}, then {} to stop",
         duration(timing.dwell_most),

@@ -55,8 +55,6 @@ settings! {
         members: Vec<Member>, Optional [], Restart;
         /// With a shared key, instead of members: addresses to ask, for a node that is added
         seeds: Vec<String>, Optional ["192.0.2.1:7400"], Restart;
-        /// An etcd that keeps the roster instead of its first seven members, from the beginning
-        etcd: Vec<String>, Optional ["http://127.0.0.1:2379"], Restart;
     }
     /// How long things take, at every node the same, in whole milliseconds.
     timing: TimingSettings {

@@ -16,7 +16,6 @@ mod keys;
 mod source;
 mod value;
 
-pub(crate) use check::plain_host;
 pub use explain::{duration, explain};
 pub use key::Key;
 pub use keys::{
@@ -56,7 +55,6 @@ impl Settings {
             version: 1,
             ring: self.ring.name.clone(),
             members: self.ring.members.clone(),
-            etcd: !self.ring.etcd.is_empty(),
             terms: self.terms(),
             operator: self.ring.operator_key,
             ..Roster::default()

@@ -106,7 +106,6 @@ fn a_step_whose_permit_was_asked_back_goes_no_further() {
     assert!(ended.is_ok() && folder.path().join("asked").exists());
 }
 
-/// All threads for what blocks may wait for names that nobody resolves.
 #[test]
 fn the_end_of_a_command_is_noticed_though_every_blocking_thread_is_busy() {
     let (release, blocked) = std::sync::mpsc::channel::<()>();

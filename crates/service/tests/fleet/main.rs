@@ -4,7 +4,6 @@ mod api;
 mod attack;
 mod door;
 mod edges;
-mod etcd;
 mod harness;
 mod hook;
 mod keys;
