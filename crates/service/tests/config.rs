@@ -218,7 +218,7 @@ fn all_mistakes_at_once() {
 }
 
 #[test]
-fn flags_win_over_variables_and_variables_over_the_file() {
+fn variables_win_over_the_file() {
     let mut sources = Sources {
         text: GOOD.to_owned(),
         ..Sources::default()
@@ -232,40 +232,34 @@ fn flags_win_over_variables_and_variables_over_the_file() {
         // What a command is given is no mistake if a node is started from one.
         variable("HEADWAY_TOKEN", "3"),
     ]);
-    sources.flags = BTreeMap::from([
-        variable("timing-tick", "9ms"),
-        variable("membership-bypass", "false"),
-    ]);
     let settings = Settings::read(&sources).unwrap();
     assert_eq!(settings.timing.refresh.as_millis(), 30);
-    assert_eq!(settings.timing.tick.as_millis(), 9);
+    assert_eq!(settings.timing.tick.as_millis(), 7);
     let hook = settings.hook;
     assert_eq!(hook.command.unwrap(), ["/bin/true", "a b"]);
     assert_eq!(hook.environment.len(), 2);
     sources
         .variables
         .insert("HEADWAY_TIMING_REFRSH".into(), "1s".into());
-    sources.flags.insert("ring-tokens".into(), "many".into());
+    sources
+        .variables
+        .insert("HEADWAY_RING_TOKENS".into(), "many".into());
     let mistakes = Settings::read(&sources).unwrap_err();
     let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         [
-            "--ring-tokens: ring.tokens: expected a whole number from 1 to 4294967295, not `many`",
+            "HEADWAY_RING_TOKENS: ring.tokens: expected a whole number from 1 to 4294967295, not `many`",
             "HEADWAY_TIMING_REFRSH: there is no such variable; did you mean `HEADWAY_TIMING_REFRESH`?",
         ]
     );
 }
 
 #[test]
-fn every_key_can_be_given_all_three_ways() {
+fn every_key_has_a_variable_and_help() {
     let mut names = std::collections::BTreeSet::new();
     for key in keys() {
-        assert!(
-            names.insert(key.variable()) && names.insert(key.flag()),
-            "{}",
-            key.path
-        );
+        assert!(names.insert(key.variable()), "{}", key.path);
         assert!(
             key.path.contains('.') && !key.help.is_empty(),
             "{}",

@@ -41,8 +41,7 @@ Examples:
   headway node set --tokens 2 --separation 3    on all of them, without a restart
   headway node run -- systemctl restart nginx   under a permit, with its exit code
 
-Every key of the file is also a flag (--timing-refresh 200ms) and a variable
-(HEADWAY_TIMING_REFRESH=200ms); a flag wins over a variable, a variable over the file."
+Every key of the file is also a variable (HEADWAY_TIMING_REFRESH=200ms), which wins over the file."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

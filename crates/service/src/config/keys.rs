@@ -1,6 +1,6 @@
 //! Every key of the configuration, once: its type, its default or an example, its help, and
-//! whether a change needs a restart. The file, the variables, the flags and the example are
-//! all made from this list.
+//! whether a change needs a restart. The file, the variables and the example are all made
+//! from this list.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -139,9 +139,8 @@ pub fn example() -> String {
     let mut text = String::from(
         "# A node of a Headway ring.\n\
          #\n\
-         # Every key can also be given as an environment variable (timing.refresh is\n\
-         # HEADWAY_TIMING_REFRESH) and as a flag (--timing-refresh); a flag wins over a\n\
-         # variable, and a variable over this file. Lines that are commented out show the\n\
+         # Every key can also be given as an environment variable, which wins over this file:\n\
+         # timing.refresh is HEADWAY_TIMING_REFRESH. Lines that are commented out show the\n\
          # default or an example. Then: headway node check-config --config THIS_FILE\n",
     );
     for section in SECTIONS {

@@ -1,4 +1,4 @@
-//! What a node is told: a TOML file, variables and flags, read into [`Settings`], with every
+//! What a node is told: a TOML file and variables, read into [`Settings`], with every
 //! mistake at its place.
 
 use std::path::PathBuf;
