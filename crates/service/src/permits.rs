@@ -191,13 +191,7 @@ impl Permits {
     }
 
     /// The command has ended.
-    pub(crate) fn handle_command_ended(
-        &mut self,
-        now: Duration,
-        grant: Grant,
-        outcome: Outcome,
-        payload: Option<Vec<u8>>,
-    ) {
+    pub(crate) fn handle_command_ended(&mut self, now: Duration, grant: Grant, outcome: Outcome) {
         let run = self.run.take().map(|run| run.id);
         self.changes += u64::from(run.is_some());
         let told = self
@@ -210,7 +204,7 @@ impl Permits {
         let used = used.filter(|permit| permit.grant == grant && permit.holder.is_command());
         match used {
             Some(permit) if self.closed && !self.hand_on => permit.stopped = true,
-            Some(_) => self.end(now, grant.token, outcome, payload),
+            Some(_) => self.end(now, grant.token, outcome),
             None => {}
         }
     }
@@ -238,7 +232,7 @@ impl Permits {
             .map(|permit| (permit.grant.token, outcome(permit)))
             .collect();
         for (token, outcome) in over {
-            self.end(now, token, outcome, None);
+            self.end(now, token, outcome);
         }
     }
 
@@ -296,7 +290,7 @@ impl Permits {
         }
     }
 
-    fn end(&mut self, now: Duration, token: u32, outcome: Outcome, payload: Option<Vec<u8>>) {
+    fn end(&mut self, now: Duration, token: u32, outcome: Outcome) {
         let Some(permit) = self.using.remove(&token) else {
             return;
         };
@@ -308,7 +302,7 @@ impl Permits {
             took: now.saturating_sub(permit.since),
             outcome,
         }));
-        self.effects.push_back(Effect::Done(grant, payload));
+        self.effects.push_back(Effect::Done(grant));
     }
 }
 

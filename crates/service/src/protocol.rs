@@ -234,7 +234,6 @@ impl Shell {
         if let Some(Ok(Answer::Permit(given))) = unheard {
             let release = Request::Release {
                 ticket: given.ticket,
-                payload: None,
             };
             self.agent.handle_request(self.now(), NOBODY, release);
         }
@@ -248,13 +247,11 @@ impl Shell {
                 Request::StepEnded {
                     grant,
                     result: Err(why),
-                    payload: None,
                     took: Duration::ZERO,
                 }
             } else {
                 Request::CommandEnded {
                     grant,
-                    payload: None,
                     outcome: Outcome::Failed,
                     took: Duration::ZERO,
                 }

@@ -66,10 +66,7 @@ pub enum Request {
     /// It needs longer.
     Extend { ticket: Ticket, lease: Duration },
     /// It is done.
-    Release {
-        ticket: Ticket,
-        payload: Option<Vec<u8>>,
-    },
+    Release { ticket: Ticket },
     /// It wants to know.
     Look { ticket: Ticket },
     /// The command is to run at the next permit; with `wait` the answer comes when it has ended.
@@ -83,7 +80,6 @@ pub enum Request {
     /// The command has ended.
     CommandEnded {
         grant: Grant,
-        payload: Option<Vec<u8>>,
         outcome: Outcome,
         took: Duration,
     },
@@ -133,7 +129,6 @@ pub enum Request {
     StepEnded {
         grant: Grant,
         result: Result<(), String>,
-        payload: Option<Vec<u8>>,
         took: Duration,
     },
     /// New settings, and the key if all share one.
@@ -320,8 +315,6 @@ pub struct Given {
     pub time: Duration,
     /// How long there is from being asked back to the end.
     pub grace: Duration,
-    /// What the token carries.
-    pub payload: Vec<u8>,
 }
 
 /// A program's permit, looked at.

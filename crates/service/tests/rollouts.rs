@@ -208,7 +208,6 @@ impl World {
                 let ended = Request::StepEnded {
                     grant,
                     result,
-                    payload: None,
                     took: STEP,
                 };
                 self.request(at, ended);

@@ -50,7 +50,7 @@ impl Agent {
             }
             seat::Effect::Withdrawn(grant) => {
                 if self.membership.drop_challenge(grant) {
-                    self.seat.handle_done(now, grant, None);
+                    self.seat.handle_done(now, grant);
                 } else {
                     self.permits.handle_withdrawn(now, grant);
                 }
@@ -83,9 +83,7 @@ impl Agent {
 
     fn follow_permits(&mut self, now: Duration, effect: permits::Effect) {
         match effect {
-            permits::Effect::Done(grant, payload) => {
-                self.seat.handle_done(now, grant, payload.as_deref());
-            }
+            permits::Effect::Done(grant) => self.seat.handle_done(now, grant),
             permits::Effect::Wanted(grant) => self.seat.handle_wanted(now, grant),
             permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
             permits::Effect::StartStep(permit) => self.start_step(now, permit),
@@ -123,7 +121,7 @@ impl Agent {
                     self.grant(now, grant, since);
                 } else if !is_used {
                     // It was asked back meanwhile, and nobody has used it.
-                    self.seat.handle_done(now, grant, None);
+                    self.seat.handle_done(now, grant);
                 }
             }
             membership::Effect::Asked {

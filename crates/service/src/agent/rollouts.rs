@@ -49,7 +49,7 @@ impl Agent {
             let grant = permit.grant;
             return self
                 .permits
-                .handle_command_ended(now, grant, Outcome::Succeeded, None);
+                .handle_command_ended(now, grant, Outcome::Succeeded);
         }
         self.keep_rollouts();
         self.tell(Effect::StartCommand(CommandPermit { task, ..permit }));
@@ -61,7 +61,6 @@ impl Agent {
         now: Duration,
         grant: Grant,
         result: Result<(), String>,
-        payload: Option<Vec<u8>>,
     ) {
         let outcome = match &result {
             Ok(()) => Outcome::Succeeded,
@@ -72,8 +71,7 @@ impl Agent {
             self.rollouts.handle_ended(self.unix_ms(now), result);
             self.keep_rollouts();
         }
-        self.permits
-            .handle_command_ended(now, grant, outcome, payload);
+        self.permits.handle_command_ended(now, grant, outcome);
     }
 
     fn keep_rollouts(&mut self) {

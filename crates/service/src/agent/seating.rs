@@ -9,8 +9,7 @@ use crate::permits::Grant;
 impl Agent {
     /// Gives a permit to whoever wants it.
     pub(super) fn grant(&mut self, now: Duration, grant: Grant, since: Duration) {
-        let payload = self.seat.payload(grant.token);
-        self.permits.handle_granted(now, grant, since, &payload);
+        self.permits.handle_granted(now, grant, since);
     }
 
     pub(super) fn leave(&mut self, now: Duration) {

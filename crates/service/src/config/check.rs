@@ -173,7 +173,7 @@ impl Settings {
         if let Err(error) = roster.place(index as u32, plan).check() {
             let key = match error {
                 headway_node::ConfigError::Timing { field, .. } => format!("timing.{field}"),
-                _ => "ring.payload_bytes".into(),
+                _ => "ring.tokens".into(),
             };
             reader.wrong(&key, error.to_string());
         }

@@ -49,8 +49,6 @@ settings! {
         tokens: NonZeroU32, Shown 1, Reload;
         /// Minimum real-time distance between permits, in hops; tokens * separation < members
         separation: NonZeroU32, Shown 1, Reload;
-        /// How many bytes a token carries at most, 0 to 255
-        payload_bytes: u8, Default 0, Reload;
         /// The first roster, in the order of the ring; later ones spread by themselves
         members: Vec<Member>, Optional [], Restart;
         /// With a shared key, instead of members: addresses to ask, for a node that is added
@@ -72,7 +70,7 @@ settings! {
         grace: Duration, Default "10s", Reload;
     }
     /// A command to run when a permit comes. There is no shell; its environment has
-    /// HEADWAY_TOKEN, HEADWAY_FENCE, HEADWAY_DEADLINE, HEADWAY_PAYLOAD and more.
+    /// HEADWAY_TOKEN, HEADWAY_FENCE, HEADWAY_DEADLINE and more.
     hook: HookSettings {
         /// Program and arguments
         command: Option<Vec<String>>, Optional ["/usr/local/bin/restart-web", "--gently"], Reload;

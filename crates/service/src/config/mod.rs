@@ -33,7 +33,6 @@ impl Settings {
         Terms {
             tokens: self.ring.tokens.get(),
             separation: self.ring.separation.get(),
-            payload_bytes: self.ring.payload_bytes,
             refresh_ms: ms(timing.refresh),
             silence_ms: ms(timing.silence),
             tick_ms: ms(timing.tick),

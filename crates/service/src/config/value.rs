@@ -65,7 +65,6 @@ macro_rules! read_by_serde {
 read_by_serde! {
     String, "a text in quotes";
     PathBuf, "a path in quotes";
-    u8, "a whole number from 0 to 255";
     NonZeroU32, "a whole number from 1 to 4294967295";
     bool, "true or false";
     When, "\"asked\" or \"every\"";

@@ -57,7 +57,6 @@ fn step<F: Future<Output = ()>>(
         time: LONG,
         grace: LONG,
         task: Some(task.clone()),
-        payload: Vec::new(),
     };
     let (requests, _received) = sync_channel(16);
     let handle = Handle::new(requests, Waker::new(|| ()));
@@ -74,7 +73,7 @@ fn step<F: Future<Output = ()>>(
         tokio::time::timeout(LONG, async { tokio::join!(during, step).1 }).await
     });
     runtime.shutdown_background();
-    (ended.expect("it ends").0, folder)
+    (ended.expect("it ends"), folder)
 }
 
 async fn nothing(_: PathBuf, _: mpsc::UnboundedSender<Order>) {}

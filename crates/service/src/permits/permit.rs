@@ -83,8 +83,8 @@ impl Permit {
 /// Something to be done because of a permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The token may go on, perhaps with another payload.
-    Done(Grant, Option<Vec<u8>>),
+    /// The token may go on.
+    Done(Grant),
     /// Somebody wants a permit that nobody has used, if its token still stands here.
     Wanted(Grant),
     /// The command is to be run.
@@ -140,8 +140,6 @@ pub struct CommandPermit {
     pub grace: Duration,
     /// What to run instead of the configured command.
     pub task: Option<Task>,
-    /// What the token carries.
-    pub payload: Vec<u8>,
 }
 
 /// What permits go by.

@@ -337,7 +337,6 @@ impl World {
         if let Some(grant) = self.hosts[at].ended.take() {
             let ended = Request::CommandEnded {
                 grant,
-                payload: None,
                 outcome: Outcome::Succeeded,
                 took: ms(1),
             };
