@@ -14,8 +14,8 @@ use crate::flags::{TextOrJson, duration};
 use crate::report::{count, print};
 
 mod configuration;
-mod follow;
 mod keys;
+mod members;
 mod set;
 mod status;
 
@@ -38,6 +38,7 @@ Examples:
   headway node status --socket /run/headway/node.sock
   headway node add d 192.0.2.4:7400 --key hw1…  one more member, on any node
   headway node remove b
+  ./who-is-there | headway node members apply -
   headway node set --tokens 2 --separation 3    on all of them, without a restart
   headway node run -- systemctl restart nginx   under a permit, with its exit code
 
@@ -78,8 +79,8 @@ enum Command {
         else on every node that is left. docs/operators/keepers.md has the whole procedure."
     )]
     Recover(RecoverArgs),
-    /// Add (and remove) members as DNS, Consul or Kubernetes lists them
-    Follow(follow::Args),
+    /// Make the members those of a list, from a file or from another program
+    Members(members::Args),
     /// Run the node's command at its next permit
     Ask(AskArgs),
     /// Wait for a permit, run a command under it, and end with its exit code
@@ -235,7 +236,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             told(&answer)?;
             Ok(Answer::Yes)
         }
-        Some(Command::Follow(args)) => follow::run(args),
+        Some(Command::Members(args)) => members::run(args),
         Some(Command::Ask(args)) if args.wait => {
             let path = format!("/v1/hook?wait_ms={}", MAX_WAIT.as_millis());
             let answer = client::ask_within(&args.socket.socket, "POST", &path, None, MAX_WAIT);

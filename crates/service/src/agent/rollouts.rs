@@ -42,9 +42,9 @@ impl Agent {
     }
 
     /// The permit for a step is here.
-    pub(super) fn start_step(&mut self, now: Duration, permit: CommandPermit) {
-        let task = self.rollouts.begin(self.unix_ms(now));
-        if task.is_none() {
+    pub(super) fn start_step(&mut self, now: Duration, mut permit: CommandPermit) {
+        permit.task = self.rollouts.begin(self.unix_ms(now));
+        if permit.task.is_none() {
             // Paused, say, since it was asked for.
             let grant = permit.grant;
             return self
@@ -52,7 +52,7 @@ impl Agent {
                 .handle_command_ended(now, grant, Outcome::Succeeded);
         }
         self.keep_rollouts();
-        self.tell(Effect::StartCommand(CommandPermit { task, ..permit }));
+        self.tell(Effect::StartCommand(permit));
     }
 
     /// A step has ended.

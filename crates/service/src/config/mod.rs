@@ -22,6 +22,7 @@ pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
     RingSettings, RolloutSettings, Settings, TimingSettings, example, keys,
 };
+pub(crate) use source::place;
 pub use source::{Mistake, Place, Sources};
 pub use value::{LogFormat, When, parse_duration};
 

@@ -239,12 +239,17 @@ impl<'s> Reader<'s> {
     }
 
     fn place(&self, at: usize) -> Place {
-        let before = &self.sources.text[..at.min(self.sources.text.len())];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Place::File {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+        place(&self.sources.text, at)
+    }
+}
+
+/// Where something is in a text.
+pub(crate) fn place(text: &str, at: usize) -> Place {
+    let before = &text[..at.min(text.len())];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    Place::File {
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
     }
 }
 

@@ -302,6 +302,7 @@ impl Roster {
     }
 
     /// Whether a member of that name is a keeper.
+    #[cfg(feature = "keepers")]
     pub(crate) fn has_keeper(&self, name: &str) -> bool {
         self.keepers().any(|keeper| keeper.name == name)
     }
