@@ -35,25 +35,9 @@ pub(crate) struct Ring {
     pub(crate) members: usize,
     first_port: u16,
     timing: &'static str,
-    /// What the configuration says of the transport, given a node's name.
-    transport: fn(&Path, &str) -> [String; 2],
     /// Lines for `[api]` and what follows it, given a node's place.
     pub(crate) api: fn(&Ring, usize) -> String,
     processes: Vec<(usize, Child)>,
-}
-
-fn udp(_: &Path, _: &str) -> [String; 2] {
-    [String::new(), String::new()]
-}
-
-#[cfg(feature = "zenoh")]
-fn zenoh(folder: &Path, name: &str) -> [String; 2] {
-    let folder = folder.display();
-    let files = format!(
-        "[zenoh]\nca_file = \"{folder}/ca.pem\"\ncertificate_file = \"{folder}/{name}.pem\"\n\
-         key_file = \"{folder}/{name}.key\"\n"
-    );
-    ["transport = \"zenoh\"\n".to_owned(), files]
 }
 
 impl Ring {
@@ -65,23 +49,9 @@ impl Ring {
             members,
             first_port,
             timing,
-            transport: udp,
             api: |_, _| String::new(),
             processes: Vec::new(),
         }
-    }
-
-    /// Over Zenoh with mutual TLS, everybody with a certificate of one authority.
-    #[cfg(feature = "zenoh")]
-    pub(crate) fn over_zenoh(mut self) -> Ring {
-        let authority = headway_zenoh::certificates::Authority::create(self.folder.path());
-        let authority = authority.expect("an authority");
-        for at in 0..self.members {
-            let made = authority.certify(&format!("n{at}"), "127.0.0.1");
-            made.expect("a certificate");
-        }
-        self.transport = zenoh;
-        self
     }
 
     pub(crate) fn text(&self, at: usize) -> String {
@@ -92,10 +62,9 @@ impl Ring {
                 format!("[[ring.members]]\nname = \"n{at}\"\naddress = \"127.0.0.1:{port}\"\n")
             })
             .collect();
-        let [node, more] = (self.transport)(self.folder.path(), &format!("n{at}"));
         format!(
             "[node]\nname = \"n{at}\"\nlisten = \"127.0.0.1:{}\"\nstate_dir = \"{folder}/{at}\"\n\
-             {node}{more}[api]\nsocket = \"{folder}/{at}.sock\"\n{}[log]\nlevel = \"error\"\n[timing]\n{}\
+             [api]\nsocket = \"{folder}/{at}.sock\"\n{}[log]\nlevel = \"error\"\n[timing]\n{}\
              [ring]\nname = \"bench\"\nkey_file = \"{folder}/key\"\ntokens = 1\nseparation = 1\n\
              {members}",
             self.port(at),
@@ -236,18 +205,4 @@ pub(crate) fn sleeps(process: u32) -> u64 {
             .unwrap_or(0)
     });
     statuses.sum()
-}
-
-/// CPU time of the threads that a process has, to the nanosecond, and its memory in bytes.
-#[cfg(feature = "zenoh")]
-pub(crate) fn cpu_and_memory(process: u32) -> (Duration, u64) {
-    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
-    let times = threads.into_iter().flatten().flatten().map(|thread| {
-        let text = std::fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
-        let nanoseconds = text.split_whitespace().next();
-        nanoseconds
-            .and_then(|nanoseconds| nanoseconds.parse::<u64>().ok())
-            .unwrap_or(0)
-    });
-    (Duration::from_nanos(times.sum()), usage(process).1)
 }

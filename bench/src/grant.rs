@@ -227,7 +227,6 @@ impl Node {
                     }
                     let ended = Request::CommandEnded {
                         grant: permit.grant,
-                        payload: None,
                         outcome: Outcome::Succeeded,
                         took: Duration::ZERO,
                     };

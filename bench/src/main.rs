@@ -30,7 +30,6 @@ mod service;
 mod spread;
 mod table;
 mod walk;
-mod zenoh;
 
 use table::{Table, markdown};
 
@@ -52,7 +51,6 @@ const AREAS: &[Area] = &[
     ("hand-over", hand_over::measure),
     ("fleetlock", fleetlock::measure),
     ("keepers", keepers::measure),
-    ("zenoh", zenoh::measure),
 ];
 
 /// The areas of the service, and what they are called together.
@@ -76,18 +74,6 @@ fn main() -> std::io::Result<()> {
         && first == fleet::NODE
     {
         return fleet::node(config.as_ref());
-    }
-    #[cfg(feature = "zenoh")]
-    match &*chosen.iter().map(String::as_str).collect::<Vec<_>>() {
-        [zenoh::ECHO, port, folder @ ..] => {
-            let port = port.parse().map_err(std::io::Error::other)?;
-            return zenoh::echo(port, folder.first().map(std::path::Path::new));
-        }
-        [zenoh::NODE, one, other] => {
-            let port = |text: &str| text.parse().map_err(std::io::Error::other);
-            return zenoh::node([port(one)?, port(other)?]);
-        }
-        _ => {}
     }
     if let Some(unknown) = chosen
         .iter()

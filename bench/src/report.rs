@@ -34,7 +34,6 @@ const TOPICS: &[(&str, &str, &[&str])] = &[
             "hand-over",
             "fleetlock",
             "keepers",
-            "zenoh",
         ],
     ),
 ];

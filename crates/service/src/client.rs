@@ -14,7 +14,6 @@ use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use thiserror::Error;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 
 /// How long a node may take.
@@ -93,7 +92,7 @@ async fn ask_for(
 ) -> Result<Value, ClientError> {
     let answer = async {
         let stream = UnixStream::connect(socket).await?;
-        exchange(stream, "node", method, path, body).await
+        exchange(stream, method, path, body).await
     };
     let answer = tokio::time::timeout(longest + PATIENCE, answer).await;
     let answer = answer.unwrap_or_else(|_| Err("it takes too long".into()));
@@ -137,9 +136,8 @@ fn unreachable(socket: &Path, error: Error) -> ClientError {
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// One request over a connection, and what is answered.
-pub(crate) async fn exchange(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    host: &str,
+async fn exchange(
+    stream: UnixStream,
     method: &str,
     path: &str,
     body: Option<&Value>,
@@ -149,7 +147,7 @@ pub(crate) async fn exchange(
     let mut request = Request::builder()
         .method(method)
         .uri(path)
-        .header("host", host);
+        .header("host", "node");
     // Without a body there is no JSON to be read.
     if body.is_some() {
         request = request.header("content-type", "application/json");

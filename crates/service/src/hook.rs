@@ -16,9 +16,8 @@ use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::config::Settings;
-use crate::permits::{CommandPermit, Grant};
+use crate::permits::{CommandPermit, Grant, Outcome};
 use crate::request::{Handle, Request};
-use crate::telemetry::Outcome;
 
 pub use run::Run;
 pub(crate) use run::{end_all, session};
@@ -85,22 +84,20 @@ pub(crate) async fn run(
         let now = settings.borrow().clone();
         let grant = permit.grant;
         let ended = if let Some(task) = &permit.task {
-            let (result, payload) = permit.run_step(task, &now, &mut orders, &handle).await;
+            let result = permit.run_step(task, &now, &mut orders, &handle).await;
             let took = began.elapsed();
             Request::StepEnded {
                 grant,
                 result,
-                payload,
                 took,
             }
         } else {
-            let (result, payload) = match now.hook.command.as_deref() {
+            let result = match now.hook.command.as_deref() {
                 Some([program, arguments @ ..]) => {
                     let command = permit.command(program, arguments, &now);
-                    let ended = permit.run(command, &now, &mut orders, &handle).await;
-                    (ended.result, ended.payload)
+                    permit.run(command, &mut orders, &handle).await.result
                 }
-                _ => (Ok(()), None),
+                _ => Ok(()),
             };
             let took = began.elapsed();
             let outcome = if result.is_ok() {
@@ -110,7 +107,6 @@ pub(crate) async fn run(
             };
             Request::CommandEnded {
                 grant,
-                payload,
                 outcome,
                 took,
             }
@@ -123,8 +119,6 @@ pub(crate) async fn run(
 struct Ended {
     /// An error says what went wrong.
     result: Result<(), String>,
-    /// What the token carries from now on.
-    payload: Option<Vec<u8>>,
     /// It was told to end, because its permit was over or its node stops, whatever it then did.
     stopped: bool,
 }
@@ -134,7 +128,6 @@ impl Ended {
     fn failed(why: String) -> Ended {
         Ended {
             result: Err(why),
-            payload: None,
             stopped: false,
         }
     }
@@ -144,13 +137,10 @@ impl CommandPermit {
     async fn run(
         &self,
         mut command: Command,
-        settings: &Settings,
         orders: &mut mpsc::UnboundedReceiver<Order>,
         handle: &Handle,
     ) -> Ended {
         let Grant { token, fence } = self.grant;
-        let reply = reply_file(settings);
-        let _ = std::fs::remove_file(&reply);
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
@@ -207,11 +197,7 @@ impl CommandPermit {
                 Err("ended strangely".into())
             }
         };
-        Ended {
-            result,
-            payload: new_payload(&reply, settings.ring.payload_bytes),
-            stopped,
-        }
+        Ended { result, stopped }
     }
 
     fn command(&self, program: &str, arguments: &[String], settings: &Settings) -> Command {
@@ -233,8 +219,6 @@ impl CommandPermit {
             .env(run::VARIABLE, self.run.to_string())
             .env("HEADWAY_DEADLINE", deadline.as_secs().to_string())
             .env("HEADWAY_SECONDS", self.time.as_secs().to_string())
-            .env("HEADWAY_PAYLOAD", hex::encode(&self.payload))
-            .env("HEADWAY_PAYLOAD_OUT", reply_file(settings))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -290,8 +274,8 @@ impl CommandPermit {
     }
 }
 
-/// How a process ends, when it does; it is not collected. On a thread of its own: those that the
-/// runtime has for what blocks may all wait for a name to be resolved.
+/// How a process ends, when it does; it is not collected. On a thread of its own, which
+/// nothing else can keep busy.
 fn end_of(pid: Pid) -> oneshot::Receiver<Option<WaitStatus>> {
     let (tell, ended) = oneshot::channel();
     let wait = move || {
@@ -304,13 +288,6 @@ fn end_of(pid: Pid) -> oneshot::Receiver<Option<WaitStatus>> {
         tracing::error!(%error, "cannot wait for the command");
     }
     ended
-}
-
-fn new_payload(path: &std::path::Path, longest: u8) -> Option<Vec<u8>> {
-    let mut payload = std::fs::read(path).ok()?;
-    let _ = std::fs::remove_file(path);
-    payload.truncate(longest.into());
-    Some(payload)
 }
 
 async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: u32, fence: u64) {
@@ -339,11 +316,6 @@ async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: 
     if count > MAX_LINES {
         tracing::warn!(token, stream, lines = count, "more output than is logged");
     }
-}
-
-/// Where a command writes what its token carries from then on.
-fn reply_file(settings: &Settings) -> std::path::PathBuf {
-    settings.node.state_dir.join("payload.out")
 }
 
 #[cfg(test)]

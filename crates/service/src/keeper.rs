@@ -10,7 +10,7 @@
 //! is decided, and the ring goes on with the roster that it has.
 //!
 //! openraft is there with the feature `keepers` only. A node without it is no keeper, and still
-//! asks those that are. A ring that began with `ring.etcd` has its log in an etcd instead.
+//! asks those that are.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,14 +24,12 @@ use crate::membership::roster::{Member, Roster};
 use crate::request::Request;
 #[cfg(feature = "keepers")]
 use engine::Keeper;
-use etcd::Etcd;
 #[cfg(not(feature = "keepers"))]
 use none::Keeper;
 use post::{Post, Question};
 
 #[cfg(feature = "keepers")]
 mod engine;
-mod etcd;
 #[cfg(feature = "keepers")]
 mod network;
 #[cfg(not(feature = "keepers"))]
@@ -84,8 +82,6 @@ pub struct Setup {
     pub name: String,
     /// For one folder per log.
     pub folder: PathBuf,
-    /// Where the etcd is that has the log, if one has.
-    pub etcd: Vec<String>,
     /// How long a leader may be silent, in milliseconds: openraft draws a number from this one up to
     /// the other, and does so by no seed.
     pub election: [u64; 2],
@@ -136,7 +132,6 @@ pub async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell:
                 let mut new = Desk {
                     post,
                     keeper: None,
-                    etcd: None,
                     roster: watch::channel(roster).0,
                 };
                 new.start(&setup, &tell, (&leave, None)).await;
@@ -156,7 +151,6 @@ pub async fn run(setup: Setup, mut orders: mpsc::UnboundedReceiver<Order>, tell:
 struct Desk {
     post: Post,
     keeper: Option<Arc<Keeper>>,
-    etcd: Option<Etcd>,
     /// The roster that the node acts by.
     roster: watch::Sender<Roster>,
 }
@@ -164,17 +158,8 @@ struct Desk {
 impl Desk {
     /// Begins to keep the log if the roster says so.
     async fn start(&mut self, setup: &Setup, tell: &Tell, leave: (&Leave, Option<String>)) {
-        if self.keeper.is_some() || self.etcd.is_some() {
+        if self.keeper.is_some() {
             return;
-        }
-        if self.roster.borrow().etcd {
-            self.etcd = Some(Etcd::start(setup, self.roster.subscribe(), tell));
-            return;
-        }
-        if !setup.etcd.is_empty() {
-            tracing::warn!(
-                "ring.etcd is not used: this ring began without it, and its members keep the roster"
-            );
         }
         match Keeper::start(setup, self.roster.subscribe(), &self.post, tell, leave).await {
             Ok(keeper) => self.keeper = keeper.map(Arc::new),
@@ -204,9 +189,6 @@ impl Desk {
         if let Some(keeper) = &self.keeper {
             keeper.stop().await;
         }
-        if let Some(etcd) = &self.etcd {
-            etcd.stop();
-        }
     }
 
     fn handle(&self, from: String, letter: Letter) {
@@ -225,9 +207,6 @@ impl Desk {
     }
 
     fn propose(&self, name: &str, change: Change, tell: &Tell) {
-        if let Some(etcd) = &self.etcd {
-            return etcd.propose(change);
-        }
         let roster = self.roster.borrow();
         let me = roster.member(name).map(|me| me.address.clone());
         let keepers = roster.keepers().map(Member::entry);

@@ -6,12 +6,12 @@ mod api;
 pub mod client;
 mod clock;
 pub mod config;
-pub mod discovery;
 mod hearsay;
 mod hook;
 pub mod identity;
 mod keeper;
 mod log;
+pub mod members;
 mod membership;
 mod metrics;
 pub mod operator;
@@ -23,7 +23,6 @@ mod seat;
 pub mod secret;
 mod service;
 mod store;
-mod telemetry;
 mod transport;
 
 pub use service::{Reread, ServiceError, Stopped, run};
@@ -37,12 +36,11 @@ pub mod internal {
     pub use crate::membership::decision;
     pub use crate::membership::keyring::Credentials;
     pub use crate::membership::roster;
-    pub use crate::permits::{Entry, Grant, Holder, Ledger};
+    pub use crate::permits::{Entry, Grant, Holder, Ledger, Outcome};
     pub use crate::request::{Answer, Request};
     pub use crate::rollouts::{Ask, Task, Wanted, state};
     pub use crate::service::run_speaking;
     pub use crate::store::{Doubt, Kept, Notes, Store, Stored, Sync};
-    pub use crate::telemetry::Outcome;
 
     /// The keeper of the log of rosters, as the service runs it.
     pub mod keeper {

@@ -18,8 +18,7 @@ impl Level {
     }
 }
 
-/// What is logged. Zenoh tells of every session that it opens or closes, and openraft of every
-/// letter, which is for those who ask for details.
+/// What is logged. openraft tells of every letter, which is for those who ask for details.
 fn targets(level: tracing::Level) -> Targets {
     let others = if level >= tracing::Level::DEBUG {
         LevelFilter::from_level(level)
@@ -28,7 +27,6 @@ fn targets(level: tracing::Level) -> Targets {
     };
     Targets::new()
         .with_default(level)
-        .with_target("zenoh", others)
         .with_target("openraft", others)
 }
 

@@ -93,8 +93,6 @@ pub(crate) struct Membership {
     previous_until: Duration,
     /// When somebody had another roster of this version.
     contradicted: Duration,
-    /// The last roster that has begun a new log on somebody's word here.
-    begun: u64,
     /// Members that have left: as long, they are still told that they have.
     former: BTreeMap<String, Member>,
     clones: Clones,
@@ -175,7 +173,6 @@ impl Membership {
             previous: BTreeMap::new(),
             previous_until: now,
             contradicted: now,
-            begun: 0,
             poll: None,
             proposals: BTreeMap::new(),
             unanswered: Vec::new(),

@@ -1,7 +1,5 @@
 //! What is counted, and how Prometheus is told.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -12,7 +10,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::agent::Status;
-use crate::telemetry::{self, Episode, Outcome, Past, Tally};
+use crate::permits::{Outcome, Used};
 
 /// Counts since the node started.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +28,6 @@ pub(crate) struct Counts {
     pub(crate) bypass_refused: u64,
     /// How often something could not be kept.
     pub(crate) store_failures: u64,
-    /// What became of what was told to a collector.
-    pub(crate) telemetry: Arc<Tally>,
     settling: Seconds,
     holds: Seconds,
 }
@@ -72,22 +68,16 @@ impl Counts {
     }
 
     /// A permit is not used any more. Those of commands are counted when the command ends.
-    pub(crate) fn permit_ended(&mut self, episode: &Episode) {
-        if let Past::Permit {
-            grant,
-            holder,
-            outcome,
-        } = &episode.past
-        {
-            match outcome {
-                Outcome::Released => self.holds.add(episode.ended.saturating_sub(episode.began)),
-                Outcome::Overrun => {
-                    self.overruns += 1;
-                    let late = "a permit was not given back in time; its fencing number is over";
-                    tracing::error!(grant.token, grant.fence, ?holder, "{late}");
-                }
-                Outcome::Succeeded | Outcome::Failed | Outcome::Expired => {}
+    pub(crate) fn permit_ended(&mut self, used: &Used) {
+        match used.outcome {
+            Outcome::Released => self.holds.add(used.took),
+            Outcome::Overrun => {
+                self.overruns += 1;
+                let (grant, holder) = (used.grant, &used.holder);
+                let late = "a permit was not given back in time; its fencing number is over";
+                tracing::error!(grant.token, grant.fence, ?holder, "{late}");
             }
+            Outcome::Succeeded | Outcome::Failed | Outcome::Expired => {}
         }
     }
 }
@@ -102,11 +92,7 @@ pub(crate) fn text(status: &Status) -> String {
         registry.register(name, help, counter);
     };
     counter("permits", "Permits granted to this node", counts.permits);
-    counter(
-        "laps",
-        "Visits of the patrol; with boards, rounds",
-        status.laps,
-    );
+    counter("laps", "Visits of the patrol", status.laps);
     counter("hops", "Tokens passed on", status.hops);
     counter("datagrams_sent", "Datagrams sent", counts.sent);
     counter(
@@ -140,25 +126,6 @@ pub(crate) fn text(status: &Status) -> String {
         "Times that the state could not be kept",
         counts.store_failures,
     );
-    if telemetry::AVAILABLE {
-        let spans = &counts.telemetry;
-        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        counter(
-            "spans_sent",
-            "Spans that the collector has taken",
-            load(&spans.sent),
-        );
-        counter(
-            "spans_failed",
-            "Spans that the collector has not taken",
-            load(&spans.failed),
-        );
-        counter(
-            "spans_dropped",
-            "Spans that were too many at once",
-            load(&spans.dropped),
-        );
-    }
     let mut gauge = |name: &str, help: &str, value: u64| {
         let gauge = Gauge::<i64>::default();
         gauge.set(value.min(i64::MAX as u64) as i64);

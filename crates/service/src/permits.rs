@@ -6,12 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs, Slots};
-pub use permit::{Entry, Grant, Holder, Ledger};
+pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs, Slots, Used};
+pub use permit::{Entry, Grant, Holder, Ledger, Outcome};
 
 use crate::hook::Run;
 use crate::request::RequestId;
-use crate::telemetry::{Episode, Outcome, Past};
 
 mod granting;
 mod permit;
@@ -192,13 +191,7 @@ impl Permits {
     }
 
     /// The command has ended.
-    pub(crate) fn handle_command_ended(
-        &mut self,
-        now: Duration,
-        grant: Grant,
-        outcome: Outcome,
-        payload: Option<Vec<u8>>,
-    ) {
+    pub(crate) fn handle_command_ended(&mut self, now: Duration, grant: Grant, outcome: Outcome) {
         let run = self.run.take().map(|run| run.id);
         self.changes += u64::from(run.is_some());
         let told = self
@@ -211,7 +204,7 @@ impl Permits {
         let used = used.filter(|permit| permit.grant == grant && permit.holder.is_command());
         match used {
             Some(permit) if self.closed && !self.hand_on => permit.stopped = true,
-            Some(_) => self.end(now, grant.token, outcome, payload),
+            Some(_) => self.end(now, grant.token, outcome),
             None => {}
         }
     }
@@ -239,7 +232,7 @@ impl Permits {
             .map(|permit| (permit.grant.token, outcome(permit)))
             .collect();
         for (token, outcome) in over {
-            self.end(now, token, outcome, None);
+            self.end(now, token, outcome);
         }
     }
 
@@ -297,22 +290,19 @@ impl Permits {
         }
     }
 
-    fn end(&mut self, now: Duration, token: u32, outcome: Outcome, payload: Option<Vec<u8>>) {
+    fn end(&mut self, now: Duration, token: u32, outcome: Outcome) {
         let Some(permit) = self.using.remove(&token) else {
             return;
         };
         self.changes += 1;
-        let (grant, holder) = (permit.grant, permit.holder);
-        self.effects.push_back(Effect::Ended(Episode {
-            past: Past::Permit {
-                grant,
-                holder,
-                outcome,
-            },
-            began: permit.since,
-            ended: now,
+        let grant = permit.grant;
+        self.effects.push_back(Effect::Ended(Used {
+            grant,
+            holder: permit.holder,
+            took: now.saturating_sub(permit.since),
+            outcome,
         }));
-        self.effects.push_back(Effect::Done(grant, payload));
+        self.effects.push_back(Effect::Done(grant));
     }
 }
 

@@ -15,11 +15,10 @@ use crate::clock::since_boot;
 use crate::hook::Order;
 use crate::keeper;
 use crate::membership::roster::MAX_MEMBERS;
-use crate::permits::CommandPermit;
+use crate::permits::{CommandPermit, Outcome};
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
 use crate::store::{Store, Stored};
-use crate::telemetry::{EpisodeSender, Outcome};
-use crate::transport::ServiceTransport;
+use crate::transport::ByName;
 
 /// Datagrams taken in a row before requests and timeouts are looked at.
 const MAX_DATAGRAMS: usize = 32;
@@ -39,15 +38,13 @@ const NOBODY: RequestId = 0;
 /// A node, and what it acts upon.
 pub(crate) struct Shell {
     pub(crate) agent: Agent,
-    pub(crate) transport: Box<dyn ServiceTransport>,
+    pub(crate) transport: ByName,
     pub(crate) store: Store,
     pub(crate) identity_file: PathBuf,
     /// For the task that runs the command.
     pub(crate) commands: mpsc::UnboundedSender<Order>,
     /// For the task that keeps the log of rosters.
     pub(crate) keeper: mpsc::UnboundedSender<keeper::Order>,
-    /// For the thread that sends spans.
-    pub(crate) episodes: Option<EpisodeSender>,
     /// On the clock of the machine.
     pub(crate) began: Duration,
     pub(crate) world: World,
@@ -152,14 +149,7 @@ impl Shell {
                     let result = self.store.save_rollouts(&bytes);
                     self.stored(Stored::Rollouts, result);
                 }
-                Effect::Neighbours(beside) => {
-                    let names: Vec<(u32, &str)> = beside
-                        .iter()
-                        .map(|beside| (beside.node, &*beside.name))
-                        .collect();
-                    self.transport.beside(&names);
-                    self.reach(beside);
-                }
+                Effect::Neighbours(beside) => self.reach(beside),
                 Effect::Send(to, datagram) => self.send(to, &datagram),
                 Effect::Propose(change) => self.order(Some(keeper::Order::Propose(change))),
                 Effect::Letter(from, letter) => {
@@ -170,11 +160,6 @@ impl Shell {
                 Effect::StopCommand(grant) => {
                     // If nobody is there to stop it, it is not running.
                     let _ = self.commands.send(Order::Stop(grant));
-                }
-                Effect::Ended(episode) => {
-                    if let Some(episodes) = &self.episodes {
-                        episodes.send(episode);
-                    }
                 }
             }
         }
@@ -239,21 +224,7 @@ impl Shell {
 
     fn reply(&mut self, id: RequestId, mut reply: Reply) {
         if let Ok(Answer::Status(status)) = &mut reply {
-            status.transport = self.transport.name();
-            for (name, session) in self.transport.sessions() {
-                let mut neighbours = status.neighbours.iter_mut();
-                if let Some(neighbour) = neighbours.find(|neighbour| neighbour.name == name) {
-                    neighbour.session = Some(session);
-                }
-            }
-            let refused = self.transport.refused();
-            if refused > 0 {
-                status.rejected.insert("transport", refused);
-            }
             status.counts.unsent = self.world.unsent;
-            if let Some(episodes) = &self.episodes {
-                status.counts.telemetry = episodes.tally();
-            }
         }
         let unheard = match self.world.replies.remove(&id) {
             Some(waiting) => waiting.send(reply).err(),
@@ -263,7 +234,6 @@ impl Shell {
         if let Some(Ok(Answer::Permit(given))) = unheard {
             let release = Request::Release {
                 ticket: given.ticket,
-                payload: None,
             };
             self.agent.handle_request(self.now(), NOBODY, release);
         }
@@ -277,13 +247,11 @@ impl Shell {
                 Request::StepEnded {
                     grant,
                     result: Err(why),
-                    payload: None,
                     took: Duration::ZERO,
                 }
             } else {
                 Request::CommandEnded {
                     grant,
-                    payload: None,
                     outcome: Outcome::Failed,
                     took: Duration::ZERO,
                 }

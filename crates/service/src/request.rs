@@ -19,10 +19,9 @@ use crate::membership::Word;
 use crate::membership::control::Letter;
 use crate::membership::decision::Decision;
 use crate::membership::roster::{Member, Roster, RosterError};
-use crate::permits::Grant;
+use crate::permits::{Grant, Outcome};
 use crate::rollouts::view::RolloutView;
 use crate::rollouts::{Ask, Wanted};
-use crate::telemetry::Outcome;
 
 /// How many requests wait at most.
 pub(crate) const MAX_REQUESTS: usize = 256;
@@ -67,10 +66,7 @@ pub enum Request {
     /// It needs longer.
     Extend { ticket: Ticket, lease: Duration },
     /// It is done.
-    Release {
-        ticket: Ticket,
-        payload: Option<Vec<u8>>,
-    },
+    Release { ticket: Ticket },
     /// It wants to know.
     Look { ticket: Ticket },
     /// The command is to run at the next permit; with `wait` the answer comes when it has ended.
@@ -84,7 +80,6 @@ pub enum Request {
     /// The command has ended.
     CommandEnded {
         grant: Grant,
-        payload: Option<Vec<u8>>,
         outcome: Outcome,
         took: Duration,
     },
@@ -134,7 +129,6 @@ pub enum Request {
     StepEnded {
         grant: Grant,
         result: Result<(), String>,
-        payload: Option<Vec<u8>>,
         took: Duration,
     },
     /// New settings, and the key if all share one.
@@ -224,9 +218,6 @@ pub enum Refusal {
     /// Nobody has told this node who is on the ring.
     #[error("this node has no roster yet")]
     NoRoster,
-    /// Boards cannot be told of another roster.
-    #[error("on serial lines the roster is fixed: change ring.members everywhere, and start anew")]
-    Fixed,
     /// One change at a time.
     #[error("another change is under way: try again in a moment")]
     Busy,
@@ -324,8 +315,6 @@ pub struct Given {
     pub time: Duration,
     /// How long there is from being asked back to the end.
     pub grace: Duration,
-    /// What the token carries.
-    pub payload: Vec<u8>,
 }
 
 /// A program's permit, looked at.

@@ -275,10 +275,10 @@ impl Seat {
         tokens.any(|token| token.fence.max(token.arriving_fence) > grant.fence)
     }
 
-    /// A permit is not used any more; its token may carry something else from now on.
-    pub(crate) fn handle_done(&mut self, now: Duration, grant: Grant, payload: Option<&[u8]>) {
+    /// A permit is not used any more.
+    pub(crate) fn handle_done(&mut self, now: Duration, grant: Grant) {
         if let Some(machine) = &mut self.machine {
-            machine.handle_work_done(now, grant.token, grant.fence, payload);
+            machine.handle_work_done(now, grant.token, grant.fence, None);
         }
     }
 
@@ -328,7 +328,7 @@ impl Seat {
                     let grant = Grant { token, fence };
                     if let Some(at) = self.held_back.iter().position(|held| *held == grant) {
                         self.held_back.remove(at);
-                        self.handle_done(now, grant, None);
+                        self.handle_done(now, grant);
                         continue;
                     }
                     Effect::Withdrawn(grant)
@@ -408,12 +408,6 @@ impl Seat {
     /// The neighbours, while this node takes part.
     pub(crate) fn neighbours(&self) -> impl Iterator<Item = Neighbour> {
         self.machine.iter().flat_map(Machine::neighbours)
-    }
-
-    /// What a token carries.
-    pub(crate) fn payload(&self, token: u32) -> Vec<u8> {
-        let machine = self.machine.as_ref();
-        machine.map_or_else(Vec::new, |machine| machine.payload(token).to_vec())
     }
 
     /// The largest fencing number here.

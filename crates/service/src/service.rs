@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use headway_node::wire;
 use sd_notify::NotifyState;
@@ -24,8 +24,7 @@ use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
 use crate::store::{Notes, Store, Sync};
-use crate::telemetry::Exporter;
-use crate::transport::{self, ServiceTransport};
+use crate::transport::ByName;
 use crate::{hook, keeper, log};
 
 /// Why a node did not start, or ended.
@@ -67,7 +66,7 @@ pub enum Stopped {
     Interrupted,
 }
 
-/// Runs a node over the transport that is configured until it is told to stop.
+/// Runs a node until it is told to stop.
 ///
 /// # Errors
 ///
@@ -89,7 +88,7 @@ pub fn run_speaking(
     let level = log::start(&settings.log);
     let credentials = credentials(settings)?;
     let store = open_store(settings)?;
-    let transport = transport::open(settings)?;
+    let transport = ByName::open(settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(4)
@@ -143,7 +142,7 @@ async fn run_on(
     level: &log::Level,
     credentials: Credentials,
     store: Store,
-    transport: Box<dyn ServiceTransport>,
+    transport: ByName,
 ) -> Result<Stopped, ServiceError> {
     let (requests, received) = sync_channel(MAX_REQUESTS);
     let handle = Handle::new(requests, transport.waker());
@@ -155,8 +154,6 @@ async fn run_on(
     let servers = listen(settings, &app).await?;
     let began = since_boot();
     let now = || since_boot().saturating_sub(began);
-    let telemetry = Exporter::start(settings, Instant::now())
-        .map_err(system("cannot send spans ([telemetry])"))?;
     let setup = Setup {
         settings: settings.clone(),
         credentials,
@@ -174,7 +171,6 @@ async fn run_on(
     let keeping = keeper::Setup {
         name: settings.node.name.clone(),
         folder: settings.node.state_dir.clone(),
-        etcd: settings.ring.etcd.clone(),
         election: keeper::ELECTION,
         random,
     };
@@ -187,7 +183,6 @@ async fn run_on(
         identity_file: settings.identity_file(),
         commands: orders,
         keeper: to_keeper,
-        episodes: telemetry.as_ref().and_then(Exporter::sender),
         began,
         world: World::default(),
     };
@@ -231,9 +226,6 @@ async fn run_on(
     // Dropping what the protocol held has ended the orders.
     let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
     let _ = tokio::time::timeout(PATIENCE, keeper).await;
-    if let Some(telemetry) = telemetry {
-        telemetry.finish().await;
-    }
     match result {
         Ok(Ok(())) => {
             let _ = thread.join();

@@ -1,188 +1,156 @@
-//! Transports whose nodes can be given addresses while they run.
+//! UDP whose nodes may be given by name. Names are looked up in a thread of their own,
+//! because that may take seconds, and the protocol cannot wait.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::net::ToSocketAddrs as _;
-use std::path::Path;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use headway_node::transport::lines::Lines;
 use headway_node::transport::udp::Udp;
-use headway_node::transport::{Transport, no_way_to};
-use serde::Serialize;
+use headway_node::transport::{Transport, Waker};
 
-use crate::config::{self, Settings};
-#[cfg(feature = "zenoh")]
-use crate::secret;
+use crate::config::Settings;
 use crate::service::{ServiceError, system};
-use by_name::ByName;
 
-mod by_name;
+/// How long a name means the same address at least.
+const FRESH_FOR: Duration = Duration::from_secs(5);
 
-/// A connection to a neighbour, as `/v1/status` gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Session {
-    /// There is one, connected or not.
-    pub open: bool,
-    /// The neighbour reads what it is told.
-    pub connected: bool,
-    /// The neighbour says that it lives: a hint.
-    pub alive: bool,
-    /// How often it was opened anew.
-    pub reopened: u64,
+/// Names that wait to be looked up, and names that are remembered.
+const MAX_NAMES: usize = 1024;
+
+/// A socket, and what names mean.
+///
+/// The service uses numbers below 2³¹ for the places of the ring, and numbers from 2³¹ on for
+/// addresses that control datagrams go to; one address may have both.
+pub(crate) struct ByName {
+    udp: Udp,
+    names: Arc<Mutex<Names>>,
+    ask: SyncSender<String>,
 }
 
-/// A [`Transport`] that can be told where a node is.
-///
-/// The service uses numbers below 2³¹ for the places of the ring, and numbers from
-/// 2³¹ on for addresses that control datagrams go to; one address may have both.
-pub(crate) trait ServiceTransport: Transport {
+/// What each name means, and when it was last looked up.
+type Names = BTreeMap<String, (Option<SocketAddr>, Instant)>;
+
+impl ByName {
+    /// A socket at `node.listen`.
+    ///
+    /// # Errors
+    ///
+    /// When the address cannot be had.
+    pub(crate) fn open(settings: &Settings) -> Result<ByName, ServiceError> {
+        let listen = &settings.node.listen;
+        let what = format!("cannot receive at {listen} (node.listen)");
+        let address = listen
+            .to_socket_addrs()
+            .and_then(|mut found| {
+                found
+                    .next()
+                    .ok_or_else(|| io::Error::other("no such address"))
+            })
+            .map_err(system(&*what))?;
+        let udp = Udp::bind(address).map_err(system(what))?;
+        ByName::new(udp).map_err(system("cannot start a thread"))
+    }
+
+    fn new(udp: Udp) -> io::Result<ByName> {
+        let names = Arc::new(Mutex::new(Names::new()));
+        let (ask, asked) = sync_channel::<String>(MAX_NAMES);
+        let (answers, waker) = (Arc::clone(&names), udp.waker());
+        std::thread::Builder::new()
+            .name("names".into())
+            .spawn(move || {
+                for name in asked {
+                    let found = name
+                        .to_socket_addrs()
+                        .ok()
+                        .and_then(|mut found| found.next());
+                    if let Some(known) = lock(&answers).get_mut(&name) {
+                        known.0 = found.or(known.0);
+                    }
+                    waker.wake();
+                }
+            })?;
+        Ok(ByName { udp, names, ask })
+    }
+
     /// From now on `node` is at `address`, as written in the roster.
     ///
     /// # Errors
     ///
-    /// When the address means nothing to this transport, or it is not known yet what it means
-    /// (`WouldBlock`); sending to the node is then loss.
-    fn reach(&mut self, node: u32, address: &str) -> io::Result<()>;
-
-    /// Forgets a node.
-    fn forget(&mut self, node: u32);
-
-    /// The nodes beside this one on the ring, by number and name: nobody else may tell
-    /// the ring's state, as far as the transport can prevent it. Their addresses
-    /// follow by [`ServiceTransport::reach`].
-    fn beside(&mut self, _neighbours: &[(u32, &str)]) {}
-
-    /// Its name, as in `node.transport`.
-    fn name(&self) -> &'static str;
-
-    /// How it goes with the sessions to the neighbours, by name, if there are such things.
-    fn sessions(&self) -> Vec<(String, Session)> {
-        Vec::new()
-    }
-
-    /// Datagrams that the transport itself did not let in.
-    fn refused(&self) -> u64 {
-        0
-    }
-}
-
-/// The transport that the settings ask for.
-///
-/// # Errors
-///
-/// When the address cannot be had, or a file with a key is readable by others.
-pub(crate) fn open(settings: &Settings) -> Result<Box<dyn ServiceTransport>, ServiceError> {
-    let listen = settings.node.listen.clone();
-    let what = format!("cannot receive at {listen} (node.listen)");
-    match settings.node.transport {
-        config::Transport::Zenoh => over_zenoh(settings, what),
-        config::Transport::Serial => {
-            let serial = &settings.serial;
-            let paths = [&serial.predecessor, &serial.successor];
-            let paths: Vec<&Path> = paths.into_iter().flatten().map(|path| &**path).collect();
-            let lines = Lines::open(&paths, serial.baud.get());
-            let what = "cannot open the serial lines (serial.predecessor, serial.successor)";
-            Ok(Box::new(lines.map_err(system(what))?))
-        }
-        config::Transport::Udp => {
-            let address = listen
-                .to_socket_addrs()
-                .and_then(|mut found| {
-                    found
-                        .next()
-                        .ok_or_else(|| io::Error::other("no such address"))
-                })
-                .map_err(system(&*what))?;
-            let udp = Udp::bind(address).map_err(system(what))?;
-            let names = ByName::new(udp).map_err(system("cannot start a thread"));
-            Ok(Box::new(names?))
-        }
-    }
-}
-
-#[cfg(feature = "zenoh")]
-fn over_zenoh(
-    settings: &Settings,
-    what: String,
-) -> Result<Box<dyn ServiceTransport>, ServiceError> {
-    let tls = settings.zenoh.tls();
-    if let Some(tls) = &tls {
-        secret::private(&tls.key)?;
-    }
-    let options = headway_zenoh::Options {
-        ring: settings.ring.name.clone(),
-        name: settings.node.name.clone(),
-        listen: settings.node.listen.clone(),
-        tls,
-        reopen_after: settings.zenoh.reopen_after,
-    };
-    let transport = headway_zenoh::ZenohTransport::open(options).map_err(system(what))?;
-    Ok(Box::new(transport))
-}
-
-/// Settings that ask for it are not read without it.
-#[cfg(not(feature = "zenoh"))]
-fn over_zenoh(_: &Settings, what: String) -> Result<Box<dyn ServiceTransport>, ServiceError> {
-    Err(system(what)(io::Error::other("built without Zenoh")))
-}
-
-#[cfg(feature = "zenoh")]
-impl ServiceTransport for headway_zenoh::ZenohTransport {
-    fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
-        self.set_peer(node, address);
+    /// When it is not known yet what the address means (`WouldBlock`); sending to the node is
+    /// then loss.
+    pub(crate) fn reach(&mut self, node: u32, address: &str) -> io::Result<()> {
+        let found = address.parse().ok().or_else(|| self.address(address));
+        let found = found.ok_or(io::ErrorKind::WouldBlock)?;
+        self.udp.set_peer(node, found);
         Ok(())
     }
 
-    fn forget(&mut self, node: u32) {
-        self.remove_peer(node);
+    /// Forgets a node.
+    pub(crate) fn forget(&mut self, node: u32) {
+        self.udp.remove_peer(node);
     }
 
-    fn beside(&mut self, neighbours: &[(u32, &str)]) {
-        self.set_neighbours(neighbours);
+    /// As [`Transport::send`].
+    pub(crate) fn send(&mut self, to: u32, datagram: &[u8]) -> io::Result<()> {
+        self.udp.send(to, datagram)
     }
 
-    fn name(&self) -> &'static str {
-        "zenoh"
+    /// As [`Transport::receive`].
+    pub(crate) fn receive(
+        &mut self,
+        buffer: &mut [u8],
+        wait: Duration,
+    ) -> io::Result<Option<usize>> {
+        self.udp.receive(buffer, wait)
     }
 
-    fn sessions(&self) -> Vec<(String, Session)> {
-        let links = self.links().into_iter();
-        let session = |link: headway_zenoh::LinkStatus| {
-            let session = Session {
-                open: link.open,
-                connected: link.connected,
-                alive: link.alive,
-                reopened: link.reopened,
-            };
-            (link.name, session)
-        };
-        links.map(session).collect()
+    /// As [`Transport::waker`].
+    pub(crate) fn waker(&self) -> Waker {
+        self.udp.waker()
     }
 
-    fn refused(&self) -> u64 {
-        self.refused()
+    /// What a name means, as far as that is known already.
+    fn address(&self, name: &str) -> Option<SocketAddr> {
+        let mut names = lock(&self.names);
+        if names.len() >= MAX_NAMES && !names.contains_key(name) {
+            names.clear();
+        }
+        let now = Instant::now();
+        let known = names.get(name).copied();
+        if known.is_none_or(|(_, asked)| now.duration_since(asked) >= FRESH_FOR)
+            && self.ask.try_send(name.to_owned()).is_ok()
+        {
+            names.insert(name.to_owned(), (known.and_then(|known| known.0), now));
+        }
+        known?.0
     }
 }
 
-impl ServiceTransport for Lines {
-    fn reach(&mut self, node: u32, _address: &str) -> io::Result<()> {
-        if self.leads_to(node) {
-            return Ok(());
+fn lock(names: &Mutex<Names>) -> MutexGuard<'_, Names> {
+    names.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_without_waiting_for_it_and_an_address_at_once() {
+        let udp = Udp::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let mut transport = ByName::new(udp).unwrap();
+        transport.reach(1, "127.0.0.1:7400").unwrap();
+        let name = "localhost:7400";
+        let first = transport.reach(2, name).unwrap_err();
+        assert_eq!(first.kind(), io::ErrorKind::WouldBlock);
+        let began = Instant::now();
+        while transport.reach(2, name).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(30), "never found");
+            let _ = transport.receive(&mut [0; 10], Duration::from_millis(100));
         }
-        Err(no_way_to(node))
-    }
-
-    fn forget(&mut self, node: u32) {
-        self.remove_peer(node);
-    }
-
-    /// The predecessor comes first; of a ring of two it is the successor, too.
-    fn beside(&mut self, neighbours: &[(u32, &str)]) {
-        for (line, (node, _)) in neighbours.iter().enumerate() {
-            self.set_peer(*node, line);
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        "serial"
+        transport.send(2, b"x").unwrap();
+        assert!(transport.reach(3, "no such name:7400").is_err());
     }
 }

@@ -208,7 +208,6 @@ impl World {
                 let ended = Request::StepEnded {
                     grant,
                     result,
-                    payload: None,
                     took: STEP,
                 };
                 self.request(at, ended);
@@ -284,10 +283,7 @@ impl World {
                 let reply = reply.map_err(|error| error.to_string());
                 self.replies.insert(id, reply);
             }
-            Effect::Ended(_)
-            | Effect::Propose(_)
-            | Effect::Letter(..)
-            | Effect::KeepIdentity(_) => {}
+            Effect::Propose(_) | Effect::Letter(..) | Effect::KeepIdentity(_) => {}
         }
     }
 

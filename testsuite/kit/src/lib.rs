@@ -1,7 +1,6 @@
 //! What the tests of several crates share.
 //!
 //! * [`damage`]: valid files with something wrong in them;
-//! * [`etcd`]: an etcd for rosters;
 //! * `schemas` (a feature): what `headway` prints, against the schemas of its outputs;
 //! * [`tier`]: how much a test does;
 //! * [`tools`]: programs that others wrote, and what to say where one is missing.
@@ -9,7 +8,6 @@
 //! Only a dev-dependency, and by path alone, so that packaged crates do not name it.
 
 pub mod damage;
-pub mod etcd;
 #[cfg(feature = "schemas")]
 pub mod schemas;
 pub mod tier;

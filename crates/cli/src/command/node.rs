@@ -14,8 +14,8 @@ use crate::flags::{TextOrJson, duration};
 use crate::report::{count, print};
 
 mod configuration;
-mod follow;
 mod keys;
+mod members;
 mod set;
 mod status;
 
@@ -38,11 +38,11 @@ Examples:
   headway node status --socket /run/headway/node.sock
   headway node add d 192.0.2.4:7400 --key hw1…  one more member, on any node
   headway node remove b
+  ./who-is-there | headway node members apply -
   headway node set --tokens 2 --separation 3    on all of them, without a restart
   headway node run -- systemctl restart nginx   under a permit, with its exit code
 
-Every key of the file is also a flag (--timing-refresh 200ms) and a variable
-(HEADWAY_TIMING_REFRESH=200ms); a flag wins over a variable, a variable over the file."
+Every key of the file is also a variable (HEADWAY_TIMING_REFRESH=200ms), which wins over the file."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -76,12 +76,11 @@ enum Command {
         long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
         Say it of machines that are off and stay off: those named are left out, and the others \
         begin a new log. With --operator, or where all share one key, say it once, on one node; \
-        else on every node that is left. If the roster is in an etcd, say it when the etcd has lost \
-        its data. docs/operators/keepers.md has the whole procedure."
+        else on every node that is left. docs/operators/keepers.md has the whole procedure."
     )]
     Recover(RecoverArgs),
-    /// Add (and remove) members as DNS, Consul or Kubernetes lists them
-    Follow(follow::Args),
+    /// Make the members those of a list, from a file or from another program
+    Members(members::Args),
     /// Run the node's command at its next permit
     Ask(AskArgs),
     /// Wait for a permit, run a command under it, and end with its exit code
@@ -173,9 +172,8 @@ struct AddArgs {
 
 #[derive(ClapArgs, Debug)]
 struct RecoverArgs {
-    /// Members whose machines are off for good, most keepers among them: a,b,c; leave it out if
-    /// an etcd with the roster is what is lost
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Members whose machines are off for good, most keepers among them: a,b,c
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
     gone: Vec<String>,
     /// The operator's key (ring.operator_key), which all members believe. Where members have
     /// keys and this is left out, run the command on every machine that is left
@@ -238,7 +236,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             told(&answer)?;
             Ok(Answer::Yes)
         }
-        Some(Command::Follow(args)) => follow::run(args),
+        Some(Command::Members(args)) => members::run(args),
         Some(Command::Ask(args)) if args.wait => {
             let path = format!("/v1/hook?wait_ms={}", MAX_WAIT.as_millis());
             let answer = client::ask_within(&args.socket.socket, "POST", &path, None, MAX_WAIT);

@@ -1,8 +1,6 @@
-//! Boards in QEMU together with this program: a ring of both, and the guide for embedded
-//! engineers.
+//! The guide for embedded engineers, with boards in QEMU.
 
 mod guide;
-mod mixed;
 // The other guides use more of it.
 #[allow(dead_code)]
 #[path = "../guides/text.rs"]

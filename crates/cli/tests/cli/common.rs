@@ -23,10 +23,15 @@ impl Ran {
 
 /// Runs `headway` in a folder with something to read. JSON has to be as its schema says.
 pub(crate) fn run_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Ran {
+    run_with(folder, &[], arguments, input)
+}
+
+fn run_with(folder: &Path, variables: &[(&str, &str)], arguments: &[&str], input: &[u8]) -> Ran {
     let output = Command::cargo_bin("headway")
         .expect("the binary is built")
         .current_dir(folder)
         .env("NO_COLOR", "1")
+        .envs(variables.iter().copied())
         .args(arguments)
         .write_stdin(input)
         .output()
@@ -49,6 +54,12 @@ pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
 /// Runs `headway` with these arguments, split at spaces, in a folder.
 pub(crate) fn headway_in(folder: &Path, arguments: &str) -> Ran {
     run(folder, &arguments.split_whitespace().collect::<Vec<_>>())
+}
+
+/// The same with an environment variable.
+pub(crate) fn headway_where(folder: &Path, variable: (&str, &str), arguments: &str) -> Ran {
+    let arguments: Vec<&str> = arguments.split_whitespace().collect();
+    run_with(folder, &[variable], &arguments, b"")
 }
 
 /// Runs `headway` with these arguments, split at spaces.

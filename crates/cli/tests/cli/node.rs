@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use headway_testkit::tools;
 
-use crate::common::{headway, headway_in};
+use crate::common::{headway, headway_in, headway_where};
 
 fn path() -> std::path::PathBuf {
     assert_cmd::cargo::cargo_bin("headway")
@@ -17,7 +17,7 @@ fn the_example_is_written_checked_and_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let ran = headway_in(folder.path(), "node init node.toml --key ring.key");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let check = "node check-config --config node.toml --ring-key-file ring.key";
+    let check = "node check-config --config node.toml";
     let ran = headway_in(folder.path(), check);
     assert_eq!(ran.code, 0, "{}", ran.err);
     for part in [
@@ -57,22 +57,16 @@ fn mistakes_are_shown_with_file_line_and_key() {
         ran.err
     );
     std::fs::write(&path, good).unwrap();
-    let ran = headway_in(
-        folder.path(),
-        "node check-config --config node.toml --timing-tick soon",
-    );
-    assert!(
-        ran.err
-            .contains("--timing-tick: timing.tick: expected a length of time"),
-        "{}",
-        ran.err
-    );
+    let check = "node check-config --config node.toml";
+    let ran = headway_where(folder.path(), ("HEADWAY_TIMING_TICK", "soon"), check);
+    let expected = "HEADWAY_TIMING_TICK: timing.tick: expected a length of time";
+    assert!(ran.err.contains(expected), "{}", ran.err);
     std::fs::set_permissions(
         folder.path().join("ring.key"),
         std::os::unix::fs::PermissionsExt::from_mode(0o644),
     )
     .unwrap();
-    let check = "node check-config --config node.toml --ring-key-file ring.key";
+    let check = "node check-config --config node.toml";
     let ran = headway_in(folder.path(), check);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("chmod 600"), "{}", ran.err);
@@ -104,20 +98,24 @@ fn every_machine_makes_its_own_key_and_members_are_listed_with_theirs() {
     let init =
         format!("node init node.toml --member a=127.0.0.1:7400={a} --member b=127.0.0.2:7400={b}");
     assert_eq!(run(&init).code, 0);
-    let check = "node check-config --config node.toml --node-identity-file";
-    let ran = run(&format!("{check} a.identity"));
+    let check = |identity: &str| {
+        let variable = ("HEADWAY_NODE_IDENTITY_FILE", identity);
+        let check = "node check-config --config node.toml";
+        headway_where(folder.path(), variable, check)
+    };
+    let ran = check("a.identity");
     assert_eq!(ran.code, 0, "{}", ran.err);
     for part in ["members               2", "a pair for each member"] {
         assert!(ran.out.contains(part), "{part} not in\n{}", ran.out);
     }
-    let ran = run(&format!("{check} b.identity"));
+    let ran = check("b.identity");
     assert_eq!(ran.code, 2);
     assert!(
         ran.err.contains("ring.members: a has the key hw1"),
         "{}",
         ran.err
     );
-    let ran = run(&format!("{check} none.identity"));
+    let ran = check("none.identity");
     assert!(
         ran.err.contains("headway node identity none.identity"),
         "{}",
@@ -165,7 +163,7 @@ fn three_processes_form_a_ring_and_change_it() {
     let mut nodes = Nodes(Vec::new());
     for at in 0..4 {
         let mut command = Command::new(path());
-        // Everything by flags, nothing by file.
+        // Everything by variables, nothing by file.
         command.current_dir(folder.path()).arg("node");
         let members: Vec<String> = (0..3).map(|at| format!("n{at}={}", address(at))).collect();
         let (listen, members) = (address(at), members.join(","));
@@ -175,22 +173,22 @@ fn three_processes_form_a_ring_and_change_it() {
             format!("state-{at}"),
             format!("{at}.sock"),
         );
-        for (flag, value) in [
-            ("--node-name", &*name),
-            ("--node-listen", &listen),
-            ("--node-advertise", &listen),
-            ("--node-state-dir", &state),
-            ("--ring-name", "flags"),
-            ("--ring-key-file", "ring.key"),
-            ("--timing-tick", "2ms"),
-            ("--api-socket", &socket),
+        for (variable, value) in [
+            ("HEADWAY_NODE_NAME", &*name),
+            ("HEADWAY_NODE_LISTEN", &listen),
+            ("HEADWAY_NODE_ADVERTISE", &listen),
+            ("HEADWAY_NODE_STATE_DIR", &state),
+            ("HEADWAY_RING_NAME", "variables"),
+            ("HEADWAY_RING_KEY_FILE", "ring.key"),
+            ("HEADWAY_TIMING_TICK", "2ms"),
+            ("HEADWAY_API_SOCKET", &socket),
             if at < 3 {
-                ("--ring-members", &members)
+                ("HEADWAY_RING_MEMBERS", &members)
             } else {
-                ("--ring-seeds", &seed)
+                ("HEADWAY_RING_SEEDS", &seed)
             },
         ] {
-            command.args([flag, value]);
+            command.env(variable, value);
         }
         let log = std::fs::File::create(folder.path().join(format!("{at}.log"))).unwrap();
         nodes
@@ -226,7 +224,7 @@ fn three_processes_form_a_ring_and_change_it() {
         assert!(ran.err.contains("too few keepers"), "{}", ran.err);
         assert!(ran.err.contains("--features keepers"), "{}", ran.err);
         let ran = headway_in(folder.path(), "node list --socket 2.sock");
-        assert!(ran.out.starts_with("roster 1 of ring flags"), "{}", ran.out);
+        assert!(ran.out.starts_with("roster 1 of ring variables"), "{}", ran.out);
         return;
     }
     until("added", &add, "roster 2: n3 is added");
@@ -246,7 +244,7 @@ fn three_processes_form_a_ring_and_change_it() {
         "\"members\": 3",
     );
     let ran = headway_in(folder.path(), "node list --socket 2.sock");
-    assert!(ran.out.starts_with("roster 3 of ring flags"), "{}", ran.out);
+    assert!(ran.out.starts_with("roster 3 of ring variables"), "{}", ran.out);
     assert!(!ran.out.contains("n1"), "{}", ran.out);
     let ran = headway_in(folder.path(), "node remove n1 --socket 0.sock");
     assert_eq!(

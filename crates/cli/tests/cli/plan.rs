@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::common::headway_in;
+use crate::common::{headway_in, headway_where};
 
 /// The repository's examples.
 fn examples() -> PathBuf {
@@ -48,12 +48,12 @@ fn the_tokens_are_what_a_node_has_room_for() {
     let key = headway_in(folder.path(), "node init --key ring.key");
     assert_eq!(key.code, 0, "{}", key.err);
     let config = std::fs::read_to_string(examples().join("node.toml")).unwrap();
+    let separation = format!("separation = {}", json["separation"]);
+    let config = config.replace("separation = 3", &separation);
     std::fs::write(folder.path().join("node.toml"), config).unwrap();
-    let check = format!(
-        "node check-config --config node.toml --ring-tokens {} --ring-separation {}",
-        json["tokens"], json["separation"]
-    );
-    let ran = headway_in(folder.path(), &check);
+    let tokens = json["tokens"].to_string();
+    let check = "node check-config --config node.toml";
+    let ran = headway_where(folder.path(), ("HEADWAY_RING_TOKENS", &tokens), check);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let most = format!("{0} of at most {0}", json["tokens"]);
     assert!(ran.out.contains(&most), "{most}\n{}", ran.out);
@@ -84,7 +84,7 @@ fn check_config_refuses_an_order_that_breaks_it() {
         assert!(broken.err.contains(words), "{words}\n{}", broken.err);
     }
     // The same with one token: it is never at two members.
-    let one = headway_in(folder.path(), &format!("{check} --ring-tokens 1"));
+    let one = headway_where(folder.path(), ("HEADWAY_RING_TOKENS", "1"), &check);
     assert_eq!(one.code, 0, "{}", one.err);
     // In the order of the plan.
     let json = plan("shards.txt", 0);
@@ -105,7 +105,7 @@ fn check_config_refuses_an_order_that_breaks_it() {
         kept.out
     );
     // One hop less is too few.
-    let less = headway_in(folder.path(), &format!("{check} --ring-separation 2"));
+    let less = headway_where(folder.path(), ("HEADWAY_RING_SEPARATION", "2"), &check);
     assert_eq!(less.code, 1, "{}", less.out);
     // Other names are a mistake, not a yes.
     let others = examples().join("racks.csv");

@@ -113,10 +113,6 @@ fn what_differs_from_a_schema_is_seen() {
 
 /// Files that start the program by themselves, and why that is no way around the schemas.
 const BY_THEMSELVES: &[(&str, &str)] = &[
-    (
-        "crates/cli/tests/boards/mixed.rs",
-        "nodes that run until they are killed",
-    ),
     ("crates/cli/tests/cli/common.rs", "checks every output"),
     (
         "crates/cli/tests/cli/fleet.rs",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{headway, headway_in, json, run, run_with_input};
+use crate::common::{headway, headway_in, headway_where, json, run, run_with_input};
 use serde_json::json as value;
 
 /// The commands that are suggested.
@@ -324,8 +324,9 @@ fn a_key_is_found_from_anywhere_and_never_replaced() {
         "{}",
         ran.out
     );
-    let more = "node check-config --config node.toml --ring-tokens 3";
-    let ran = headway_in(&folder.path().join("etc"), more);
+    let check = "node check-config --config node.toml";
+    let three = ("HEADWAY_RING_TOKENS", "3");
+    let ran = headway_where(&folder.path().join("etc"), three, check);
     assert!(
         ran.err.contains("at most 2 tokens") && !ran.err.contains("at most 0"),
         "{}",

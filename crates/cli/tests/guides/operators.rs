@@ -9,8 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use headway_testkit::tools;
-
 use crate::text::{Block, Step, blocks, fits};
 
 /// Programs that do not do here what they do there. `ROOT` is the folder of the machine
@@ -283,16 +281,6 @@ fn fencing_numbers_that_a_resource_checks() {
     );
     std::fs::copy(script, folder.join("fenced.sh")).expect("a copy");
     assert_eq!(machines.follow("fencing.md", &folder), 4);
-}
-
-#[test]
-fn certificates_and_what_zenoh_costs() {
-    if let Err(why) = tools::program(&["openssl"], "openssl") {
-        return tools::skip("certificates_and_what_zenoh_costs", &why);
-    }
-    let machines = Machines::new();
-    let commands = machines.follow("zenoh.md", &machines.root("a").join("tmp"));
-    assert!(commands >= 8, "{commands} commands");
 }
 
 #[test]

@@ -1,7 +1,46 @@
 //! Serial lines: one to each neighbour, as boards have them.
 //!
 //! A line is a device (`/dev/ttyUSB0`) or a Unix socket that somebody listens at, such as
-//! an emulator. Datagrams are frames on it ([`crate::frame`]).
+//! an emulator. Datagrams are frames on it ([`crate::frame`]). A computer on a ring of boards:
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use std::time::Instant;
+//!
+//! use headway_node::transport::{Transport as _, lines::Lines};
+//! use headway_node::{Config, Event, Key, Machine, Plan, RingId};
+//!
+//! // The last of three members; the other two are boards, which are told the same.
+//! let config = Config::new(RingId(*b"a blinking ring!"), 2, Plan::new(3, 1, 1)?);
+//! let devices = ["/dev/ttyUSB0", "/dev/ttyUSB1"].map(Path::new);
+//! let mut lines = Lines::open(&devices, 115_200)?;
+//! lines.set_peer(config.predecessor(), 0);
+//! lines.set_peer(config.successor(), 1);
+//! let mut node = Machine::new(config, Key::none(), 1002)?;
+//! let (began, mut buffer) = (Instant::now(), [0; 2048]);
+//! loop {
+//!     let wait = node.poll_timeout().saturating_sub(began.elapsed());
+//!     if let Some(bytes) = lines.receive(&mut buffer, wait)? {
+//!         // The machine counts what it rejects.
+//!         let _ = node.handle_datagram(began.elapsed(), &buffer[..bytes]);
+//!     }
+//!     if node.poll_timeout() <= began.elapsed() {
+//!         node.handle_timeout(began.elapsed());
+//!     }
+//!     while let Some(event) = node.poll_event() {
+//!         if let Event::Granted { token, fence } = event {
+//!             println!("permit {token}, fencing number {fence}");
+//!             node.handle_work_done(began.elapsed(), token, fence, None);
+//!         }
+//!     }
+//!     while let Some(sent) = node.poll_transmit(&mut buffer) {
+//!         // What cannot be sent is lost, and loss is allowed for.
+//!         let _ = lines.send(sent.to, &buffer[..sent.bytes]);
+//!     }
+//! }
+//! # #[allow(unreachable_code)]
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};

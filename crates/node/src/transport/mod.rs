@@ -6,8 +6,8 @@
 //! on any transport.
 //!
 //! [`udp`] (feature `udp`) connects programs and machines, [`lines`] (feature `lines`) a
-//! program and boards on serial lines; `headway-zenoh` does so over
-//! Zenoh; `headway-stage` has one within a program, and one that makes any of them worse.
+//! program and boards on serial lines; `headway-stage` has one within a program, and one that
+//! makes any of them worse.
 
 use std::fmt;
 use std::io;

@@ -6,7 +6,6 @@ use crate::membership::decision::Change;
 use crate::permits::{CommandPermit, Grant};
 use crate::request::{Reply, RequestId};
 use crate::store::Notes;
-use crate::telemetry::Episode;
 
 /// Something for the world to do.
 #[derive(Clone, Debug)]
@@ -35,8 +34,6 @@ pub enum Effect {
     StartCommand(CommandPermit),
     /// Stop it.
     StopCommand(Grant),
-    /// Something is over, for whoever collects such things.
-    Ended(Episode),
 }
 
 /// Where a datagram goes.

@@ -8,7 +8,6 @@ use crate::membership::{self, Standing};
 use crate::permits;
 use crate::request::Answer;
 use crate::seat;
-use crate::telemetry::{Episode, Past};
 
 /// How many steps one call leads to at most; the rest follows with the next call.
 const MAX_STEPS: usize = 256;
@@ -43,8 +42,7 @@ impl Agent {
         match effect {
             seat::Effect::Granted(grant) => {
                 self.counts.permits += 1;
-                // Nobody is ever left out of a roster that is fixed.
-                if self.permits.wants(grant) && !self.settings.is_fixed() {
+                if self.permits.wants(grant) {
                     self.membership.challenge(now, grant);
                 } else {
                     self.grant(now, grant, now);
@@ -52,7 +50,7 @@ impl Agent {
             }
             seat::Effect::Withdrawn(grant) => {
                 if self.membership.drop_challenge(grant) {
-                    self.seat.handle_done(now, grant, None);
+                    self.seat.handle_done(now, grant);
                 } else {
                     self.permits.handle_withdrawn(now, grant);
                 }
@@ -62,13 +60,6 @@ impl Agent {
                 self.doubts.clear(|_| true);
                 let took = since.map(|since| now.saturating_sub(since));
                 self.counts.settled(took);
-                if let Some(began) = since {
-                    self.effects.push_back(Effect::Ended(Episode {
-                        past: Past::Settling,
-                        began,
-                        ended: now,
-                    }));
-                }
                 let after_ms = took.map(|took| took.as_millis() as u64);
                 tracing::info!(after_ms, "settled");
             }
@@ -92,9 +83,7 @@ impl Agent {
 
     fn follow_permits(&mut self, now: Duration, effect: permits::Effect) {
         match effect {
-            permits::Effect::Done(grant, payload) => {
-                self.seat.handle_done(now, grant, payload.as_deref());
-            }
+            permits::Effect::Done(grant) => self.seat.handle_done(now, grant),
             permits::Effect::Wanted(grant) => self.seat.handle_wanted(now, grant),
             permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
             permits::Effect::StartStep(permit) => self.start_step(now, permit),
@@ -106,10 +95,7 @@ impl Agent {
                 self.tell(Effect::Reply(id, Ok(Answer::CommandEnded(outcome))));
             }
             permits::Effect::Refused(id, why) => self.tell(Effect::Reply(id, Err(why))),
-            permits::Effect::Ended(episode) => {
-                self.counts.permit_ended(&episode);
-                self.effects.push_back(Effect::Ended(episode));
-            }
+            permits::Effect::Ended(used) => self.counts.permit_ended(&used),
         }
     }
 
@@ -135,7 +121,7 @@ impl Agent {
                     self.grant(now, grant, since);
                 } else if !is_used {
                     // It was asked back meanwhile, and nobody has used it.
-                    self.seat.handle_done(now, grant, None);
+                    self.seat.handle_done(now, grant);
                 }
             }
             membership::Effect::Asked {

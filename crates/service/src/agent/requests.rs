@@ -8,9 +8,8 @@ use headway_node::Key;
 use super::alarm::Alarm;
 use super::{Agent, Effect, rules};
 use crate::config::Settings;
-use crate::permits::Holder;
+use crate::permits::{Holder, Outcome};
 use crate::request::{Answer, Refusal, Reply, Request, RequestId};
-use crate::telemetry::Outcome;
 
 impl Agent {
     /// Somebody asks for something.
@@ -39,10 +38,8 @@ impl Agent {
                 let lasts = lasts.map(Answer::Lasts);
                 lasts.ok_or_else(|| self.permits.no_permit(ticket))
             }
-            Request::Release { ticket, payload } => {
-                let released = self
-                    .permits
-                    .release(now, &program(ticket), payload.as_deref());
+            Request::Release { ticket } => {
+                let released = self.permits.release(now, &program(ticket));
                 released
                     .then_some(Answer::Released)
                     .ok_or(Refusal::NoPermit)
@@ -72,7 +69,7 @@ impl Agent {
             }
             Request::Unlock { group, id } => {
                 let client = Holder::FleetLock { group, id };
-                self.permits.release(now, &client, None);
+                self.permits.release(now, &client);
                 Ok(Answer::Slot)
             }
             Request::CommandStarted { process } => {
@@ -82,13 +79,11 @@ impl Agent {
             }
             Request::CommandEnded {
                 grant,
-                payload,
                 outcome,
                 took,
             } => {
                 self.counts.command_ended(outcome, took);
-                self.permits
-                    .handle_command_ended(now, grant, outcome, payload);
+                self.permits.handle_command_ended(now, grant, outcome);
                 return None;
             }
             Request::Status => Ok(Answer::Status(Box::new(self.status(now)))),
@@ -147,7 +142,6 @@ impl Agent {
             Request::StepEnded {
                 grant,
                 result,
-                payload,
                 took,
             } => {
                 let failed = result.is_err();
@@ -157,7 +151,7 @@ impl Agent {
                     Outcome::Succeeded
                 };
                 self.counts.command_ended(outcome, took);
-                self.handle_step_ended(now, grant, result, payload);
+                self.handle_step_ended(now, grant, result);
                 return None;
             }
             Request::StartRollout(wanted) => self.start_rollout(now, wanted),
@@ -172,7 +166,7 @@ impl Agent {
                 self.stopping = Some(now);
                 for grant in self.membership.challenged() {
                     self.membership.drop_challenge(grant);
-                    self.seat.handle_done(now, grant, None);
+                    self.seat.handle_done(now, grant);
                 }
                 self.permits.handle_stop(now, self.settings.node.hand_on);
                 return None;

@@ -6,10 +6,9 @@ use headway_node::{Machine, Rule};
 
 use super::{Agent, Effect};
 use crate::membership::roster::Roster;
-use crate::permits::{CommandPermit, Grant, Holder};
+use crate::permits::{CommandPermit, Grant, Holder, Outcome};
 use crate::request::{Answer, Refusal, Reply};
 use crate::rollouts::{Ask, Wanted};
-use crate::telemetry::Outcome;
 
 impl Agent {
     pub(super) fn unix_ms(&self, now: Duration) -> u64 {
@@ -43,17 +42,17 @@ impl Agent {
     }
 
     /// The permit for a step is here.
-    pub(super) fn start_step(&mut self, now: Duration, permit: CommandPermit) {
-        let task = self.rollouts.begin(self.unix_ms(now));
-        if task.is_none() {
+    pub(super) fn start_step(&mut self, now: Duration, mut permit: CommandPermit) {
+        permit.task = self.rollouts.begin(self.unix_ms(now));
+        if permit.task.is_none() {
             // Paused, say, since it was asked for.
             let grant = permit.grant;
             return self
                 .permits
-                .handle_command_ended(now, grant, Outcome::Succeeded, None);
+                .handle_command_ended(now, grant, Outcome::Succeeded);
         }
         self.keep_rollouts();
-        self.tell(Effect::StartCommand(CommandPermit { task, ..permit }));
+        self.tell(Effect::StartCommand(permit));
     }
 
     /// A step has ended.
@@ -62,7 +61,6 @@ impl Agent {
         now: Duration,
         grant: Grant,
         result: Result<(), String>,
-        payload: Option<Vec<u8>>,
     ) {
         let outcome = match &result {
             Ok(()) => Outcome::Succeeded,
@@ -73,8 +71,7 @@ impl Agent {
             self.rollouts.handle_ended(self.unix_ms(now), result);
             self.keep_rollouts();
         }
-        self.permits
-            .handle_command_ended(now, grant, outcome, payload);
+        self.permits.handle_command_ended(now, grant, outcome);
     }
 
     fn keep_rollouts(&mut self) {
@@ -100,9 +97,6 @@ impl Agent {
     }
 
     pub(super) fn start_rollout(&mut self, now: Duration, wanted: Wanted) -> Reply {
-        if self.settings.is_fixed() {
-            return Err(Refusal::Fixed);
-        }
         let roster = self.membership.roster().ok_or(Refusal::NoRoster)?;
         let (longest, members) = (roster.dwell_most(), self.member_names());
         let unix_ms = self.unix_ms(now);

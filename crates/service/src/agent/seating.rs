@@ -9,8 +9,7 @@ use crate::permits::Grant;
 impl Agent {
     /// Gives a permit to whoever wants it.
     pub(super) fn grant(&mut self, now: Duration, grant: Grant, since: Duration) {
-        let payload = self.seat.payload(grant.token);
-        self.permits.handle_granted(now, grant, since, &payload);
+        self.permits.handle_granted(now, grant, since);
     }
 
     pub(super) fn leave(&mut self, now: Duration) {
@@ -59,9 +58,7 @@ impl Agent {
         let Some(mut config) = self.membership.place() else {
             return false;
         };
-        if !self.settings.is_fixed() {
-            config.fence_floor = config.fence_floor.max(self.fence_floor(now));
-        }
+        config.fence_floor = config.fence_floor.max(self.fence_floor(now));
         // Without them there is an alarm about the node's own key.
         let Some(keys) = self.membership.link_keys(&config) else {
             return false;

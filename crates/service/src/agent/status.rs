@@ -12,7 +12,6 @@ use crate::hearsay::{Unheard, Working};
 use crate::membership::roster::Terms;
 use crate::metrics::Counts;
 use crate::permits::Holder;
-use crate::transport::Session;
 
 /// A node at one moment, as `/v1/status` gives it.
 #[derive(Clone, Debug, Serialize)]
@@ -39,8 +38,6 @@ pub struct Status {
     pub unheard: Vec<Unheard>,
     /// Members that use a permit, if they have for a while.
     pub working: Vec<Working>,
-    /// What datagrams go by: `udp` or `zenoh`.
-    pub transport: &'static str,
     /// What authenticates them: `key_pairs` or `shared_key`.
     pub authentication: &'static str,
     /// The members beside it, while it is on the ring.
@@ -118,9 +115,6 @@ pub struct NeighbourStatus {
     pub heard_ms: Option<u64>,
     /// For too long.
     pub is_silent: bool,
-    /// The connection to it, where the transport has such a thing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<Session>,
 }
 
 /// A token that is here.
@@ -156,7 +150,7 @@ impl Agent {
             .collect()
     }
 
-    /// What there is to tell, but for what only the transport knows.
+    /// What there is to tell.
     pub fn status(&self, now: Duration) -> Status {
         let machine = self.seat.machine();
         let roster = self.membership.roster();
@@ -167,16 +161,13 @@ impl Agent {
         let phase = self.phase();
         let (unheard, working) = self.membership.hearsay(self.unix_ms(now));
         let members = roster.map_or(0, |roster| roster.active().count());
-        let plan = roster.and_then(|roster| settings.plan(roster).ok());
+        let plan = roster.and_then(|roster| roster.plan().ok());
         let terms = roster.map(|roster| roster.terms);
         let separation = terms.map_or(1, |terms| terms.separation);
         let (newest_wire, behind) = self.membership.wire();
         let older = terms.is_some_and(|terms| newest_wire > terms.wire);
         let tokens = plan.map_or(0, |plan| plan.tokens());
-        let fits = |left: &u32| match settings.is_fixed() {
-            true => Plan::new(*left, tokens, separation).is_ok(),
-            false => Plan::of_fleet(*left, tokens, separation).is_ok(),
-        };
+        let fits = |left: &u32| Plan::of_fleet(*left, tokens, separation).is_ok();
         Status {
             name: settings.node.name.clone(),
             index: machine.map(|machine| machine.config().index),
@@ -198,7 +189,6 @@ impl Agent {
                 .collect(),
             unheard,
             working,
-            transport: "",
             authentication: match self.membership.has_keys() {
                 true => "key_pairs",
                 false => "shared_key",
@@ -262,7 +252,6 @@ impl Agent {
             address: member.map_or_else(String::new, |member| member.address.clone()),
             heard_ms: neighbour.heard.map(age),
             is_silent: neighbour.silent,
-            session: None,
         }
     }
 }

@@ -8,7 +8,7 @@
 //! | `POST /v1/permits` `{"wait_ms", "lease_ms"}` | 200 with a permit, or 204 when none came in time |
 //! | `GET /v1/permits/ID` | how long it lasts, and whether it is asked back |
 //! | `POST /v1/permits/ID/extend` `{"lease_ms"}` | how long it lasts now |
-//! | `POST /v1/permits/ID/release` `{"payload"}` | it is given back |
+//! | `POST /v1/permits/ID/release` | it is given back |
 //! | `POST /v1/hook` | the command runs at the next permit |
 //! | `POST /v1/pre-reboot`, `POST /v1/steady-state` | FleetLock |
 //! | `GET /healthz`, `GET /readyz`, `GET /metrics` | for machines that watch |
@@ -32,8 +32,8 @@ use crate::identity::{Identity, NodeKey, SignerKey};
 use crate::keeper::PROPOSE_FOR;
 use crate::membership::Word;
 use crate::membership::roster::Member;
+use crate::permits::Outcome;
 use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
-use crate::telemetry::Outcome;
 
 pub(crate) mod door;
 mod extract;
@@ -170,7 +170,6 @@ impl IntoResponse for Answer {
                 "lease_ms": milliseconds(given.lease),
                 "most_ms": milliseconds(given.time),
                 "grace_ms": milliseconds(given.grace),
-                "payload": hex::encode(&given.payload),
             }),
             Answer::View(view) => json!({
                 "permit": view.ticket.to_string(),

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::{App, Body, Said, Shared, problem};
+use super::{App, Body, Said, Shared};
 use crate::request::{Handle, Refusal, Reply, Request, Ticket};
 
 /// The longest that a request waits.
@@ -19,7 +19,6 @@ pub(super) const MAX_WAIT: Duration = Duration::from_secs(3600);
 pub(super) struct Wanted {
     wait_ms: u64,
     lease_ms: Option<u64>,
-    payload: Option<String>,
 }
 
 impl Wanted {
@@ -81,12 +80,7 @@ pub(super) async fn extend(
 pub(super) async fn release(
     State(app): Shared,
     Said(Path(ticket)): Said<Path<Ticket>>,
-    Body(wanted): Body<Wanted>,
-) -> Response {
-    let Ok(payload) = wanted.payload.map(hex::decode).transpose() else {
-        let message = "payload: expected hexadecimal digits";
-        return problem(StatusCode::BAD_REQUEST, message);
-    };
-    let request = Request::Release { ticket, payload };
-    app.ask(request).await.into_response()
+    Body(_): Body<Wanted>,
+) -> Reply {
+    app.ask(Request::Release { ticket }).await
 }

@@ -1,14 +1,12 @@
 //! What single values do not show: whether they fit each other.
 
-use std::time::Duration;
+use headway_node::Plan;
 
-use headway_node::{Plan, Rule};
-
+use super::Settings;
 use super::explain::duration;
 use super::source::Reader;
-use super::{Settings, Transport};
 use crate::membership::roster::terms::MIN_GRACE;
-use crate::membership::roster::{Roster, RosterError, valid_address, valid_name};
+use crate::membership::roster::{Roster, RosterError, valid_name};
 
 impl Settings {
     /// Notes everything that does not fit.
@@ -75,11 +73,7 @@ impl Settings {
             reader.expect(key, whole, "expected whole milliseconds");
         }
         self.check_keys(reader);
-        self.check_zenoh(reader);
-        self.check_serial(reader);
         self.check_hook(reader);
-        self.check_telemetry(reader);
-        self.check_etcd(reader);
         match self.first_roster() {
             Some(roster) => self.check_roster(&roster, reader),
             None if self.is_guest() => self.check_guest(reader),
@@ -97,11 +91,6 @@ impl Settings {
 
     fn check_keys(&self, reader: &mut Reader<'_>) {
         let (shared, pairs) = (self.ring.key_file.is_some(), self.has_keys());
-        if self.is_fixed() {
-            let message = "on serial lines there may be boards, which share one key: leave `key` \
-                           out of ring.members, and set ring.key_file";
-            return reader.expect("ring.members", shared && !pairs, message);
-        }
         reader.expect(
             "ring.key_file",
             !(shared && pairs),
@@ -142,65 +131,6 @@ impl Settings {
         }
     }
 
-    fn check_zenoh(&self, reader: &mut Reader<'_>) {
-        reader.expect(
-            "zenoh.reopen_after",
-            self.zenoh.reopen_after >= Duration::from_millis(100),
-            "expected at least 100ms: a session takes a while to open",
-        );
-        let files = [
-            ("zenoh.ca_file", self.zenoh.ca_file.is_some()),
-            (
-                "zenoh.certificate_file",
-                self.zenoh.certificate_file.is_some(),
-            ),
-            ("zenoh.key_file", self.zenoh.key_file.is_some()),
-        ];
-        if files.iter().any(|(_, given)| *given) {
-            for (key, given) in files {
-                reader.expect(
-                    key,
-                    given,
-                    "is missing: certificates are three files, or none",
-                );
-            }
-        }
-        let zenoh = self.node.transport == Transport::Zenoh;
-        reader.expect(
-            "zenoh.ca_file",
-            zenoh || self.zenoh.tls().is_none(),
-            "is for node.transport = \"zenoh\", and this node uses another",
-        );
-        reader.expect(
-            "node.transport",
-            !zenoh || headway_zenoh::AVAILABLE,
-            "this program was built without Zenoh: build it by `cargo build --release -p headway \
-             --features zenoh`",
-        );
-    }
-
-    fn check_serial(&self, reader: &mut Reader<'_>) {
-        let lines = [
-            ("serial.predecessor", &self.serial.predecessor),
-            ("serial.successor", &self.serial.successor),
-        ];
-        for (key, line) in lines {
-            let message = if self.is_fixed() {
-                "is missing: with node.transport = \"serial\", name the line"
-            } else {
-                "is for node.transport = \"serial\", and this node uses another"
-            };
-            reader.expect(key, line.is_some() == self.is_fixed(), message);
-        }
-        let changes = self.membership.bypass || !self.ring.seeds.is_empty();
-        reader.expect(
-            "node.transport",
-            !(self.is_fixed() && changes),
-            "on serial lines the roster is fixed: list ring.members, and set neither ring.seeds \
-             nor membership.bypass",
-        );
-    }
-
     fn check_hook(&self, reader: &mut Reader<'_>) {
         for (name, value) in &self.hook.environment {
             if let Err(message) = crate::hook::may_set(name, value) {
@@ -214,45 +144,6 @@ impl Settings {
             let text = !command.iter().any(|argument| argument.contains('\0'));
             reader.expect("hook.command", text, "an argument cannot contain a NUL");
         }
-    }
-
-    fn check_telemetry(&self, reader: &mut Reader<'_>) {
-        let Some(endpoint) = &self.telemetry.endpoint else {
-            let message = "is for a collector, and telemetry.endpoint names none";
-            let fits = self.telemetry.headers_file.is_none();
-            return reader.expect("telemetry.headers_file", fits, message);
-        };
-        reader.expect(
-            "telemetry.endpoint",
-            crate::telemetry::AVAILABLE,
-            "this program was built without OpenTelemetry: build it by `cargo build --release -p \
-             headway --features otel`",
-        );
-        let message = format!(
-            "expected http://HOST:PORT, not \"{endpoint}\"; for https, run a collector on this \
-             machine that passes spans on"
-        );
-        reader.expect(
-            "telemetry.endpoint",
-            plain_host(endpoint).is_some(),
-            message,
-        );
-    }
-
-    fn check_etcd(&self, reader: &mut Reader<'_>) {
-        for endpoint in &self.ring.etcd {
-            let message = format!(
-                "expected http://HOST:PORT, not \"{endpoint}\"; for https, run `etcd grpc-proxy` or \
-                 stunnel on this machine"
-            );
-            let host = plain_host(endpoint).filter(|host| valid_address(host));
-            reader.expect("ring.etcd", host.is_some(), message);
-        }
-        reader.expect(
-            "ring.etcd",
-            self.ring.etcd.is_empty() || !self.is_fixed(),
-            "on serial lines the roster is fixed: there is nothing to keep in etcd",
-        );
     }
 
     fn check_roster(&self, roster: &Roster, reader: &mut Reader<'_>) {
@@ -274,29 +165,17 @@ impl Settings {
             return reader.wrong("node.name", message);
         };
         // All of them, not only as many as fit.
-        let asked = |plan: Plan| {
-            let (nodes, terms) = (plan.nodes(), roster.terms);
-            match plan.rule() {
-                Rule::LockStep => Ok(plan),
-                Rule::MovingBlock => Plan::of_fleet(nodes, terms.tokens, terms.separation),
-            }
-        };
-        let plan = match self.plan(roster).and_then(asked) {
+        let (nodes, terms) = (roster.active().count() as u32, roster.terms);
+        let plan = match Plan::of_fleet(nodes, terms.tokens, terms.separation) {
             Ok(plan) => plan,
             Err(error) => return reader.wrong("ring.tokens", error.to_string()),
         };
         if let Err(error) = roster.place(index as u32, plan).check() {
             let key = match error {
                 headway_node::ConfigError::Timing { field, .. } => format!("timing.{field}"),
-                _ => "ring.payload_bytes".into(),
+                _ => "ring.tokens".into(),
             };
             reader.wrong(&key, error.to_string());
         }
     }
-}
-
-/// Host and port of an address without a path.
-pub(crate) fn plain_host(endpoint: &str) -> Option<&str> {
-    let host = endpoint.strip_prefix("http://")?.trim_end_matches('/');
-    (!host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])).then_some(host)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use headway_node::{Plan, Rule, Timing};
+use headway_node::{Plan, Timing};
 
 use super::{Settings, When};
 use crate::membership::roster::Roster;
@@ -11,8 +11,7 @@ use crate::membership::roster::Roster;
 pub fn explain(settings: &Settings) -> String {
     let (node, timing) = (&settings.node, &settings.timing);
     let mut facts = vec![("node", format!("{} at {}", node.name, node.listen))];
-    let transport = node.transport.explained(settings.zenoh.tls().is_some());
-    facts.push(("transport", transport.into()));
+    facts.push(("transport", "UDP, authenticated, not encrypted".into()));
     facts.push(("keys", keys(settings)));
     facts.push(("ring", settings.ring.name.clone()));
     match settings.first_roster() {
@@ -21,11 +20,7 @@ pub fn explain(settings: &Settings) -> String {
             let asked: Vec<&str> = listed.chain(&settings.ring.seeds).map(|at| &**at).collect();
             facts.push(("members", format!("asked for at {}", asked.join(", "))));
         }
-        Some(roster) => about_ring(settings, &roster, &mut facts),
-    }
-    if !settings.ring.etcd.is_empty() {
-        let etcd = settings.ring.etcd.join(", ");
-        facts.push(("roster", format!("kept in the etcd at {etcd}")));
+        Some(roster) => about_ring(&roster, &mut facts),
     }
     let permit = format!(
         "at most {}, then {} to stop",
@@ -84,20 +79,12 @@ fn uses(settings: &Settings) -> impl Iterator<Item = String> {
 }
 
 /// What follows from a roster and the settings.
-fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
+fn about_ring(roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
     let nodes = roster.active().count();
     facts.push(("members", nodes.to_string()));
-    let Ok(plan) = settings.plan(roster) else {
+    let Ok(plan) = roster.plan() else {
         return;
     };
-    if settings.is_fixed() {
-        let config = roster.place(0, plan);
-        let identity = hex::encode(config.ring.0);
-        facts.push((
-            "for boards",
-            format!("ring {identity}, fences from {}", config.fence_floor),
-        ));
-    }
     let timing = roster.terms.timing();
     let tokens = format!("{} of at most {}", plan.tokens(), plan.capacity());
     facts.push(("tokens", tokens));
@@ -111,15 +98,8 @@ fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static st
         )
     };
     facts.push(("true separation", separation));
-    let protocol = match plan.rule() {
-        Rule::LockStep => format!(
-            "lock-step for boards: separation {} in logical time, a round every {} ticks",
-            plan.separation(),
-            plan.pace()
-        ),
-        Rule::MovingBlock => "moving block: no clock, needs one member of slack".into(),
-    };
-    facts.push(("protocol", protocol));
+    let protocol = "moving block: no clock, needs one member of slack";
+    facts.push(("protocol", protocol.into()));
     // A hop that waits for nothing still takes a message, which is not counted here.
     let turn = duration(timing.tick * plan.pace() * plan.nodes());
     let turn = format!("at least {turn} when nobody works");
@@ -151,15 +131,11 @@ fn about_ring(settings: &Settings, roster: &Roster, facts: &mut Vec<(&'static st
 /// nothing is lost; `None` without a pause.
 fn idle_datagrams(plan: &Plan, timing: &Timing) -> Option<f64> {
     let (tick, refresh) = (timing.tick.as_secs_f64(), timing.refresh.as_secs_f64());
-    (tick > 0.0).then(|| match plan.rule() {
-        // A tick is told to both neighbours, and so is a state that does not change.
-        Rule::LockStep => 2.0 / tick.min(refresh),
-        // A token is taken, passed on, and its distance is told hop by hop. The patrol stays
-        // for four ticks at most.
-        Rule::MovingBlock => {
-            let visits = f64::from(plan.tokens()) / f64::from(plan.nodes()) / tick;
-            visits * f64::from(plan.separation() + 2) + 0.25 / tick + 2.0 / refresh
-        }
+    // A token is taken, passed on, and its distance is told hop by hop. The patrol stays for
+    // four ticks at most.
+    (tick > 0.0).then(|| {
+        let visits = f64::from(plan.tokens()) / f64::from(plan.nodes()) / tick;
+        visits * f64::from(plan.separation() + 2) + 0.25 / tick + 2.0 / refresh
     })
 }
 

@@ -1,7 +1,5 @@
 //! What a key of the configuration is, and the macro that makes everything from one list.
 
-use super::value::Setting;
-
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
@@ -9,8 +7,6 @@ pub struct Key {
     pub path: &'static str,
     /// What it is for.
     pub help: &'static str,
-    /// How its value is written in a variable or a flag.
-    pub placeholder: &'static str,
     /// Its default or an example, in TOML.
     pub(super) example: &'static str,
     pub(super) presence: Presence,
@@ -53,17 +49,12 @@ impl Key {
         format!("HEADWAY_{}", self.path.replace('.', "_").to_uppercase())
     }
 
-    /// The flag that overrides both, without its dashes.
-    pub fn flag(&self) -> String {
-        self.path.replace(['.', '_'], "-")
-    }
-
     /// `timing` and `refresh` of `timing.refresh`.
     pub(super) fn names(&self) -> (&'static str, &'static str) {
         self.path.split_once('.').unwrap_or((self.path, ""))
     }
 
-    pub(super) const fn new<T: Setting>(
+    pub(super) const fn new(
         path: &'static str,
         help: &'static str,
         presence: Presence,
@@ -72,7 +63,6 @@ impl Key {
         Key {
             path,
             help: help.trim_ascii(),
-            placeholder: T::PLACEHOLDER,
             example,
             presence,
         }
@@ -110,7 +100,7 @@ macro_rules! settings {
                 name: stringify!($section),
                 about: &[$($about),+],
                 keys: &[$(
-                    Key::new::<$type>(
+                    Key::new(
                         concat!(stringify!($section), ".", stringify!($key)),
                         concat!($($help),+),
                         Presence::$presence,

@@ -1,6 +1,6 @@
 //! Every key of the configuration, once: its type, its default or an example, its help, and
-//! whether a change needs a restart. The file, the variables, the flags and the example are
-//! all made from this list.
+//! whether a change needs a restart. The file, the variables and the example are all made
+//! from this list.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::key::{Change, Key, Presence, Section, settings};
 use super::source::Reader;
-use super::value::{LogFormat, Transport, When};
+use super::value::{LogFormat, When};
 use crate::identity::SignerKey;
 use crate::membership::roster::Member;
 
@@ -25,8 +25,6 @@ settings! {
         name: String, Required "a", Restart;
         /// Where to receive datagrams
         listen: String, Required "0.0.0.0:7400", Restart;
-        /// "udp", "serial" for a ring with boards, or "zenoh" in a program that was built with it
-        transport: Transport, Default "udp", Restart;
         /// The address that others reach this node at; needed with seeds, else the roster says
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
         /// Folder for saved state, so that a restart is not treated as a fault
@@ -51,36 +49,10 @@ settings! {
         tokens: NonZeroU32, Shown 1, Reload;
         /// Minimum real-time distance between permits, in hops; tokens * separation < members
         separation: NonZeroU32, Shown 1, Reload;
-        /// How many bytes a token carries at most, 0 to 255
-        payload_bytes: u8, Default 0, Reload;
         /// The first roster, in the order of the ring; later ones spread by themselves
         members: Vec<Member>, Optional [], Restart;
         /// With a shared key, instead of members: addresses to ask, for a node that is added
         seeds: Vec<String>, Optional ["192.0.2.1:7400"], Restart;
-        /// An etcd that keeps the roster instead of its first seven members, from the beginning
-        etcd: Vec<String>, Optional ["http://127.0.0.1:2379"], Restart;
-    }
-    /// Certificates for the transport Zenoh, all in PEM. Without them nothing is
-    /// encrypted, and keys authenticate datagrams, as over UDP.
-    zenoh: ZenohSettings {
-        /// Certificate of the authority that has signed every node's
-        ca_file: Option<PathBuf>, Optional "/etc/headway/ca.pem", Restart;
-        /// This node's certificate: node.name as common name, its host as alternative name
-        certificate_file: Option<PathBuf>, Optional "/etc/headway/node.pem", Restart;
-        /// The certificate's private key, readable by this user only
-        key_file: Option<PathBuf>, Optional "/etc/headway/node.key", Restart;
-        /// Reopen the session to a neighbour that has been silent for this long
-        reopen_after: Duration, Default "5s", Restart;
-    }
-    /// Serial lines, for the transport "serial": devices, or Unix sockets. The roster is
-    /// then fixed, because boards keep none.
-    serial: SerialSettings {
-        /// The line to the member before this one
-        predecessor: Option<PathBuf>, Optional "/dev/ttyUSB0", Restart;
-        /// The line to the member after this one
-        successor: Option<PathBuf>, Optional "/dev/ttyUSB1", Restart;
-        /// Bits a second, on devices
-        baud: NonZeroU32, Default 115200, Restart;
     }
     /// How long things take, at every node the same, in whole milliseconds.
     timing: TimingSettings {
@@ -98,7 +70,7 @@ settings! {
         grace: Duration, Default "10s", Reload;
     }
     /// A command to run when a permit comes. There is no shell; its environment has
-    /// HEADWAY_TOKEN, HEADWAY_FENCE, HEADWAY_DEADLINE, HEADWAY_PAYLOAD and more.
+    /// HEADWAY_TOKEN, HEADWAY_FENCE, HEADWAY_DEADLINE and more.
     hook: HookSettings {
         /// Program and arguments
         command: Option<Vec<String>>, Optional ["/usr/local/bin/restart-web", "--gently"], Reload;
@@ -158,14 +130,6 @@ settings! {
         /// "error", "warn", "info", "debug" or "trace"
         level: tracing::Level, Default "info", Reload;
     }
-    /// OpenTelemetry: a span for every permit that was used, and for settling. In a program
-    /// that was built with it.
-    telemetry: TelemetrySettings {
-        /// A collector that takes OTLP over HTTP; /v1/traces is added
-        endpoint: Option<String>, Optional "http://127.0.0.1:4318", Restart;
-        /// Lines of NAME: VALUE to send along, in a file readable by this user only
-        headers_file: Option<PathBuf>, Optional "/etc/headway/collector.headers", Restart;
-    }
 }
 
 /// The commented file to begin with, as `headway node init` writes it.
@@ -173,9 +137,8 @@ pub fn example() -> String {
     let mut text = String::from(
         "# A node of a Headway ring.\n\
          #\n\
-         # Every key can also be given as an environment variable (timing.refresh is\n\
-         # HEADWAY_TIMING_REFRESH) and as a flag (--timing-refresh); a flag wins over a\n\
-         # variable, and a variable over this file. Lines that are commented out show the\n\
+         # Every key can also be given as an environment variable, which wins over this file:\n\
+         # timing.refresh is HEADWAY_TIMING_REFRESH. Lines that are commented out show the\n\
          # default or an example. Then: headway node check-config --config THIS_FILE\n",
     );
     for section in SECTIONS {

@@ -1,10 +1,10 @@
-//! What a node is told: a TOML file, variables and flags, read into [`Settings`], with every
+//! What a node is told: a TOML file and variables, read into [`Settings`], with every
 //! mistake at its place.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use headway_node::{Plan, RingId};
+use headway_node::RingId;
 use sha2::{Digest as _, Sha256};
 
 use crate::membership::roster::{Roster, Terms};
@@ -16,33 +16,17 @@ mod keys;
 mod source;
 mod value;
 
-pub(crate) use check::plain_host;
 pub use explain::{duration, explain};
 pub use key::Key;
 pub use keys::{
     ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
-    RingSettings, RolloutSettings, SerialSettings, Settings, TelemetrySettings, TimingSettings,
-    ZenohSettings, example, keys,
+    RingSettings, RolloutSettings, Settings, TimingSettings, example, keys,
 };
+pub(crate) use source::place;
 pub use source::{Mistake, Place, Sources};
-pub use value::{LogFormat, Transport, When, parse_duration};
+pub use value::{LogFormat, When, parse_duration};
 
 impl Settings {
-    /// The plan of a roster: moving blocks with as many tokens as fit, or lock-step where there
-    /// may be boards, which know nothing else.
-    ///
-    /// # Errors
-    ///
-    /// When the tokens do not fit.
-    pub fn plan(&self, roster: &Roster) -> Result<Plan, headway_node::PlanError> {
-        if self.is_fixed() {
-            let nodes = u32::try_from(roster.members.len()).unwrap_or(u32::MAX);
-            Plan::new(nodes, roster.terms.tokens, roster.terms.separation)
-        } else {
-            roster.plan()
-        }
-    }
-
     /// What the first roster's members go by.
     pub fn terms(&self) -> Terms {
         let ms = |time: Duration| time.as_millis() as u64;
@@ -50,7 +34,6 @@ impl Settings {
         Terms {
             tokens: self.ring.tokens.get(),
             separation: self.ring.separation.get(),
-            payload_bytes: self.ring.payload_bytes,
             refresh_ms: ms(timing.refresh),
             silence_ms: ms(timing.silence),
             tick_ms: ms(timing.tick),
@@ -59,12 +42,6 @@ impl Settings {
             grace_ms: ms(timing.grace),
             ..Terms::default()
         }
-    }
-
-    /// Whether the roster is the file's forever: on serial lines there may be members that
-    /// know of no other.
-    pub fn is_fixed(&self) -> bool {
-        self.node.transport == Transport::Serial
     }
 
     /// The roster that the file gives, unless it gives only whom to ask for it.
@@ -78,7 +55,6 @@ impl Settings {
             version: 1,
             ring: self.ring.name.clone(),
             members: self.ring.members.clone(),
-            etcd: !self.ring.etcd.is_empty(),
             terms: self.terms(),
             operator: self.ring.operator_key,
             ..Roster::default()
@@ -111,16 +87,5 @@ impl RingSettings {
         let mut id = RingId([0; 16]);
         id.0.copy_from_slice(&digest[..16]);
         id
-    }
-}
-
-impl ZenohSettings {
-    /// The certificates, if there are any.
-    pub fn tls(&self) -> Option<headway_zenoh::Tls> {
-        Some(headway_zenoh::Tls {
-            authority: self.ca_file.clone()?,
-            certificate: self.certificate_file.clone()?,
-            key: self.key_file.clone()?,
-        })
     }
 }

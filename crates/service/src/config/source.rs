@@ -1,4 +1,4 @@
-//! Where a value comes from: a flag, else a variable, else the file; and where exactly, for
+//! Where a value comes from: a variable, else the file; and where exactly, for
 //! whoever has to correct it.
 
 use std::collections::BTreeMap;
@@ -21,8 +21,6 @@ pub struct Sources {
     pub text: String,
     /// Environment variables, by name.
     pub variables: BTreeMap<String, String>,
-    /// Flags without their dashes.
-    pub flags: BTreeMap<String, String>,
 }
 
 /// Where something is written.
@@ -37,8 +35,6 @@ pub enum Place {
     },
     /// Nowhere.
     Missing,
-    /// In this flag.
-    Flag(String),
     /// In this environment variable.
     Variable(String),
 }
@@ -58,7 +54,6 @@ impl fmt::Display for Mistake {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Place::Variable(name) => write!(formatter, "{name}: ")?,
-            Place::Flag(name) => write!(formatter, "--{name}: ")?,
             Place::File { .. } | Place::Missing => {}
         }
         if !self.key.is_empty() {
@@ -195,10 +190,7 @@ impl<'s> Reader<'s> {
     }
 
     fn given(&self, key: &Key) -> Option<(Place, Given<'s>)> {
-        let (flag, variable) = (key.flag(), key.variable());
-        if let Some(text) = self.sources.flags.get(&flag) {
-            return Some((Place::Flag(flag), Given::Text(text)));
-        }
+        let variable = key.variable();
         if let Some(text) = self.sources.variables.get(&variable) {
             return Some((Place::Variable(variable), Given::Text(text)));
         }
@@ -247,12 +239,17 @@ impl<'s> Reader<'s> {
     }
 
     fn place(&self, at: usize) -> Place {
-        let before = &self.sources.text[..at.min(self.sources.text.len())];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Place::File {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+        place(&self.sources.text, at)
+    }
+}
+
+/// Where something is in a text.
+pub(crate) fn place(text: &str, at: usize) -> Place {
+    let before = &text[..at.min(text.len())];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    Place::File {
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
     }
 }
 

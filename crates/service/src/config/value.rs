@@ -1,5 +1,5 @@
 //! The types that keys have, and how their values are read: by serde, from TOML or from the
-//! text of a variable or a flag.
+//! text of a variable.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -16,9 +16,6 @@ use crate::membership::roster::Member;
 
 /// The type of a key.
 pub(super) trait Setting: Sized {
-    /// How a value is written in a variable or a flag.
-    const PLACEHOLDER: &'static str;
-
     /// What a value has to be, for whoever gave another.
     const EXPECTED: &'static str;
 
@@ -28,30 +25,6 @@ pub(super) trait Setting: Sized {
     /// The value of an optional key that nobody gives.
     fn absent() -> Option<Self> {
         None
-    }
-}
-
-/// What datagrams go by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// UDP.
-    Udp,
-    /// Zenoh, with certificates or without.
-    Zenoh,
-    /// Serial lines, one to each neighbour.
-    Serial,
-}
-
-impl Transport {
-    /// What protects datagrams on their way, with certificates or without.
-    pub(super) const fn explained(self, certificates: bool) -> &'static str {
-        match self {
-            Transport::Udp => "UDP, authenticated, not encrypted",
-            Transport::Zenoh if certificates => "Zenoh, mutual TLS",
-            Transport::Serial => "serial lines, authenticated, not encrypted",
-            Transport::Zenoh => "Zenoh over TCP, authenticated, not encrypted",
-        }
     }
 }
 
@@ -76,10 +49,9 @@ pub enum LogFormat {
 }
 
 macro_rules! read_by_serde {
-    ($($type:ty, $placeholder:literal, $expected:literal $(, $absent:expr)?;)+) => {$(
+    ($($type:ty, $expected:literal $(, $absent:expr)?;)+) => {$(
         impl Setting for $type {
-            const PLACEHOLDER: &'static str = $placeholder;
-            const EXPECTED: &'static str = $expected;
+                    const EXPECTED: &'static str = $expected;
 
             fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 Deserialize::deserialize(from)
@@ -91,22 +63,19 @@ macro_rules! read_by_serde {
 }
 
 read_by_serde! {
-    String, "TEXT", "a text in quotes";
-    PathBuf, "TEXT", "a path in quotes";
-    u8, "NUMBER", "a whole number from 0 to 255";
-    NonZeroU32, "NUMBER", "a whole number from 1 to 4294967295";
-    bool, "true|false", "true or false";
-    Transport, "TEXT", "\"udp\", \"serial\" or \"zenoh\"";
-    When, "TEXT", "\"asked\" or \"every\"";
-    LogFormat, "TEXT", "\"text\" or \"json\"";
-    Vec<String>, "A,B,…", "a list of texts: [\"…\", \"…\"]", Vec::new();
-    BTreeMap<String, String>, "NAME=VALUE,…", "names with texts: { NAME = \"…\" }",
+    String, "a text in quotes";
+    PathBuf, "a path in quotes";
+    NonZeroU32, "a whole number from 1 to 4294967295";
+    bool, "true or false";
+    When, "\"asked\" or \"every\"";
+    LogFormat, "\"text\" or \"json\"";
+    Vec<String>, "a list of texts: [\"…\", \"…\"]", Vec::new();
+    BTreeMap<String, String>, "names with texts: { NAME = \"…\" }",
         BTreeMap::new();
-    Vec<Member>, "NAME=ADDRESS,…", "a list of members, each with `name` and `address`", Vec::new();
+    Vec<Member>, "a list of members, each with `name` and `address`", Vec::new();
 }
 
 impl Setting for SignerKey {
-    const PLACEHOLDER: &'static str = "KEY";
     const EXPECTED: &'static str =
         "what `headway node identity --operator` prints, in quotes: \"hwo1…\"";
 
@@ -116,7 +85,6 @@ impl Setting for SignerKey {
 }
 
 impl Setting for Duration {
-    const PLACEHOLDER: &'static str = "DURATION";
     const EXPECTED: &'static str =
         "a length of time in quotes, such as \"20ms\", \"1.5s\", \"5m\", \"2h\" or \"1d\"";
 
@@ -127,11 +95,10 @@ impl Setting for Duration {
 }
 
 impl Setting for BTreeMap<String, NonZeroU32> {
-    const PLACEHOLDER: &'static str = "NAME=NUMBER,…";
     const EXPECTED: &'static str = "names with whole numbers from 1 on: { NAME = 2 }";
 
     fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // In a variable or a flag, numbers are texts.
+        // In a variable, numbers are texts.
         let number = |(name, number): (String, toml::Value)| {
             let plain = number.as_integer().map(|number| number.to_string());
             let text = plain.or_else(|| number.as_str().map(str::to_owned));
@@ -148,7 +115,6 @@ impl Setting for BTreeMap<String, NonZeroU32> {
 }
 
 impl Setting for tracing::Level {
-    const PLACEHOLDER: &'static str = "TEXT";
     const EXPECTED: &'static str = "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"";
 
     fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -158,7 +124,6 @@ impl Setting for tracing::Level {
 }
 
 impl<T: Setting> Setting for Option<T> {
-    const PLACEHOLDER: &'static str = T::PLACEHOLDER;
     const EXPECTED: &'static str = T::EXPECTED;
 
     fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -170,7 +135,7 @@ impl<T: Setting> Setting for Option<T> {
     }
 }
 
-/// Reads the text of a variable or a flag: the first of its meanings that fits the type.
+/// Reads the text of a variable: the first of its meanings that fits the type.
 pub(super) fn from_text<T: Setting>(text: &str) -> Option<T> {
     let plain = T::read(StrDeserializer::<Error>::new(text));
     let toml = |text| T::read(ValueDeserializer::parse(text).ok()?).ok();

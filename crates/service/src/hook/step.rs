@@ -19,49 +19,45 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 const STOPPED: &str = "its permit was over before it had ended";
 
 impl CommandPermit {
-    /// How it ended, and what the token carries from now on. An error says what went wrong.
+    /// How it ended. An error says what went wrong.
     pub(super) async fn run_step(
         &self,
         task: &Task,
         settings: &Settings,
         orders: &mut mpsc::UnboundedReceiver<Order>,
         handle: &Handle,
-    ) -> (Result<(), String>, Option<Vec<u8>>) {
+    ) -> Result<(), String> {
         let until = Instant::now() + self.time;
         let ended = self
             .rest(until)
             .run(
                 self.task_command(&task.command, task, settings),
-                settings,
                 orders,
                 handle,
             )
             .await;
-        let payload = ended.payload;
-        if let Err(why) = ended.result {
-            return (Err(why), payload);
-        }
+        ended.result?;
         if ended.stopped || self.stopped_within(task.settle, orders).await {
-            return (Err(STOPPED.into()), payload);
+            return Err(STOPPED.into());
         }
         if task.healthy.is_empty() {
-            return (Ok(()), payload);
+            return Ok(());
         }
         let limit = Instant::now() + settings.rollout.healthy_within;
         loop {
             let command = self.task_command(&task.healthy, task, settings);
             let rest = self.rest(until);
-            let asked = rest.run(command, settings, orders, handle).await;
+            let asked = rest.run(command, orders, handle).await;
             let why = match asked.result {
-                _ if asked.stopped => return (Err(STOPPED.into()), payload),
-                Ok(()) => return (Ok(()), payload),
+                _ if asked.stopped => return Err(STOPPED.into()),
+                Ok(()) => return Ok(()),
                 Err(why) => why,
             };
             if Instant::now() >= limit.min(until) {
-                return (Err(format!("not healthy in time: {why}")), payload);
+                return Err(format!("not healthy in time: {why}"));
             }
             if self.stopped_within(ASK_AGAIN, orders).await {
-                return (Err(STOPPED.into()), payload);
+                return Err(STOPPED.into());
             }
         }
     }

@@ -57,7 +57,6 @@ fn step<F: Future<Output = ()>>(
         time: LONG,
         grace: LONG,
         task: Some(task.clone()),
-        payload: Vec::new(),
     };
     let (requests, _received) = sync_channel(16);
     let handle = Handle::new(requests, Waker::new(|| ()));
@@ -74,7 +73,7 @@ fn step<F: Future<Output = ()>>(
         tokio::time::timeout(LONG, async { tokio::join!(during, step).1 }).await
     });
     runtime.shutdown_background();
-    (ended.expect("it ends").0, folder)
+    (ended.expect("it ends"), folder)
 }
 
 async fn nothing(_: PathBuf, _: mpsc::UnboundedSender<Order>) {}
@@ -106,7 +105,6 @@ fn a_step_whose_permit_was_asked_back_goes_no_further() {
     assert!(ended.is_ok() && folder.path().join("asked").exists());
 }
 
-/// All threads for what blocks may wait for names that nobody resolves.
 #[test]
 fn the_end_of_a_command_is_noticed_though_every_blocking_thread_is_busy() {
     let (release, blocked) = std::sync::mpsc::channel::<()>();

@@ -106,16 +106,7 @@ impl Membership {
     /// Where members have keys, that is the word of an operator whom the roster names, and then
     /// all members believe it; or of somebody on this machine, and then only this node does.
     pub(crate) fn recover(&mut self, now: Duration, gone: &[String], word: Word) -> Reply {
-        if self.settings.is_fixed() {
-            return Err(Refusal::Fixed);
-        }
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
-        // Somebody goes from node to node, and the others have told this one already.
-        let begins_anew = roster.origin.is_empty() && roster.version > RECOVERED;
-        let is_told = begins_anew && self.begun != roster.version && now < self.previous_until;
-        if is_told && roster.etcd && gone.is_empty() && matches!(word, Word::Here) {
-            return Ok(Answer::Changed(changed(roster, roster.tokens())));
-        }
         let mut next = roster.clone();
         for name in gone {
             next = next.without(name)?;
@@ -123,8 +114,7 @@ impl Membership {
         let keepers = roster.keepers();
         let left = keepers.filter(|member| !gone.contains(&member.name));
         let (left, all) = (left.count(), roster.keepers().count());
-        // Of an etcd only somebody can know that it is lost.
-        if 2 * left > all && !roster.etcd {
+        if 2 * left > all {
             return Err(Refusal::Majority(left, all));
         }
         if next.members.len() < 2 {
@@ -135,7 +125,7 @@ impl Membership {
         next.longest_before_ms = roster.longest_permit().as_millis() as u64;
         (next.origin, next.before, next.left) = Default::default();
         let changed = changed(&next, roster.tokens());
-        let (operator, version) = (next.operator, next.version);
+        let operator = next.operator;
         let mut signed = Signed::new(next);
         let message = signed.mark().message();
         match word {
@@ -155,7 +145,6 @@ impl Membership {
                 }
             }
         }
-        self.begun = version;
         self.exchange.take(signed);
         self.follow_exchange(now);
         Ok(Answer::Changed(changed))
@@ -163,9 +152,6 @@ impl Membership {
 
     /// Tells whoever should know which roster this node has.
     pub(super) fn offer(&mut self, now: Duration) {
-        if self.settings.is_fixed() {
-            return;
-        }
         let me = &self.settings.node.name;
         let mut to = self.leaving.clone();
         if now < self.previous_until {

@@ -50,7 +50,7 @@ impl Membership {
     /// Where both neighbours are, and one other, in turn.
     pub(crate) fn peers(&self) -> (Vec<String>, Option<String>) {
         let me = &self.settings.node.name;
-        let Some(roster) = self.current.as_ref().filter(|_| !self.settings.is_fixed()) else {
+        let Some(roster) = &self.current else {
             return (Vec::new(), None);
         };
         let address = |member: &Member| member.address.clone();

@@ -35,7 +35,7 @@ impl Membership {
             self.alarms.raise(alarm);
             return None;
         }
-        match self.settings.plan(roster) {
+        match roster.plan() {
             Ok(plan) => Some(roster.place(index, plan)),
             Err(error) => {
                 let version = roster.version;

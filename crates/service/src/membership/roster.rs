@@ -67,9 +67,6 @@ pub struct Roster {
     /// Which log it is of, in hexadecimal digits; nothing if a log begins with it.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub origin: String,
-    /// Its log is in an etcd, not in its first members.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub etcd: bool,
     /// The ring that was the last to have settled when this roster was made, in its order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub before: Vec<String>,
@@ -305,6 +302,7 @@ impl Roster {
     }
 
     /// Whether a member of that name is a keeper.
+    #[cfg(feature = "keepers")]
     pub(crate) fn has_keeper(&self, name: &str) -> bool {
         self.keepers().any(|keeper| keeper.name == name)
     }

@@ -25,14 +25,8 @@ impl Permits {
         }
     }
 
-    /// The node may use a token, which carries `payload`; its time is counted from `since`.
-    pub(crate) fn handle_granted(
-        &mut self,
-        now: Duration,
-        grant: Grant,
-        since: Duration,
-        payload: &[u8],
-    ) {
+    /// The node may use a token; its time is counted from `since`.
+    pub(crate) fn handle_granted(&mut self, now: Duration, grant: Grant, since: Duration) {
         let known = self.using.get(&grant.token);
         if known.is_some_and(|permit| permit.grant == grant) {
             return;
@@ -54,12 +48,11 @@ impl Permits {
             {
                 turn.passed.insert(grant.token);
             }
-            return self.effects.push_back(Effect::Done(grant, None));
+            return self.effects.push_back(Effect::Done(grant));
         };
         self.changes += 1;
         let deadline = since + self.rules.dwell_most;
         let time = deadline.saturating_sub(now);
-        let payload = payload.to_vec();
         let Claim {
             holder, collected, ..
         } = claim;
@@ -74,7 +67,6 @@ impl Permits {
                     time,
                     grace: self.rules.grace,
                     task: None,
-                    payload,
                 };
                 self.effects.push_back(if holder == Holder::Step {
                     Effect::StartStep(permit)
@@ -97,7 +89,6 @@ impl Permits {
                         lease,
                         time,
                         grace: self.rules.grace,
-                        payload,
                     };
                     self.effects.push_back(Effect::Given(request, given));
                 }

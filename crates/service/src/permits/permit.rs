@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::hook::Run;
 use crate::request::{Given, Refusal, RequestId, Ticket};
 use crate::rollouts::Task;
-use crate::telemetry::{Episode, Outcome};
 
 /// A token that a node may use, until it says that it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +83,8 @@ impl Permit {
 /// Something to be done because of a permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The token may go on, perhaps with another payload.
-    Done(Grant, Option<Vec<u8>>),
+    /// The token may go on.
+    Done(Grant),
     /// Somebody wants a permit that nobody has used, if its token still stands here.
     Wanted(Grant),
     /// The command is to be run.
@@ -101,7 +100,31 @@ pub(crate) enum Effect {
     /// A program's request will never be met.
     Refused(RequestId, Refusal),
     /// Somebody has used a permit.
-    Ended(Episode),
+    Ended(Used),
+}
+
+/// A permit that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Used {
+    pub(crate) grant: Grant,
+    pub(crate) holder: Holder,
+    pub(crate) took: Duration,
+    pub(crate) outcome: Outcome,
+}
+
+/// How a permit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The command ended well.
+    Succeeded,
+    /// The command failed.
+    Failed,
+    /// It was given back.
+    Released,
+    /// It was not extended in time, or its time was over.
+    Expired,
+    /// It was asked back and not given back in time.
+    Overrun,
 }
 
 /// What a command is told about its permit.
@@ -117,8 +140,6 @@ pub struct CommandPermit {
     pub grace: Duration,
     /// What to run instead of the configured command.
     pub task: Option<Task>,
-    /// What the token carries.
-    pub payload: Vec<u8>,
 }
 
 /// What permits go by.

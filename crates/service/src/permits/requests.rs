@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Effect, Holder, Permit, Permits, Program, Turn, Waiting};
+use crate::permits::Outcome;
 use crate::request::{PermitView, Refusal, RequestId, Ticket};
-use crate::telemetry::Outcome;
 
 /// How many wait at most, beside commands, so that whoever asks for more does not hold up the
 /// ring for long.
@@ -166,12 +166,7 @@ impl Permits {
     }
 
     /// Somebody gives a permit back. Whether there was one.
-    pub(crate) fn release(
-        &mut self,
-        now: Duration,
-        holder: &Holder,
-        payload: Option<&[u8]>,
-    ) -> bool {
+    pub(crate) fn release(&mut self, now: Duration, holder: &Holder) -> bool {
         self.forget(holder);
         let remembered = self.remembered.len();
         self.remembered.retain(|entry| entry.holder != *holder);
@@ -181,7 +176,7 @@ impl Permits {
         let given = self.permits().filter(|permit| permit.holder == *holder);
         let given: Vec<u32> = given.map(|permit| permit.grant.token).collect();
         for &token in &given {
-            self.end(now, token, Outcome::Released, payload.map(<[u8]>::to_vec));
+            self.end(now, token, Outcome::Released);
         }
         known || !given.is_empty()
     }

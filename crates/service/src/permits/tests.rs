@@ -48,16 +48,7 @@ fn effects(permits: &mut Permits) -> Vec<Effect> {
 }
 
 fn is_overrun(effect: &Effect) -> bool {
-    let Effect::Ended(Episode { past, .. }) = effect else {
-        return false;
-    };
-    matches!(
-        past,
-        Past::Permit {
-            outcome: Outcome::Overrun,
-            ..
-        }
-    )
+    matches!(effect, Effect::Ended(used) if used.outcome == Outcome::Overrun)
 }
 
 fn waits(permits: &Permits, holder: &Holder) -> bool {
@@ -70,13 +61,13 @@ const fn grant(token: u32, fence: u64) -> Grant {
 }
 
 fn done(token: u32, fence: u64) -> Effect {
-    Effect::Done(grant(token, fence), None)
+    Effect::Done(grant(token, fence))
 }
 
 #[test]
 fn a_permit_that_nobody_wants_goes_on_at_once() {
     let mut permits = start(RULES, Ledger::default());
-    permits.handle_granted(s(1), grant(0, 7), s(1), &[]);
+    permits.handle_granted(s(1), grant(0, 7), s(1));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
 }
 
@@ -84,25 +75,25 @@ fn a_permit_that_nobody_wants_goes_on_at_once() {
 fn who_asks_late_gets_what_nobody_has_used() {
     let wanted = |token, fence| Effect::Wanted(grant(token, fence));
     let mut permits = start(RULES, Ledger::default());
-    permits.handle_granted(s(1), grant(0, 7), s(1), &[]);
-    permits.handle_granted(s(1), grant(1, 9), s(1), &[]);
+    permits.handle_granted(s(1), grant(0, 7), s(1));
+    permits.handle_granted(s(1), grant(1, 9), s(1));
     assert_eq!(effects(&mut permits), [done(0, 7), done(1, 9)]);
     // The token of the second permit has been here once more, and somebody has used it.
     permits.ask(s(2), fleet("a"));
-    permits.handle_granted(s(2), grant(1, 19), s(2), &[]);
-    assert!(permits.release(s(3), &fleet("a"), None));
+    permits.handle_granted(s(2), grant(1, 19), s(2));
+    assert!(permits.release(s(3), &fleet("a")));
     assert_eq!(effects(&mut permits), [done(1, 19)]);
     // One is left, and asked for once.
     permits.ask(s(4), fleet("b"));
     assert_eq!(effects(&mut permits), [wanted(0, 7)]);
-    permits.handle_granted(s(5), grant(0, 7), s(5), &[]);
+    permits.handle_granted(s(5), grant(0, 7), s(5));
     permits.ask(s(5), fleet("c"));
     assert!(effects(&mut permits).is_empty());
-    assert!(permits.release(s(6), &fleet("b"), None));
+    assert!(permits.release(s(6), &fleet("b")));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
     // On another ring nothing of it is left.
     let mut permits = start(RULES, Ledger::default());
-    permits.handle_granted(s(1), grant(0, 7), s(1), &[]);
+    permits.handle_granted(s(1), grant(0, 7), s(1));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
     permits.handle_left(s(2));
     permits.ask(s(3), fleet("a"));
@@ -115,13 +106,13 @@ fn first_come_first_served_and_the_rest_wait() {
     permits.ask(s(0), fleet("a"));
     permits.ask_for_program(s(0), 1, Ticket(5), s(10));
     permits.ask(s(1), fleet("a"));
-    permits.handle_granted(s(2), grant(0, 7), s(2), &[]);
+    permits.handle_granted(s(2), grant(0, 7), s(2));
     assert!(effects(&mut permits).is_empty());
     assert_eq!(
         permits.of(&fleet("a")).map(|permit| permit.grant),
         Some(grant(0, 7))
     );
-    permits.handle_granted(s(3), grant(1, 9), s(3), &[]);
+    permits.handle_granted(s(3), grant(1, 9), s(3));
     assert!(matches!(
         effects(&mut permits)[..],
         [Effect::Given(
@@ -132,9 +123,7 @@ fn first_come_first_served_and_the_rest_wait() {
             }
         )]
     ));
-    assert!(
-        permits.release(s(200), &fleet("a"), None) && !permits.release(s(200), &fleet("a"), None)
-    );
+    assert!(permits.release(s(200), &fleet("a")) && !permits.release(s(200), &fleet("a")));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
 }
 
@@ -142,7 +131,7 @@ fn first_come_first_served_and_the_rest_wait() {
 fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask_for_program(s(0), 1, Ticket(5), s(10));
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     effects(&mut permits);
     assert_eq!(permits.extend(s(0), Ticket(5), s(20)), Some(s(20)));
     permits.handle_timeout(s(19));
@@ -161,7 +150,7 @@ fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
 #[test]
 fn what_is_asked_back_and_kept_is_an_overrun() {
     let mut permits = start(every_permit(), Ledger::default());
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     assert!(matches!(
         effects(&mut permits)[..],
         [Effect::StartCommand(_)]
@@ -176,10 +165,10 @@ fn what_is_asked_back_and_kept_is_an_overrun() {
         [Effect::Ended(_), Effect::Done(..)]
     ));
     // It still runs: no second one is started beside it.
-    permits.handle_granted(s(16), grant(0, 9), s(16), &[]);
+    permits.handle_granted(s(16), grant(0, 9), s(16));
     assert_eq!(effects(&mut permits), [done(0, 9)]);
-    permits.handle_command_ended(s(17), grant(0, 7), Outcome::Succeeded, None);
-    permits.handle_granted(s(18), grant(0, 11), s(18), &[]);
+    permits.handle_command_ended(s(17), grant(0, 7), Outcome::Succeeded);
+    permits.handle_granted(s(18), grant(0, 11), s(18));
     assert!(matches!(
         effects(&mut permits)[..],
         [Effect::StartCommand(CommandPermit {
@@ -194,13 +183,13 @@ fn a_restart_keeps_permits_and_fleetlock_requests() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
     permits.ask(s(0), fleet("b"));
-    permits.handle_granted(s(0), grant(2, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(2, 7), s(0));
     let text = serde_json::to_string(&permits.ledger()).unwrap();
     let mut permits = start(RULES, serde_json::from_str(&text).unwrap());
     assert!(waits(&permits, &fleet("b")) && permits.of(&fleet("a")).is_none());
     // Still remembered before the node has granted it again.
     assert_eq!(permits.ledger().using.len(), 1);
-    permits.handle_granted(s(0), grant(2, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(2, 7), s(0));
     assert!(permits.of(&fleet("a")).is_some());
     assert!(effects(&mut permits).is_empty());
 }
@@ -210,15 +199,15 @@ fn a_permit_that_is_not_collected_lapses_and_one_that_is_stays() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
     permits.ask(s(0), fleet("b"));
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
-    permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
+    permits.handle_granted(s(0), grant(1, 8), s(0));
     effects(&mut permits);
     assert!(permits.collect(&fleet("b")) && !permits.collect(&fleet("c")));
     permits.handle_timeout(s(60));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
     let ledger = permits.ledger();
     let mut permits = start(RULES, ledger);
-    permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
+    permits.handle_granted(s(0), grant(1, 8), s(0));
     permits.handle_timeout(s(99));
     assert!(permits.of(&fleet("b")).is_some());
 }
@@ -242,11 +231,11 @@ fn so_many_wait_and_the_next_is_refused_until_there_is_room() {
 #[test]
 fn the_nodes_own_command_finds_room_however_many_wait() {
     let mut permits = start(every_permit(), Ledger::default());
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     for id in 0..64 {
         permits.ask(s(1), fleet(&id.to_string()));
     }
-    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Succeeded, None);
+    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Succeeded);
     assert!(waits(&permits, &Holder::Command));
     permits.ask_for_step(s(3), Some(0));
     assert!(waits(&permits, &Holder::Step));
@@ -267,24 +256,24 @@ fn requests_that_are_not_repeated_are_forgotten() {
     permits.handle_timeout(s(59));
     assert!(waits(&permits, &fleet("a")));
     permits.handle_timeout(s(60));
-    permits.handle_granted(s(61), grant(0, 7), s(61), &[]);
+    permits.handle_granted(s(61), grant(0, 7), s(61));
     assert_eq!(effects(&mut permits), [done(0, 7)]);
 }
 
 #[test]
 fn a_node_that_stops_and_hands_on_recalls_and_gives_nothing_more() {
     let mut permits = start(every_permit(), Ledger::default());
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
+    permits.handle_granted(s(0), grant(1, 8), s(0));
     effects(&mut permits);
     permits.handle_stop(s(1), true);
     assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
-    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Succeeded, None);
+    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Succeeded);
     let holders: Vec<&Holder> = permits.permits().map(|permit| &permit.holder).collect();
     assert_eq!(holders, [&fleet("a")]);
     effects(&mut permits);
-    permits.handle_granted(s(3), grant(0, 9), s(3), &[]);
+    permits.handle_granted(s(3), grant(0, 9), s(3));
     assert_eq!(effects(&mut permits), [done(0, 9)]);
 }
 
@@ -294,16 +283,16 @@ fn a_node_that_stops_and_hands_on_recalls_and_gives_nothing_more() {
 fn a_client_that_asks_again_after_a_restart_has_one_permit() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     assert!(permits.collect(&fleet("a")));
     let ledger = permits.ledger();
     let mut permits = start(RULES, ledger);
     assert!(!permits.collect(&fleet("a")), "not known yet");
     permits.ask(s(1), fleet("a"));
-    permits.handle_granted(s(2), grant(0, 7), s(2), &[]);
+    permits.handle_granted(s(2), grant(0, 7), s(2));
     assert!(permits.collect(&fleet("a")) && !waits(&permits, &fleet("a")));
     effects(&mut permits);
-    permits.handle_granted(s(3), grant(1, 9), s(3), &[]);
+    permits.handle_granted(s(3), grant(1, 9), s(3));
     assert_eq!(effects(&mut permits), [done(1, 9)], "nobody else waits");
 }
 
@@ -311,15 +300,15 @@ fn a_client_that_asks_again_after_a_restart_has_one_permit() {
 fn steady_state_gives_back_everything_that_a_client_has() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask(s(0), fleet("a"));
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     permits.handle_withdrawn(s(100), grant(0, 7));
     // Its time is over; it asks again, and another token comes in the grace.
     assert!(!permits.collect(&fleet("a")));
     permits.ask(s(101), fleet("a"));
-    permits.handle_granted(s(102), grant(1, 9), s(102), &[]);
+    permits.handle_granted(s(102), grant(1, 9), s(102));
     effects(&mut permits);
     assert!(permits.collect(&fleet("a")));
-    assert!(permits.release(s(200), &fleet("a"), None));
+    assert!(permits.release(s(200), &fleet("a")));
     assert_eq!(effects(&mut permits), [done(0, 7), done(1, 9)]);
     assert_eq!(permits.permits().count(), 0);
 }
@@ -328,20 +317,20 @@ fn steady_state_gives_back_everything_that_a_client_has() {
 #[test]
 fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
     let mut permits = start(every_permit(), Ledger::default());
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     permits.ask_for_program(s(0), 1, Ticket(5), s(10));
-    permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
+    permits.handle_granted(s(0), grant(1, 8), s(0));
     effects(&mut permits);
     permits.handle_stop(s(1), false);
     assert_eq!(effects(&mut permits), [Effect::StopCommand(grant(0, 7))]);
     assert!(permits.stopping());
-    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Failed, None);
+    permits.handle_command_ended(s(2), grant(0, 7), Outcome::Failed);
     assert!(!permits.stopping());
     assert_eq!(effects(&mut permits), [], "neither is given back");
     let mut back = start(RULES, permits.ledger());
     assert!(!back.wants(grant(0, 7)) && back.wants(grant(1, 8)));
-    back.handle_granted(s(0), grant(0, 7), s(0), &[]);
-    back.handle_granted(s(0), grant(1, 8), s(0), &[]);
+    back.handle_granted(s(0), grant(0, 7), s(0));
+    back.handle_granted(s(0), grant(1, 8), s(0));
     assert_eq!(
         effects(&mut back),
         [done(0, 7)],
@@ -354,7 +343,7 @@ fn a_node_that_stops_keeps_its_permits_until_it_is_back() {
 #[test]
 fn permits_of_a_ring_that_was_left_last_as_long_as_they_would_have() {
     let mut permits = start(every_permit(), Ledger::default());
-    permits.handle_granted(s(3), grant(0, 7), s(2), &[]);
+    permits.handle_granted(s(3), grant(0, 7), s(2));
     effects(&mut permits);
     permits.handle_left(s(4));
     permits.handle_timeout(s(101));
@@ -386,12 +375,12 @@ fn a_command_that_was_asked_for_is_wanted_under_new_rules_too() {
 fn a_step_takes_its_own_token_or_one_that_comes_by_again() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask_for_step(s(0), Some(2));
-    permits.handle_granted(s(1), grant(1, 7), s(1), &[]);
+    permits.handle_granted(s(1), grant(1, 7), s(1));
     assert_eq!(effects(&mut permits), [done(1, 7)]);
     assert!(
         permits.wants(grant(2, 8)) && permits.wants(grant(1, 9)) && !permits.wants(grant(0, 9))
     );
-    permits.handle_granted(s(2), grant(1, 9), s(2), &[]);
+    permits.handle_granted(s(2), grant(1, 9), s(2));
     assert!(matches!(&effects(&mut permits)[..], [Effect::StartStep(_)]));
     let mut permits = start(RULES, Ledger::default());
     permits.ask_for_step(s(0), None);
@@ -437,8 +426,8 @@ fn a_client_lets_tokens_pass_that_are_not_of_its_group() {
     let mut permits = start(rules(), Ledger::default());
     permits.ask(s(0), fleet("x"));
     assert!(!permits.wants(grant(1, 7)) && permits.wants(grant(0, 7)));
-    permits.handle_granted(s(1), grant(1, 7), s(1), &[]);
+    permits.handle_granted(s(1), grant(1, 7), s(1));
     assert_eq!(effects(&mut permits), [done(1, 7)]);
-    permits.handle_granted(s(2), grant(0, 7), s(2), &[]);
+    permits.handle_granted(s(2), grant(0, 7), s(2));
     assert!(effects(&mut permits).is_empty() && permits.of(&fleet("x")).is_some());
 }

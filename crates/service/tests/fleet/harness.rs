@@ -7,7 +7,6 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -70,8 +69,6 @@ pub(crate) struct Fleet {
     pub(crate) timing: String,
     /// Namespaces that the nodes run in, if they are hosts of their own.
     pub(crate) hosts: Option<String>,
-    /// Over Zenoh, with certificates that are in a folder of this name.
-    pub(crate) certificates: Option<&'static str>,
     /// All share one key; else each has its own.
     pub(crate) shared_key: bool,
     /// More variables for some nodes.
@@ -98,7 +95,6 @@ impl Fleet {
             ring: format!("tokens = {tokens}\nseparation = {separation}\n"),
             timing: QUICK.to_owned(),
             hosts: None,
-            certificates: None,
             shared_key: false,
             variables: Vec::new(),
         }
@@ -166,17 +162,10 @@ impl Fleet {
     pub(crate) fn write_config(&self, at: usize, members: usize) {
         let name = &self.names[at];
         let folder = self.folder.path().display();
-        let transport = self.certificates.map_or_else(String::new, |certificates| {
-            format!(
-                "transport = \"zenoh\"\n[zenoh]\nca_file = \"{folder}/{certificates}/ca.pem\"\n\
-                 certificate_file = \"{folder}/{certificates}/{name}.pem\"\n\
-                 key_file = \"{folder}/{certificates}/{name}.key\"\nreopen_after = \"2s\"\n"
-            )
-        });
         let mut text = format!(
             "[node]\nname = \"{name}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\n\
              state_dir = \"{folder}/state-{name}\"\n\
-             identity_file = \"{folder}/{name}.identity\"\n{6}{transport}\
+             identity_file = \"{folder}/{name}.identity\"\n{6}\
              [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n\
              token_file = \"{folder}/api.token\"\n{4}\n\
              [ring]\nname = \"test\"\n{7}{5}",
@@ -247,22 +236,6 @@ impl Fleet {
             .stderr(log.expect("a log"))
             .spawn();
         child.expect("a node")
-    }
-
-    /// Zenoh 1.10 crashes now and then (see scripts/test): such a node is started again, as
-    /// its unit would do.
-    fn restart_after_zenoh(&self) {
-        for at in (0..self.nodes.len()).filter(|_| self.certificates.is_some()) {
-            let mut node = self.child(at);
-            let ended = node.as_mut().and_then(|node| node.try_wait().ok()?);
-            if ended.is_some_and(|ended| ended.signal() == Some(Signal::SIGSEGV as i32)) {
-                println!(
-                    "Zenoh has crashed in {}, which is started again",
-                    self.names[at]
-                );
-                *node = Some(self.spawn(at));
-            }
-        }
     }
 
     /// From its next start on, a node's program is one whose newest wire format is this.
@@ -364,7 +337,6 @@ impl Fleet {
     pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
         let began = Instant::now();
         while !done() {
-            self.restart_after_zenoh();
             if began.elapsed() > Duration::from_secs(120) {
                 for at in 0..self.names.len() {
                     eprintln!(

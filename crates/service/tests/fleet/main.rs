@@ -4,7 +4,6 @@ mod api;
 mod attack;
 mod door;
 mod edges;
-mod etcd;
 mod harness;
 mod hook;
 mod keys;
@@ -13,8 +12,6 @@ mod notify;
 mod observer;
 mod programs;
 mod ring;
-#[cfg(feature = "collector")]
-mod telemetry;
 mod terms;
 
 /// Not a test: what a node of the other tests runs as.

@@ -13,8 +13,6 @@ mod network;
 #[path = "../fleet/observer.rs"]
 #[allow(dead_code)]
 mod observer;
-#[cfg(all(feature = "zenoh", feature = "certificates"))]
-mod zenoh;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -82,7 +82,6 @@ impl Keeper {
         let setup = keeper::Setup {
             name,
             folder,
-            etcd: Vec::new(),
             election: [election, election + 1],
             random,
         };

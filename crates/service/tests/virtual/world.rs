@@ -337,7 +337,6 @@ impl World {
         if let Some(grant) = self.hosts[at].ended.take() {
             let ended = Request::CommandEnded {
                 grant,
-                payload: None,
                 outcome: Outcome::Succeeded,
                 took: ms(1),
             };
@@ -419,7 +418,7 @@ impl World {
             }
             Effect::Letter(from, letter) => self.order(at, Order::Letter(from, letter)),
             Effect::Reply(_, reply) => self.answers.extend(reply),
-            Effect::Ended(_) | Effect::KeepRollouts(_) => {}
+            Effect::KeepRollouts(_) => {}
         }
     }
 

@@ -1,70 +1,22 @@
-//! The configuration of a node: a file, and a flag for every key; made, checked, and run.
+//! The configuration of a node: made, checked, and run.
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Args as ClapArgs, FromArgMatches};
+use clap::Args as ClapArgs;
 use headway_answer::plan::breach;
-use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, keys};
+use headway_service::config::{Mistake, Place, Settings, Sources, example, explain};
 use headway_service::identity::{Identities, NoKey, NodeKey};
 use headway_service::{Stopped, secret};
 
 use crate::failure::{Answer, Failure, is_stdin, read_text, remark, say};
 use crate::report::count;
 
-/// The file, and a flag for every key.
-#[derive(Clone, Debug, Default)]
+#[derive(ClapArgs, Clone, Debug, Default)]
 pub(super) struct Given {
+    /// The configuration, in TOML
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    flags: BTreeMap<String, String>,
-}
-
-impl ClapArgs for Given {
-    fn augment_args(mut command: clap::Command) -> clap::Command {
-        command = command.arg(
-            Arg::new("config")
-                .long("config")
-                .value_name("FILE")
-                .value_parser(clap::value_parser!(PathBuf))
-                .help("The configuration, in TOML"),
-        );
-        for key in keys() {
-            let flag: &'static str = key.flag().leak();
-            command = command.arg(
-                Arg::new(flag)
-                    .long(flag)
-                    .value_name(key.placeholder)
-                    .help(key.help)
-                    .hide_short_help(true)
-                    .help_heading("Keys of the file"),
-            );
-        }
-        command
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for Given {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Given, clap::Error> {
-        let mut given = Given::default();
-        given.update_from_arg_matches(matches)?;
-        Ok(given)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.config = matches.get_one::<PathBuf>("config").cloned();
-        for key in keys() {
-            let flag = key.flag();
-            if let Some(value) = matches.get_one::<String>(&flag) {
-                self.flags.insert(flag, value.clone());
-            }
-        }
-        Ok(())
-    }
 }
 
 #[derive(ClapArgs, Debug)]
@@ -140,7 +92,6 @@ fn sources(given: &Given) -> Result<Sources, Failure> {
         file: given.config.clone(),
         text,
         variables: variables.collect(),
-        flags: given.flags.clone(),
     })
 }
 
@@ -233,10 +184,9 @@ fn example_for(args: &InitArgs) -> Result<String, Failure> {
         example = lines.map(line).collect();
     }
     if !args.members.is_empty() {
-        let (before, after) = (
-            example.find("[[ring.members]]"),
-            example.find("\n# Certificates"),
-        );
+        // They end the section.
+        let before = example.find("[[ring.members]]");
+        let after = before.and_then(|at| Some(at + example[at..].find("\n\n")? + 1));
         let members = args.members.iter().map(|member| {
             let Member { name, address, key } = member;
             format!("[[ring.members]]\nname = {name:?}\naddress = {address:?}\nkey = \"{key}\"\n")
@@ -258,18 +208,6 @@ pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
             key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
         }
         None => check_identity(&settings)?,
-    }
-    if let Some(tls) = settings.zenoh.tls() {
-        let key = secret::private(&tls.key);
-        key.map_err(|error| Failure::new(format!("zenoh.key_file: {error}")))?;
-        for (name, path) in [
-            ("ca_file", &tls.authority),
-            ("certificate_file", &tls.certificate),
-        ] {
-            std::fs::metadata(path).map_err(|error| {
-                Failure::new(format!("zenoh.{name}: {}: {error}", path.display()))
-            })?;
-        }
     }
     if let Some(program) = settings.hook.command.iter().flatten().next()
         && program.contains('/')

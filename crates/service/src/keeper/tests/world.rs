@@ -183,7 +183,6 @@ impl World {
         let setup = Setup {
             name: name(at),
             folder: self.folder.path().join(name(at)),
-            etcd: Vec::new(),
             election: [election, election + 1],
             random,
         };

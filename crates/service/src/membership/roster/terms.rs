@@ -20,7 +20,7 @@ pub struct Terms {
     pub tokens: u32,
     /// How far apart they stay, in hops.
     pub separation: u32,
-    /// How many bytes a token carries at most.
+    /// How many bytes a token carries at most: none on a ring that begins with this version.
     pub payload_bytes: u8,
     /// The version of the wire format that all members write.
     pub wire: u8,
@@ -98,11 +98,10 @@ impl Terms {
             .collect()
     }
 
-    fn keys(&self) -> [(&'static str, u64); 9] {
+    fn keys(&self) -> [(&'static str, u64); 8] {
         [
             ("ring.tokens", self.tokens.into()),
             ("ring.separation", self.separation.into()),
-            ("ring.payload_bytes", self.payload_bytes.into()),
             ("timing.refresh", self.refresh_ms),
             ("timing.silence", self.silence_ms),
             ("timing.tick", self.tick_ms),

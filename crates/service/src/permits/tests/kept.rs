@@ -8,7 +8,7 @@ const PROGRAM: Holder = Holder::Program { ticket: Ticket(5) };
 fn restarted(lease: Duration, before: impl FnOnce(&mut Permits)) -> Permits {
     let mut permits = start(RULES, Ledger::default());
     permits.ask_for_program(s(0), 1, Ticket(5), lease);
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     before(&mut permits);
     again(&permits)
 }
@@ -26,7 +26,7 @@ fn in_use(permits: &mut Permits, at: Duration) -> usize {
 #[test]
 fn a_lease_is_as_long_after_a_restart_as_it_was_said_to_be() {
     let mut back = restarted(s(50), |_| {});
-    back.handle_granted(s(1), grant(0, 7), s(1), &[]);
+    back.handle_granted(s(1), grant(0, 7), s(1));
     assert_eq!((in_use(&mut back, s(50)), in_use(&mut back, s(51))), (1, 0));
     // As it was extended last, and that is noted before the program hears of it.
     let mut back = restarted(s(10), |permits| {
@@ -37,14 +37,14 @@ fn a_lease_is_as_long_after_a_restart_as_it_was_said_to_be() {
         assert_eq!(permits.extend(s(2), Ticket(5), s(40)), Some(s(40)));
         assert_eq!(permits.changes(), noted, "nothing new");
     });
-    back.handle_granted(s(1), grant(0, 7), s(1), &[]);
+    back.handle_granted(s(1), grant(0, 7), s(1));
     assert_eq!((in_use(&mut back, s(40)), in_use(&mut back, s(41))), (1, 0));
     // Not even a second restart shortens it.
     let mut back = again(&restarted(s(50), |_| {}));
-    back.handle_granted(s(1), grant(0, 7), s(1), &[]);
+    back.handle_granted(s(1), grant(0, 7), s(1));
     assert_eq!(in_use(&mut again(&back), s(0)), 0, "remembered");
     let mut back = again(&back);
-    back.handle_granted(s(1), grant(0, 7), s(1), &[]);
+    back.handle_granted(s(1), grant(0, 7), s(1));
     assert_eq!((in_use(&mut back, s(50)), in_use(&mut back, s(51))), (1, 0));
 }
 
@@ -54,7 +54,7 @@ fn a_lease_of_unknown_length_is_as_long_as_one_can_be() {
     let notes = r#"{"waiting":[],"using":[{"token":0,"fence":7,
         "who":{"program":{"ticket":"00000000000000000000000000000005"}},"collected":false}]}"#;
     let mut back = start(RULES, serde_json::from_str(notes).expect("a ledger"));
-    back.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    back.handle_granted(s(0), grant(0, 7), s(0));
     assert_eq!(in_use(&mut back, s(99)), 1);
 }
 
@@ -64,7 +64,7 @@ fn a_lease_of_unknown_length_is_as_long_as_one_can_be() {
 fn a_node_that_stops_and_hands_on_leaves_programs_theirs() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask_for_program(s(0), 1, Ticket(5), s(50));
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     effects(&mut permits);
     permits.handle_stop(s(1), true);
     assert!(!permits.stopping(), "there is nothing to wait for");
@@ -80,8 +80,8 @@ fn a_node_that_is_left_out_when_it_is_back_renews_no_permit() {
     let mut back = restarted(s(10), |permits| {
         permits.ask(s(0), fleet("a"));
         permits.ask(s(0), fleet("b"));
-        permits.handle_granted(s(0), grant(1, 8), s(0), &[]);
-        permits.handle_granted(s(0), grant(2, 9), s(0), &[]);
+        permits.handle_granted(s(0), grant(1, 8), s(0));
+        permits.handle_granted(s(0), grant(2, 9), s(0));
         assert!(permits.collect(&fleet("a")));
     });
     back.handle_left(s(20));
@@ -104,7 +104,7 @@ fn a_node_that_is_left_out_when_it_is_back_renews_no_permit() {
 #[test]
 fn a_permit_of_before_a_restart_is_over_when_its_token_has_come_by_again() {
     let mut back = restarted(s(50), |_| {});
-    back.handle_granted(s(1), grant(0, 9), s(1), &[]);
+    back.handle_granted(s(1), grant(0, 9), s(1));
     assert_eq!(effects(&mut back), [done(0, 9)]);
     assert_eq!(back.ledger().using, []);
     back.handle_left(s(2));
@@ -114,9 +114,9 @@ fn a_permit_of_before_a_restart_is_over_when_its_token_has_come_by_again() {
 #[test]
 fn what_is_given_back_before_it_is_known_again_is_given_back() {
     let mut back = restarted(s(50), |_| {});
-    assert!(back.release(s(1), &PROGRAM, None));
-    assert!(!back.release(s(1), &PROGRAM, None));
-    back.handle_granted(s(2), grant(0, 7), s(2), &[]);
+    assert!(back.release(s(1), &PROGRAM));
+    assert!(!back.release(s(1), &PROGRAM));
+    back.handle_granted(s(2), grant(0, 7), s(2));
     assert_eq!(effects(&mut back), [done(0, 7)]);
 }
 
@@ -125,7 +125,7 @@ fn what_is_given_back_before_it_is_known_again_is_given_back() {
 fn a_program_has_the_grace_when_its_time_is_over() {
     let mut permits = start(RULES, Ledger::default());
     permits.ask_for_program(s(0), 1, Ticket(5), s(500));
-    permits.handle_granted(s(0), grant(0, 7), s(0), &[]);
+    permits.handle_granted(s(0), grant(0, 7), s(0));
     effects(&mut permits);
     assert_eq!(permits.extend(s(80), Ticket(5), s(500)), Some(s(20)));
     assert_eq!(in_use(&mut permits, s(100)), 1);
