@@ -283,7 +283,7 @@ impl Sweep {
         let drawn = py.detach(move || {
             let figures = sweep.figures.iter().map(|figure| {
                 let picture = figure::draw(&sweep, figure, &cells)?;
-                Ok((figure.name.clone(), picture.light.svg))
+                Ok((figure.name.clone(), picture.finish()))
             });
             figures.collect::<Result<Vec<_>, String>>()
         });

@@ -1,81 +1,54 @@
-//! Pictures of results: lines with confidence bands, heat maps; SVG and PNG,
-//! light and dark. The plotting library is used here and nowhere else.
+//! Pictures of results: lines with confidence bands, heat maps.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use headway_draw::{DARK, LIGHT, Palette};
-use kuva::backend::png::PngBackend;
-use kuva::backend::svg::SvgBackend;
-use kuva::plot::{BandPlot, ColorMap, Heatmap, LinePlot};
-use kuva::render::layout::Layout;
-use kuva::render::plots::Plot;
-use kuva::render::render::{Scene, render_multiple};
-use kuva::render::theme::Theme;
+use headway_draw::Svg;
 
 use crate::Cell;
 use crate::cell::Value;
+use crate::chart::{self, Axis, Line, Sample};
 use crate::spec::{Figure, FigureKind, Statistic, Sweep};
 use crate::sweep::CellResult;
-
-/// A picture, twice.
-pub struct Picture {
-    /// For light pages.
-    pub light: Rendered,
-    /// For dark pages.
-    pub dark: Rendered,
-}
-
-/// A picture in both formats.
-pub struct Rendered {
-    /// The SVG file.
-    pub svg: String,
-    /// The PNG file.
-    pub png: Vec<u8>,
-}
 
 /// Draws a figure.
 ///
 /// # Errors
 ///
-/// A sentence, when there is nothing to draw or the picture cannot be made.
-pub fn draw(sweep: &Sweep, figure: &Figure, results: &[CellResult]) -> Result<Picture, String> {
-    let points: Vec<(&Cell, &CellResult)> = results
+/// A sentence, when there is nothing to draw.
+pub fn draw(sweep: &Sweep, figure: &Figure, results: &[CellResult]) -> Result<Svg, String> {
+    let cells: Vec<(&Cell, &CellResult)> = results
         .iter()
         .map(|result| (&sweep.cells[result.index as usize], result))
         .filter(|(cell, _)| figure.grids.is_empty() || figure.grids.contains(&cell.grid))
         .collect();
-    let rendered = |palette: &Palette| -> Result<Rendered, String> {
-        let scene = match figure.kind {
-            FigureKind::Lines => lines(sweep, figure, &points, palette)?,
-            FigureKind::HeatMap => heat_map(sweep, figure, &points, palette)?,
-        };
-        Ok(Rendered {
-            svg: SvgBackend::default().render_scene(&scene),
-            png: PngBackend::new().with_scale(1.5).render_scene(&scene)?,
-        })
+    let drawn = match figure.kind {
+        FigureKind::Lines => lines(sweep, figure, &cells),
+        FigureKind::HeatMap => heat_map(sweep, figure, &cells),
     };
-    Ok(Picture {
-        light: rendered(&LIGHT)?,
-        dark: rendered(&DARK)?,
-    })
+    drawn.ok_or_else(|| format!("figure {}: there is nothing to draw", figure.name))
 }
 
-/// x, y, and the confidence interval of y.
-type Point = (f64, f64, Option<(f64, f64)>);
-
-/// A line: what the legend calls it, and its points with their bands.
-struct Line {
-    label: String,
-    points: Vec<Point>,
+/// A picture as PNG, on a light ground.
+///
+/// # Errors
+///
+/// When the picture is too large.
+#[cfg(feature = "png")]
+pub fn png(svg: &str) -> Result<Vec<u8>, String> {
+    use resvg::{tiny_skia, usvg};
+    const PIXELS: f32 = 2.0;
+    let mut options = usvg::Options::default();
+    options.fontdb_mut().load_system_fonts();
+    let tree = usvg::Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
+    let [width, height] =
+        [tree.size().width(), tree.size().height()].map(|size| (size * PIXELS).ceil() as u32);
+    let mut pixels = tiny_skia::Pixmap::new(width, height).ok_or("the picture is too large")?;
+    let scale = tiny_skia::Transform::from_scale(PIXELS, PIXELS);
+    resvg::render(&tree, scale, &mut pixels.as_mut());
+    pixels.encode_png().map_err(|error| error.to_string())
 }
 
-fn lines(
-    sweep: &Sweep,
-    figure: &Figure,
-    cells: &[(&Cell, &CellResult)],
-    palette: &Palette,
-) -> Result<Scene, String> {
+fn lines(sweep: &Sweep, figure: &Figure, cells: &[(&Cell, &CellResult)]) -> Option<Svg> {
     let mut drawn: Vec<Line> = Vec::new();
     let statistics = &figure.statistics;
     let shown = figure
@@ -83,7 +56,7 @@ fn lines(
         .iter()
         .flat_map(|y| statistics.iter().map(move |&s| (y, s)));
     for (measure, shown) in shown {
-        let mut by_key: BTreeMap<Vec<Value>, Vec<Point>> = BTreeMap::new();
+        let mut by_key: BTreeMap<Vec<Value>, Vec<Sample>> = BTreeMap::new();
         for &(cell, result) in cells {
             let (Some(x), Some(y)) = (
                 x_of(sweep, figure, cell, result),
@@ -103,60 +76,18 @@ fn lines(
             let key = series.map(|axis| cell.get(axis).cloned().unwrap_or_else(grid));
             by_key.entry(key.collect()).or_default().push((x, y, band));
         }
-        drawn.extend(by_key.into_iter().map(|(key, points)| Line {
-            label: label(figure, measure, shown, &key),
-            points,
+        drawn.extend(by_key.into_iter().map(|(key, mut points)| {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let label = label(figure, measure, shown, &key);
+            Line { label, points }
         }));
     }
-    if drawn.is_empty() {
-        return Err(format!("figure {}: there is nothing to draw", figure.name));
-    }
-    let mut plots: Vec<Plot> = Vec::new();
-    for (index, line) in drawn.iter_mut().enumerate() {
-        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let colour = palette.token(index);
-        let banded: Vec<(f64, f64, f64)> = line
-            .points
-            .iter()
-            .filter_map(|&(x, _, band)| band.map(|(low, high)| (x, low, high)))
-            .filter(|band| !figure.log.1 || band.1 > 0.0)
-            .collect();
-        if banded.len() > 1 {
-            let band = BandPlot::new(
-                banded.iter().map(|band| band.0),
-                banded.iter().map(|band| band.1),
-                banded.iter().map(|band| band.2),
-            );
-            plots.push(band.with_color(colour).with_opacity(0.25).into());
-        }
-        let mut plot = LinePlot::new()
-            .with_data(line.points.iter().map(|&(x, y, _)| (x, y)))
-            .with_color(colour)
-            .with_stroke_width(2.0);
-        if index >= palette.tokens.len() {
-            plot = plot.with_dashed();
-        }
-        if !line.label.is_empty() {
-            plot = plot.with_legend(line.label.clone());
-        }
-        plots.push(plot.into());
-    }
-    let mut layout = layout(figure, &plots, palette);
-    let lowest = drawn
-        .iter()
-        .flat_map(|line| &line.points)
-        .fold(f64::INFINITY, |low, point| low.min(point.1));
-    if figure.log.0 {
-        let xs = drawn.iter().flat_map(|line| &line.points);
-        let largest = xs.fold(0.0, |high: f64, point| high.max(point.0));
-        layout = layout.with_log_x().with_x_axis_max(largest);
-    }
-    if figure.log.1 {
-        layout = layout.with_log_y();
-    } else if lowest >= 0.0 {
-        layout = layout.with_y_axis_min(0.0);
-    }
-    Ok(render_multiple(plots, layout))
+    let axis = |label, log| Axis { label, log };
+    let (x, y) = (
+        axis(&figure.x_label, figure.log.0),
+        axis(&figure.y_label, figure.log.1),
+    );
+    (!drawn.is_empty()).then(|| chart::lines(&figure.title, &x, &y, &drawn))
 }
 
 fn label(figure: &Figure, measure: &str, shown: Statistic, key: &[Value]) -> String {
@@ -174,17 +105,9 @@ fn label(figure: &Figure, measure: &str, shown: Statistic, key: &[Value]) -> Str
     parts.join(", ")
 }
 
-fn heat_map(
-    sweep: &Sweep,
-    figure: &Figure,
-    cells: &[(&Cell, &CellResult)],
-    palette: &Palette,
-) -> Result<Scene, String> {
-    let first = figure
-        .statistics
-        .first()
-        .copied()
-        .unwrap_or(Statistic::Mean);
+fn heat_map(sweep: &Sweep, figure: &Figure, cells: &[(&Cell, &CellResult)]) -> Option<Svg> {
+    let first = figure.statistics.first();
+    let first = first.copied().unwrap_or(Statistic::Mean);
     let distinct = |axis: &str| -> BTreeSet<&Value> {
         cells
             .iter()
@@ -192,69 +115,19 @@ fn heat_map(
             .collect()
     };
     let (xs, ys) = (distinct(&figure.x), distinct(&figure.y[0]));
-    if xs.is_empty() || ys.is_empty() {
-        return Err(format!("figure {}: there is nothing to draw", figure.name));
-    }
-    // The first row of the data is drawn at the bottom.
     let value = |x: &Value, y: &Value| {
         let at = |cell: &Cell| (cell.get(&figure.x), cell.get(&figure.y[0])) == (Some(x), Some(y));
         let found = cells.iter().find(|(cell, _)| at(cell));
-        let value = found.and_then(|(_, result)| statistic(sweep, &figure.colour, result, first));
-        value.unwrap_or(f64::NAN)
+        found.and_then(|(_, result)| statistic(sweep, &figure.colour, result, first))
     };
     let row = |y: &&Value| xs.iter().map(|x| value(x, y)).collect();
-    let data: Vec<Vec<f64>> = ys.iter().map(row).collect();
-    let mut map = Heatmap::new()
-        .with_data(data)
-        .with_color_map(ColorMap::Custom(shades(palette)));
-    if xs.len() * ys.len() <= 120 {
-        map = map.with_values();
-    }
-    let plots: Vec<Plot> = vec![Plot::Heatmap(map)];
-    let names = |values: &BTreeSet<&Value>| values.iter().map(ToString::to_string).collect();
-    let layout = layout(figure, &plots, palette)
-        .with_x_categories(names(&xs))
-        .with_y_categories(names(&ys));
-    Ok(render_multiple(plots, layout))
-}
-
-/// From the ground to a colour on which text can still be read.
-fn shades(palette: &Palette) -> Arc<dyn Fn(f64) -> String + Send + Sync> {
-    let (from, to) = (rgb(palette.ground), rgb(palette.shade));
-    Arc::new(move |share| {
-        let part =
-            |index: usize| (from[index] + (to[index] - from[index]) * share.clamp(0.0, 1.0)) as u8;
-        format!("#{:02x}{:02x}{:02x}", part(0), part(1), part(2))
-    })
-}
-
-/// Red, green and blue of `#rrggbb`.
-fn rgb(colour: &str) -> [f64; 3] {
-    [1, 3, 5].map(|at| {
-        let part = u8::from_str_radix(&colour[at..at + 2], 16);
-        f64::from(part.unwrap_or_default())
-    })
-}
-
-fn layout(figure: &Figure, plots: &[Plot], palette: &Palette) -> Layout {
-    let theme = Theme {
-        background: palette.ground.to_owned(),
-        axis_color: palette.muted.to_owned(),
-        grid_color: palette.line.to_owned(),
-        tick_color: palette.muted.to_owned(),
-        text_color: palette.ink.to_owned(),
-        legend_bg: palette.raised.to_owned(),
-        legend_border: palette.line.to_owned(),
-        colorbar_border: palette.line.to_owned(),
-        ..Theme::light()
+    let values: Vec<Vec<Option<f64>>> = ys.iter().map(row).collect();
+    let names = |values: &BTreeSet<&Value>| -> Vec<String> {
+        values.iter().map(ToString::to_string).collect()
     };
-    Layout::auto_from_plots(plots)
-        .with_title(figure.title.clone())
-        .with_x_label(figure.x_label.clone())
-        .with_y_label(figure.y_label.clone())
-        .with_theme(theme)
-        .with_width(720.0)
-        .with_height(440.0)
+    let labels = (&*figure.x_label, &*figure.y_label);
+    let known = values.iter().flatten().any(Option::is_some);
+    known.then(|| chart::map(&figure.title, labels, &names(&xs), &names(&ys), &values))
 }
 
 fn x_of(sweep: &Sweep, figure: &Figure, cell: &Cell, result: &CellResult) -> Option<f64> {

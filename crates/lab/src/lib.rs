@@ -4,6 +4,7 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod cell;
+mod chart;
 pub mod figure;
 mod formula;
 pub mod journal;

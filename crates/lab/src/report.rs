@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use headway_draw::Theme;
 use headway_draw::escape::xml;
 
-use crate::figure::{Picture, confidence, statistic};
+use crate::figure::{confidence, statistic};
 use crate::spec::{Figure, Statistic, Sweep};
 use crate::sweep::CellResult;
 use crate::{Cell, VERSION};
@@ -206,7 +206,7 @@ fn bend(points: &[(f64, f64)]) -> Option<f64> {
 /// The page: no file beside it is needed.
 pub fn html(
     sweep: &Sweep,
-    pictures: &[(&Figure, Picture)],
+    pictures: &[(&Figure, String)],
     findings: &[Finding],
     command: &str,
 ) -> String {
@@ -249,19 +249,15 @@ pub fn html(
         page.push_str("<h2>The graphs</h2>\n");
     }
     page.push_str("<div class=\"figures\">\n");
-    for (figure, picture) in pictures {
-        let data = |svg: &str| BASE64_STANDARD.encode(svg);
+    for (figure, svg) in pictures {
         let _ = writeln!(
             page,
-            "<figure><picture><source media=\"(prefers-color-scheme: dark)\" \
-             srcset=\"data:image/svg+xml;base64,{}\"><img alt=\"{}\" \
-             src=\"data:image/svg+xml;base64,{}\"></picture></figure>",
-            data(&picture.dark.svg),
+            "<figure><img alt=\"{}\" src=\"data:image/svg+xml;base64,{}\"></figure>",
             xml(&format!(
                 "{}: {} against {}",
                 figure.title, figure.y_label, figure.x_label
             )),
-            data(&picture.light.svg)
+            BASE64_STANDARD.encode(svg)
         );
     }
     page.push_str(

@@ -138,8 +138,15 @@ fn every_shipped_experiment_runs_and_is_drawn() {
         for drawn in &sweep.figures {
             match figure::draw(&sweep, drawn, &results) {
                 Ok(picture) => {
-                    assert!(picture.light.svg.contains("<svg"));
-                    assert!(picture.dark.png.starts_with(b"\x89PNG"));
+                    let svg = picture.finish();
+                    for text in [&drawn.title, &drawn.x_label, &drawn.y_label] {
+                        assert!(svg.contains(&headway_draw::escape::xml(text)), "{svg}");
+                    }
+                    #[cfg(feature = "png")]
+                    if drawn.name == "jam" {
+                        assert!(figure::png(&svg).unwrap().starts_with(b"\x89PNG"));
+                    }
+                    assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{svg}");
                 }
                 Err(error) => assert!(keep == 40, "{name}: {error}"),
             }

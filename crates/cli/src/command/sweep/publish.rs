@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anstyle::Style;
 use headway_answer::count;
@@ -43,13 +43,14 @@ pub(super) fn publish(
     let mut pictures = Vec::new();
     for figure in &sweep.figures {
         let picture = figure::draw(sweep, figure, results).map_err(Failure::new)?;
-        for (suffix, rendered) in [("", &picture.light), ("-dark", &picture.dark)] {
-            let stem = format!("{}{suffix}", figure.name);
-            let put = |path: PathBuf, bytes: &[u8]| write_file(&path, bytes);
-            put(folder.join(format!("{stem}.svg")), rendered.svg.as_bytes())?;
-            put(folder.join(format!("{stem}.png")), &rendered.png)?;
+        let svg = picture.finish();
+        write_file(&folder.join(format!("{}.svg", figure.name)), svg.as_bytes())?;
+        #[cfg(feature = "png")]
+        {
+            let png = figure::png(&svg).map_err(Failure::new)?;
+            write_file(&folder.join(format!("{}.png", figure.name)), png)?;
         }
-        pictures.push((figure, picture));
+        pictures.push((figure, svg));
     }
     let findings = report::findings(sweep, results);
     let page = folder.join("report.html");
@@ -184,8 +185,8 @@ fn say(
         sweep.seed,
         match figures {
             0 => String::new(),
-            1 => format!(", {}.svg and .png", sweep.figures[0].name),
-            more => format!(", {more} figures as .svg and .png"),
+            1 => format!(", {}.svg", sweep.figures[0].name),
+            more => format!(", {more} figures as .svg"),
         }
     )?;
     Ok(())
