@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{headway, headway_in, json, run, run_with_input};
+use crate::common::{folder, headway, headway_in, json, read, refused, root, run, run_with_input};
 use serde_json::json as value;
 
 /// The commands that are suggested.
@@ -46,9 +46,9 @@ fn flags_alone_mean_run_and_letters_mean_flags() {
 #[test]
 fn a_minus_is_standard_input() {
     let state = headway("sweep --tokens 3 --show 0/0").out;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     std::fs::write(folder.path().join("s.json"), &state).expect("written");
-    let read = |arguments: &[&str]| run_with_input(folder.path(), arguments, state.as_bytes());
+    let piped_to = |arguments: &[&str]| run_with_input(folder.path(), arguments, state.as_bytes());
     for (piped, file) in [
         (
             &["run", "--start", "-", "--format", "json"][..],
@@ -64,15 +64,14 @@ fn a_minus_is_standard_input() {
         ),
     ] {
         assert_eq!(
-            read(piped).json(),
+            piped_to(piped).json(),
             headway_in(folder.path(), file).json(),
             "{file}"
         );
     }
-    let protocol =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/protocols/herman.protocol");
-    let protocol = std::fs::read(protocol).expect("an example");
-    let checked = run_with_input(folder.path(), &["check", "-", "--set", "n=5"], &protocol);
+    let protocol = read("examples/protocols/herman.protocol");
+    let check = ["check", "-", "--set", "n=5"];
+    let checked = run_with_input(folder.path(), &check, protocol.as_bytes());
     assert_eq!(checked.code, 0, "{}", checked.err);
     // The worst start on average has nothing to do with tokens that come close.
     assert!(checked.out.contains("Worst start: x"), "{}", checked.out);
@@ -196,54 +195,9 @@ fn worst_cases_have_one_name_and_one_meaning() {
     assert_eq!(check["worst_steps"], same["worst_legitimate_at"]);
 }
 
-/// Each is refused, with a sentence that says what to do.
-#[test]
-fn nothing_is_accepted_in_silence() {
-    for (arguments, says) in [
-        ("run --program measure --limit 3", "expected at least 24"),
-        (
-            "walk --generate grid:3x3 --longest 30",
-            "--longest only has a meaning for --method exact",
-        ),
-        ("walk --generate grid:3x3 --svg w.png", "ends in .svg"),
-        ("forecast --svg f.png", "ends in .svg"),
-        ("petri export --svg f.png", "ends in .svg"),
-        ("check delay-relay --threads 0", "at least 1 thread"),
-        ("sweep --samples 0", "expected a whole number, at least 1"),
-        ("sweep --threads x", "expected a whole number"),
-        ("walk --generate grid:3x3 --effort 5000", "from 1 to 1000"),
-        ("walk --generate grid:3x3 --effort x", "from 1 to 1000"),
-        ("serve --port 70000", "at most 65535"),
-        ("serve --listen here", "expected an address and a port"),
-        ("ring --loss much", "expected a number such as 0.2"),
-        ("ring --loss NaN", "expected a number such as 0.2"),
-        ("ring --fault foo@500ms", "scramble:I, crash:I"),
-        (
-            "forecast --at 9999999999999999999",
-            "from 0 to 9223372036854775808",
-        ),
-        ("chain --processes 5000000000", "give at most --processes"),
-        ("forecast -n 10 -m 4294967295 -d 1", "give at most --tokens"),
-    ] {
-        let ran = headway(arguments);
-        assert_eq!(ran.code, 2, "{arguments}: {}", ran.out);
-        assert!(ran.err.contains(says), "{arguments}: {}", ran.err);
-        for rust in [
-            "non-zero type",
-            "target type",
-            "literal",
-            "invalid digit",
-            "os error",
-        ] {
-            assert!(!ran.err.contains(rust), "{arguments}: {}", ran.err);
-        }
-    }
-}
-
 #[test]
 fn the_readme_s_state_settles() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = std::fs::read_to_string(readme).expect("the README");
+    let readme = read("README.md");
     let from = readme.find("{ \"separation\"").expect("an example");
     let example = readme[from..].split("```").next().expect("its end");
     let ran = run_with_input(Path::new("."), &["run", "--start", "-"], example.as_bytes());
@@ -253,36 +207,23 @@ fn the_readme_s_state_settles() {
 
 #[test]
 fn a_place_that_is_none_is_answered_with_those_there_are() {
-    let plant = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/petri/conveyor.pnml");
-    let plant = plant.to_str().expect("a plain path");
-    let ran = run(Path::new("."), &["petri", "play", plant, "--mark", "b99=1"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("its places: b1 b2"), "{}", ran.err);
+    let none = "petri play examples/petri/conveyor.pnml --mark b99=1";
+    refused(&root(), &[(none, "its places: b1 b2")]);
 }
 
 #[test]
 fn what_is_not_text_is_said_with_its_line() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     std::fs::write(folder.path().join("x.json"), b"{\n\xff\xfe}").expect("written");
-    for command in [
-        "run --start x.json",
-        "walk x.json",
-        "sweep x.json",
-        "node --config x.json",
-    ] {
-        let ran = headway_in(folder.path(), command);
-        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
-        assert!(
-            ran.err.contains("x.json:2: this is not text in UTF-8"),
-            "{command}: {}",
-            ran.err
-        );
+    for command in ["run --start", "walk", "sweep", "node --config"] {
+        let says = "x.json:2: this is not text in UTF-8";
+        refused(folder.path(), &[(&format!("{command} x.json"), says)]);
     }
 }
 
 #[test]
 fn a_sweep_shows_its_numbers() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     let ran = headway_in(
         folder.path(),
         "sweep -n 24 -m 1 2 --measure speed legitimate_at --samples 40",
@@ -310,34 +251,20 @@ fn a_sweep_shows_its_numbers() {
 
 #[test]
 fn a_key_is_found_from_anywhere_and_never_replaced() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::create_dir(folder.path().join("etc")).expect("made");
+    let folder = folder();
+    let etc = folder.path().join("etc");
+    std::fs::create_dir(&etc).expect("made");
     let ran = headway_in(folder.path(), "node init etc/node.toml --key ring.key");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let ran = headway_in(
-        &folder.path().join("etc"),
-        "node check-config --config node.toml",
-    );
+    let ran = headway_in(&etc, "node check-config --config node.toml");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.out.contains("tokens                1 of at most 2"),
-        "{}",
-        ran.out
-    );
+    let room = "tokens                1 of at most 2";
+    assert!(ran.out.contains(room), "{}", ran.out);
     let more = "node check-config --config node.toml --ring-tokens 3";
-    let ran = headway_in(&folder.path().join("etc"), more);
-    assert!(
-        ran.err.contains("at most 2 tokens") && !ran.err.contains("at most 0"),
-        "{}",
-        ran.err
-    );
-    let ran = headway_in(folder.path(), "node init other.toml --key ring.key");
-    assert_eq!(ran.code, 2);
-    assert!(
-        ran.err.contains("there is a key in ring.key already"),
-        "{}",
-        ran.err
-    );
+    refused(&etc, &[(more, "at most 2 tokens")]);
+    let again = "node init other.toml --key ring.key";
+    let there = "there is a key in ring.key already";
+    refused(folder.path(), &[(again, there)]);
     assert!(!folder.path().join("other.toml").exists());
 }
 

@@ -1,6 +1,8 @@
 //! `headway run`, `forecast`, `worst` and `chain` as a user calls them.
 
-use crate::common::{headway, headway_in, json};
+use std::path::Path;
+
+use crate::common::{folder, headway, headway_in, json, refused};
 use serde_json::json as value;
 
 #[test]
@@ -110,7 +112,7 @@ fn forecast_tells_states_and_waits() {
 
 #[test]
 fn the_worst_state_can_be_written_and_run() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let worst = headway_in(
         folder.path(),
         "worst --delays 1 --witness worst.json --format json",
@@ -169,7 +171,7 @@ fn faults_are_recovered_from() {
 
 #[test]
 fn traces_and_csv_hold_every_round() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let ran = headway_in(folder.path(), "run --rounds 9 --trace t.jsonl --format csv");
     assert_eq!(ran.out.lines().count(), 1 + 10 * 4);
     let trace = std::fs::read_to_string(folder.path().join("t.jsonl")).unwrap();
@@ -302,14 +304,9 @@ fn a_moving_block_runs_like_the_others() {
         ("--fault pile@9 --rounds 3", "after the last round"),
         ("--watch", "needs a terminal"),
     ] {
-        let refused = headway(&format!("{block} {flags}"));
-        assert_eq!(refused.code, 2, "{flags}");
-        assert!(refused.err.contains(says), "{flags}: {}", refused.err);
+        let cases = [(&*format!("{block} {flags}"), says)];
+        refused(Path::new("."), &cases);
     }
-    let forecast = headway("forecast --program moving-block");
-    assert!(
-        forecast.code == 2 && forecast.err.contains("`headway run` runs it"),
-        "{}",
-        forecast.err
-    );
+    let forecast = "forecast --program moving-block";
+    refused(Path::new("."), &[(forecast, "`headway run` runs it")]);
 }

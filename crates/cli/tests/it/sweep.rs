@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::common::{headway, headway_in};
+use headway_testkit::tier::pick;
+
+use crate::common::{folder, headway, headway_in, refused};
 
 fn read(folder: &Path, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
@@ -21,8 +23,9 @@ fn rows(csv: &str) -> Vec<std::collections::BTreeMap<String, String>> {
 
 #[test]
 fn the_paper_in_one_command() {
-    let folder = tempfile::tempdir().unwrap();
-    let ran = headway_in(folder.path(), "experiment paper");
+    let folder = folder();
+    let samples = pick("--samples 50", "", "");
+    let ran = headway_in(folder.path(), &format!("experiment paper {samples}"));
     assert_eq!(ran.code, 0, "{}", ran.err);
     let results = folder.path().join("headway-paper");
     assert_eq!(rows(&read(&results, "cells.csv")).len(), 469);
@@ -38,10 +41,8 @@ fn the_paper_in_one_command() {
         !report.contains("src=\"http") && !report.contains("<link"),
         "self-contained"
     );
-    let same = headway_in(
-        folder.path(),
-        "experiment paper -o again --threads 1 --engine lock-step",
-    );
+    let again = "experiment paper -o again --threads 1 --engine lock-step";
+    let same = headway_in(folder.path(), &format!("{again} {samples}"));
     assert_eq!(same.code, 0, "{}", same.err);
     assert_eq!(
         read(&results, "cells.csv"),
@@ -52,7 +53,7 @@ fn the_paper_in_one_command() {
 
 #[test]
 fn a_sample_can_be_shown_and_run() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     // The first is drawn many at a time, the second, because of its delays, one by one.
     for delays in ["4", "every:9"] {
         let sweep = format!("sweep --processes 40 --tokens 3 --separation 9 --delays {delays}");
@@ -78,19 +79,23 @@ fn a_sample_can_be_shown_and_run() {
             assert_eq!(legitimate_at, sample["legitimate_at"], "{replayed}");
         }
     }
-    let wrong = |which: &str| {
-        let ran = headway_in(folder.path(), &format!("sweep --samples 5 --show {which}"));
-        assert_eq!(ran.code, 2);
-        ran.err
-    };
-    assert!(wrong("7/0").contains("there is no cell 7; the sweep has cells 0 to 0"));
-    assert!(wrong("0/5").contains("a cell has samples 0 to 4"));
-    assert!(wrong("5").contains("such as 3/17"));
+    let show = "sweep --samples 5 --show";
+    refused(
+        folder.path(),
+        &[
+            (
+                &format!("{show} 7/0"),
+                "there is no cell 7; the sweep has cells 0 to 0",
+            ),
+            (&format!("{show} 0/5"), "a cell has samples 0 to 4"),
+            (&format!("{show} 5"), "such as 3/17"),
+        ],
+    );
 }
 
 #[test]
 fn parts_resume_and_merge() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let sweep = "sweep --tokens 1 2 3 --delays 1 all --samples 20";
     for part in ["-o whole", "--shard 1/2 -o one", "--shard 2/2 -o two"] {
         assert_eq!(
@@ -103,34 +108,25 @@ fn parts_resume_and_merge() {
     let csv = |name: &str| read(&folder.path().join(name), "cells.csv");
     assert_eq!(csv("joined"), csv("whole"));
 
-    let lonely = headway_in(folder.path(), "sweep merge one -o lonely");
-    assert_eq!(lonely.code, 2);
-    assert!(
-        lonely.err.contains("3 of 6 cells are missing"),
-        "{}",
-        lonely.err
+    refused(
+        folder.path(),
+        &[
+            ("sweep merge one -o lonely", "3 of 6 cells are missing"),
+            ("sweep merge one two -o joined", "holds results already"),
+        ],
     );
-    let again = headway_in(folder.path(), "sweep merge one two -o joined");
-    assert_eq!(again.code, 2);
-    assert!(again.err.contains("holds results already"), "{}", again.err);
-
     // A journal that was cut off: refused as it is, finished with --resume.
     let journal = folder.path().join("whole/cells.jsonl");
     let text = std::fs::read_to_string(&journal).unwrap();
     let cut: Vec<&str> = text.lines().take(3).collect();
     std::fs::write(&journal, format!("{}\n{{\"ce", cut.join("\n"))).unwrap();
-    let refused = headway_in(folder.path(), &format!("{sweep} -o whole"));
-    assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("--resume"), "{}", refused.err);
-    let other = headway_in(
+    let other = format!("{sweep} --seed 7 --resume -o whole");
+    refused(
         folder.path(),
-        &format!("{sweep} --seed 7 --resume -o whole"),
-    );
-    assert_eq!(other.code, 2);
-    assert!(
-        other.err.contains("its seed is 2009, not 7"),
-        "{}",
-        other.err
+        &[
+            (&format!("{sweep} -o whole"), "--resume"),
+            (&other, "its seed is 2009, not 7"),
+        ],
     );
     let before = csv("joined");
     assert_eq!(
@@ -142,32 +138,28 @@ fn parts_resume_and_merge() {
 
 #[test]
 fn mistakes_say_where() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     std::fs::write(
         folder.path().join("wrong.toml"),
         "name = \"w\"\nmeasure = [\"waits\"]\n[[grid]]\ntokens = \"x/2\"\n",
     )
     .unwrap();
-    let ran = headway_in(folder.path(), "experiment wrong.toml");
-    assert_eq!(ran.code, 2);
-    assert!(
-        ran.err.contains("wrong.toml:4:10: grid.tokens: 'x/2'"),
-        "{}",
-        ran.err
+    refused(
+        folder.path(),
+        &[
+            (
+                "experiment wrong.toml",
+                "wrong.toml:4:10: grid.tokens: 'x/2'",
+            ),
+            ("experiment nothing", "there is no experiment 'nothing'"),
+            ("experiment nowhere.toml", "cannot read nowhere.toml"),
+            ("sweep --separation 0", "--separation: 0 is out of range"),
+            ("sweep --measure joy", "--measure: there is no 'joy'"),
+            ("sweep --shard 3/2", "I from 1 to K"),
+            ("sweep --x height", "--x: expected an axis"),
+            ("sweep wrong.toml --tokens 3", "--tokens contradicts"),
+            ("sweep merge nowhere -o x", "holds no results"),
+        ],
     );
-    for (arguments, says) in [
-        ("experiment nothing", "there is no experiment 'nothing'"),
-        ("experiment nowhere.toml", "cannot read nowhere.toml"),
-        ("sweep --separation 0", "--separation: 0 is out of range"),
-        ("sweep --measure joy", "--measure: there is no 'joy'"),
-        ("sweep --shard 3/2", "I from 1 to K"),
-        ("sweep --x height", "--x: expected an axis"),
-        ("sweep wrong.toml --tokens 3", "--tokens contradicts"),
-        ("sweep merge nowhere -o x", "holds no results"),
-    ] {
-        let ran = headway_in(folder.path(), arguments);
-        assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
-        assert!(ran.err.contains(says), "{arguments}: {}", ran.err);
-    }
     assert_eq!(headway("experiment").code, 0);
 }

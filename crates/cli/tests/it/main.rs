@@ -1,16 +1,15 @@
-//! The `headway` binary as its users meet it.
+//! The program `headway` as its users meet it: every test starts it, because a start takes 5 ms.
 
 mod check;
 mod common;
 mod extremes;
 mod fleet;
-mod follow;
+mod guides;
 mod help;
 mod interrupt;
 mod messages;
 mod mistakes;
 mod node;
-mod operator;
 mod packaging;
 mod petri;
 mod plan;

@@ -1,14 +1,14 @@
 //! `headway plan` and `headway node check-config --conflicts`, as an operator would use them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::common::headway_in;
+use crate::common::{folder, headway_in, refused, root};
 
 /// The repository's examples.
 fn examples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/conflicts")
+    root().join("examples/conflicts")
 }
 
 fn plan(arguments: &str, code: i32) -> Value {
@@ -44,7 +44,7 @@ fn every_kind_of_file() {
 #[test]
 fn the_tokens_are_what_a_node_has_room_for() {
     let json = plan("shards.txt", 0);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let key = headway_in(folder.path(), "node init --key ring.key");
     assert_eq!(key.code, 0, "{}", key.err);
     let config = std::fs::read_to_string(examples().join("node.toml")).unwrap();
@@ -62,7 +62,7 @@ fn the_tokens_are_what_a_node_has_room_for() {
 /// An order that breaks it is refused, and the planned one is not.
 #[test]
 fn check_config_refuses_an_order_that_breaks_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     assert_eq!(
         headway_in(folder.path(), "node init --key ring.key").code,
         0
@@ -167,7 +167,7 @@ fn hosts_as_places_of_a_ring() {
 
 #[test]
 fn the_picture_and_the_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let shards = examples().join("shards.txt");
     let line = format!(
         "plan {} -o plan.json --svg plan.svg --theme dark",
@@ -185,7 +185,7 @@ fn the_picture_and_the_file() {
 
 #[test]
 fn mistakes_say_what_to_do() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     for (text, says) in [
         ("", "0 members: a ring has at least 2"),
         ("a\n", "a ring has at least 2"),
@@ -206,19 +206,15 @@ fn mistakes_say_what_to_do() {
         ),
     ] {
         std::fs::write(folder.path().join("conflicts"), text).unwrap();
-        let ran = headway_in(folder.path(), "plan conflicts");
-        assert_eq!(ran.code, 2, "{text}: {}", ran.out);
-        assert!(ran.err.contains(says), "{text}: {}", ran.err);
+        refused(folder.path(), &[("plan conflicts", says)]);
     }
-    let said = headway_in(&examples(), "plan shards.txt --input kafka");
-    assert!(
-        said.err
-            .contains("it was read as kafka; if it is something else, say so with --input"),
-        "{}",
-        said.err
+    let kafka = "it was read as kafka; if it is something else, say so with --input";
+    refused(
+        &examples(),
+        &[
+            ("plan shards.txt --input kafka", kafka),
+            ("plan shards.txt --input xml", "invalid value 'xml'"),
+            ("plan nowhere.txt", "cannot read nowhere.txt"),
+        ],
     );
-    let said = headway_in(&examples(), "plan shards.txt --input xml");
-    assert_eq!(said.code, 2);
-    let said = headway_in(&examples(), "plan nowhere.txt");
-    assert!(said.err.contains("cannot read nowhere.txt"), "{}", said.err);
 }
