@@ -5,41 +5,30 @@ use std::path::Path;
 use headway_check::BigUint;
 use serde_json::Value;
 
-use crate::common::{folder, headway_in, json, refused, root};
-
-/// What a command prints that ends with this code.
-fn told(folder: &Path, arguments: &str, code: i32) -> String {
-    let ran = headway_in(folder, arguments);
-    assert_eq!(ran.code, code, "{arguments}: {}{}", ran.out, ran.err);
-    ran.out
-}
-
-fn report(arguments: &str, code: i32) -> Value {
-    let text = told(Path::new("."), &format!("{arguments} --format json"), code);
-    serde_json::from_str(&text).expect("one JSON object")
-}
+use crate::common::{Place, has, json, read, refused};
 
 #[test]
 fn the_default_instance_is_settled_and_reads_as_a_verdict() {
-    let text = told(Path::new("."), "check delay-relay", 0);
-    for part in [
-        "43,620,761,600 states, 256 of them legitimate",
-        "✓ closure",
-        "✓ convergence",
-        "Worst case, exactly: 13 rounds",
-        "Reductions used",
-        "rotation",
-        "--witness FILE.json",
-        "Every property holds",
-    ] {
-        assert!(text.contains(part), "{part} in:\n{text}");
-    }
+    has(
+        &Place::new().told("check delay-relay"),
+        &[
+            "43,620,761,600 states, 256 of them legitimate",
+            "✓ closure",
+            "✓ convergence",
+            "Worst case, exactly: 13 rounds",
+            "Reductions used",
+            "rotation",
+            "--witness FILE.json",
+            "Every property holds",
+        ],
+    );
 }
 
 #[test]
 fn json_has_the_promised_fields() {
+    let place = Place::new();
     let check = "check delay-relay --processes 6 --tokens 2";
-    let reduced = report(check, 0);
+    let reduced = place.json(check);
     assert_eq!(reduced["state_count"], "56862");
     assert_eq!(reduced["legitimate_count"], "12");
     assert!(reduced["cases_followed"].as_u64() > Some(0));
@@ -49,7 +38,7 @@ fn json_has_the_promised_fields() {
     assert_eq!(reduced["step"], "round");
     assert_eq!(reduced["worst_last_rest"], 5);
     assert_eq!(reduced["witness"]["start"]["separation"], 3);
-    let unreduced = report(&format!("{check} --unreduced"), 0);
+    let unreduced = place.json(&format!("{check} --unreduced"));
     for field in [
         "state_count",
         "legitimate_count",
@@ -64,32 +53,32 @@ fn json_has_the_promised_fields() {
 
 #[test]
 fn a_witness_is_a_state_file_that_run_replays() {
-    let folder = folder();
+    let place = Place::new();
     let check = "check delay-relay --delays at:0";
-    let text = told(folder.path(), &format!("{check} --witness slow.json"), 0);
-    assert!(text.contains("headway run --start slow.json"), "{text}");
-    let run = headway_in(folder.path(), "run --start slow.json --format json");
-    let worst = &report(check, 0)["worst_steps"];
-    assert_eq!(&run.json()["legitimate_at"], worst);
+    let text = place.told(&format!("{check} --witness slow.json"));
+    has(&text, &["headway run --start slow.json"]);
+    let run = place.json("run --start slow.json");
+    assert_eq!(run["legitimate_at"], place.json(check)["worst_steps"]);
 }
 
 #[test]
 fn the_infeasible_ring_is_rejected_and_its_counterexample_replays() {
-    let folder = folder();
+    let place = Place::new();
     let ring = "check delay-relay --processes 5 --tokens 2 --separation 3";
-    let text = told(folder.path(), &format!("{ring} --witness jam.json"), 1);
-    let says = text.contains("✗ convergence") && text.contains("forever");
-    assert!(says, "{text}");
-    let jam = report(ring, 1);
+    let text = place.run(1, &format!("{ring} --witness jam.json")).out;
+    has(&text, &["✗ convergence", "forever"]);
+    let jam = place.run(1, &format!("{ring} --format json")).json();
     assert_eq!(jam["convergence"], false);
     assert_eq!(jam["worst_steps"], Value::Null);
     assert!(jam["witness"]["repeats_from"].is_u64());
-    told(folder.path(), "run --start jam.json --rounds 50", 1);
+    place.run(1, "run --start jam.json --rounds 50");
 }
 
 #[test]
 fn the_printed_program_fails_in_both_ways() {
-    let printed = report("check measure-as-printed --processes 6 --tokens 2", 1);
+    let place = Place::new();
+    let check = "check measure-as-printed --processes 6 --tokens 2 --format json";
+    let printed = place.run(1, check).json();
     let properties = printed["properties"].as_array().unwrap().iter();
     let failed: Vec<&str> = properties
         .filter(|property| property["holds"] == false && property["counterexample"].is_object())
@@ -98,7 +87,7 @@ fn the_printed_program_fails_in_both_ways() {
     for name in ["no-deadlock", "full-separation"] {
         assert!(failed.contains(&name), "{failed:?}");
     }
-    report("check measure --processes 6 --tokens 2", 0);
+    place.told("check measure --processes 6 --tokens 2");
 }
 
 #[test]
@@ -112,7 +101,7 @@ fn every_model_has_a_default_that_holds() {
         "handover",
         "monitor",
     ] {
-        let report = report(&format!("check {model} --threads 2"), 0);
+        let report = json(&format!("check {model} --threads 2 --format json"));
         assert_eq!(report["model"], model);
         assert_eq!(report["closure"], true, "{model}");
         assert_eq!(report["convergence"], true, "{model}");
@@ -156,26 +145,21 @@ fn wrong_input_says_what_to_do() {
 /// A protocol file: checked, set, shown, exported, and wrong.
 #[test]
 fn protocols_are_files() {
-    let folder = folder();
-    std::os::unix::fs::symlink(
-        root().join("examples/protocols/herman.protocol"),
-        folder.path().join("herman.protocol"),
-    )
-    .unwrap();
+    let place = Place::new();
+    place.write(
+        "herman.protocol",
+        &read("examples/protocols/herman.protocol"),
+    );
     let check = "check herman.protocol --set n=3";
-    let text = told(folder.path(), check, 0);
-    assert!(text.contains("Expected, exactly: 4/3 steps"), "{text}");
-    let report = headway_in(folder.path(), &format!("{check} --format json")).json();
+    has(&place.told(check), &["Expected, exactly: 4/3 steps"]);
+    let report = place.json(check);
     assert_eq!(report["expected_steps_exact"], "4/3");
     assert_eq!(report["state_count"], "8");
-    told(folder.path(), &format!("{check} --states herman.dot"), 0);
-    let dot = std::fs::read_to_string(folder.path().join("herman.dot")).unwrap();
-    assert!(dot.starts_with("digraph"), "{dot}");
-    let prism = told(folder.path(), "export prism herman.protocol --set n=3", 0);
-    let choice = "1/2 : (x_0' = 0) + 1/2 : (x_0' = 1)";
-    assert!(prism.contains(choice), "{prism}");
-    let wrong = "graph ring(3)\nvariable x: 0..\n";
-    std::fs::write(folder.path().join("wrong.protocol"), wrong).unwrap();
+    place.told(&format!("{check} --states herman.dot"));
+    assert!(place.read("herman.dot").starts_with("digraph"));
+    let prism = place.told("export prism herman.protocol --set n=3");
+    has(&prism, &["1/2 : (x_0' = 0) + 1/2 : (x_0' = 1)"]);
+    place.write("wrong.protocol", "graph ring(3)\nvariable x: 0..\n");
     let cases = &[
         (
             "check wrong.protocol",
@@ -202,9 +186,9 @@ fn protocols_are_files() {
             "--processes has no meaning for a protocol file",
         ),
     ];
-    refused(folder.path(), cases);
+    place.refused(cases);
     for (command, _) in cases {
-        let err = headway_in(folder.path(), command).err;
+        let err = place.run(2, command).err;
         let helps = err.contains("help:") || err.contains("--help");
         assert!(helps, "{command}: {err}");
     }
@@ -212,13 +196,13 @@ fn protocols_are_files() {
 
 #[test]
 fn exports_go_to_standard_output_or_a_file() {
-    let folder = folder();
-    let told = |arguments: &str| told(folder.path(), arguments, 0);
-    assert!(told("export promela --processes 5 --tokens 2").contains("ltl convergence"));
-    assert!(told("export tla --delays at:0,2").contains("Delays == {0, 2}"));
-    told("export prism --model k-state --output k.prism");
-    let prism = std::fs::read_to_string(folder.path().join("k.prism")).unwrap();
-    assert!(prism.contains("endmodule"), "{prism}");
+    let place = Place::new();
+    let promela = place.told("export promela --processes 5 --tokens 2");
+    has(&promela, &["ltl convergence"]);
+    let tla = place.told("export tla --delays at:0,2");
+    has(&tla, &["Delays == {0, 2}"]);
+    place.told("export prism --model k-state --output k.prism");
+    has(&place.read("k.prism"), &["endmodule"]);
 }
 
 /// More states than 128 bits count.
@@ -244,9 +228,9 @@ fn counts_are_exact_at_any_size() {
 
 #[test]
 fn every_model_has_help_of_its_own() {
-    let has = |command: &str, flag: &str| told(Path::new("."), command, 0).contains(flag);
-    assert!(has("check --help", "delay-relay") && has("check --help", "monitor"));
-    let monitor = "check monitor --help";
-    assert!(has(monitor, "--monitors") && has(monitor, "--witness"));
-    assert!(!has(monitor, "--pace"));
+    let place = Place::new();
+    has(&place.told("check --help"), &["delay-relay", "monitor"]);
+    let monitor = place.told("check monitor --help");
+    has(&monitor, &["--monitors", "--witness"]);
+    assert!(!monitor.contains("--pace"), "{monitor}");
 }

@@ -88,7 +88,71 @@ pub(crate) fn json(arguments: &str) -> Value {
     headway(arguments).json()
 }
 
+/// A folder in which commands are run one after the other.
+pub(crate) struct Place(tempfile::TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        Place(folder())
+    }
+
+    /// One with the examples of the repository.
+    pub(crate) fn with_examples() -> Place {
+        let place = Place::new();
+        let examples = place.path().join("examples");
+        std::os::unix::fs::symlink(root().join("examples"), examples).expect("a link");
+        place
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join(name), text).expect("written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        let text = std::fs::read_to_string(self.path().join(name));
+        text.unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// A command that ends with this code.
+    #[track_caller]
+    pub(crate) fn run(&self, code: i32, arguments: &str) -> Ran {
+        let ran = headway_in(self.path(), arguments);
+        assert_eq!(ran.code, code, "{arguments}: {}{}", ran.out, ran.err);
+        ran
+    }
+
+    /// What a command prints that ends with 0.
+    #[track_caller]
+    pub(crate) fn told(&self, arguments: &str) -> String {
+        self.run(0, arguments).out
+    }
+
+    /// The JSON of a command that ends with 0.
+    #[track_caller]
+    pub(crate) fn json(&self, arguments: &str) -> Value {
+        self.run(0, &format!("{arguments} --format json")).json()
+    }
+
+    #[track_caller]
+    pub(crate) fn refused(&self, cases: &[(&str, &str)]) {
+        refused(self.path(), cases);
+    }
+}
+
+/// All parts are in a text.
+#[track_caller]
+pub(crate) fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+}
+
 /// Each command ends with 2, prints nothing, and says what is wrong in words for everybody.
+#[track_caller]
 pub(crate) fn refused(folder: &Path, cases: &[(&str, &str)]) {
     for (arguments, says) in cases {
         let ran = headway_in(folder, arguments);

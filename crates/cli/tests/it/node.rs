@@ -5,76 +5,62 @@ use std::process::Command;
 
 use headway_testkit::tools;
 
-use crate::common::{folder, headway, headway_in, program, read, refused, root};
+use crate::common::{Place, has, program, read, root};
 
 #[test]
 fn the_example_is_written_checked_and_never_overwritten() {
-    let folder = folder();
-    let ran = headway_in(folder.path(), "node init node.toml --key ring.key");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let check = "node check-config --config node.toml --ring-key-file ring.key";
-    let ran = headway_in(folder.path(), check);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    for part in [
-        "members               3",
-        "true separation",
-        "worst-case recovery",
-        "turn of a token",
-    ] {
-        assert!(ran.out.contains(part), "{part} not in\n{}", ran.out);
-    }
-    refused(
-        folder.path(),
-        &[("node init node.toml", "cannot write node.toml")],
+    let place = Place::new();
+    place.told("node init node.toml --key ring.key");
+    has(
+        &place.told("node check-config --config node.toml --ring-key-file ring.key"),
+        &[
+            "members               3",
+            "true separation",
+            "worst-case recovery",
+            "turn of a token",
+        ],
     );
-    let ran = headway("node init");
-    assert!(ran.out.contains("[[ring.members]]"));
+    place.refused(&[("node init node.toml", "cannot write node.toml")]);
+    has(&place.told("node init"), &["[[ring.members]]"]);
 }
 
 #[test]
 fn mistakes_are_shown_with_file_line_and_key() {
-    let folder = folder();
-    let init = "node init node.toml --key ring.key";
-    assert_eq!(headway_in(folder.path(), init).code, 0);
-    let path = folder.path().join("node.toml");
-    let good = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, good.replace("tokens = 1", "tokens = 9")).unwrap();
+    let place = Place::new();
+    place.told("node init node.toml --key ring.key");
+    let good = place.read("node.toml");
+    place.write("node.toml", &good.replace("tokens = 1", "tokens = 9"));
     let line = good.lines().position(|line| line == "tokens = 1").unwrap() + 1;
-    let place = format!("node.toml:{line}:10: ring.tokens: 9 tokens 1 hop apart need 10 nodes");
+    let at = format!("node.toml:{line}:10: ring.tokens: 9 tokens 1 hop apart need 10 nodes");
     let check = "node check-config --config node.toml";
     // The line is shown.
-    let cases = [(check, &*place), (check, "tokens = 9\n")];
-    refused(folder.path(), &cases);
-    std::fs::write(&path, good).unwrap();
+    let cases = [(check, &*at), (check, "tokens = 9\n")];
+    place.refused(&cases);
+    place.write("node.toml", &good);
     std::fs::set_permissions(
-        folder.path().join("ring.key"),
+        place.path().join("ring.key"),
         std::os::unix::fs::PermissionsExt::from_mode(0o644),
     )
     .unwrap();
-    refused(
-        folder.path(),
-        &[
-            (
-                &format!("{check} --timing-tick soon"),
-                "--timing-tick: timing.tick: expected a length of time",
-            ),
-            (&format!("{check} --ring-key-file ring.key"), "chmod 600"),
-            ("node", "headway node init"),
-            (
-                "node status --socket /nowhere/node.sock",
-                "is the node running",
-            ),
-        ],
-    );
+    place.refused(&[
+        (
+            &format!("{check} --timing-tick soon"),
+            "--timing-tick: timing.tick: expected a length of time",
+        ),
+        (&format!("{check} --ring-key-file ring.key"), "chmod 600"),
+        ("node", "headway node init"),
+        (
+            "node status --socket /nowhere/node.sock",
+            "is the node running",
+        ),
+    ]);
 }
 
 #[test]
 fn every_machine_makes_its_own_key_and_members_are_listed_with_theirs() {
-    let folder = folder();
-    let run = |arguments: &str| headway_in(folder.path(), arguments);
+    let place = Place::new();
     let key = |file: &str| {
-        let ran = run(&format!("node identity {file}"));
-        assert_eq!(ran.code, 0, "{}", ran.err);
+        let ran = place.run(0, &format!("node identity {file}"));
         (ran.out.trim().to_owned(), ran.err)
     };
     let (a, told) = key("a.identity");
@@ -87,40 +73,36 @@ fn every_machine_makes_its_own_key_and_members_are_listed_with_theirs() {
     let (b, _) = key("b.identity");
     let init =
         format!("node init node.toml --member a=127.0.0.1:7400={a} --member b=127.0.0.2:7400={b}");
-    assert_eq!(run(&init).code, 0);
+    place.told(&init);
     let check = "node check-config --config node.toml --node-identity-file";
-    let ran = run(&format!("{check} a.identity"));
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    for part in ["members               2", "a pair for each member"] {
-        assert!(ran.out.contains(part), "{part} not in\n{}", ran.out);
-    }
-    // The example as it is says what to fill in.
-    assert_eq!(run("node init example.toml").code, 0);
-    refused(
-        folder.path(),
-        &[
-            (
-                &format!("{check} b.identity"),
-                "ring.members: a has the key hw1",
-            ),
-            (
-                &format!("{check} none.identity"),
-                "headway node identity none.identity",
-            ),
-            (
-                "node check-config --config example.toml",
-                "is no node's key: expected what `headway node identity` prints",
-            ),
-            (
-                "node init other.toml --member a=127.0.0.1:7400",
-                "expected NAME=ADDRESS=KEY",
-            ),
-        ],
+    has(
+        &place.told(&format!("{check} a.identity")),
+        &["members               2", "a pair for each member"],
     );
-    let ran = run("node identity --operator operator.key");
-    assert!(ran.code == 0 && ran.out.starts_with("hwo1"), "{}", ran.err);
-    let same = run("node identity --operator operator.key");
-    assert_eq!(same.out, ran.out);
+    // The example as it is says what to fill in.
+    place.told("node init example.toml");
+    place.refused(&[
+        (
+            &format!("{check} b.identity"),
+            "ring.members: a has the key hw1",
+        ),
+        (
+            &format!("{check} none.identity"),
+            "headway node identity none.identity",
+        ),
+        (
+            "node check-config --config example.toml",
+            "is no node's key: expected what `headway node identity` prints",
+        ),
+        (
+            "node init other.toml --member a=127.0.0.1:7400",
+            "expected NAME=ADDRESS=KEY",
+        ),
+    ]);
+    let operator = place.told("node identity --operator operator.key");
+    assert!(operator.starts_with("hwo1"), "{operator}");
+    let again = place.told("node identity --operator operator.key");
+    assert_eq!(again, operator);
 }
 
 #[test]
