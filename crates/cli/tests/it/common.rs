@@ -175,6 +175,6 @@ pub(crate) fn until<T>(mut look: impl FnMut() -> Result<T, String>) -> T {
             Ok(found) => return found,
             Err(why) => assert!(began.elapsed() < Duration::from_secs(60), "{why}"),
         }
-        std::thread::sleep(Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -188,9 +188,9 @@ fn a_command_runs_under_a_permit_and_its_exit_code_is_the_answer() {
         ],
     );
     // What runs for too long is ended, before others get the permit.
-    let short = "node set --socket 0.sock --dwell-most 500ms --grace 200ms";
+    let short = "node set --socket 0.sock --dwell-most 2s --grace 500ms";
     assert_eq!(ring.headway(short).code, 0);
-    ring.until("node status --socket 2.sock", 0, "lasts 0ms to 500ms");
+    ring.until("node status --socket 2.sock", 0, "lasts 0ms to 2s");
     let ran = shell("2.sock", "trap '' TERM; while :; do sleep 0.05; done");
     assert_eq!(ran.code, 128 + 9, "{}", ran.err);
     assert!(ran.err.contains("the permit is over"), "{}", ran.err);
@@ -443,11 +443,8 @@ fn three_processes_form_a_ring_and_change_it() {
     let add = format!("node add n3 {} --socket 1.sock", ring.address(3));
     ring.until(&add, 0, "roster 2: n3 is added");
     ring.until(&status(3), 0, "\"members\": 4");
-    ring.says(
-        "node remove n1 --socket 3.sock",
-        0,
-        "roster 3: n1 is removed\n",
-    );
+    let remove = "node remove n1 --socket 3.sock";
+    ring.until(remove, 0, "roster 3: n1 is removed");
     ring.until(&status(0), 0, "\"members\": 3");
     let ran = ring.headway("node list --socket 2.sock");
     assert!(ran.out.starts_with("roster 3 of ring flags"), "{}", ran.out);

@@ -1,4 +1,4 @@
-//! The program `headway` as its users meet it: every test starts it, because a start takes 5 ms.
+//! The program `headway` as its users meet it: tests start it, which takes some milliseconds.
 
 mod check;
 mod common;

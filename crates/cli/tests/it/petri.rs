@@ -298,6 +298,7 @@ fn wrong_input_is_refused_with_its_place() {
             "petri analyze conveyor.pnml --mark x=1",
             "there is no such place",
         ),
+        ("petri play conveyor.pnml --mark b99=1", "its places: b1 b2"),
         (
             "petri analyze conveyor.pnml --net x",
             "choose one of conveyor",
