@@ -146,7 +146,9 @@ fn faults_are_recovered_from() {
 #[test]
 fn traces_and_csv_hold_every_round() {
     let place = Place::new();
-    let csv = place.told("run --rounds 9 --trace t.jsonl --format csv");
+    let csv = place
+        .run(1, "run --rounds 9 --trace t.jsonl --format csv")
+        .out;
     assert_eq!(csv.lines().count(), 1 + 10 * 4);
     let trace = place.read("t.jsonl");
     let lines = trace.lines().map(serde_json::from_str);
