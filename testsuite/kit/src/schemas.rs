@@ -2,9 +2,11 @@
 //!
 //! [`check`] is called by whatever runs the program in a test, so that no test can forget.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use jsonschema::Registry;
+use jsonschema::{Registry, Validator};
 use serde_json::Value;
 
 /// The schemas that hold today.
@@ -29,34 +31,41 @@ pub fn all() -> Vec<(String, Value)> {
     schemas
 }
 
+/// The schemas, compiled: a trace has a thousand lines.
+fn validators() -> &'static BTreeMap<String, Validator> {
+    static COMPILED: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let schemas = all();
+        let mut registry = Registry::new();
+        for (_, schema) in &schemas {
+            let id = schema["$id"].as_str().expect("every schema has an $id");
+            registry = registry.add(id, schema.clone()).expect("a URI");
+        }
+        let registry = registry.prepare().expect("schemas");
+        let options = jsonschema::options().with_registry(&registry);
+        let compile = |(name, schema): &(String, Value)| {
+            let compiled = options.build(schema).expect("a schema");
+            (name.clone(), compiled)
+        };
+        schemas.iter().map(compile).collect()
+    })
+}
+
 /// What is wrong with an output, or nothing.
 ///
 /// # Errors
 ///
 /// Where it differs from the schema of this name, or that there is none.
 pub fn validate(name: &str, output: &Value) -> Result<(), String> {
-    let schemas = all();
-    let Some((_, schema)) = schemas.iter().find(|(known, _)| known == name) else {
+    let Some(validator) = validators().get(name) else {
         return Err(format!("there is no schemas/v1/{name}.json"));
     };
-    let mut registry = Registry::new();
-    for (_, schema) in &schemas {
-        let id = schema["$id"].as_str().expect("every schema has an $id");
-        registry = registry.add(id, schema.clone()).expect("a URI");
-    }
-    let registry = registry.prepare().expect("schemas");
-    let options = jsonschema::options().with_registry(&registry);
-    let validator = options.build(schema).expect("a schema");
     let wrong: Vec<String> = validator
         .iter_errors(output)
         .take(5)
         .map(|error| {
-            let text = error.to_string();
-            let end = text
-                .char_indices()
-                .nth(300)
-                .map_or(text.len(), |(at, _)| at);
-            format!("{}: {}", error.instance_path(), &text[..end])
+            let text: String = error.to_string().chars().take(300).collect();
+            format!("{}: {text}", error.instance_path())
         })
         .collect();
     match wrong.is_empty() {

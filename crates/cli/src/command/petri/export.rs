@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::{dot, svg, tina};
 
 use super::input::{Plant, Purpose, is_json, of_flags, read_net, write_pnml, write_svg};
-use crate::failure::{Answer, Failure, read_bytes, write_to};
+use crate::failure::{Answer, Failure, expect_endings, read_bytes, write_to};
 use crate::flags::RingFlags;
 
 /// Flags of `headway petri export`.
@@ -58,6 +58,7 @@ enum Target {
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
+    expect_endings(args.svg.as_deref(), None)?;
     let Plant { net, marking } = match &args.file {
         None => of_flags(&args.ring)?,
         Some(path) => {

@@ -1,26 +1,18 @@
 //! `headway run`, `forecast`, `worst` and `chain` as a user calls them.
 
-use crate::common::{headway, headway_in, json};
-use serde_json::json as value;
+use crate::common::{Place, has, headway, json};
+use serde_json::{Value, json as value};
 
 #[test]
 fn alone_it_runs_the_default_ring() {
     let ran = headway("");
     assert_eq!(ran.code, 0);
     assert_eq!(ran.out, headway("run").out);
-    assert!(
-        ran.out
-            .starts_with("24 processes, all delay; 4 tokens, 5 apart; random start, seed 2009")
-    );
-    for part in [
-        "Legitimate after round 20",
-        "proved worst case from any state: 19",
-        "D1",
-        "D5",
-        "Try next:",
-    ] {
-        assert!(ran.out.contains(part), "{part} is missing:\n{}", ran.out);
-    }
+    let first = "24 processes, all delay; 4 tokens, 5 apart; random start, seed 2009";
+    assert!(ran.out.starts_with(first), "{}", ran.out);
+    let proved = "proved worst case from any state: 19";
+    let legitimate = "Legitimate after round 20";
+    has(&ran.out, &[legitimate, proved, "D1", "D5", "Try next:"]);
     assert!(!ran.out.contains('\u{1b}'), "no colour when piped");
     assert!(ran.out.lines().count() <= 48, "within one screen");
 }
@@ -58,13 +50,11 @@ fn the_engines_give_the_same_json() {
         "--delays 3 --processes 60",
         "--program measure --processes 30 --tokens 3",
     ] {
-        let dense = headway(&format!(
-            "run {ring} --format json --engine dense --fault scramble@9"
-        ));
-        let sparse = headway(&format!(
-            "run {ring} --format json --engine sparse --fault scramble@9"
-        ));
-        assert_eq!(dense.out, sparse.out);
+        let run = |engine: &str| {
+            let flags = format!("{ring} --format json --fault scramble@9");
+            headway(&format!("run {flags} --engine {engine}")).out
+        };
+        assert_eq!(run("dense"), run("sparse"));
     }
 }
 
@@ -92,7 +82,7 @@ fn forecast_tells_states_and_waits() {
     let told = json("forecast --format json --at 0 --at 44 --waits");
     assert_eq!(told["cycle_time"], "6/1");
     assert_eq!(told["states"][0]["round"], 0);
-    let tokens = |state: &serde_json::Value| -> u64 {
+    let tokens = |state: &Value| -> u64 {
         let processes = state["processes"].as_array().unwrap().iter();
         processes
             .map(|p| p["queued"].as_u64().unwrap() + p["resting"].as_u64().unwrap())
@@ -110,22 +100,14 @@ fn forecast_tells_states_and_waits() {
 
 #[test]
 fn the_worst_state_can_be_written_and_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let worst = headway_in(
-        folder.path(),
-        "worst --delays 1 --witness worst.json --format json",
-    );
-    let worst: serde_json::Value = serde_json::from_str(&worst.out).unwrap();
-    assert_eq!(
-        (&worst["worst_last_rest"], &worst["attained"]),
-        (&value!(38), &value!(true))
-    );
-    let ran = headway_in(folder.path(), "run --start worst.json --format json");
-    let ran: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let place = Place::new();
+    let worst = place.json("worst --delays 1 --witness worst.json");
+    assert_eq!(worst["worst_last_rest"], 38);
+    assert_eq!(worst["attained"], true);
+    let ran = place.json("run --start worst.json");
     assert_eq!(ran["last_rest"], worst["worst_last_rest"]);
-    let drawn = headway_in(folder.path(), "forecast worst.json --svg out.svg");
-    assert_eq!(drawn.code, 0, "{}", drawn.err);
-    let svg = std::fs::read_to_string(folder.path().join("out.svg")).unwrap();
+    place.told("forecast worst.json --svg out.svg");
+    let svg = place.read("out.svg");
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
 }
 
@@ -133,13 +115,9 @@ fn the_worst_state_can_be_written_and_run() {
 fn a_jam_is_run_with_a_warning() {
     let ran = headway("run --processes 5 --tokens 2 --separation 3");
     assert_eq!(ran.code, 1, "not legitimate");
-    assert!(ran.err.contains("traffic jam"), "{}", ran.err);
-    assert!(
-        ran.err.contains("2 tokens 2 apart, or 1 token 3 apart"),
-        "{}",
-        ran.err
-    );
-    assert!(ran.out.contains("Not legitimate"));
+    let fits = "2 tokens 2 apart, or 1 token 3 apart";
+    has(&ran.err, &["traffic jam", fits]);
+    has(&ran.out, &["Not legitimate"]);
     let told = json("forecast --processes 5 --tokens 2 --separation 3 --format json");
     assert_eq!(told["jam"]["period"], 3);
 }
@@ -159,24 +137,22 @@ fn faults_are_recovered_from() {
     let recoveries = ran["recoveries"].as_array().unwrap();
     assert_eq!(recoveries.len(), 2);
     for recovery in recoveries {
-        assert!(
-            recovery["recovery_rounds"].as_u64().unwrap() <= 20 + 2,
-            "{recovery}"
-        );
+        let rounds = recovery["recovery_rounds"].as_u64();
+        assert!(rounds.unwrap() <= 20 + 2, "{recovery}");
     }
     assert_eq!(ran["desiderata"]["D5"], true);
 }
 
 #[test]
 fn traces_and_csv_hold_every_round() {
-    let folder = tempfile::tempdir().unwrap();
-    let ran = headway_in(folder.path(), "run --rounds 9 --trace t.jsonl --format csv");
-    assert_eq!(ran.out.lines().count(), 1 + 10 * 4);
-    let trace = std::fs::read_to_string(folder.path().join("t.jsonl")).unwrap();
-    let lines: Vec<serde_json::Value> = trace
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let place = Place::new();
+    let csv = place
+        .run(1, "run --rounds 9 --trace t.jsonl --format csv")
+        .out;
+    assert_eq!(csv.lines().count(), 1 + 10 * 4);
+    let trace = place.read("t.jsonl");
+    let lines = trace.lines().map(serde_json::from_str);
+    let lines: Vec<Value> = lines.collect::<Result<_, _>>().unwrap();
     assert_eq!(lines.len(), 1 + 10);
     assert_eq!(lines[0]["seed"], 2009);
     assert_eq!(lines[1]["clause"], "leg:0");
@@ -193,11 +169,8 @@ fn a_chain_separates() {
 #[test]
 fn completions_and_manual() {
     for shell in ["bash", "zsh", "fish"] {
-        assert!(
-            headway(&format!("completions {shell}"))
-                .out
-                .contains("headway")
-        );
+        let script = headway(&format!("completions {shell}")).out;
+        has(&script, &["headway"]);
     }
     let manual = headway("man").out;
     assert!(manual.contains(".TH") && manual.contains("forecast"));
@@ -207,12 +180,8 @@ fn completions_and_manual() {
 fn wide_rings_fit_a_screen() {
     let ran = headway("run --processes 5000 --tokens 40 --separation 100 --delays every:100");
     assert_eq!(ran.code, 0);
-    let widest = ran
-        .out
-        .lines()
-        .map(|line| line.chars().count())
-        .max()
-        .unwrap();
+    let widths = ran.out.lines().map(|line| line.chars().count());
+    let widest = widths.max().unwrap();
     assert!(widest <= 130, "{widest} columns");
     assert!(ran.out.contains("processes a column"));
 }
@@ -258,13 +227,8 @@ fn a_moving_block_runs_like_the_others() {
     let block = "run --program moving-block";
     let ran = headway(block);
     assert_eq!(ran.code, 0);
-    for part in [
-        "24 processes, a moving block; 4 tokens, 5 apart",
-        "closest 5  legitimate",
-        "given up",
-    ] {
-        assert!(ran.out.contains(part), "{part} is missing:\n{}", ran.out);
-    }
+    let first = "24 processes, a moving block; 4 tokens, 5 apart";
+    has(&ran.out, &[first, "closest 5  legitimate", "given up"]);
     assert!(!ran.out.contains('▾'), "nobody delays");
     assert!(ran.out.lines().count() <= 48, "within one screen");
     let told = json(&format!("{block} --fault pile:3@20 --format json"));
@@ -282,11 +246,8 @@ fn a_moving_block_runs_like_the_others() {
     let stuck = headway(&format!(
         "{block} --processes 20 --start spaced --separation 5"
     ));
-    assert!(
-        stuck.err.contains("more than 20 processes") && stuck.out.contains("0 to 0 visits"),
-        "{}",
-        stuck.err
-    );
+    has(&stuck.err, &["more than 20 processes"]);
+    has(&stuck.out, &["0 to 0 visits"]);
     for (flags, says) in [
         ("--delays 3", "--delays has no meaning"),
         ("--start worst", "is not known"),
@@ -302,14 +263,8 @@ fn a_moving_block_runs_like_the_others() {
         ("--fault pile@9 --rounds 3", "after the last round"),
         ("--watch", "needs a terminal"),
     ] {
-        let refused = headway(&format!("{block} {flags}"));
-        assert_eq!(refused.code, 2, "{flags}");
-        assert!(refused.err.contains(says), "{flags}: {}", refused.err);
+        Place::new().refused(&[(&format!("{block} {flags}"), says)]);
     }
-    let forecast = headway("forecast --program moving-block");
-    assert!(
-        forecast.code == 2 && forecast.err.contains("`headway run` runs it"),
-        "{}",
-        forecast.err
-    );
+    let forecast = "forecast --program moving-block";
+    Place::new().refused(&[(forecast, "`headway run` runs it")]);
 }

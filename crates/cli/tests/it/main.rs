@@ -1,16 +1,16 @@
-//! The `headway` binary as its users meet it.
+//! The program `headway` as its users meet it: tests start it, which takes some milliseconds.
 
 mod check;
 mod common;
 mod extremes;
 mod fleet;
+mod guides;
 mod help;
 mod interrupt;
 mod members;
 mod messages;
 mod mistakes;
 mod node;
-mod operator;
 mod packaging;
 mod petri;
 mod plan;

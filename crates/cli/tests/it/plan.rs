@@ -1,14 +1,14 @@
 //! `headway plan` and `headway node check-config --conflicts`, as an operator would use them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::common::{headway_in, headway_where};
+use crate::common::{Place, has, headway_in, read, refused, root};
 
 /// The repository's examples.
 fn examples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/conflicts")
+    root().join("examples/conflicts")
 }
 
 fn plan(arguments: &str, code: i32) -> Value {
@@ -40,52 +40,43 @@ fn every_kind_of_file() {
     }
 }
 
+/// A place with the example's node and its key.
+fn node() -> (Place, String) {
+    let place = Place::with_examples();
+    place.told("node init --key ring.key");
+    let config = read("examples/conflicts/node.toml");
+    place.write("node.toml", &config);
+    (place, config)
+}
+
 /// What a plan counts on is what a node of that ring says of its configuration.
 #[test]
 fn the_tokens_are_what_a_node_has_room_for() {
     let json = plan("shards.txt", 0);
-    let folder = tempfile::tempdir().unwrap();
-    let key = headway_in(folder.path(), "node init --key ring.key");
-    assert_eq!(key.code, 0, "{}", key.err);
-    let config = std::fs::read_to_string(examples().join("node.toml")).unwrap();
-    let separation = format!("separation = {}", json["separation"]);
-    let config = config.replace("separation = 3", &separation);
-    std::fs::write(folder.path().join("node.toml"), config).unwrap();
-    let tokens = json["tokens"].to_string();
-    let check = "node check-config --config node.toml";
-    let ran = headway_where(folder.path(), ("HEADWAY_RING_TOKENS", &tokens), check);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let most = format!("{0} of at most {0}", json["tokens"]);
-    assert!(ran.out.contains(&most), "{most}\n{}", ran.out);
+    let (place, _) = node();
+    let told = place.told(&format!(
+        "HEADWAY_RING_TOKENS={} HEADWAY_RING_SEPARATION={} node check-config --config node.toml",
+        json["tokens"], json["separation"]
+    ));
+    has(&told, &[&format!("{0} of at most {0}", json["tokens"])]);
 }
 
 /// An order that breaks it is refused, and the planned one is not.
 #[test]
 fn check_config_refuses_an_order_that_breaks_it() {
-    let folder = tempfile::tempdir().unwrap();
-    assert_eq!(
-        headway_in(folder.path(), "node init --key ring.key").code,
-        0
+    let (place, config) = node();
+    let check = "node check-config --config node.toml --conflicts examples/conflicts/";
+    let shards = format!("{check}shards.txt");
+    has(
+        &place.run(1, &shards).err,
+        &[
+            "may not be down together (line ",
+            "hops apart in ring.members, and permits only 3",
+            "`headway plan ",
+        ],
     );
-    let config = std::fs::read_to_string(examples().join("node.toml")).unwrap();
-    std::fs::write(folder.path().join("node.toml"), &config).unwrap();
-    let shards = examples().join("shards.txt");
-    let check = format!(
-        "node check-config --config node.toml --conflicts {}",
-        shards.display()
-    );
-    let broken = headway_in(folder.path(), &check);
-    assert_eq!(broken.code, 1, "{}", broken.out);
-    for words in [
-        "may not be down together (line ",
-        "hops apart in ring.members, and permits only 3",
-        "`headway plan ",
-    ] {
-        assert!(broken.err.contains(words), "{words}\n{}", broken.err);
-    }
     // The same with one token: it is never at two members.
-    let one = headway_where(folder.path(), ("HEADWAY_RING_TOKENS", "1"), &check);
-    assert_eq!(one.code, 0, "{}", one.err);
+    place.told(&format!("HEADWAY_RING_TOKENS=1 {shards}"));
     // In the order of the plan.
     let json = plan("shards.txt", 0);
     let (head, _) = config.split_once("[[ring.members]]").unwrap();
@@ -95,31 +86,14 @@ fn check_config_refuses_an_order_that_breaks_it() {
             format!("[[ring.members]]\nname = {name}\naddress = \"127.0.0.1:74{at:02}\"\n")
         })
         .collect();
-    std::fs::write(folder.path().join("node.toml"), format!("{head}{members}")).unwrap();
-    let kept = headway_in(folder.path(), &check);
-    assert_eq!(kept.code, 0, "{}", kept.err);
-    assert!(
-        kept.out
-            .contains("kept: no two of them hold permits together"),
-        "{}",
-        kept.out
-    );
+    place.write("node.toml", &format!("{head}{members}"));
+    let kept = "kept: no two of them hold permits together";
+    has(&place.told(&shards), &[kept]);
     // One hop less is too few.
-    let less = headway_where(folder.path(), ("HEADWAY_RING_SEPARATION", "2"), &check);
-    assert_eq!(less.code, 1, "{}", less.out);
+    place.run(1, &format!("HEADWAY_RING_SEPARATION=2 {shards}"));
     // Other names are a mistake, not a yes.
-    let others = examples().join("racks.csv");
-    let check = format!(
-        "node check-config --config node.toml --conflicts {}",
-        others.display()
-    );
-    let ran = headway_in(folder.path(), &check);
-    assert_eq!(ran.code, 2, "{}", ran.out);
-    assert!(
-        ran.err.contains("none of the members of the ring is in it"),
-        "{}",
-        ran.err
-    );
+    let none = "none of the members of the ring is in it";
+    has(&place.run(2, &format!("{check}racks.csv")).err, &[none]);
 }
 
 #[test]
@@ -167,25 +141,19 @@ fn hosts_as_places_of_a_ring() {
 
 #[test]
 fn the_picture_and_the_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let shards = examples().join("shards.txt");
-    let line = format!(
-        "plan {} -o plan.json --svg plan.svg --theme dark",
-        shards.display()
-    );
-    let ran = headway_in(folder.path(), &line);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let written = std::fs::read_to_string(folder.path().join("plan.json")).unwrap();
-    let written: Value = serde_json::from_str(&written).unwrap();
+    let place = Place::with_examples();
+    let plan_it = "plan examples/conflicts/shards.txt -o plan.json --svg plan.svg --theme dark";
+    place.told(plan_it);
+    let written: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
     assert_eq!(written, plan("shards.txt", 0));
-    let picture = std::fs::read_to_string(folder.path().join("plan.svg")).unwrap();
+    let picture = place.read("plan.svg");
     assert_eq!(picture.matches("class=\"member\"").count(), 9);
     assert_eq!(picture.matches("class=\"chord\"").count(), 18);
 }
 
 #[test]
 fn mistakes_say_what_to_do() {
-    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new();
     for (text, says) in [
         ("", "0 members: a ring has at least 2"),
         ("a\n", "a ring has at least 2"),
@@ -205,20 +173,16 @@ fn mistakes_say_what_to_do() {
             "pg_map.pg_stats[0].up[0]: expected a number",
         ),
     ] {
-        std::fs::write(folder.path().join("conflicts"), text).unwrap();
-        let ran = headway_in(folder.path(), "plan conflicts");
-        assert_eq!(ran.code, 2, "{text}: {}", ran.out);
-        assert!(ran.err.contains(says), "{text}: {}", ran.err);
+        place.write("conflicts", text);
+        place.refused(&[("plan conflicts", says)]);
     }
-    let said = headway_in(&examples(), "plan shards.txt --input kafka");
-    assert!(
-        said.err
-            .contains("it was read as kafka; if it is something else, say so with --input"),
-        "{}",
-        said.err
+    let kafka = "it was read as kafka; if it is something else, say so with --input";
+    refused(
+        &examples(),
+        &[
+            ("plan shards.txt --input kafka", kafka),
+            ("plan shards.txt --input xml", "invalid value 'xml'"),
+            ("plan nowhere.txt", "cannot read nowhere.txt"),
+        ],
     );
-    let said = headway_in(&examples(), "plan shards.txt --input xml");
-    assert_eq!(said.code, 2);
-    let said = headway_in(&examples(), "plan nowhere.txt");
-    assert!(said.err.contains("cannot read nowhere.txt"), "{}", said.err);
 }

@@ -6,8 +6,9 @@ use std::process::Command;
 
 use headway_testkit::tools;
 
-use crate::text::{Block, blocks};
-use crate::{check_pictures, root, workplace};
+use super::text::{Block, blocks};
+use super::{check_pictures, workplace};
+use crate::common::{read, root, run_with_input};
 
 /// Documents whose commands are run, or at least known. The README, the tutorial, the guides
 /// and `docs/operators` are read by tests of their own.
@@ -22,22 +23,10 @@ const DOCUMENTS: &[&str] = &[
     "docs/worst-case.md",
 ];
 
-/// Commands that are not run, and why.
-const NOT_RUN: &[(&str, &str)] = &[
-    (
-        "headway ring",
-        "ten seconds; tests/cli/ring.rs runs shorter ones",
-    ),
-    ("headway ring --transport udp --loss 0.2", "ten seconds"),
-    ("headway ring --for 10s --format json", "ten seconds"),
-    (
-        "headway serve --open",
-        "forever; tests/cli/serve.rs starts it",
-    ),
-    (
-        "headway serve --listen 0.0.0.0:7007 --secret-file secret",
-        "forever; tests/cli/serve.rs starts it",
-    ),
+/// Commands that are not run, because they end by Ctrl-C only.
+const NOT_RUN: &[&str] = &[
+    "headway serve --open",
+    "headway serve --listen 0.0.0.0:7007 --secret-file secret",
 ];
 
 /// Commands that a document shows because they are refused.
@@ -45,13 +34,13 @@ const REFUSED: &[&str] = &["headway ring --nodes 10 --tokens 4 --separation 2"];
 
 #[test]
 fn every_command_of_the_other_documents() {
-    let mut left: Vec<&str> = NOT_RUN.iter().map(|(command, _)| *command).collect();
+    let mut left = NOT_RUN.to_vec();
     let mut run = 0;
     for document in DOCUMENTS {
-        let text = std::fs::read_to_string(root().join(document)).expect(document);
+        let text = read(document);
         let directory = workplace();
         for (line, command) in commands(&text) {
-            if NOT_RUN.iter().any(|(other, _)| *other == command) {
+            if NOT_RUN.contains(&&*command) {
                 left.retain(|other| *other != command);
                 continue;
             }
@@ -96,21 +85,13 @@ fn commands(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Its exit code, and what it says on standard error.
+/// Its exit code, and what it says on standard error. A ring ends when it is told to.
 fn try_out(command: &str, directory: &Path) -> (i32, String) {
     // What the shell would do with `> file` matters to no later command here.
     let command = command.split(" > ").next().unwrap_or(command);
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
-    let output = Command::new(env!("CARGO_BIN_EXE_headway"))
-        .args(&words)
-        .current_dir(directory)
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("it runs");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    headway_testkit::schemas::check(directory, &words, &printed);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code().unwrap_or(-1), told)
+    let ran = run_with_input(directory, &words, b"quit\n");
+    (ran.code, ran.err)
 }
 
 /// What the documents tell people to run with cargo, or to read: packages, tests, examples
@@ -171,7 +152,7 @@ fn targets(text: &str) -> Vec<(String, String, String)> {
             match *pair {
                 ["-p", name] => package = Some(name),
                 // X and Y stand for a name.
-                ["--test" | "--example", name] if name.len() == 1 => {}
+                ["--test" | "--example", name] if name.len() == 1 || package == Some("X") => {}
                 [kind @ ("--test" | "--example"), name] => {
                     let package = package.unwrap_or("headway").to_owned();
                     found.push((package, kind.to_owned(), name.to_owned()));
@@ -215,8 +196,7 @@ fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
 /// Every promise to operators names tests, and they are there.
 #[test]
 fn every_promise_names_a_test() {
-    let promises = root().join("docs/operators/promises.md");
-    let text = std::fs::read_to_string(promises).expect("the promises");
+    let text = read("docs/operators/promises.md");
     let mut sources = String::new();
     for folder in [
         "crates/service",
@@ -330,11 +310,14 @@ fn untested(claim: &str, sources: &str) -> Option<String> {
     Some(format!("there is no test `{missing}`: {claim}"))
 }
 
+/// What runs at night only is a test, too.
+const IGNORED: &str = "#[ignore = \"make test-all\"]";
+
 fn is_test(name: &str, sources: &str) -> bool {
     let test = format!("fn {name}(");
     sources.match_indices(&test).any(|(at, _)| {
         let before = sources[..at].trim_end().trim_end_matches("async");
-        let before = before.trim_end();
+        let before = before.trim_end().trim_end_matches(IGNORED).trim_end();
         before.ends_with("#[test]") || before.ends_with("#[tokio::test]")
     })
 }
@@ -363,8 +346,7 @@ fn a_database_refuses_an_older_permit() {
         Ok(python) => python,
         Err(why) => return tools::skip(test, &why),
     };
-    let guide = root().join("docs/operators/fencing.md");
-    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let guide = read("docs/operators/fencing.md");
     let sql = |block| match block {
         Block::Text(kind, lines) if kind == "sql" => Some(lines.join("\n") + "\n"),
         _ => None,

@@ -8,21 +8,18 @@
 //! `HEADWAY_UPDATE=1` keeps the pictures.
 
 mod documents;
+mod embedded;
 mod operators;
 mod text;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use crate::common::{folder, root, run};
 use text::{Step, fits, steps};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// A directory to try commands in, with the examples of the repository.
 fn workplace() -> tempfile::TempDir {
-    let directory = tempfile::tempdir().expect("a directory");
+    let directory = folder();
     std::os::unix::fs::symlink(root().join("examples"), directory.path().join("examples"))
         .expect("a link");
     directory
@@ -33,7 +30,7 @@ fn every_command_of_every_guide() {
     let mut guides: Vec<PathBuf> = std::fs::read_dir(root().join("docs/guides"))
         .expect("docs/guides")
         .map(|entry| entry.expect("a file").path())
-        // tests/boards follows this one.
+        // `embedded` follows this one.
         .filter(|guide| !guide.ends_with("embedded.md"))
         .collect();
     guides.extend(["README.md", "docs/tutorial.md"].map(|name| root().join(name)));
@@ -78,7 +75,7 @@ fn check_pictures(guide: &str, directory: &Path) -> usize {
         assert!(
             kept == made,
             "docs/images/{name} is not what its command draws; look at it and keep it with \
-             HEADWAY_UPDATE=1 cargo test -p headway --test guides"
+             HEADWAY_UPDATE=1 cargo test -p headway --test it guides"
         );
     }
     compared
@@ -86,32 +83,23 @@ fn check_pictures(guide: &str, directory: &Path) -> usize {
 
 impl Step {
     fn run(&self, directory: &Path) -> Result<(), String> {
-        let mut words = self.command.split_whitespace();
-        assert_eq!(words.next(), Some("headway"), "only headway is run");
-        let output = Command::new(env!("CARGO_BIN_EXE_headway"))
-            .args(words)
-            .current_dir(directory)
-            .env("NO_COLOR", "1")
-            .output()
-            .map_err(|error| error.to_string())?;
-        let printed = String::from_utf8_lossy(&output.stdout);
-        let words: Vec<&str> = self.command.split_whitespace().skip(1).collect();
-        headway_testkit::schemas::check(directory, &words, &printed);
+        let words: Vec<&str> = self.command.split_whitespace().collect();
+        assert_eq!(words[0], "headway", "only headway is run");
+        let ran = run(directory, &words[1..]);
         if std::env::var_os("HEADWAY_GUIDE_PRINT").is_some() {
-            println!("$ {}\n{printed}? {:?}", self.command, output.status.code());
+            println!("$ {}\n{}? {}", self.command, ran.out, ran.code);
         }
-        if output.status.code() != Some(self.code) {
-            let told = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("exit code {:?}: {told}", output.status.code()));
+        if ran.code != self.code {
+            return Err(format!("exit code {}: {}", ran.code, ran.err));
         }
-        let lines: Vec<&str> = printed.trim_end().lines().collect();
-        if fits(&self.expected, &lines) {
-            Ok(())
-        } else {
-            Err(format!(
-                "expected\n{}\nbut it prints\n{printed}",
-                self.expected.join("\n")
-            ))
+        let lines: Vec<&str> = ran.out.trim_end().lines().collect();
+        match fits(&self.expected, &lines) {
+            true => Ok(()),
+            false => Err(format!(
+                "expected\n{}\nbut it prints\n{}",
+                self.expected.join("\n"),
+                ran.out
+            )),
         }
     }
 }

@@ -1,10 +1,15 @@
 //! Wrong commands and wrong files: exit code 2 and a sentence that says what to do.
 
-use crate::common::{headway, headway_in};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common::{folder, headway_in, program, refused};
 
 #[test]
 fn wrong_flags_say_what_to_change() {
-    for (arguments, says) in [
+    let cases = &[
         ("run --processes 0", "at least one process"),
         ("run --processes 99999999999", "at most 4294967296"),
         ("run --tokens 0", "no tokens"),
@@ -70,26 +75,32 @@ fn wrong_flags_say_what_to_change() {
         ("check monitor --monitors a", "expected a whole number"),
         ("rnu", "unrecognized subcommand"),
         ("run --sepration 3", "--separation"),
-    ] {
-        let ran = headway(arguments);
-        assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
-        assert!(
-            ran.err.contains(says),
-            "{arguments} should say '{says}':\n{}",
-            ran.err
-        );
-        assert!(!ran.err.contains("panicked"), "{arguments}: {}", ran.err);
-        assert!(
-            ran.out.is_empty(),
-            "{arguments} prints nothing else: {}",
-            ran.out
-        );
-    }
+        ("run --program measure --limit 3", "expected at least 24"),
+        (
+            "walk --generate grid:3x3 --longest 30",
+            "--longest only has a meaning for --method exact",
+        ),
+        ("walk --generate grid:3x3 --svg w.png", "ends in .svg"),
+        ("forecast --svg f.png", "ends in .svg"),
+        ("petri export --svg f.png", "ends in .svg"),
+        ("check delay-relay --threads 0", "at least 1 thread"),
+        ("sweep --samples 0", "expected a whole number, at least 1"),
+        ("sweep --threads x", "expected a whole number"),
+        ("walk --generate grid:3x3 --effort 5000", "from 1 to 1000"),
+        ("walk --generate grid:3x3 --effort x", "from 1 to 1000"),
+        (
+            "forecast --at 9999999999999999999",
+            "from 0 to 9223372036854775808",
+        ),
+        ("chain --processes 5000000000", "give at most --processes"),
+        ("forecast -n 10 -m 4294967295 -d 1", "give at most --tokens"),
+    ];
+    refused(Path::new("."), cases);
 }
 
 #[test]
 fn wrong_state_files_show_the_place() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write(
         "counter.json",
@@ -109,7 +120,7 @@ fn wrong_state_files_show_the_place() {
         "good.json",
         "{ \"separation\": 1, \"processes\": [{\"program\": \"delay\", \"resting\": 1}] }",
     );
-    for (arguments, says) in [
+    let cases = &[
         (
             "run --start counter.json",
             "counter.json:3:51: processes[0].counter: 3 given, expected a whole number from 0 to 2",
@@ -128,25 +139,18 @@ fn wrong_state_files_show_the_place() {
             "--tokens contradicts the state file",
         ),
         ("forecast good.json --start piled", "--start contradicts"),
-    ] {
-        let ran = headway_in(folder.path(), arguments);
-        assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
-        assert!(
-            ran.err.contains(says),
-            "{arguments} should say '{says}':\n{}",
-            ran.err
-        );
-    }
+    ];
+    refused(folder.path(), cases);
     let snippet = headway_in(folder.path(), "run --start counter.json").err;
     assert!(snippet.contains("     3 |     {\"program\""), "{snippet}");
     assert!(snippet.contains("^"), "{snippet}");
 }
 
-/// What has nowhere to go is a failure, and no panic.
+/// What has nowhere to go is a failure, and no panic. Where nobody reads, the program ends as if by
+/// the signal; not with 0, because the answer may have been no.
 #[test]
 fn a_full_disk_and_a_closed_pipe_are_noticed() {
-    let headway = assert_cmd::cargo::cargo_bin("headway");
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let ran = headway_in(folder.path(), "node init node.toml --shared-key ring.key");
     assert_eq!(ran.code, 0, "{}", ran.err);
     for arguments in [
@@ -160,28 +164,44 @@ fn a_full_disk_and_a_closed_pipe_are_noticed() {
         "plan node.toml --help",
         "fleet demo --for 1ms",
     ] {
-        let run = |to: &str| {
-            let script = format!("'{}' {arguments} {to}", headway.display());
-            let mut shell = std::process::Command::new("bash");
-            shell.args(["-c", &script]).current_dir(folder.path());
-            let output = shell.output().unwrap();
+        let run = |out: Stdio| {
+            let mut command = Command::new(program());
+            command
+                .args(arguments.split(' '))
+                .current_dir(folder.path());
+            let output = command.stdin(Stdio::null()).stdout(out).output().unwrap();
             let err = String::from_utf8_lossy(&output.stderr).into_owned();
             (output.status.code(), err)
         };
-        let (code, err) = run(">/dev/full");
-        assert_eq!(code, Some(2), "{arguments}: {err}");
-        assert!(
-            err.contains("error: cannot write the output: no space"),
-            "{arguments}: {err}"
-        );
-        let (_, err) = run("| (exec 0<&-; sleep 0.3); exit ${PIPESTATUS[0]}");
-        assert!(!err.contains("panicked"), "{arguments}: {err}");
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let (code, err) = run(full.into());
+        let says = "error: cannot write the output: no space";
+        assert!(code == Some(2) && err.contains(says), "{arguments}: {err}");
+        let (nobody, pipe) = std::io::pipe().unwrap();
+        drop(nobody);
+        assert_eq!(run(pipe.into()), (Some(141), String::new()), "{arguments}");
     }
+}
+
+/// One who reads a line of many and goes.
+#[test]
+fn nobody_listening_any_more_is_no_fault() {
+    let mut command = Command::new(program());
+    let many = ["run", "--rounds", "300000", "--format", "csv"];
+    command.args(many).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut first).unwrap();
+    drop(out);
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!((ended.status.code(), &*err), (Some(141), ""), "{first}");
 }
 
 #[test]
 fn a_key_is_not_left_behind_where_the_file_is_there() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     std::fs::write(folder.path().join("node.toml"), "mine").unwrap();
     let ran = headway_in(folder.path(), "node init node.toml --shared-key ring.key");
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -193,29 +213,4 @@ fn a_key_is_not_left_behind_where_the_file_is_there() {
     );
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(!folder.path().join("other.toml").exists());
-}
-
-#[test]
-fn nobody_listening_is_no_fault() {
-    let headway = assert_cmd::cargo::cargo_bin("headway");
-    let script = format!(
-        "'{}' run --rounds 3000 --format csv | head -1",
-        headway.display()
-    );
-    let output = std::process::Command::new("sh")
-        .args(["-c", &script])
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert!(!err.contains("panicked") && !err.contains("error"), "{err}");
-    // It ends as if by the signal; not with 0, because the answer may have been no.
-    let script = format!(
-        "(sleep 0.2; '{}' run --rounds 3; echo $? >&2) | true",
-        headway.display()
-    );
-    let output = std::process::Command::new("sh")
-        .args(["-c", &script])
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "141\n");
 }

@@ -3,22 +3,15 @@
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use headway_testkit::tools;
 use serde_json::Value;
 use toml::Table;
 
-use crate::fleet::Ring;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use crate::common::{folder, read, root, until};
+use crate::fleet::{LONG, Ring};
 
 /// What a package installs: from which file of the repository, to where, with which mode.
 type Assets = BTreeSet<(String, String, String)>;
@@ -95,7 +88,7 @@ fn the_unit_leaves_nothing_of_a_command_behind() {
 
 /// `promtool` over these rules and the tests of them.
 fn promtool(promtool: &Path, rules: &str) -> (bool, String) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     std::fs::write(folder.path().join("headway.rules.yml"), rules).unwrap();
     let tests = read("packaging/prometheus/headway.test.yml");
     std::fs::write(folder.path().join("headway.test.yml"), tests).unwrap();
@@ -157,18 +150,23 @@ fn used(query: &str) -> BTreeSet<String> {
 
 #[test]
 fn rules_and_board_use_what_a_node_exports() {
-    let ring = Ring::start(117, "");
-    let address = format!("127.{}.117.1:7480", 1 + std::process::id() % 250);
-    let mut stream = TcpStream::connect(&address).unwrap();
-    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
+    let ring = Ring::settled(3, LONG);
+    let address = ring.http(0);
+    let text = until(|| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let host = format!("Host: {address}\r\nConnection: close\r\n\r\n");
+        write!(stream, "GET /metrics HTTP/1.1\r\n{host}").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        // One for each reason, once there is one.
+        match text.contains("headway_rejected") {
+            true => Ok(text),
+            false => Err(text),
+        }
+    });
     drop(ring);
     let mut exported = series(&text);
     assert!(exported.contains("headway_settled"), "{text}");
-    // One for each reason, once there is one.
-    assert!(text.contains("headway_rejected"), "{text}");
     exported.insert("headway_rejected_total".to_owned());
 
     let board: Value = serde_json::from_str(&read("packaging/grafana/headway.json")).unwrap();

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::common::{headway, headway_in, headway_where, json, run, run_with_input};
+use crate::common::{
+    Place, folder, has, headway, headway_in, json, read, refused, run, run_with_input,
+};
 use serde_json::json as value;
 
 /// The commands that are suggested.
@@ -32,12 +34,8 @@ fn flags_alone_mean_run_and_letters_mean_flags() {
         "petri export",
         "ring",
     ] {
-        let ran = headway(&format!("{command} --help"));
-        assert!(
-            ran.out.contains("-m, --tokens <M>"),
-            "{command}: {}",
-            ran.out
-        );
+        let help = headway(&format!("{command} --help")).out;
+        has(&help, &["-m, --tokens <M>"]);
     }
     assert!(headway("--version").out.starts_with("headway "));
     assert!(headway("--procesess 30").err.contains("--processes"));
@@ -46,9 +44,9 @@ fn flags_alone_mean_run_and_letters_mean_flags() {
 #[test]
 fn a_minus_is_standard_input() {
     let state = headway("sweep --tokens 3 --show 0/0").out;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     std::fs::write(folder.path().join("s.json"), &state).expect("written");
-    let read = |arguments: &[&str]| run_with_input(folder.path(), arguments, state.as_bytes());
+    let piped_to = |arguments: &[&str]| run_with_input(folder.path(), arguments, state.as_bytes());
     for (piped, file) in [
         (
             &["run", "--start", "-", "--format", "json"][..],
@@ -64,15 +62,14 @@ fn a_minus_is_standard_input() {
         ),
     ] {
         assert_eq!(
-            read(piped).json(),
+            piped_to(piped).json(),
             headway_in(folder.path(), file).json(),
             "{file}"
         );
     }
-    let protocol =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/protocols/herman.protocol");
-    let protocol = std::fs::read(protocol).expect("an example");
-    let checked = run_with_input(folder.path(), &["check", "-", "--set", "n=5"], &protocol);
+    let protocol = read("examples/protocols/herman.protocol");
+    let check = ["check", "-", "--set", "n=5"];
+    let checked = run_with_input(folder.path(), &check, protocol.as_bytes());
     assert_eq!(checked.code, 0, "{}", checked.err);
     // The worst start on average has nothing to do with tokens that come close.
     assert!(checked.out.contains("Worst start: x"), "{}", checked.out);
@@ -82,23 +79,15 @@ fn a_minus_is_standard_input() {
         "{}",
         empty.err
     );
-    let edges = run_with_input(
-        folder.path(),
-        &["walk", "-", "--from", "edges"],
-        b"a b\nb c\nc a\n",
-    );
+    let walk = ["walk", "-", "--from", "edges"];
+    let edges = run_with_input(folder.path(), &walk, b"a b\nb c\nc a\n");
     assert_eq!(edges.code, 0, "{}", edges.err);
 }
 
 #[test]
 fn bounds_count_from_the_last_fault() {
-    let ran = headway("run --fault scramble@30");
-    assert!(
-        ran.out
-            .contains("The last rest was after round 43, 13 after the last fault"),
-        "{}",
-        ran.out
-    );
+    let last = "The last rest was after round 43, 13 after the last fault";
+    has(&headway("run --fault scramble@30").out, &[last]);
     let json = json("run --fault scramble@30 --format json");
     let recovery = &json["recoveries"][0];
     assert_eq!(
@@ -120,15 +109,10 @@ fn what_is_not_judged_is_not_a_no() {
         assert_eq!(jam["desiderata"], never, "{command}");
     }
     let text = headway("run --rounds 0").out;
-    assert!(
-        text.contains("? D2") && text.contains("not judged") && !text.contains('✗'),
-        "{text}"
-    );
-    assert!(
-        headway("run --tokens 9 --separation 5")
-            .out
-            .contains("✗ D5")
-    );
+    has(&text, &["? D2", "not judged"]);
+    assert!(!text.contains('✗'), "{text}");
+    let jam = headway("run --tokens 9 --separation 5").out;
+    has(&jam, &["✗ D5"]);
 }
 
 #[test]
@@ -136,25 +120,15 @@ fn suggestions_keep_the_ring_and_do_not_repeat_the_jam() {
     let ran = headway("run --processes 200 --seed 7");
     let commands = suggested(&ran.out);
     assert_eq!(commands.len(), 4, "{}", ran.out);
-    assert!(
-        commands
-            .iter()
-            .all(|command| command.contains("--processes 200")),
-        "{commands:?}"
-    );
+    let keep = |command: &&str| command.contains("--processes 200");
+    assert!(commands.iter().all(keep), "{commands:?}");
     let jam = headway("run -n 20 -m 9 -d 5");
     let commands = suggested(&jam.out);
     assert!(commands.len() >= 2, "{}", jam.out);
-    for command in suggested(&headway("run --separation 1000").out)
-        .into_iter()
-        .chain(commands)
-    {
-        let words: Vec<&str> = command
-            .split("  ")
-            .next()
-            .unwrap_or(command)
-            .split_whitespace()
-            .collect();
+    let crowd = headway("run --separation 1000");
+    for command in suggested(&crowd.out).into_iter().chain(commands) {
+        let line = command.split("  ").next().unwrap_or(command);
+        let words: Vec<&str> = line.split_whitespace().collect();
         let ran = run(Path::new("."), &words[1..]);
         let again = ran.err.contains("traffic jam");
         assert!(!again || words[1] == "forecast", "{command}: {}", ran.err);
@@ -170,22 +144,17 @@ fn suggestions_keep_the_ring_and_do_not_repeat_the_jam() {
 #[test]
 fn what_fits_is_said_only_if_it_fits() {
     let told = headway("run --separation 1000").err;
-    assert!(told.contains("What fits: 4 tokens 6 apart."), "{told}");
+    has(&told, &["What fits: 4 tokens 6 apart."]);
     let told = headway("run -n 3 -m 9 -d 2").err;
-    assert!(told.contains("What fits: 1 token 2 apart."), "{told}");
+    has(&told, &["What fits: 1 token 2 apart."]);
 }
 
 #[test]
 fn worst_cases_have_one_name_and_one_meaning() {
     let csv = headway("worst --format csv").out;
-    let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(
-        lines,
-        [
-            "processes,tokens,separation,widest_gap,worst_last_rest,worst_legitimate_at,last_rest,legitimate_at",
-            "24,4,5,1,19,22,19,22"
-        ]
-    );
+    let heads = "processes,tokens,separation,widest_gap,worst_last_rest,worst_legitimate_at,\
+                 last_rest,legitimate_at";
+    assert_eq!(csv, format!("{heads}\n24,4,5,1,19,22,19,22\n"));
     let (worst, run) = (json("worst --format json"), json("run --format json"));
     let check = json("check delay-relay -n 6 -m 2 -d 3 --format json");
     let same = json("worst -n 6 -m 2 -d 3 --format json");
@@ -196,54 +165,9 @@ fn worst_cases_have_one_name_and_one_meaning() {
     assert_eq!(check["worst_steps"], same["worst_legitimate_at"]);
 }
 
-/// Each is refused, with a sentence that says what to do.
-#[test]
-fn nothing_is_accepted_in_silence() {
-    for (arguments, says) in [
-        ("run --program measure --limit 3", "expected at least 24"),
-        (
-            "walk --generate grid:3x3 --longest 30",
-            "--longest only has a meaning for --method exact",
-        ),
-        ("walk --generate grid:3x3 --svg w.png", "ends in .svg"),
-        ("forecast --svg f.png", "ends in .svg"),
-        ("petri export --svg f.png", "ends in .svg"),
-        ("check delay-relay --threads 0", "at least 1 thread"),
-        ("sweep --samples 0", "expected a whole number, at least 1"),
-        ("sweep --threads x", "expected a whole number"),
-        ("walk --generate grid:3x3 --effort 5000", "from 1 to 1000"),
-        ("walk --generate grid:3x3 --effort x", "from 1 to 1000"),
-        ("serve --port 70000", "at most 65535"),
-        ("serve --listen here", "expected an address and a port"),
-        ("ring --loss much", "expected a number such as 0.2"),
-        ("ring --loss NaN", "expected a number such as 0.2"),
-        ("ring --fault foo@500ms", "scramble:I, crash:I"),
-        (
-            "forecast --at 9999999999999999999",
-            "from 0 to 9223372036854775808",
-        ),
-        ("chain --processes 5000000000", "give at most --processes"),
-        ("forecast -n 10 -m 4294967295 -d 1", "give at most --tokens"),
-    ] {
-        let ran = headway(arguments);
-        assert_eq!(ran.code, 2, "{arguments}: {}", ran.out);
-        assert!(ran.err.contains(says), "{arguments}: {}", ran.err);
-        for rust in [
-            "non-zero type",
-            "target type",
-            "literal",
-            "invalid digit",
-            "os error",
-        ] {
-            assert!(!ran.err.contains(rust), "{arguments}: {}", ran.err);
-        }
-    }
-}
-
 #[test]
 fn the_readme_s_state_settles() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = std::fs::read_to_string(readme).expect("the README");
+    let readme = read("README.md");
     let from = readme.find("{ \"separation\"").expect("an example");
     let example = readme[from..].split("```").next().expect("its end");
     let ran = run_with_input(Path::new("."), &["run", "--start", "-"], example.as_bytes());
@@ -252,93 +176,47 @@ fn the_readme_s_state_settles() {
 }
 
 #[test]
-fn a_place_that_is_none_is_answered_with_those_there_are() {
-    let plant = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/petri/conveyor.pnml");
-    let plant = plant.to_str().expect("a plain path");
-    let ran = run(Path::new("."), &["petri", "play", plant, "--mark", "b99=1"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("its places: b1 b2"), "{}", ran.err);
-}
-
-#[test]
 fn what_is_not_text_is_said_with_its_line() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     std::fs::write(folder.path().join("x.json"), b"{\n\xff\xfe}").expect("written");
-    for command in [
-        "run --start x.json",
-        "walk x.json",
-        "sweep x.json",
-        "node --config x.json",
-    ] {
-        let ran = headway_in(folder.path(), command);
-        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
-        assert!(
-            ran.err.contains("x.json:2: this is not text in UTF-8"),
-            "{command}: {}",
-            ran.err
-        );
+    for command in ["run --start", "walk", "sweep", "node --config"] {
+        let says = "x.json:2: this is not text in UTF-8";
+        refused(folder.path(), &[(&format!("{command} x.json"), says)]);
     }
 }
 
 #[test]
 fn a_sweep_shows_its_numbers() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let ran = headway_in(
-        folder.path(),
-        "sweep -n 24 -m 1 2 --measure speed legitimate_at --samples 40",
-    );
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let place = Place::new();
+    let told = place.told("sweep -n 24 -m 1 2 --measure speed legitimate_at --samples 40");
     let table = "tokens   separation   speed   legitimate_at\n";
-    assert!(
-        ran.out.contains(table) && ran.out.contains(" ± "),
-        "{}",
-        ran.out
-    );
-    let csv =
-        std::fs::read_to_string(folder.path().join("headway-sweep/cells.csv")).expect("cells");
+    has(&told, &[table, " ± "]);
+    let csv = place.read("headway-sweep/cells.csv");
     let heads = csv.lines().next().expect("a head");
     let speed = heads.split(',').position(|head| head == "speed_mean");
     let speed = speed.expect("a column of its own");
+    // Every token moves in every round.
     for row in csv.lines().skip(1) {
-        assert_eq!(
-            row.split(',').nth(speed),
-            Some("1"),
-            "every token moves in every round: {row}"
-        );
+        assert_eq!(row.split(',').nth(speed), Some("1"), "{row}");
     }
 }
 
 #[test]
 fn a_key_is_found_from_anywhere_and_never_replaced() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::create_dir(folder.path().join("etc")).expect("made");
+    let folder = folder();
+    let etc = folder.path().join("etc");
+    std::fs::create_dir(&etc).expect("made");
     let ran = headway_in(folder.path(), "node init etc/node.toml --key ring.key");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let ran = headway_in(
-        &folder.path().join("etc"),
-        "node check-config --config node.toml",
-    );
+    let ran = headway_in(&etc, "node check-config --config node.toml");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.out.contains("tokens                1 of at most 2"),
-        "{}",
-        ran.out
-    );
-    let check = "node check-config --config node.toml";
-    let three = ("HEADWAY_RING_TOKENS", "3");
-    let ran = headway_where(&folder.path().join("etc"), three, check);
-    assert!(
-        ran.err.contains("at most 2 tokens") && !ran.err.contains("at most 0"),
-        "{}",
-        ran.err
-    );
-    let ran = headway_in(folder.path(), "node init other.toml --key ring.key");
-    assert_eq!(ran.code, 2);
-    assert!(
-        ran.err.contains("there is a key in ring.key already"),
-        "{}",
-        ran.err
-    );
+    let room = "tokens                1 of at most 2";
+    assert!(ran.out.contains(room), "{}", ran.out);
+    let more = "HEADWAY_RING_TOKENS=3 node check-config --config node.toml";
+    refused(&etc, &[(more, "at most 2 tokens")]);
+    let again = "node init other.toml --key ring.key";
+    let there = "there is a key in ring.key already";
+    refused(folder.path(), &[(again, there)]);
     assert!(!folder.path().join("other.toml").exists());
 }
 
@@ -374,20 +252,13 @@ fn hints_can_be_followed() {
     ] {
         let ran = headway(arguments);
         assert_eq!(ran.code, 2, "{arguments}");
-        assert!(
-            ran.err.contains(says) && !ran.err.contains(not),
-            "{arguments}: {}",
-            ran.err
-        );
+        has(&ran.err, &[says]);
+        assert!(!ran.err.contains(not), "{arguments}: {}", ran.err);
     }
     assert_eq!(headway("run -n 1 -m 1 -d 1").code, 0);
     // A pile is the same for every seed: another start is another kind of start.
     let piled = headway("run --start piled").out;
     let another = suggested(&piled);
-    assert!(
-        another
-            .iter()
-            .any(|line| line.contains("--start random --seed random")),
-        "{piled}"
-    );
+    let random = |line: &&str| line.contains("--start random --seed random");
+    assert!(another.iter().any(random), "{piled}");
 }

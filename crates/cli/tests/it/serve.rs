@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{headway, headway_in};
+use crate::common::{folder, headway, program, refused};
 
 /// A server that is killed with the test, and its address.
 struct Serving {
@@ -15,7 +15,7 @@ struct Serving {
 
 impl Serving {
     fn new(arguments: &[&str]) -> Serving {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin("headway"))
+        let mut child = Command::new(program())
             .arg("serve")
             .args(["--port", "0"])
             .args(arguments)
@@ -70,89 +70,64 @@ fn the_page_is_there_and_ctrl_c_stops_it() {
         "{page}"
     );
     assert!(serving.get("/api/about").contains("\"version\""));
-    if cfg!(unix) {
-        let id = serving.child.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &id]).status();
-        assert!(sent.expect("kill runs").success());
-        let ended = serving.child.wait().expect("it ends");
-        assert_eq!(ended.code(), Some(130));
-        let mut rest = String::new();
-        serving.lines.read_to_string(&mut rest).expect("text");
-        assert_eq!(rest, "Ctrl-C stops it.\n");
-    }
-}
-
-#[test]
-fn a_port_in_use_is_said_to_be() {
-    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = taken.local_addr().expect("an address").port();
-    let ran = headway(&format!("serve --port {port}"));
-    assert_eq!(ran.code, 2);
-    assert!(
-        ran.err
-            .contains(&format!("cannot listen at 127.0.0.1:{port}")),
-        "{}",
-        ran.err
-    );
-    assert!(ran.err.contains("give --port 0"), "{}", ran.err);
+    let id = serving.child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status();
+    assert!(sent.expect("kill runs").success());
+    let ended = serving.child.wait().expect("it ends");
+    assert_eq!(ended.code(), Some(130));
+    let mut rest = String::new();
+    serving.lines.read_to_string(&mut rest).expect("text");
+    assert_eq!(rest, "Ctrl-C stops it.\n");
 }
 
 #[test]
 fn mistakes_are_explained() {
-    for (arguments, says) in [
-        ("serve --listen 0.0.0.0:0", "a secret is needed"),
-        ("serve --port 70000", "--port"),
-        ("serve --port 1 --listen 127.0.0.1:0", "cannot be used with"),
-        ("serve --listen nowhere", "--listen"),
-        ("serve --fleet 10.0.0.1:7020", "expected http://HOST:PORT"),
-        (
-            "serve --fleet https://a:1",
-            "reach nodes behind TLS through a local proxy",
-        ),
-        (
-            "serve --secret-file no-such-file",
-            "cannot read no-such-file",
-        ),
-    ] {
-        let ran = headway(arguments);
-        assert_eq!(ran.code, 2, "{arguments}");
-        assert!(ran.err.contains(says), "{arguments}: {}", ran.err);
-    }
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("an address").port();
+    let ran = headway(&format!("serve --port {port}"));
+    let listens = format!("cannot listen at 127.0.0.1:{port}");
+    assert!(ran.code == 2 && ran.err.contains(&listens), "{}", ran.err);
+    assert!(ran.err.contains("give --port 0"), "{}", ran.err);
+    refused(
+        folder().path(),
+        &[
+            ("serve --listen 0.0.0.0:0", "a secret is needed"),
+            ("serve --port 70000", "at most 65535"),
+            ("serve --port 1 --listen 127.0.0.1:0", "cannot be used with"),
+            ("serve --listen nowhere", "expected an address and a port"),
+            ("serve --fleet 10.0.0.1:7020", "expected http://HOST:PORT"),
+            (
+                "serve --fleet https://a:1",
+                "reach nodes behind TLS through a local proxy",
+            ),
+            (
+                "serve --secret-file no-such-file",
+                "cannot read no-such-file",
+            ),
+        ],
+    );
 }
 
-#[cfg(unix)]
 #[test]
-fn a_token_has_to_be_secret_and_long() {
+fn a_secret_has_to_be_secret_and_long() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     let path = folder.path().join("token");
     let write = |text: &str, mode: u32| {
         std::fs::write(&path, text).expect("written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("set");
     };
+    let serve = "serve --port 0 --secret-file token";
     write("a-long-enough-token", 0o644);
-    let ran = headway_in(folder.path(), "serve --port 0 --secret-file token");
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("can be read by others"), "{}", ran.err);
-    assert!(ran.err.contains("chmod 600 token"), "{}", ran.err);
+    let cases = [(serve, "can be read by others"), (serve, "chmod 600 token")];
+    refused(folder.path(), &cases);
     write("short", 0o600);
-    let ran = headway_in(folder.path(), "serve --port 0 --secret-file token");
-    assert_eq!(ran.code, 2);
-    assert!(
-        ran.err.contains("is shorter than 16 characters"),
-        "{}",
-        ran.err
-    );
-    assert!(
-        !ran.err.contains("short\n"),
-        "the token itself is not shown"
-    );
+    // The secret itself is not shown.
+    let short = "token is shorter than 16 characters\n";
+    refused(folder.path(), &[(serve, short)]);
     write("a-long-enough-token\n", 0o600);
     let serving = Serving::new(&["--secret-file", path.to_str().expect("a path")]);
     assert!(serving.get("/").starts_with("HTTP/1.1 401 "));
-    assert!(
-        serving
-            .get("/?secret=a-long-enough-token")
-            .starts_with("HTTP/1.1 303 ")
-    );
+    let shown = serving.get("/?secret=a-long-enough-token");
+    assert!(shown.starts_with("HTTP/1.1 303 "), "{shown}");
 }
