@@ -5,11 +5,11 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -57,10 +57,24 @@ pub(crate) fn be_a_node_if_asked() {
     }
 }
 
+/// Addresses that no other fleet of this machine has: the first three numbers, and what keeps others
+/// from taking them.
+fn network() -> (String, TcpListener) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id() + 101 * NEXT.fetch_add(1, Ordering::Relaxed);
+        let network = format!("127.{}.{}", 1 + number % 250, 150 + number / 250 % 100);
+        if let Ok(reserved) = TcpListener::bind(format!("{network}.254:7400")) {
+            return (network, reserved);
+        }
+    }
+}
+
 /// A ring of processes.
 pub(crate) struct Fleet {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) network: String,
+    _reserved: TcpListener,
     pub(crate) names: Vec<String>,
     nodes: Vec<Mutex<Option<Child>>>,
     /// Lines for the file, by section.
@@ -70,8 +84,6 @@ pub(crate) struct Fleet {
     pub(crate) timing: String,
     /// Namespaces that the nodes run in, if they are hosts of their own.
     pub(crate) hosts: Option<String>,
-    /// Over Zenoh, with certificates that are in a folder of this name.
-    pub(crate) certificates: Option<&'static str>,
     /// All share one key; else each has its own.
     pub(crate) shared_key: bool,
     /// More variables for some nodes.
@@ -81,16 +93,17 @@ pub(crate) struct Fleet {
 pub(crate) const QUICK: &str = "refresh = \"20ms\"\nsilence = \"400ms\"\ntick = \"2ms\"\ndwell_most = \"3s\"\ngrace = \"800ms\"\n";
 
 impl Fleet {
-    /// `test` is a number of its own for every test, so that they do not meet.
-    pub(crate) fn new(test: u8, names: &[&str], tokens: u32, separation: u32) -> Fleet {
+    pub(crate) fn new(names: &[&str], tokens: u32, separation: u32) -> Fleet {
         let folder = tempfile::tempdir().expect("a folder");
+        let (network, reserved) = network();
         headway_service::secret::create(&folder.path().join("ring.key")).expect("a key");
         let token = folder.path().join("api.token");
         fs::write(&token, TOKEN).expect("a token");
         fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).expect("private");
         Fleet {
             folder,
-            network: format!("127.{}.{test}", 1 + std::process::id() % 250),
+            network,
+            _reserved: reserved,
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             nodes: names.iter().map(|_| Mutex::default()).collect(),
             more: String::new(),
@@ -98,7 +111,6 @@ impl Fleet {
             ring: format!("tokens = {tokens}\nseparation = {separation}\n"),
             timing: QUICK.to_owned(),
             hosts: None,
-            certificates: None,
             shared_key: false,
             variables: Vec::new(),
         }
@@ -166,17 +178,10 @@ impl Fleet {
     pub(crate) fn write_config(&self, at: usize, members: usize) {
         let name = &self.names[at];
         let folder = self.folder.path().display();
-        let transport = self.certificates.map_or_else(String::new, |certificates| {
-            format!(
-                "transport = \"zenoh\"\n[zenoh]\nca_file = \"{folder}/{certificates}/ca.pem\"\n\
-                 certificate_file = \"{folder}/{certificates}/{name}.pem\"\n\
-                 key_file = \"{folder}/{certificates}/{name}.key\"\nreopen_after = \"2s\"\n"
-            )
-        });
         let mut text = format!(
             "[node]\nname = \"{name}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\n\
              state_dir = \"{folder}/state-{name}\"\n\
-             identity_file = \"{folder}/{name}.identity\"\n{6}{transport}\
+             identity_file = \"{folder}/{name}.identity\"\n{6}\
              [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n\
              token_file = \"{folder}/api.token\"\n{4}\n\
              [ring]\nname = \"test\"\n{7}{5}",
@@ -247,22 +252,6 @@ impl Fleet {
             .stderr(log.expect("a log"))
             .spawn();
         child.expect("a node")
-    }
-
-    /// Zenoh 1.10 crashes now and then (see scripts/test): such a node is started again, as
-    /// its unit would do.
-    fn restart_after_zenoh(&self) {
-        for at in (0..self.nodes.len()).filter(|_| self.certificates.is_some()) {
-            let mut node = self.child(at);
-            let ended = node.as_mut().and_then(|node| node.try_wait().ok()?);
-            if ended.is_some_and(|ended| ended.signal() == Some(Signal::SIGSEGV as i32)) {
-                println!(
-                    "Zenoh has crashed in {}, which is started again",
-                    self.names[at]
-                );
-                *node = Some(self.spawn(at));
-            }
-        }
     }
 
     /// From its next start on, a node's program is one whose newest wire format is this.
@@ -364,8 +353,7 @@ impl Fleet {
     pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
         let began = Instant::now();
         while !done() {
-            self.restart_after_zenoh();
-            if began.elapsed() > Duration::from_secs(120) {
+            if began.elapsed() > Duration::from_secs(60) {
                 for at in 0..self.names.len() {
                     eprintln!(
                         "--- {}: {}\n{}",
@@ -443,7 +431,6 @@ pub(crate) fn alive(pid: i32) -> bool {
     state.is_some_and(|state| state != "Z")
 }
 
-#[allow(dead_code)]
 pub(crate) fn lines(path: &Path) -> Vec<String> {
     fs::read_to_string(path)
         .unwrap_or_default()

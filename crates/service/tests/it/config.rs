@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use headway_node::Machine;
-use headway_service::config::{Place, Settings, Sources, Transport, example, explain, keys};
+use headway_service::config::{Place, Settings, Sources, example, explain, keys};
 use headway_service::identity::Identity;
 use headway_stage::world::{self, Work, World};
 
@@ -157,20 +157,6 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "22:9: log.level: expected \"error\", \"warn\", \"info\", \"debug\" or \"trace\", not \"loud\"",
         ),
         (
-            GOOD.replace("[ring]", "transport = \"pigeon\"\n[ring]"),
-            "5:13: node.transport: expected \"udp\", \"serial\" or \"zenoh\", not \"pigeon\"",
-        ),
-        (
-            add("[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\n"),
-            "zenoh.certificate_file: is missing: certificates are three files, or none",
-        ),
-        (
-            add(
-                "[zenoh]\nca_file = \"/ca.pem\"\nkey_file = \"/a.key\"\ncertificate_file = \"/a.pem\"\n",
-            ),
-            "22:11: zenoh.ca_file: is for node.transport = \"zenoh\", and this node uses another",
-        ),
-        (
             add("[serial]\npredecessor = \"/dev/ttyUSB0\"\n"),
             "22:15: serial.predecessor: is for node.transport = \"serial\", and this node uses another",
         ),
@@ -185,19 +171,6 @@ fn every_mistake_is_named_with_its_line_and_key() {
              ring.seeds nor membership.bypass",
         ),
         (
-            add("[zenoh]\nreopen_after = \"1ms\"\n"),
-            "22:16: zenoh.reopen_after: expected at least 100ms: a session takes a while to open",
-        ),
-        (
-            add("[telemetry]\nendpoint = \"https://collector:4318\"\n"),
-            "22:12: telemetry.endpoint: expected http://HOST:PORT, not \"https://collector:4318\"; \
-             for https, run a collector on this machine that passes spans on",
-        ),
-        (
-            add("[telemetry]\nheaders_file = \"/h\"\n"),
-            "22:16: telemetry.headers_file: is for a collector, and telemetry.endpoint names none",
-        ),
-        (
             add("[ring]\nname = \"twice\"\n"),
             "21:2: this is not TOML: duplicate key",
         ),
@@ -209,14 +182,6 @@ fn every_mistake_is_named_with_its_line_and_key() {
             GOOD.replace("separation = 1", "separation = 1\nseeds = [\"h:1\"]"),
             "10:9: ring.seeds: give either ring.members or ring.seeds, not both",
         ),
-        (
-            GOOD.replace(
-                "separation = 1",
-                "separation = 1\netcd = [\"https://e:2379\"]",
-            ),
-            "10:8: ring.etcd: expected http://HOST:PORT, not \"https://e:2379\"; for https, run `etcd \
-             grpc-proxy` or stunnel on this machine",
-        ),
     ];
     for (text, expected) in cases {
         let mistakes = read(&text).expect_err(expected);
@@ -225,44 +190,6 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "expected {expected}\ngot {mistakes:#?}"
         );
     }
-}
-
-#[test]
-fn a_program_without_zenoh_says_how_to_get_one_with_it() {
-    let text = GOOD.replace("[ring]", "transport = \"zenoh\"\n[ring]");
-    if cfg!(feature = "zenoh") {
-        assert_eq!(read(&text).unwrap().node.transport, Transport::Zenoh);
-        return;
-    }
-    let mistakes = read(&text).unwrap_err();
-    assert_eq!(
-        mistakes,
-        [
-            "5:13: node.transport: this program was built without Zenoh: build it by `cargo build \
-             --release -p headway --features zenoh`"
-        ]
-    );
-}
-
-#[test]
-fn a_program_without_opentelemetry_says_how_to_get_one_with_it() {
-    let text = format!("{GOOD}[telemetry]\nendpoint = \"http://127.0.0.1:4318/\"\n");
-    if cfg!(feature = "otel") {
-        let telemetry = read(&text).unwrap().telemetry;
-        assert_eq!(
-            telemetry.endpoint.as_deref(),
-            Some("http://127.0.0.1:4318/")
-        );
-        return;
-    }
-    let mistakes = read(&text).unwrap_err();
-    assert_eq!(
-        mistakes,
-        [
-            "22:12: telemetry.endpoint: this program was built without OpenTelemetry: build it by \
-             `cargo build --release -p headway --features otel`"
-        ]
-    );
 }
 
 #[test]
@@ -358,10 +285,7 @@ fn the_example_is_correct_with_and_without_its_comments() {
     // serial lines, which are not for UDP, slots, which have no default to compare, and a
     // collector where it cannot be told anything.
     let mut excluded = vec!["seeds", "ca_file", "certificate_file", "key_file", "slots"];
-    excluded.extend(["predecessor", "successor"]);
-    if !cfg!(feature = "otel") {
-        excluded.extend(["endpoint", "headers_file"]);
-    }
+    excluded.extend(["predecessor", "successor", "endpoint", "headers_file"]);
     let text: Vec<String> = example
         .lines()
         .map(|line| match line.strip_prefix("# ") {
