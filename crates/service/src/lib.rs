@@ -32,6 +32,7 @@ pub use service::{Reread, ServiceError, Stopped, run};
 pub mod internal {
     pub use crate::agent::{Agent, Destination, Effect, Phase, Setup, Status};
     pub use crate::hook::Run;
+    pub use crate::membership::Word;
     pub use crate::membership::control;
     pub use crate::membership::decision;
     pub use crate::membership::keyring::Credentials;

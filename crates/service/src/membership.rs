@@ -28,7 +28,7 @@ use crate::hearsay::Hearsay;
 use crate::identity::NodeKey;
 use crate::request::{Changed, Refusal, RequestId};
 use challenge::Challenge;
-pub(crate) use change::Word;
+pub use change::Word;
 use change::{TELL_FOR, known_roster};
 use clones::Clones;
 use control::{Letter, Message, Sender};

@@ -7,7 +7,7 @@ use headway_service::internal::Request;
 use headway_service::internal::decision::{Change, Decided, Decision};
 use headway_service::internal::roster::Roster;
 
-use crate::world::{NODES, World, ms};
+use super::world::{NODES, World, ms};
 
 /// The log of rosters, as one object that everybody agrees upon: whoever reaches a keeper that
 /// reaches a majority of them gets an answer. Where the hosts run the real one, this is what has
@@ -23,6 +23,12 @@ pub(crate) struct Log {
 }
 
 impl World {
+    /// The log begins with another roster than the usual one.
+    pub(crate) fn begin_log(&mut self, first: Roster) {
+        self.log.rosters = [(1, first.clone())].into();
+        self.log.decided = Some(Decided::new(first));
+    }
+
     /// Whether somebody reaches a keeper that reaches a majority of them.
     pub(crate) fn reaches_log(&self, at: usize) -> bool {
         let keepers = self.log.decided.iter().flat_map(|log| log.roster.keepers());
@@ -70,10 +76,12 @@ impl World {
         }
         for at in 0..NODES {
             let roster = self.log.decided.as_ref().map(|log| &log.roster);
-            let name = format!("n{at}");
-            let keeps = |roster: &Roster| roster.keepers().any(|keeper| keeper.name == name);
+            let keeps = |roster: &Roster| {
+                let name = format!("n{at}");
+                roster.keepers().any(|keeper| keeper.name == name)
+            };
             let news = roster.filter(|roster| roster.version > self.hosts[at].told);
-            let news = news.filter(|roster| keeps(roster) && self.runs(at) && self.reaches_log(at));
+            let news = news.filter(|roster| self.runs(at) && keeps(roster) && self.reaches_log(at));
             if let Some(roster) = news.cloned()
                 && self.below(20) == 0
             {

@@ -1,18 +1,13 @@
-//! Real processes on loopback: rings, membership, permits, mistakes and attacks.
+//! A node's configuration and files, fleets on virtual time, fleets of real processes.
 
-mod api;
-mod attack;
-mod door;
-mod edges;
+mod config;
+mod damaged;
+mod fleet;
 mod harness;
-mod hook;
-mod keys;
-mod membership;
-mod notify;
+mod hosts;
 mod observer;
-mod programs;
-mod ring;
-mod terms;
+mod rollouts;
+mod virtual_time;
 
 /// Not a test: what a node of the other tests runs as.
 #[test]

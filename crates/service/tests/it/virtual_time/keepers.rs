@@ -23,7 +23,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
-use crate::world::*;
+use super::world::*;
 
 /// It takes seconds until others lead, and a change that nobody leads waits for that.
 pub(crate) const PACE: u32 = 3;
@@ -190,7 +190,7 @@ impl World {
 
     /// An error that the schedules have to find: whoever cannot be reached is said to have agreed.
     fn lie(&mut self, at: usize, address: &str, letter: &Letter) {
-        let to = (0..NODES).find(|to| crate::world::address(*to) == address);
+        let to = (0..NODES).find(|to| super::world::address(*to) == address);
         let reached = to.is_some_and(|to| self.runs(to) && !self.apart(at, to));
         if !self.log.says_yes || reached || letter.is_answer {
             return;

@@ -5,10 +5,11 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -56,10 +57,24 @@ pub(crate) fn be_a_node_if_asked() {
     }
 }
 
+/// Addresses that no other fleet of this machine has: the first three numbers, and what keeps others
+/// from taking them.
+fn network() -> (String, TcpListener) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id() + 101 * NEXT.fetch_add(1, Ordering::Relaxed);
+        let network = format!("127.{}.{}", 1 + number % 250, 150 + number / 250 % 100);
+        if let Ok(reserved) = TcpListener::bind(format!("{network}.254:7400")) {
+            return (network, reserved);
+        }
+    }
+}
+
 /// A ring of processes.
 pub(crate) struct Fleet {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) network: String,
+    _reserved: TcpListener,
     pub(crate) names: Vec<String>,
     nodes: Vec<Mutex<Option<Child>>>,
     /// Lines for the file, by section.
@@ -78,16 +93,17 @@ pub(crate) struct Fleet {
 pub(crate) const QUICK: &str = "refresh = \"20ms\"\nsilence = \"400ms\"\ntick = \"2ms\"\ndwell_most = \"3s\"\ngrace = \"800ms\"\n";
 
 impl Fleet {
-    /// `test` is a number of its own for every test, so that they do not meet.
-    pub(crate) fn new(test: u8, names: &[&str], tokens: u32, separation: u32) -> Fleet {
+    pub(crate) fn new(names: &[&str], tokens: u32, separation: u32) -> Fleet {
         let folder = tempfile::tempdir().expect("a folder");
+        let (network, reserved) = network();
         headway_service::secret::create(&folder.path().join("ring.key")).expect("a key");
         let token = folder.path().join("api.token");
         fs::write(&token, TOKEN).expect("a token");
         fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).expect("private");
         Fleet {
             folder,
-            network: format!("127.{}.{test}", 1 + std::process::id() % 250),
+            network,
+            _reserved: reserved,
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             nodes: names.iter().map(|_| Mutex::default()).collect(),
             more: String::new(),
@@ -337,7 +353,7 @@ impl Fleet {
     pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
         let began = Instant::now();
         while !done() {
-            if began.elapsed() > Duration::from_secs(120) {
+            if began.elapsed() > Duration::from_secs(60) {
                 for at in 0..self.names.len() {
                     eprintln!(
                         "--- {}: {}\n{}",
@@ -415,7 +431,6 @@ pub(crate) fn alive(pid: i32) -> bool {
     state.is_some_and(|state| state != "Z")
 }
 
-#[allow(dead_code)]
 pub(crate) fn lines(path: &Path) -> Vec<String> {
     fs::read_to_string(path)
         .unwrap_or_default()

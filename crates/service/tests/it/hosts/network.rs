@@ -60,7 +60,7 @@ impl Network {
             }
             ports.push(port);
         }
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/switch.py");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/hosts/switch.py");
         let mut child = Command::new("ip")
             .args(["netns", "exec", &switch, "python3", script, "2009"])
             .args(&ports)

@@ -17,10 +17,11 @@ use headway_service::internal::{
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::keepers::{Keepers, PACE};
-use crate::log::Log;
+use super::keepers::{Keepers, PACE};
+use super::log::Log;
 
 pub(crate) const NODES: usize = 6;
 
@@ -49,6 +50,8 @@ pub(crate) struct Host {
     /// The roster that the keeper here has told it of.
     pub(crate) told: u64,
     pub(crate) runs: u64,
+    /// When its agent has something to do next, if nothing comes.
+    pub(crate) due: Duration,
 }
 
 /// When it arrives, its number, to whom, and what.
@@ -84,13 +87,18 @@ pub(crate) struct World {
     pub(crate) pace: u32,
     /// How often two commands ran together, as they may.
     pub(crate) together: u64,
+    /// How often a command was told to end.
+    pub(crate) stops: u64,
     /// How long a command takes at most.
     pub(crate) work: u64,
     pub(crate) runs_of_rotation: u8,
     /// How often somebody had to do what an alarm asks for.
     pub(crate) heeded: u32,
-    /// What nodes have answered when they were asked.
-    pub(crate) answers: Vec<Answer>,
+    /// The key that those share who start from now on.
+    pub(crate) key: Key,
+    /// What nodes have answered, by the question's number.
+    replies: BTreeMap<u64, Result<Answer, String>>,
+    asked: u64,
 }
 
 pub(crate) fn newest(identities: &Identities) -> NodeKey {
@@ -177,6 +185,7 @@ impl World {
             paused: None,
             told: 0,
             runs: 0,
+            due: Duration::ZERO,
         });
         NEXT.set(1);
         let first = settings(0, members, keys).first_roster().expect("members");
@@ -204,10 +213,13 @@ impl World {
             pace: if keepers.is_some() { PACE } else { 1 },
             keepers,
             together: 0,
+            stops: 0,
             work: 80,
             runs_of_rotation: 0,
             heeded: 0,
-            answers: Vec::new(),
+            key: key(),
+            replies: BTreeMap::new(),
+            asked: 0,
         };
         for at in 0..members {
             world.start(at);
@@ -230,7 +242,7 @@ impl World {
         let setup = Setup {
             settings: host.settings.clone(),
             credentials: match &host.identities {
-                None => Credentials::Shared(key()),
+                None => Credentials::Shared(self.key.clone()),
                 Some(identities) => Credentials::Own(identities.clone()),
             },
             kept: host.kept.clone(),
@@ -240,6 +252,7 @@ impl World {
             random,
         };
         host.agent = Some(Agent::new(self.now, setup));
+        host.due = Duration::ZERO;
         self.start_keeper(at);
     }
 
@@ -268,6 +281,7 @@ impl World {
             (Some(waiting), _) if waiting.len() < SOCKET => waiting.push(bytes),
             (None, Some(agent)) => {
                 agent.handle_datagram(now, &bytes);
+                host.due = Duration::ZERO;
                 // As the service does: what begins, begins under the roster that there is.
                 self.turn(to);
             }
@@ -275,12 +289,54 @@ impl World {
         }
     }
 
+    /// Wants something of a node; what it answers does not matter.
     pub(crate) fn request(&mut self, at: usize, request: Request) {
-        let now = self.now;
-        if let Some(agent) = &mut self.hosts[at].agent {
-            agent.handle_request(now, 0, request);
+        self.request_as(0, at, request);
+    }
+
+    fn request_as(&mut self, id: u64, at: usize, request: Request) {
+        let (now, host) = (self.now, &mut self.hosts[at]);
+        if let Some(agent) = &mut host.agent {
+            agent.handle_request(now, id, request);
+            host.due = Duration::ZERO;
             self.carry_out_all(at);
         }
+    }
+
+    /// Wants something of a node, and waits for the answer.
+    pub(crate) fn ask(&mut self, at: usize, request: Request) -> Result<Answer, String> {
+        self.asked += 1;
+        let id = self.asked;
+        self.request_as(id, at, request);
+        for _ in 0..60_000 {
+            if let Some(reply) = self.replies.remove(&id) {
+                return reply;
+            }
+            self.run_for(ms(1));
+        }
+        panic!("seed {}: n{at} does not answer", self.seed);
+    }
+
+    /// Wants a change of the roster, and says what came of it.
+    pub(crate) fn change(&mut self, at: usize, request: Request) -> Result<Value, String> {
+        self.ask(at, request).map(|answer| match answer {
+            Answer::Changed(changed) => serde_json::to_value(changed).expect("JSON"),
+            other => panic!("seed {}: {other:?}", self.seed),
+        })
+    }
+
+    /// Lets time pass until something is so.
+    pub(crate) fn until(&mut self, what: &str, done: impl Fn(&World) -> bool) {
+        for _ in 0..600 {
+            if done(self) {
+                return;
+            }
+            self.run_for(ms(100));
+        }
+        for at in 0..NODES {
+            eprintln!("{:?}", self.status(at));
+        }
+        panic!("seed {}: in vain: {what}", self.seed);
     }
 
     /// Lets time pass: as long as what happens in it takes with this log.
@@ -342,12 +398,19 @@ impl World {
             };
             self.request(at, ended);
         }
-        if let Some(agent) = &mut self.hosts[at].agent
+        let host = &mut self.hosts[at];
+        if now < host.due {
+            return;
+        }
+        if let Some(agent) = &mut host.agent
             && now >= agent.poll_timeout()
         {
             agent.handle_timeout(now);
         }
         self.carry_out_all(at);
+        let host = &mut self.hosts[at];
+        let agent = host.agent.as_ref();
+        host.due = agent.map_or(Duration::MAX, Agent::poll_timeout);
     }
 
     pub(crate) fn carry_out_all(&mut self, at: usize) {
@@ -400,6 +463,7 @@ impl World {
             }
             Effect::StartCommand(permit) => self.begin(at, permit.grant),
             Effect::StopCommand(grant) => {
+                self.stops += 1;
                 // It takes nearly all of the grace.
                 let late = self.now + ms(self.below(75));
                 if let Some((runs, until, _)) = &mut self.hosts[at].command
@@ -417,8 +481,11 @@ impl World {
                 self.log.wanted.push((at, change, due, until));
             }
             Effect::Letter(from, letter) => self.order(at, Order::Letter(from, letter)),
-            Effect::Reply(_, reply) => self.answers.extend(reply),
-            Effect::KeepRollouts(_) => {}
+            Effect::Reply(id, reply) if id > 0 => {
+                let reply = reply.map_err(|why| why.to_string());
+                self.replies.insert(id, reply);
+            }
+            Effect::Reply(..) | Effect::KeepRollouts(_) => {}
         }
     }
 

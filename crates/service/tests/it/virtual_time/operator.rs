@@ -2,9 +2,9 @@
 
 use headway_service::identity::{Identity, NodeKey};
 use headway_service::internal::roster::Member;
-use headway_service::internal::{Phase, Request, Status};
+use headway_service::internal::{Answer, Phase, Request, Status, Word};
 
-use crate::world::{NODES, World, address, ms, newest};
+use super::world::{NODES, World, address, ms, newest};
 
 impl World {
     /// Other tokens and another separation.
@@ -87,6 +87,15 @@ impl World {
                 self.heeded += 1;
                 self.start(at);
             }
+        }
+    }
+
+    /// The roster that an operator would have to sign.
+    pub(crate) fn unsigned(&mut self, at: usize, gone: &[String]) -> String {
+        let (gone, word) = (gone.to_vec(), Word::Asked);
+        match self.ask(at, Request::Recover { gone, word }) {
+            Ok(Answer::Unsigned(text)) => text,
+            other => panic!("seed {}: {other:?}", self.seed),
         }
     }
 

@@ -8,6 +8,7 @@ use headway_service::internal::control::{self, CHUNK_BYTES, Message, Sender};
 use headway_service::internal::roster::{Mark, Member, Roster, Signed};
 use headway_service::internal::{Entry, Grant, Holder, Ledger, Notes, Run, Store, Sync};
 use headway_testkit::damage;
+use headway_testkit::tier::pick;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -31,14 +32,13 @@ fn both(read: u64, refused: u64) {
 
 #[test]
 fn a_damaged_configuration_is_refused_at_its_place_or_read() {
-    const FILES: u64 = 20_000;
     let mut sample = example();
     for number in 1..=3 {
         let key = Identity::new(&[number; 64]).public();
         sample = sample.replacen("hw1…", &key.to_string(), 1);
     }
     let (mut read, mut refused) = (0, 0);
-    for seed in 0..FILES {
+    for seed in 0..pick(2_000, 20_000, 20_000) {
         let bytes = damage::damaged(sample.as_bytes(), &mut below(seed));
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let lines = text.lines().count().max(1) + 1;
@@ -89,10 +89,9 @@ fn roster() -> Roster {
 
 #[test]
 fn a_damaged_roster_is_refused_or_the_one_way_to_write_what_it_says() {
-    const ROSTERS: u64 = 60_000;
     let sample = roster().bytes();
     let (mut read, mut refused) = (0, 0);
-    for seed in 0..ROSTERS {
+    for seed in 0..pick(2_000, 60_000, 60_000) {
         let bytes = damage::damaged(&sample, &mut below(seed));
         match Signed::read(&bytes, "web") {
             Ok(signed) => {
@@ -111,7 +110,6 @@ fn a_damaged_roster_is_refused_or_the_one_way_to_write_what_it_says() {
 /// The same of datagrams between services.
 #[test]
 fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() {
-    const DATAGRAMS: u64 = 60_000;
     let ring = RingId([5; 16]);
     let sender = Sender {
         name: "a".into(),
@@ -151,7 +149,7 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
         },
     ];
     let (mut read, mut refused) = (0, 0);
-    for seed in 0..DATAGRAMS {
+    for seed in 0..pick(2_000, 60_000, 60_000) {
         let message = &messages[seed as usize % messages.len()];
         let whole = control::write(ring, &sender, message, &key());
         let unsigned = &whole[..whole.len() - headway_node::MAC_BYTES];
@@ -174,7 +172,6 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
 /// with a doubt; and keeps what comes after.
 #[test]
 fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
-    const FOLDERS: u64 = 3_000;
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let signed = Signed::new(roster());
@@ -212,7 +209,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
     let samples = names.map(|name| std::fs::read(path(name)).unwrap());
     drop(store);
     let (mut read, mut refused) = (0, 0);
-    for seed in 0..FOLDERS {
+    for seed in 0..pick(2_000, 3_000, 3_000) {
         let mut below = below(seed);
         for (name, sample) in names.iter().zip(&samples) {
             damage::overwrite(&path(name), &damage::damaged(sample, &mut below)).unwrap();

@@ -1,6 +1,8 @@
 //! Nodes with keys of their own: they take others, come back and know none of today's, or are two
 //! with the same.
 
+use std::time::Duration;
+
 use headway_node::RingId;
 use headway_service::identity::{Identities, Purpose};
 use headway_service::internal::Phase;
@@ -8,13 +10,14 @@ use headway_service::internal::control::{self, Message, Sender};
 use headway_service::internal::roster::Mark;
 use sha2::{Digest as _, Sha256};
 
-use crate::world::*;
+use super::schedules;
+use super::world::*;
 
 /// One of those that take other keys at the same moment wins; the others hear of it, and take
 /// theirs the next time they are asked.
 #[test]
 fn of_all_that_take_other_keys_at_once_nobody_is_stuck() {
-    for seed in 404..408 {
+    for seed in schedules(404, 1, 4) {
         let mut world = World::with_keys(seed, 4, true);
         world.run_for(ms(1000));
         let mut first: Vec<_> = (0..4).map(|at| (at, world.rotate(at))).collect();
@@ -40,7 +43,7 @@ fn of_all_that_take_other_keys_at_once_nobody_is_stuck() {
 /// key.
 #[test]
 fn all_nodes_take_other_keys_while_the_ring_works() {
-    for seed in 400..404 {
+    for seed in schedules(400, 1, 4) {
         let mut world = World::with_keys(seed, 5, true);
         world.run_for(ms(1000));
         world.loss = 5;
@@ -128,7 +131,7 @@ fn back_among_strangers(seed: u64, removed: bool, links: bool) -> World {
 
 #[test]
 fn whoever_was_away_while_all_took_other_keys_comes_back_or_hears_that_it_was_removed() {
-    for (seed, removed) in (600..604).flat_map(|seed| [(seed, false), (seed, true)]) {
+    for (seed, removed) in schedules(600, 1, 4).flat_map(|seed| [(seed, false), (seed, true)]) {
         let mut world = back_among_strangers(seed, removed, true);
         let away = (seed % 5) as usize;
         let [status, other] = [away, (away + 1) % 5].map(|at| world.status(at).expect("it runs"));
@@ -194,7 +197,7 @@ pub(crate) fn name_id() -> RingId {
 /// nobody does. The ring is unharmed.
 #[test]
 fn two_machines_with_one_identity_are_an_alarm() {
-    for seed in 500..504 {
+    for seed in schedules(500, 1, 4) {
         let mut world = World::new(seed, 4);
         world.run_for(ms(1000));
         let alarmed = |world: &World| {
@@ -224,6 +227,7 @@ fn two_machines_with_one_identity_are_an_alarm() {
             paused: None,
             told: 0,
             runs: 0,
+            due: Duration::ZERO,
         });
         world.start(NODES);
         world.run_for(ms(8000));

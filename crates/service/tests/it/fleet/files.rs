@@ -1,0 +1,75 @@
+//! A node's files that are damaged or not private when it starts.
+
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::harness::{Fleet, alive};
+use crate::observer::closest;
+
+#[test]
+fn half_written_notes_are_an_alarm_and_a_command_that_still_runs_is_ended() {
+    // No other test has a node of this name: whatever ran under it is ended.
+    let mut fleet = Fleet::new(&["half", "b", "c"], 1, 1).with_observer(0.01);
+    fs::write(fleet.path("slow-half"), "1000").expect("written");
+    fleet.start_all();
+    let of_half = |fleet: &Fleet| {
+        let seen = fleet.observed();
+        let mut begun = seen
+            .iter()
+            .filter(|seen| seen.begins && seen.node == "half");
+        begun.next_back().map(|seen| (seen.process, seen.fence))
+    };
+    fleet.until("half works", || of_half(&fleet).is_some());
+    let (process, fence) = of_half(&fleet).expect("it works");
+    fleet.kill(0);
+    assert!(alive(process), "it outlives its node");
+    fs::write(fleet.path("slow-half"), "0.01").expect("written");
+    let notes = fleet.path("state-half/notes");
+    let whole = fs::read(&notes).expect("notes");
+    fs::write(&notes, &whole[..whole.len() / 2]).expect("cut");
+    fleet.start(0);
+    fleet.until("an alarm", || {
+        let alarms = fleet.status(0)["alarms"].to_string();
+        alarms.contains("the kept notes cannot be read")
+    });
+    assert!(!alive(process), "ended before the node took part");
+    fleet.until("half works again", || {
+        of_half(&fleet).is_some_and(|(_, later)| later > fence)
+    });
+    fleet.settle();
+    let alarms = fleet.status(0)["alarms"].to_string();
+    assert!(!alarms.contains("notes"), "over: {alarms}");
+    assert_eq!(closest(&fleet.observed(), &fleet.names), None);
+    let fences = |begins| {
+        let seen = fleet.observed().into_iter();
+        let begun = seen.filter(move |seen| seen.begins == begins);
+        begun.map(|seen| seen.fence).collect::<Vec<u64>>()
+    };
+    let seen = fences(true);
+    assert!(seen.is_sorted_by(|one, next| one < next), "no fence twice");
+}
+
+/// What cannot serve is never ready, and says why.
+#[test]
+fn a_node_that_cannot_start_says_why() {
+    let mut fleet = Fleet::new(&["a", "b"], 1, 1);
+    let told = fleet.path("notify");
+    let manager = std::os::unix::net::UnixDatagram::bind(&told).expect("a socket");
+    manager.set_nonblocking(true).expect("set");
+    fleet.variables = vec![(0, "NOTIFY_SOCKET", told.display().to_string())];
+    fleet.write_config(0, 2);
+    let key = fleet.path("a.identity");
+    fs::set_permissions(&key, Permissions::from_mode(0o644)).expect("changed");
+    fleet.start(0);
+    assert_eq!(fleet.wait(0), 2);
+    assert!(fleet.log(0).contains("chmod 600"), "{}", fleet.log(0));
+    let secret = fs::read_to_string(&key).expect("a key");
+    assert!(!fleet.log(0).contains(secret.trim()), "never in a log");
+    fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("changed");
+    let _taken = TcpListener::bind(fleet.http(0)).expect("free");
+    fleet.start(0);
+    assert_eq!(fleet.wait(0), 2);
+    assert!(fleet.log(0).contains("(api.http)"), "{}", fleet.log(0));
+    assert!(manager.recv(&mut [0; 64]).is_err(), "systemd was told");
+}
