@@ -31,7 +31,7 @@ impl Rest {
     pub(crate) fn new(ring: &Ring, first: usize) -> Rest {
         let settings = ring.settings(1);
         let roster = settings.first_roster().expect("members");
-        let plan = settings.plan(&roster).expect("it fits");
+        let plan = roster.plan().expect("it fits");
         let key = {
             let file = settings.ring.key_file.as_deref().expect("a shared key");
             headway_service::secret::key(file).expect("a key")
