@@ -224,7 +224,11 @@ fn three_processes_form_a_ring_and_change_it() {
         assert!(ran.err.contains("too few keepers"), "{}", ran.err);
         assert!(ran.err.contains("--features keepers"), "{}", ran.err);
         let ran = headway_in(folder.path(), "node list --socket 2.sock");
-        assert!(ran.out.starts_with("roster 1 of ring variables"), "{}", ran.out);
+        assert!(
+            ran.out.starts_with("roster 1 of ring variables"),
+            "{}",
+            ran.out
+        );
         return;
     }
     until("added", &add, "roster 2: n3 is added");
@@ -244,7 +248,11 @@ fn three_processes_form_a_ring_and_change_it() {
         "\"members\": 3",
     );
     let ran = headway_in(folder.path(), "node list --socket 2.sock");
-    assert!(ran.out.starts_with("roster 3 of ring variables"), "{}", ran.out);
+    assert!(
+        ran.out.starts_with("roster 3 of ring variables"),
+        "{}",
+        ran.out
+    );
     assert!(!ran.out.contains("n1"), "{}", ran.out);
     let ran = headway_in(folder.path(), "node remove n1 --socket 0.sock");
     assert_eq!(
