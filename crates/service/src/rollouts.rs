@@ -183,6 +183,11 @@ impl Rollouts {
         self.next
     }
 
+    /// Whether there is a message to send.
+    pub(crate) fn has_news(&self) -> bool {
+        !(self.news.is_empty() && self.outbox.is_empty())
+    }
+
     /// The next message, and to which address; `neighbours` are told all news.
     pub(crate) fn poll_transmit(&mut self, neighbours: &[String]) -> Option<(String, Vec<u8>)> {
         for bytes in pack(std::mem::take(&mut self.news)) {

@@ -17,6 +17,9 @@ impl Agent {
 
     /// Once a second, what is known is compared with the neighbours and one other.
     pub(super) fn time_rollouts(&mut self, now: Duration) {
+        if now < self.rollouts.poll_timeout() {
+            return;
+        }
         let (mut others, other) = self.membership.peers();
         others.extend(other);
         others.dedup();
@@ -82,6 +85,9 @@ impl Agent {
     /// Keeps what is new, and then tells it.
     pub(super) fn send_rollouts(&mut self) {
         self.keep_rollouts();
+        if !self.rollouts.has_news() {
+            return;
+        }
         let (neighbours, _) = self.membership.peers();
         while let Some((address, bytes)) = self.rollouts.poll_transmit(&neighbours) {
             self.membership.send_news(address, bytes);

@@ -108,6 +108,7 @@ fn children(process: u32) -> String {
 fn a_fleet_lives_through_everything_that_an_operator_does() {
     let names = ["a", "b", "c", "d", "e"];
     let mut fleet = Fleet::new(&names, 1, 1).with_observer(0.01);
+    fleet.timing = fleet.timing.replace("\"3s\"", "\"1500ms\"");
     for at in 0..4 {
         fleet.write_config(at, 4);
         fleet.start(at);

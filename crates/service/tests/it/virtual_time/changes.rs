@@ -1,6 +1,8 @@
 //! What somebody wants of a fleet, one change after the other: what is made of it, what is refused
 //! and why, and what becomes of permits meanwhile.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use headway_node::Key;
@@ -628,5 +630,53 @@ fn a_hop_under_another_members_key_is_refused() {
         let before = rejected(&world);
         world.deliver(0, bytes);
         assert_eq!(rejected(&world), before + 1, "{name}");
+    }
+}
+
+/// Two tokens travel: machines of the default group use both, those of `few` one, on all nodes
+/// together.
+#[test]
+fn a_group_has_its_own_number_of_slots() {
+    for seed in schedules(1740, 1, 10) {
+        let mut world = World::new(seed, NODES);
+        for at in 0..NODES {
+            world.start_with(at, |host| {
+                let fleetlock = &mut host.settings.fleetlock;
+                fleetlock.groups = ["default", "few"].map(String::from).to_vec();
+                fleetlock.slots = [("few".to_owned(), NonZeroU32::MIN)].into();
+            });
+        }
+        world.run_for(ms(1000));
+        let terms = json!({ "tokens": 2, "separation": 2 });
+        world.set_terms(0, &terms).unwrap();
+        world.until("two tokens", |world| world.is_ring(&[0, 1, 2, 3, 4, 5], 2));
+        for (group, slots) in [("default", 2), ("few", 1)] {
+            let group = || group.to_owned();
+            // Who has a slot since when; all want one, and each comes back once.
+            let (mut have, mut back, mut most) = (BTreeMap::new(), BTreeSet::new(), 0);
+            for _ in 0..2_000 {
+                world.run_for(ms(10));
+                let now = world.now;
+                for at in (0..NODES).filter(|at| !back.contains(at)) {
+                    let (group, id) = (group(), format!("machine-{at}"));
+                    if world.ask(at, Request::Lock { group, id }).is_ok() {
+                        have.entry(at).or_insert(now);
+                    }
+                }
+                assert!(have.len() <= slots, "seed {seed}: {have:?}");
+                most = most.max(have.len());
+                let over = have.iter().filter(|(_, since)| now - **since > ms(100));
+                for at in over.map(|(at, _)| *at).collect::<Vec<_>>() {
+                    have.remove(&at);
+                    let (group, id) = (group(), format!("machine-{at}"));
+                    world.ask(at, Request::Unlock { group, id }).unwrap();
+                    back.insert(at);
+                }
+                if back.len() == NODES {
+                    break;
+                }
+            }
+            assert_eq!((back.len(), most), (NODES, slots), "seed {seed}");
+        }
     }
 }

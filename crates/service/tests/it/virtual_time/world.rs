@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use headway_node::Key;
@@ -123,11 +124,17 @@ pub(crate) fn identity(at: usize) -> Identity {
     Identity::new(&[at as u8 + 1; 64])
 }
 
+/// Its public part, made once for all worlds.
+fn first_key(at: usize) -> NodeKey {
+    static KEYS: OnceLock<Vec<NodeKey>> = OnceLock::new();
+    KEYS.get_or_init(|| (0..NODES).map(|at| identity(at).public()).collect())[at]
+}
+
 /// A node's file. With `keys`, every member has its own, and others ask them by these.
 pub(crate) fn settings(at: usize, members: usize, keys: bool) -> Settings {
     let list: String = (0..members)
         .map(|at| {
-            let key = format!("key = \"{}\"\n", identity(at).public());
+            let key = format!("key = \"{}\"\n", first_key(at));
             format!(
                 "[[ring.members]]\nname = \"n{at}\"\naddress = \"{}\"\n{}",
                 address(at),
