@@ -2,7 +2,7 @@
 //! stopped, started and lose their files: a version is one roster for all, and what was answered
 //! is true.
 
-use rand_chacha::rand_core::Rng as _;
+use chacha20::rand_core::Rng as _;
 use serde_json::{Value, json};
 
 use super::*;

@@ -19,14 +19,14 @@ mod zenoh;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng as _, SeedableRng as _};
 use harness::Fleet;
 use headway_node::{Plan, Timing, recovery_bound};
 use headway_testkit::tools;
 use network::Network;
 use nix::sys::signal::Signal;
 use observer::{begun, closest_pair, visits};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 const HOSTS: usize = 8;
 const TOKENS: u32 = 2;
