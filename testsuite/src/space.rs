@@ -1,9 +1,9 @@
 //! Which rings and initial states are tried: all of the small ones, and seeded
 //! random larger ones.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use headway_core::{Configuration, Measuring, ProcessIndex, Program, Ring, Separation};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// A ring and how many tokens circulate on it.
 #[derive(Clone, Debug)]

@@ -48,7 +48,7 @@ pub fn promised(separation: Separation, pace: u64) -> u64 {
 }
 
 /// Gives out activations.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Scheduler {
     schedule: Schedule,
     random: Random,

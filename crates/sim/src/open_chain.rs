@@ -75,7 +75,7 @@ impl Arrivals {
 /// let places: Vec<usize> = open.tokens().iter().map(|token| token.process).collect();
 /// assert_eq!(places, [6, 3, 0, 0]);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct OpenChain {
     chain: Chain,
     arrivals: Arrivals,

@@ -6,8 +6,8 @@
 //! are drawn by rejection from whole 64-bit words. All of this is fixed: a seed
 //! gives the same run on every machine and with any number of threads.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 /// The seed unless another is given: the year of the paper.
 pub const DEFAULT_SEED: u64 = 2009;
@@ -40,7 +40,7 @@ impl Purpose {
 }
 
 /// A stream of random numbers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {

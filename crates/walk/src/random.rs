@@ -1,11 +1,11 @@
 //! Random choices, all from one 64-bit seed through ChaCha8: the same on every
 //! machine.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 /// A stream of choices.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Choices(ChaCha8Rng);
 
 impl Choices {

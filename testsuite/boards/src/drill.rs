@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng as _, SeedableRng as _};
 use headway_firmware::report::{Order, Status};
 use headway_node::{Config, Plan, recovery_rounds};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::board::MEMORY_BYTES;
 use crate::numbers;

@@ -52,7 +52,10 @@ impl Ran {
 /// JSON has to be as its schema says.
 pub(crate) fn run_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Ran {
     let is_variable = |word: &&str| word.starts_with("HEADWAY_");
-    let variables = arguments.iter().take_while(|word| is_variable(word)).count();
+    let variables = arguments
+        .iter()
+        .take_while(|word| is_variable(word))
+        .count();
     let (variables, arguments) = arguments.split_at(variables);
     let output = Command::new(program())
         .current_dir(folder)

@@ -458,7 +458,11 @@ fn three_processes_form_a_ring_and_change_it() {
     ring.until(remove, 0, "roster 3: n1 is removed");
     ring.until(&status(0), 0, "\"members\": 3");
     let ran = ring.headway("node list --socket 2.sock");
-    assert!(ran.out.starts_with("roster 3 of ring variables"), "{}", ran.out);
+    assert!(
+        ran.out.starts_with("roster 3 of ring variables"),
+        "{}",
+        ran.out
+    );
     assert!(!ran.out.contains("n1"), "{}", ran.out);
     let set = "node set --socket 2.sock";
     refused(

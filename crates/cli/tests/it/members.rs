@@ -62,7 +62,8 @@ fn members_come_and_go_as_a_list_says() {
     assert!(why.contains("n5 does not answer"), "{why}");
 
     // One that is elsewhere than the list says is left where it is.
-    let moved = list(&[0, 1, 2]).replace(&ring.address(2), &ring.address(2).replace(":7400", ":7401"));
+    let moved =
+        list(&[0, 1, 2]).replace(&ring.address(2), &ring.address(2).replace(":7400", ":7401"));
     let ran = apply(&moved, "");
     assert_eq!((ran.code, &*ran.out), (1, ""));
     let expected = ":7401 in the list: `headway node remove n2`, then apply the list again";

@@ -84,10 +84,7 @@ fn every_machine_makes_its_own_key_and_members_are_listed_with_theirs() {
     // The example as it is says what to fill in.
     place.told("node init example.toml");
     place.refused(&[
-        (
-            &check("b.identity"),
-            "ring.members: a has the key hw1",
-        ),
+        (&check("b.identity"), "ring.members: a has the key hw1"),
         (
             &check("none.identity"),
             "headway node identity none.identity",

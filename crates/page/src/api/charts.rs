@@ -67,30 +67,27 @@ fn wrong(message: impl Into<String>) -> ApiError {
 
 fn read_csv(bytes: &[u8]) -> Result<Chart, ApiError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .from_reader(bytes);
-    let names: Vec<String> = reader
-        .headers()
-        .map_err(|error| wrong(error.to_string()))?
-        .iter()
-        .map(|name| name.trim().to_owned())
-        .collect();
+    let text = str::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
+    let mut records = records(text);
+    let (_, names) = records.next().unwrap_or_default();
     if names.iter().all(String::is_empty) {
         return Err(wrong("the file has no column names in its first line"));
     }
     let mut columns: Vec<Vec<Option<String>>> = vec![Vec::new(); names.len()];
-    for record in reader.records() {
-        let record = record.map_err(|error| wrong(error.to_string()))?;
+    for (line, record) in records {
+        if record.len() != columns.len() {
+            let (found, expected) = (record.len(), columns.len());
+            let message = format!("line {line}: {found} fields, and there are {expected} columns");
+            return Err(wrong(message));
+        }
         if (columns[0].len() + 1) * columns.len() > MAX_CELLS {
             return Err(ApiError::too_large(
                 "body",
                 format!("the table has more than {MAX_CELLS} fields"),
             ));
         }
-        for (column, field) in columns.iter_mut().zip(&record) {
-            let field = field.trim();
-            column.push((!field.is_empty()).then(|| field.to_owned()));
+        for (column, field) in columns.iter_mut().zip(record) {
+            column.push((!field.is_empty()).then_some(field));
         }
     }
     let columns = names.into_iter().zip(columns).map(|(name, fields)| Column {
@@ -98,6 +95,38 @@ fn read_csv(bytes: &[u8]) -> Result<Chart, ApiError> {
         values: typed(fields),
     });
     finish(columns.collect())
+}
+
+/// The fields of each record (RFC 4180), trimmed, with the line on which it begins. Empty
+/// lines and those that begin with `#` are left out.
+fn records(text: &str) -> impl Iterator<Item = (usize, Vec<String>)> {
+    let mut rest = text.chars().peekable();
+    let mut line = 1;
+    std::iter::from_fn(move || {
+        let (mut record, mut field) = (Vec::new(), String::new());
+        let (mut begun, mut quoted) = (line, false);
+        while let Some(character) = rest.next() {
+            let is_first = record.is_empty() && field.is_empty();
+            line += usize::from(character == '\n');
+            match character {
+                '"' if quoted && rest.next_if_eq(&'"').is_some() => field.push('"'),
+                '"' if quoted || field.is_empty() => quoted = !quoted,
+                ',' if !quoted => record.push(std::mem::take(&mut field).trim().to_owned()),
+                '#' if is_first && !quoted => while rest.next_if(|&c| c != '\n').is_some() {},
+                '\n' if !quoted && field.trim().is_empty() && record.is_empty() => {
+                    field.clear();
+                    begun = line;
+                }
+                '\n' if !quoted => break,
+                other => field.push(other),
+            }
+        }
+        if record.is_empty() && field.trim().is_empty() {
+            return None;
+        }
+        record.push(field.trim().to_owned());
+        Some((begun, record))
+    })
 }
 
 /// Numbers if every field is one or empty.
@@ -170,9 +199,25 @@ mod tests {
     }
 
     #[test]
+    fn fields_may_be_quoted() {
+        let text = "a,b\r\n\r\n\"1, \"\"2\"\"\n3\",\n# no\n x ,\"\"";
+        let read: Vec<(usize, Vec<String>)> = records(text).collect();
+        let record = |line, fields: [&str; 2]| (line, fields.map(str::to_owned).to_vec());
+        let expected = [
+            record(1, ["a", "b"]),
+            record(3, ["1, \"2\"\n3", ""]),
+            record(6, ["x", ""]),
+        ];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
     fn a_broken_table_says_where() {
         let error = read_csv(b"a,b\n1,2\n3\n").unwrap_err();
-        assert!(format!("{error:?}").contains("line: 3"), "{error:?}");
+        assert!(
+            format!("{error:?}").contains("line 3: 1 fields"),
+            "{error:?}"
+        );
         assert!(read_csv(b"").is_err());
         assert!(read_csv(b"a,b\n").is_err());
         assert!(read_csv(b"a\n\xff\xfe\n").is_err());

@@ -1,10 +1,10 @@
 //! PNML files that are no longer what they were: refused, or read as nets that
 //! survive being written.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use headway_petri::pnml;
 use headway_testkit::{damage, tier};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 const SAMPLES: [&str; 2] = [
     include_str!("../../../../examples/petri/conveyor.pnml"),

@@ -2,8 +2,8 @@
 //! stopped, started and lose their files: a version is one roster for all, and what was answered
 //! is true.
 
+use chacha20::rand_core::Rng as _;
 use headway_testkit::tier::pick;
-use rand_chacha::rand_core::Rng as _;
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,6 +1,8 @@
 //! Files and datagrams that are no longer what they were: refused with a place, or read
 //! as something that survives being written.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use headway_node::{Key, RingId};
 use headway_service::config::{Place, Settings, Sources, example, explain};
 use headway_service::identity::Identity;
@@ -9,8 +11,6 @@ use headway_service::internal::roster::{Mark, Member, Roster, Signed};
 use headway_service::internal::{Entry, Grant, Holder, Ledger, Notes, Run, Store, Sync};
 use headway_testkit::damage;
 use headway_testkit::tier::pick;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 fn below(seed: u64) -> impl FnMut(usize) -> usize {
     let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use headway_node::transport::Transport;
 use headway_node::{Config, Machine, Rejected, Role};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::driver::{Driver, Refused, Remote};
 use crate::faulty::{Faulty, SharedFaults};

@@ -1,7 +1,7 @@
 //! Faults of nodes: corrupted memory, crashes, restarts.
 
+use chacha20::rand_core::Rng;
 use headway_node::{Config, ConfigError, Machine, RestoreError};
-use rand_chacha::rand_core::Rng;
 
 use super::{Micros, World};
 use crate::scramble::scramble;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rand_chacha::rand_core::Rng;
+use chacha20::rand_core::Rng;
 
 use super::{Happening, Micros, World, micros};
 

@@ -5,11 +5,11 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::time::Duration;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use headway_node::{Config, Event, Key, Machine, Plan, Role};
 use headway_stage::scramble;
 use headway_testkit::tier::pick;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 #[global_allocator]
 static HEAP: Counting = Counting;

@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use headway_node::{Config, Key, Plan, Role, Rule, Timing, recovery_bound};
 use headway_stage::world::{Conditions, Sabotage, Settings, Work, World};
 use headway_testkit::tier::pick;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 type MakeSabotage = Box<dyn Fn(&Key) -> Box<dyn Sabotage>>;
 

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use headway_testkit::damage;
 use headway_walk::Network;
 use headway_walk::formats::{Format, ReadError, WriteError};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// The same network in every format: a square A B C D with a chord from A to C; where
 /// the format has labels, those, otherwise numbers in their place.

@@ -1,8 +1,8 @@
 use super::*;
 use crate::identity::Identity;
 use crate::membership::roster::{Member, Roster};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng as _, SeedableRng as _};
 
 fn identity(at: usize) -> Identity {
     Identity::new(&[at as u8 + 1; 64])

@@ -10,13 +10,13 @@ mod network;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng as _, SeedableRng as _};
 use headway_node::{Plan, Timing, recovery_bound};
 use headway_testkit::tier::{Tier, pick, tier};
 use headway_testkit::tools;
 use network::Network;
 use nix::sys::signal::Signal;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::harness::Fleet;
 use crate::observer::{self, begun, closest_pair, visits};

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use chacha20::rand_core::Rng as _;
 use headway_service::internal::roster::Terms;
 use headway_testkit::tier::{Tier, pick, tier};
-use rand_chacha::rand_core::Rng as _;
 use sha2::Digest as _;
 
 mod back;

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng as _, SeedableRng as _};
 use headway_node::Key;
 use headway_service::config::{Settings, Sources};
 use headway_service::identity::{Identities, Identity, NodeKey};
@@ -16,8 +18,6 @@ use headway_service::internal::{
     Agent, Answer, Credentials, Destination, Effect, Grant, Kept, Outcome, Request, Setup, Status,
     Stored,
 };
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 

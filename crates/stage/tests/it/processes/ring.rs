@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use headway_node::{Rule, recovery_rounds};
 use headway_stage::observer::Observer;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use tempfile::TempDir;
 
 use super::node::{INDEX, LOSS, NODES, SEPARATION, TOKENS, plan};
