@@ -230,6 +230,8 @@ fn a_run_is_a_function_of_its_seed() {
     is_a_function_of_its_seed(any_changes);
 }
 
+/// (Nearly: openraft draws lots between an event and the end of a pause that come at one moment, so
+/// that of the first sixty seeds 10, 25, 29 and 38 may differ.)
 #[test]
 fn a_run_with_the_real_log_is_a_function_of_its_seed() {
     is_a_function_of_its_seed(any_changes_of_the_log);
