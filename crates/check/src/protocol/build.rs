@@ -225,7 +225,7 @@ impl Builder<'_> {
         Ok(Protocol {
             title: file.title.clone(),
             parameters: self.constants.clone(),
-            scheduler: file.scheduler,
+            scheduler: file.scheduler.unwrap_or_default(),
             graph: graph.clone(),
             given: (given != Node::Bool(true)).then_some(given),
             legitimate: self.truth(legitimate, &global)?,

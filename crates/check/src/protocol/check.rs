@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use strum::{Display, EnumMessage, EnumString, VariantArray};
 
-use super::{Compiled, Protocol, Rule};
+use super::{Compiled, Protocol, Rule, WritesOthers};
 use crate::chance::{self, ChanceAnswer, Chances, Lottery};
 use crate::control::Control;
 #[cfg(not(feature = "symbolic"))]
@@ -13,8 +13,7 @@ use crate::report::{Figure, Lasso, Property, Report, Trace};
 use crate::traits::Model;
 use crate::{Scheduler, guarded};
 
-/// Checks a protocol under a scheduler: the one given, or the file's, or the distributed
-/// one.
+/// Checks a protocol under a scheduler: the one given, or [`Protocol::scheduler`].
 ///
 /// ```
 /// use headway_check::{Control, protocol::{self, Protocol}};
@@ -67,14 +66,9 @@ pub fn check_with(
     scheduler: Option<Scheduler>,
     control: &Control,
 ) -> Result<Report> {
-    let scheduler = scheduler
-        .or(protocol.scheduler())
-        .unwrap_or(Scheduler::Distributed);
-    if scheduler != Scheduler::Central && protocol.writes_others() {
-        return Err(CheckError::settings(format!(
-            "a process assigns to a variable of another, so only one may move at a time: the \
-             scheduler must be central, not {scheduler}"
-        )));
+    let scheduler = scheduler.unwrap_or(protocol.scheduler());
+    if !protocol.runs_under(scheduler) {
+        return Err(CheckError::settings(WritesOthers(scheduler).to_string()));
     }
     let states = protocol.states();
     let fits = guarded::fits(&states, protocol.graph().len(), scheduler, control);

@@ -47,7 +47,7 @@ use node::Node;
 pub struct Protocol {
     title: Option<String>,
     parameters: Vec<(String, i64)>,
-    scheduler: Option<Scheduler>,
+    scheduler: Scheduler,
     graph: Graph,
     /// By process.
     variables: Vec<Variable>,
@@ -120,8 +120,8 @@ impl Protocol {
         self.title.as_deref()
     }
 
-    /// The scheduler that the file names.
-    pub fn scheduler(&self) -> Option<Scheduler> {
+    /// The scheduler that the file names, or the default one.
+    pub fn scheduler(&self) -> Scheduler {
         self.scheduler
     }
 
@@ -136,7 +136,12 @@ impl Protocol {
         actions.any(|action| action.outcomes.len() > 1)
     }
 
-    /// Whether some process writes a variable of another. Then only one may move at a time.
+    /// Whether a scheduler may choose: only one process may move at a time where some process
+    /// writes a variable of another.
+    fn runs_under(&self, scheduler: Scheduler) -> bool {
+        scheduler == Scheduler::Central || !self.writes_others()
+    }
+
     fn writes_others(&self) -> bool {
         let processes = self.processes.iter().enumerate();
         processes.into_iter().any(|(process, actions)| {
@@ -209,6 +214,14 @@ impl Protocol {
         rows.collect::<Vec<_>>().join("  ")
     }
 }
+
+/// The scheduler lets several processes move at once where only one may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a process assigns to a variable of another, so only one may move at a time: the scheduler \
+     must be central, not {0}"
+)]
+pub struct WritesOthers(pub Scheduler);
 
 /// What is wrong with a protocol file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 use super::build::MAX_VARIABLES;
 use super::node::Node;
 use super::{Action, Protocol};
+use crate::Domains;
 use crate::error::{CheckError, Result};
 use crate::traits::{Guarded, Model, Moves};
-use crate::{Domains, Scheduler};
 
 /// The most entries of a process's table; beyond, its actions are evaluated.
 const MAX_ENTRIES: u64 = 1 << 18;
@@ -292,13 +292,6 @@ impl<'a> Compiled<'a> {
     /// The action of a process by its place.
     pub(super) fn action(&self, process: usize, choice: u32) -> &Action {
         &self.protocol.processes[process][choice as usize]
-    }
-
-    /// The scheduler to use unless another is asked for.
-    pub(crate) fn scheduler(&self, asked: Option<Scheduler>) -> Scheduler {
-        asked
-            .or(self.protocol.scheduler)
-            .unwrap_or(Scheduler::Distributed)
     }
 }
 

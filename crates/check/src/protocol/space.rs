@@ -49,7 +49,7 @@ pub fn write_space(
     format: Format,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let scheduler = model.scheduler(scheduler);
+    let scheduler = scheduler.unwrap_or(model.protocol().scheduler());
     let ranks: Vec<u64> = (0..model.states())
         .filter(|&rank| model.exists(&model.state(rank)))
         .collect();

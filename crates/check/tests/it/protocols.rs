@@ -2,8 +2,9 @@
 //! the same protocols in Rust.
 
 use headway_check::chance::{self, Fraction};
+use headway_check::export::Language;
 use headway_check::model::delay_relay::{self, Instance};
-use headway_check::model::{k_state, measure, phase_clock};
+use headway_check::model::{asynchronous, k_state, measure, phase_clock};
 use headway_check::protocol::{self, Compiled, Format, Protocol, write_space};
 use headway_check::{BigUint, CheckError, Control, Model, Report, Scheduler, Search};
 use headway_testkit::tier::{pick, properties};
@@ -174,7 +175,7 @@ fn graph_protocols_keep_their_published_bounds() {
 /// The expected steps from a state with given values, exactly.
 fn expected(protocol: &Protocol, values: &[i32]) -> Fraction {
     let model = Compiled::new(protocol).unwrap();
-    let scheduler = protocol.scheduler().unwrap();
+    let scheduler = protocol.scheduler();
     let answer = chance::explore(&model, scheduler, &Control::default()).unwrap();
     let exact = answer.exact.expect("few states");
     let place = answer
@@ -493,4 +494,63 @@ proptest! {
             prop_assert!(error.line <= mixed.lines().count() + 1);
         }
     }
+}
+
+/// A file that names no scheduler is one and the same system for whoever reads it: `check`,
+/// the state space, the exports, and the document.
+#[test]
+fn the_default_scheduler_is_one() {
+    let without = |name: &str| {
+        let text = text(name);
+        let lines = text.lines().filter(|line| !line.starts_with("scheduler"));
+        Protocol::parse(&lines.collect::<Vec<_>>().join("\n"), &[]).unwrap()
+    };
+    let default = Scheduler::default();
+    for name in ["matching", "three-state", "k-state"] {
+        let protocol = without(name);
+        assert_eq!(protocol.scheduler(), default);
+        let report = check(&protocol, None);
+        assert_eq!(report.scheduler, Some(default));
+        let exported = protocol::export(&protocol, protocol.scheduler(), Language::Promela);
+        assert!(
+            exported
+                .unwrap()
+                .contains(&format!("; {default} scheduler"))
+        );
+        let csv = |asked| {
+            let mut out = Vec::new();
+            let model = Compiled::new(&protocol).unwrap();
+            write_space(&model, asked, Format::Csv, &mut out).unwrap();
+            out
+        };
+        assert_eq!(csv(None), csv(Some(default)));
+    }
+    // The two systems differ: matching never ends when neighbours move together.
+    assert!(check(&without("matching"), None).convergence());
+    assert!(!check(&without("matching"), Some(Scheduler::Distributed)).convergence());
+    assert_eq!(k_state::Settings::new(5).scheduler, default);
+    assert_eq!(phase_clock::Settings::new(5).scheduler, default);
+    let ring = Instance::uniform(4, 2, 2).unwrap();
+    assert_eq!(asynchronous::Settings::new(ring, 1).scheduler, default);
+
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocols.md");
+    let document = std::fs::read_to_string(document).unwrap();
+    assert!(document.contains(&format!("| `scheduler {default}` | the default;")));
+}
+
+/// Nobody exports what nobody would check.
+#[test]
+fn a_scheduler_that_the_protocol_or_the_tool_does_not_know_is_not_exported() {
+    let export = |name: &str, scheduler| {
+        let protocol = load(name, &[]);
+        protocol::export(&protocol, scheduler, Language::Prism).map_err(|error| error.to_string())
+    };
+    for scheduler in [Scheduler::Distributed, Scheduler::LocallyCentral] {
+        let error = export("k-state", scheduler).unwrap_err();
+        assert!(error.contains(scheduler.name()), "{error}");
+    }
+    assert!(export("k-state", Scheduler::Synchronous).is_ok());
+    let error = export("israeli-jalfon", Scheduler::Synchronous).unwrap_err();
+    assert!(error.contains("only one may move"), "{error}");
+    assert!(export("israeli-jalfon", Scheduler::Central).is_ok());
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
+use headway_check::Scheduler;
 use headway_check::export::{Language, Source, export};
-use headway_check::{Scheduler, protocol};
+use headway_check::protocol::{self, NotExported};
 
 use super::check::{FileFlags, RingFlags};
 use crate::failure::{Answer, Failure, write_to};
@@ -67,11 +68,14 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                         .help("drop it; --set NAME=VALUE changes a parameter of the file"),
                 );
             }
-            let scheduler = args.file.scheduler.or(protocol.scheduler());
-            let scheduler = scheduler.unwrap_or(Scheduler::Central);
-            let help = "add --scheduler central or --scheduler synchronous";
-            protocol::export(&protocol, scheduler, args.language)
-                .map_err(|error| Failure::new(error).help(help))?
+            let scheduler = args.file.scheduler.unwrap_or(protocol.scheduler());
+            protocol::export(&protocol, scheduler, args.language).map_err(|error| {
+                let help = match error {
+                    NotExported::Scheduler(_) => "add --scheduler central or synchronous",
+                    NotExported::WritesOthers(_) => "add --scheduler central",
+                };
+                Failure::new(error).help(help)
+            })?
         }
         None => export(&args.source()?, args.language),
     };
