@@ -3,11 +3,9 @@
 use rayon::prelude::*;
 use strum::{Display, EnumMessage, EnumString, VariantArray};
 
-use super::{Compiled, Protocol, Rule, WritesOthers};
+use super::{Compiled, Protocol, Rule};
 use crate::chance::{self, ChanceAnswer, Chances, Lottery};
 use crate::control::Control;
-#[cfg(not(feature = "symbolic"))]
-use crate::error::TooLarge;
 use crate::error::{CheckError, Result};
 use crate::report::{Figure, Lasso, Property, Report, Trace};
 use crate::traits::Model;
@@ -67,15 +65,20 @@ pub fn check_with(
     control: &Control,
 ) -> Result<Report> {
     let scheduler = scheduler.unwrap_or(protocol.scheduler());
-    if !protocol.runs_under(scheduler) {
-        return Err(CheckError::settings(WritesOthers(scheduler).to_string()));
-    }
+    protocol.runs_under(scheduler)?;
     let states = protocol.states();
     let fits = guarded::fits(&states, protocol.graph().len(), scheduler, control);
-    let can = !protocol.is_random() && scheduler != Scheduler::LocallyCentral;
+    let built = cfg!(feature = "symbolic");
+    let can = built && !protocol.is_random() && scheduler != Scheduler::LocallyCentral;
     let (engine, why) = match engine {
+        // What does not fit is refused there, with the reason.
         Engine::Auto if fits || !can => (Engine::Explicit, "fit the memory and the time"),
         Engine::Auto => (Engine::Symbolic, "are too many to visit"),
+        Engine::Symbolic if !built => {
+            return Err(CheckError::settings(
+                "this build knows no decision diagrams: build it with --features symbolic",
+            ));
+        }
         asked => (asked, "to explore, as asked"),
     };
     let mut report = if engine == Engine::Symbolic {
@@ -94,13 +97,8 @@ pub fn check_with(
 }
 
 #[cfg(not(feature = "symbolic"))]
-fn by_diagrams(protocol: &Protocol, _: Scheduler, control: &Control) -> Result<Report> {
-    let states = protocol.states();
-    Err(CheckError::TooLarge(TooLarge::Memory {
-        states,
-        bytes_per_state: guarded::BYTES_PER_STATE,
-        fits: control.limits.memory_bytes / guarded::BYTES_PER_STATE,
-    }))
+fn by_diagrams(_: &Protocol, _: Scheduler, _: &Control) -> Result<Report> {
+    unreachable!("chosen only in a build that has them")
 }
 
 #[cfg(feature = "symbolic")]

@@ -7,7 +7,7 @@
 
 use super::ast::Binary;
 use super::node::{Many, Node};
-use super::{Action, Outcome, Protocol, WritesOthers};
+use super::{Action, Outcome, Protocol, ProtocolError};
 use crate::Scheduler;
 use crate::export::Language;
 
@@ -16,14 +16,14 @@ mod promela;
 mod tla;
 
 /// Why a protocol cannot be exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotExported {
     /// The other tools' texts have one process in a step, or all.
     #[error("only the central and the synchronous scheduler can be exported, not the {0} one")]
     Scheduler(Scheduler),
     /// Not checked either.
     #[error(transparent)]
-    WritesOthers(#[from] WritesOthers),
+    WritesOthers(#[from] ProtocolError),
 }
 
 /// The instance under a scheduler as a text in the language.
@@ -41,9 +41,7 @@ pub fn export(
         Scheduler::Synchronous => true,
         _ => return Err(NotExported::Scheduler(scheduler)),
     };
-    if !protocol.runs_under(scheduler) {
-        return Err(WritesOthers(scheduler).into());
-    }
+    protocol.runs_under(scheduler)?;
     let subject = Subject { protocol, together };
     Ok(match language {
         Language::Prism => prism::write(&subject),

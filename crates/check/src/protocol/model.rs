@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 
 use super::build::MAX_VARIABLES;
 use super::node::Node;
-use super::{Action, Protocol};
+use super::{Action, Protocol, ProtocolError};
 use crate::Domains;
-use crate::error::{CheckError, Result};
+use crate::error::Result;
 use crate::traits::{Guarded, Model, Moves};
 
 /// The most entries of a process's table; beyond, its actions are evaluated.
@@ -74,7 +74,7 @@ pub struct Compiled<'a> {
     legitimate: Node,
     neighbours: Vec<u64>,
     /// The first state found in which an action leaves a domain.
-    left_domain: OnceLock<String>,
+    left_domain: OnceLock<ProtocolError>,
 }
 
 impl<'a> Compiled<'a> {
@@ -263,8 +263,10 @@ impl<'a> Compiled<'a> {
             for &choice in &local.choices[first as usize..last as usize] {
                 let outcomes = &local.outcomes[choice.first as usize..choice.last as usize];
                 if outcomes.iter().any(|outcome| outcome.difference.is_none()) {
-                    self.left_domain
-                        .get_or_init(|| self.leaving(process, choice, rank));
+                    self.left_domain.get_or_init(|| {
+                        let left = self.protocol.leaves_domain(&self.state(rank).0);
+                        left.expect("an assignment that leaves its domain")
+                    });
                 } else {
                     each(process, choice, outcomes);
                 }
@@ -272,20 +274,12 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    fn leaving(&self, process: usize, choice: Choice, rank: u64) -> String {
-        let action = &self.protocol.processes[process][choice.action as usize].name;
-        let state = self.show(&self.state(rank));
-        format!(
-            "`{action}` of process {process} assigns a value outside the variable's domain in the state {state}"
-        )
-    }
-
     /// Whether the states met so far kept all variables within their domains, or one that
     /// did not.
     pub(super) fn kept_domains(&self) -> Result<()> {
         match self.left_domain.get() {
             None => Ok(()),
-            Some(says) => Err(CheckError::settings(says.clone())),
+            Some(error) => Err(error.clone().into()),
         }
     }
 

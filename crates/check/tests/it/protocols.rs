@@ -5,8 +5,10 @@ use headway_check::chance::{self, Fraction};
 use headway_check::export::Language;
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::{asynchronous, k_state, measure, phase_clock};
-use headway_check::protocol::{self, Compiled, Format, Protocol, write_space};
-use headway_check::{BigUint, CheckError, Control, Model, Report, Scheduler, Search};
+use headway_check::protocol::{self, Compiled, Engine, Format, Protocol, write_space};
+use headway_check::{
+    BigUint, CheckError, Control, Limits, Model, Report, Scheduler, Search, TooLarge,
+};
 use headway_testkit::tier::{pick, properties};
 use proptest::prelude::*;
 
@@ -261,7 +263,7 @@ fn two_tokens_of_israeli_and_jalfon_take_a_times_b() {
     let ring = load("israeli-jalfon", &[]);
     let control = Control::default();
     let refused = protocol::check(&ring, Some(Scheduler::Synchronous), &control);
-    assert!(matches!(refused, Err(CheckError::Settings(says)) if says.contains("central")));
+    assert!(matches!(refused, Err(CheckError::Protocol(error)) if error.says.contains("central")));
 }
 
 /// Without luck: a coin that always falls as the scheduler likes avoids legitimacy; and a
@@ -435,7 +437,11 @@ fn leaving_a_domain_is_an_error() {
     let broken = Protocol::parse(text, &[]).unwrap();
     let control = Control::default();
     let error = protocol::check(&broken, None, &control).unwrap_err();
-    assert!(error.to_string().contains("`a` of process 0"), "{error}");
+    let CheckError::Protocol(error) = error else {
+        panic!("{error}");
+    };
+    assert_eq!((error.line, error.column), (2, 34), "{error}");
+    assert!(error.says.contains("assigns 3 to `x`"), "{error}");
     let given = text.replace("legitimate", "given x[0] < 2 and x[1] < 2 legitimate");
     let report = check(
         &Protocol::parse(&given, &[]).unwrap(),
@@ -553,4 +559,107 @@ fn a_scheduler_that_the_protocol_or_the_tool_does_not_know_is_not_exported() {
     let error = export("israeli-jalfon", Scheduler::Synchronous).unwrap_err();
     assert!(error.contains("only one may move"), "{error}");
     assert!(export("israeli-jalfon", Scheduler::Central).is_ok());
+}
+
+/// Where a process writes a variable of another under a scheduler that lets both move.
+#[test]
+fn a_foreign_variable_is_shown_where_it_is_written() {
+    let text = "graph ring(3) variable x: 0..2 scheduler distributed
+        process all: own: x = 1 -> x := 0
+          other: x = 2 -> x := 1, x[left] := 0
+        legitimate: true";
+    let ring = Protocol::parse(text, &[]).unwrap();
+    let error = protocol::check(&ring, None, &Control::default()).unwrap_err();
+    let CheckError::Protocol(checked) = error else {
+        panic!("{error}");
+    };
+    let exported = protocol::export(&ring, Scheduler::Synchronous, Language::Tla).unwrap_err();
+    for (error, scheduler) in [
+        (checked.to_string(), "distributed"),
+        (exported.to_string(), "synchronous"),
+    ] {
+        assert!(error.starts_with("line 3, column 35: "), "{error}");
+        assert!(error.ends_with(scheduler), "{error}");
+    }
+    assert!(protocol::check(&ring, Some(Scheduler::Central), &Control::default()).is_ok());
+}
+
+/// `all:` and the like begin no action, and are told from a misspelt section.
+#[test]
+fn a_reserved_word_names_no_action() {
+    let text = |name: &str| {
+        format!(
+            "graph ring(3) variable x: 0..1 process all:\n {name}: x = 0 -> x := 1\n legitimate: true"
+        )
+    };
+    assert!(Protocol::parse(&text("every"), &[]).is_ok());
+    for name in ["all", "in", "any", "count", "none"] {
+        let error = Protocol::parse(&text(name), &[]).unwrap_err();
+        assert_eq!((error.line, error.column), (2, 2));
+        let says = format!("`{name}` is a reserved word and cannot name an action");
+        assert_eq!(error.says, says);
+    }
+    let each = text("min (q in neighbours)");
+    let error = Protocol::parse(&each, &[]).unwrap_err();
+    assert!(error.says.contains("`min` is a reserved word"), "{error}");
+}
+
+/// Some editors begin a file with a mark.
+#[test]
+fn a_byte_order_mark_is_no_fault() {
+    let marked = format!("\u{feff}{}", text("k-state"));
+    assert!(Protocol::parse(&marked, &[]).is_ok());
+    let error = Protocol::parse("\u{feff}grpah ring(3)", &[]).unwrap_err();
+    assert_eq!((error.line, error.column), (1, 1));
+}
+
+/// A pointer to nobody is `none` as in the file; a number below 0 is a number.
+#[test]
+fn nobody_is_shown_as_none() {
+    let report = check(&load("matching", &[]), Some(Scheduler::Distributed));
+    let shown = &report.counterexample("convergence").unwrap().states;
+    assert!(shown[0].contains("to none none"), "{shown:?}");
+    assert!(!shown.iter().any(|state| state.contains("-1")), "{shown:?}");
+    let text = "graph ring(3) variable x: -1..1 process all: a: x = -1 -> x := -1
+        legitimate: x[0] = 1";
+    let report = check(&Protocol::parse(text, &[]).unwrap(), None);
+    let shown = &report.counterexample("convergence").unwrap().states;
+    assert!(shown[0].contains("x -1 -1 -1"), "{shown:?}");
+}
+
+/// What is new of a variable has a name that no other has.
+#[test]
+fn promela_declares_every_name_once() {
+    let text = "graph ring(3) variable x: 0..1 variable new_x: 0..1 variable next: 0..1
+        process all: a: x = 0 -> x := 1, new_x := 0
+        legitimate: x[0] = 1";
+    let ring = Protocol::parse(text, &[]).unwrap();
+    let text = protocol::export(&ring, Scheduler::Central, Language::Promela).unwrap();
+    let mut names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("short ")?.strip_suffix(';'))
+        .flat_map(|names| names.split(", "))
+        .collect();
+    assert_eq!(names.len(), 2 * 3 * 3);
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 2 * 3 * 3, "{text}");
+}
+
+/// Without decision diagrams in it, a build says so; it does not speak of memory.
+#[test]
+#[cfg(not(feature = "symbolic"))]
+fn a_build_without_diagrams_says_so() {
+    let ring = load("k-state", &[]);
+    let with = |engine, control: &Control| protocol::check_with(engine, &ring, None, control);
+    let error = with(Engine::Symbolic, &Control::default()).unwrap_err();
+    assert!(error.to_string().contains("--features symbolic"), "{error}");
+    // What is too much work is not called too much memory.
+    let limits = Limits {
+        work: 10,
+        ..Limits::default()
+    };
+    let error = with(Engine::Auto, &Control::new(limits)).unwrap_err();
+    let work = matches!(error, CheckError::TooLarge(TooLarge::Work { .. }));
+    assert!(work, "{error}");
 }
