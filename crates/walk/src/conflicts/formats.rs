@@ -6,7 +6,7 @@ use serde_json::Value;
 use strum::{Display, EnumMessage, EnumString, VariantArray};
 
 use super::Conflicts;
-use crate::formats::ReadError;
+use crate::formats::{ReadError, is_text};
 
 /// What a file is.
 #[derive(
@@ -98,6 +98,7 @@ impl Input {
     ///
     /// What is wrong, and where.
     pub fn racks(text: &str) -> Result<BTreeMap<String, Vec<String>>, ReadError> {
+        is_text(text)?;
         let mut racks = BTreeMap::<String, Vec<String>>::new();
         for (_, [member, rack]) in table(text)? {
             racks.entry(rack).or_default().push(member);
@@ -106,6 +107,7 @@ impl Input {
     }
 
     fn groups(self, text: &str) -> Result<Groups, ReadError> {
+        is_text(text)?;
         match self {
             Input::Groups => rows(text)
                 .map(|(line, row)| Ok((format!("line {line}"), fields(line, row)?)))
