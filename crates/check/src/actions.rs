@@ -54,17 +54,14 @@ pub fn explore<M: Actions>(model: &M, control: &Control) -> Result<ActionsAnswer
         .admit(states, 96 + 28 * actions.len() as u64)?;
     TooLarge::bound("states", states, u32::MAX.into())?;
     control.begin(2 * states);
-    let mut nodes: Vec<Node> = (0..states)
-        .into_par_iter()
-        .map(|rank| {
-            if control.stopped() {
-                return Node::default();
-            }
-            control.advance(1);
-            Node::new(model, rank)
-        })
-        .collect();
-    control.go_on(|| "nothing is settled yet")?;
+    let mut nodes: Vec<Node> = Vec::with_capacity(states as usize);
+    while (nodes.len() as u64) < states {
+        let from = nodes.len() as u64;
+        control.go_on(|| format!("the steps of {from} of {states} states are known"))?;
+        let some = from..states.min(from + CHUNK);
+        nodes.par_extend(some.into_par_iter().map(|rank| Node::new(model, rank)));
+        control.advance(nodes.len() as u64 - from);
+    }
     if model.looks_for_closure() {
         keep_closed(&mut nodes);
     }
@@ -177,7 +174,9 @@ pub(crate) fn report<M: Actions>(
     })
 }
 
-#[derive(Default)]
+/// States whose steps are listed before anybody looks whether to stop.
+const CHUNK: u64 = 1 << 16;
+
 struct Node {
     legitimate: bool,
     /// Action and state led to.

@@ -423,10 +423,10 @@ impl Actions for Halting<'_> {
     }
 }
 
-/// A hundred thousand states: the rest is not asked for.
+/// Two hundred thousand states: the rest is not asked for.
 #[test]
 fn actions_stop_when_asked() {
-    const STATES: u64 = 100_000;
+    const STATES: u64 = 200_000;
     let control = Control::default();
     let model = Halting {
         steps: Steps {
