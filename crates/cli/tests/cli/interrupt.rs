@@ -153,3 +153,22 @@ fn a_plan_is_the_best_so_far() {
 fn what_waits_for_input_ends() {
     interrupted(here().path(), "forecast -", || true);
 }
+
+/// Nothing is known yet: that is said, too.
+#[test]
+fn a_command_that_still_reads_says_that_there_is_nothing() {
+    let (out, err) = interrupted(here().path(), "forecast -", || true);
+    assert_eq!(out, "");
+    assert!(
+        err.contains("stopped: there is nothing to show yet"),
+        "{err}"
+    );
+}
+
+/// The states are still being listed, or their components looked for.
+#[test]
+fn a_check_of_actions_says_what_is_known() {
+    let long = "check moving-block -n 4 -m 1 -d 3";
+    let (_, err) = interrupted(here().path(), long, || true);
+    assert!(err.contains("stopped after"), "{err}");
+}

@@ -1,11 +1,13 @@
 //! How far a check is.
 
+use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use headway_check::Control;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::failure::remark;
 use crate::report::progress::outlook;
 
 /// Runs `work` while a progress bar follows it and Ctrl-C stops it.
@@ -16,6 +18,9 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::hidden());
         let since = Instant::now();
         let mut shown = false;
+        // Where no bar is seen, a line a minute.
+        let lines = !std::io::stderr().is_terminal();
+        let mut told = since;
         while !worker.is_finished() {
             std::thread::sleep(Duration::from_millis(if shown { 100 } else { 5 }));
             if interrupted.load(Ordering::Relaxed) {
@@ -30,7 +35,7 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
             let (done, total) = control.progress();
             let thousandths = u128::from(done) * 1000 / u128::from(total.max(1));
             bar.set_position(thousandths.min(1000) as u64);
-            bar.set_message(match (total, control.expected()) {
+            let message = match (total, control.expected()) {
                 (0, _) => format!(
                     "{} {} so far, {}",
                     HumanCount(done),
@@ -45,7 +50,12 @@ pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Sen
                     HumanDuration(expected)
                 ),
                 _ => outlook(done, total, elapsed),
-            });
+            };
+            if lines && told.elapsed() >= Duration::from_secs(60) {
+                told = Instant::now();
+                remark(&message);
+            }
+            bar.set_message(message);
         }
         bar.finish_and_clear();
         match worker.join() {

@@ -1,6 +1,5 @@
 //! The ring as it runs, on a terminal, with a line to type in.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ratatui::Frame;
@@ -13,7 +12,7 @@ use ratatui::widgets::Paragraph;
 use super::order::HELP;
 use super::session::{Place, SAMPLE, Session, letter};
 use crate::failure::Failure;
-use crate::interrupt::stopped;
+use crate::interrupt::{is_stopped, stop};
 use crate::report::style::TOKENS;
 
 /// The screen is drawn this often.
@@ -38,7 +37,7 @@ pub(super) fn play(session: &mut Session) -> Result<(), Failure> {
 /// end again and again), but the signal still arrives.
 fn end_with_the_terminal() {
     std::thread::spawn(|| {
-        while !stopped().load(Ordering::Relaxed) {
+        while !is_stopped() {
             std::thread::sleep(Duration::from_millis(100));
         }
         // Long enough to sum up if somebody can still read it.
@@ -51,7 +50,7 @@ fn watch(terminal: &mut ratatui::DefaultTerminal, session: &mut Session) -> Resu
     let mut screen = Screen::default();
     let mut drawn: Option<Instant> = None;
     loop {
-        if !session.step() || stopped().load(Ordering::Relaxed) {
+        if !session.step() || is_stopped() {
             return Ok(());
         }
         screen.remember(session.news());
@@ -86,7 +85,7 @@ impl Screen {
     fn press(&mut self, key: KeyEvent, session: &mut Session) -> bool {
         match key.code {
             KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                stopped().store(true, Ordering::Relaxed);
+                stop();
                 return false;
             }
             KeyCode::Esc => return false,
