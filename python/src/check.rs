@@ -72,13 +72,11 @@ pub(crate) fn check_protocol(
         .map_err(|error| Failure::new(format!("--scheduler: {error}")))
         .or_raise(py)?;
     let protocol = Protocol::parse(text, &parameters)
-        .map_err(|error| {
-            Failure::in_text(Path::new(name), text, error.line, error.column, error.says)
-                .help("docs/protocols.md describes the language")
-        })
+        .map_err(|error| answer::in_protocol(Path::new(name), text, &error))
         .or_raise(py)?;
     let work =
         move |control: &Control| protocol::check_with(Engine::Auto, &protocol, scheduler, control);
-    let (progress, failure) = (progress.as_ref(), answer::protocol_failure);
+    let failure = |error| answer::protocol_failure(Path::new(name), text, error);
+    let progress = progress.as_ref();
     check(py, threads, memory, progress, work, failure)
 }

@@ -11,6 +11,9 @@ use super::check::{FileFlags, RingFlags};
 use crate::failure::{Answer, Failure, write_to};
 use crate::flags::whole_number;
 
+/// Unless said otherwise.
+const PROCESSES: usize = 6;
+
 /// Flags of `headway export`.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "\
@@ -38,7 +41,7 @@ pub(crate) struct Args {
     model: Exported,
 
     #[command(flatten)]
-    ring: RingFlags<6, 2>,
+    ring: RingFlags<PROCESSES, 2>,
 
     /// Values of each process of a K-state ring [default: N]
     #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -69,12 +72,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 );
             }
             let scheduler = args.file.scheduler.unwrap_or(protocol.scheduler());
-            protocol::export(&protocol, scheduler, args.language).map_err(|error| {
-                let help = match error {
-                    NotExported::Scheduler(_) => "add --scheduler central or synchronous",
-                    NotExported::WritesOthers(_) => "add --scheduler central",
-                };
-                Failure::new(error).help(help)
+            protocol::export(&protocol, scheduler, args.language).map_err(|error| match error {
+                NotExported::Scheduler(_) => {
+                    Failure::new(error).help("add --scheduler central or synchronous")
+                }
+                NotExported::WritesOthers(error) => args.file.failure(&protocol, error.into()),
             })?
         }
         None => export(&args.source()?, args.language),
@@ -127,7 +129,7 @@ impl Args {
                     .help("drop --scheduler, or use headway check k-state"),
             );
         }
-        let processes = ring.size.processes.unwrap_or(4);
+        let processes = ring.size.processes.unwrap_or(PROCESSES);
         let default = || u32::try_from(processes).unwrap_or(u32::MAX);
         let values = self.values.unwrap_or_else(default);
         if !(2..=255).contains(&processes) || !(2..=255).contains(&values) {
