@@ -6,7 +6,7 @@ use serde_json::Value;
 use strum::{Display, EnumMessage, EnumString, VariantArray};
 
 use super::Conflicts;
-use crate::formats::{ReadError, is_text};
+use crate::formats::ReadError;
 
 /// What a file is.
 #[derive(
@@ -124,6 +124,17 @@ impl Input {
             Input::Ceph => ceph(text),
         }
     }
+}
+
+/// Refuses what has a NUL byte in it, which no text has.
+fn is_text(text: &str) -> Result<(), ReadError> {
+    let nul = text.lines().position(|line| line.contains('\0'));
+    nul.map_or(Ok(()), |line| {
+        Err(ReadError::at(
+            line + 1,
+            "a NUL byte: this is not a text file",
+        ))
+    })
 }
 
 /// Lines that say something, from 1.

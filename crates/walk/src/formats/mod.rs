@@ -115,7 +115,6 @@ impl Format {
     pub fn builder(self, text: &str) -> Result<Builder, ReadError> {
         // Windows tools like to begin a text file with a byte-order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        is_text(text)?;
         match self {
             Format::Graphml => graphml::read(text),
             Format::Dot => dot::read(text),
@@ -308,15 +307,4 @@ impl Builder {
             ReadError::at(line, format!("{end} {name:?} is not a node of the graph"))
         })
     }
-}
-
-/// Refuses what has a NUL byte in it, which no text has.
-pub(crate) fn is_text(text: &str) -> Result<(), ReadError> {
-    let nul = text.lines().position(|line| line.contains('\0'));
-    nul.map_or(Ok(()), |line| {
-        Err(ReadError::at(
-            line + 1,
-            "a NUL byte: this is not a text file",
-        ))
-    })
 }

@@ -334,13 +334,3 @@ fn a_two_mode_matrix_of_pajek() {
         assert_eq!(error.to_string(), format!("line {line}: {says}"));
     }
 }
-
-/// A NUL byte is in no text, whatever the format.
-#[test]
-fn a_nul_byte_is_refused_with_its_line() {
-    for (name, text) in SQUARE {
-        let spoilt = format!("{text}\n\0");
-        let error = format(name).read(&spoilt).unwrap_err();
-        assert!(error.to_string().contains("a NUL byte"), "{name}: {error}");
-    }
-}
