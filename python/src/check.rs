@@ -20,7 +20,7 @@ fn check(
     memory: Option<u64>,
     progress: Option<&Py<PyAny>>,
     check: impl FnOnce(&Control) -> Result<Report, CheckError> + Send + 'static,
-    failure: fn(CheckError) -> Failure,
+    failure: impl FnOnce(CheckError) -> Failure + Send + 'static,
 ) -> PyResult<String> {
     let control = Arc::new(Control::new(answer::limits(memory).or_raise(py)?));
     let theirs = Arc::clone(&control);
@@ -76,7 +76,8 @@ pub(crate) fn check_protocol(
         .or_raise(py)?;
     let work =
         move |control: &Control| protocol::check_with(Engine::Auto, &protocol, scheduler, control);
-    let failure = |error| answer::protocol_failure(Path::new(name), text, error);
+    let (name, text) = (name.to_owned(), text.to_owned());
+    let failure = move |error| answer::protocol_failure(Path::new(&name), &text, error);
     let progress = progress.as_ref();
     check(py, threads, memory, progress, work, failure)
 }

@@ -5,10 +5,8 @@ use headway_check::chance::{self, Fraction};
 use headway_check::export::Language;
 use headway_check::model::delay_relay::{self, Instance};
 use headway_check::model::{asynchronous, k_state, measure, phase_clock};
-use headway_check::protocol::{self, Compiled, Engine, Format, Protocol, write_space};
-use headway_check::{
-    BigUint, CheckError, Control, Limits, Model, Report, Scheduler, Search, TooLarge,
-};
+use headway_check::protocol::{self, Compiled, Format, Protocol, write_space};
+use headway_check::{BigUint, CheckError, Control, Model, Report, Scheduler, Search};
 use headway_testkit::tier::{pick, properties};
 use proptest::prelude::*;
 
@@ -644,22 +642,4 @@ fn promela_declares_every_name_once() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), 2 * 3 * 3, "{text}");
-}
-
-/// Without decision diagrams in it, a build says so; it does not speak of memory.
-#[test]
-#[cfg(not(feature = "symbolic"))]
-fn a_build_without_diagrams_says_so() {
-    let ring = load("k-state", &[]);
-    let with = |engine, control: &Control| protocol::check_with(engine, &ring, None, control);
-    let error = with(Engine::Symbolic, &Control::default()).unwrap_err();
-    assert!(error.to_string().contains("--features symbolic"), "{error}");
-    // What is too much work is not called too much memory.
-    let limits = Limits {
-        work: 10,
-        ..Limits::default()
-    };
-    let error = with(Engine::Auto, &Control::new(limits)).unwrap_err();
-    let work = matches!(error, CheckError::TooLarge(TooLarge::Work { .. }));
-    assert!(work, "{error}");
 }
