@@ -117,6 +117,7 @@ def check(
     settings: of a model, what `headway check MODEL --help` lists, with `_` for `-`:
     `check("delay-relay", processes=6, tokens=2, separation=3)`. Of a protocol, its
     parameters: `check("herman.protocol", n=9)`.
+    scheduler: by default the one that the protocol names, else central.
     memory: for tables, in MiB.
     """
     if isinstance(model, os.PathLike) or isinstance(model, str) and any(c in model for c in "./\\"):

@@ -20,7 +20,7 @@ fn check(
     memory: Option<u64>,
     progress: Option<&Py<PyAny>>,
     check: impl FnOnce(&Control) -> Result<Report, CheckError> + Send + 'static,
-    failure: fn(CheckError) -> Failure,
+    failure: impl FnOnce(CheckError) -> Failure + Send + 'static,
 ) -> PyResult<String> {
     let control = Arc::new(Control::new(answer::limits(memory).or_raise(py)?));
     let theirs = Arc::clone(&control);
@@ -72,13 +72,12 @@ pub(crate) fn check_protocol(
         .map_err(|error| Failure::new(format!("--scheduler: {error}")))
         .or_raise(py)?;
     let protocol = Protocol::parse(text, &parameters)
-        .map_err(|error| {
-            Failure::in_text(Path::new(name), text, error.line, error.column, error.says)
-                .help("docs/protocols.md describes the language")
-        })
+        .map_err(|error| answer::in_protocol(Path::new(name), text, &error))
         .or_raise(py)?;
     let work =
         move |control: &Control| protocol::check_with(Engine::Auto, &protocol, scheduler, control);
-    let (progress, failure) = (progress.as_ref(), answer::protocol_failure);
+    let (name, text) = (name.to_owned(), text.to_owned());
+    let failure = move |error| answer::protocol_failure(Path::new(&name), &text, error);
+    let progress = progress.as_ref();
     check(py, threads, memory, progress, work, failure)
 }

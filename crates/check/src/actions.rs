@@ -54,12 +54,14 @@ pub fn explore<M: Actions>(model: &M, control: &Control) -> Result<ActionsAnswer
         .admit(states, 96 + 28 * actions.len() as u64)?;
     TooLarge::bound("states", states, u32::MAX.into())?;
     control.begin(2 * states);
-    let mut nodes: Vec<Node> = (0..states)
-        .into_par_iter()
-        .map(|rank| Node::new(model, rank))
-        .collect();
-    control.advance(states);
-    control.go_on(|| "nothing is settled yet")?;
+    let mut nodes: Vec<Node> = Vec::with_capacity(states as usize);
+    while (nodes.len() as u64) < states {
+        let from = nodes.len() as u64;
+        control.go_on(|| format!("the steps of {from} of {states} states are known"))?;
+        let some = from..states.min(from + CHUNK);
+        nodes.par_extend(some.into_par_iter().map(|rank| Node::new(model, rank)));
+        control.advance(nodes.len() as u64 - from);
+    }
     if model.looks_for_closure() {
         keep_closed(&mut nodes);
     }
@@ -90,7 +92,24 @@ pub fn explore<M: Actions>(model: &M, control: &Control) -> Result<ActionsAnswer
         those.fold(0, |set, (index, _)| set | 1 << index)
     };
     let (weak, strong) = (those(Fairness::Weak), those(Fairness::Strong));
-    answer.divergence = Illegitimate::new(nodes, weak, strong).divergence();
+    let known = || {
+        let broken = answer.closure_violation.is_some() || !answer.violations.is_empty();
+        let steps = if broken {
+            "one breaks what legitimate states promise"
+        } else {
+            "all keep what legitimate states promise"
+        };
+        format!(
+            "{} of {states} states are legitimate, and of their steps {steps}; convergence is not \
+             known",
+            answer.legitimate
+        )
+    };
+    let illegitimate = Illegitimate::new(nodes, weak, strong, control);
+    let divergence = illegitimate.and_then(|mut found| found.divergence(control));
+    // What was found while it was being stopped is of a graph that was cut short.
+    control.go_on(known)?;
+    answer.divergence = divergence;
     control.advance(states);
     Ok(answer)
 }
@@ -155,6 +174,9 @@ pub(crate) fn report<M: Actions>(
     })
 }
 
+/// States whose steps are listed before anybody looks whether to stop.
+const CHUNK: u64 = 1 << 16;
+
 struct Node {
     legitimate: bool,
     /// Action and state led to.
@@ -197,7 +219,8 @@ struct Illegitimate {
 }
 
 impl Illegitimate {
-    fn new(nodes: Vec<Node>, weak: u64, strong: u64) -> Illegitimate {
+    /// Nothing if it is stopped.
+    fn new(nodes: Vec<Node>, weak: u64, strong: u64, control: &Control) -> Option<Illegitimate> {
         let edges = nodes.iter().map(|node| node.edges.len()).sum();
         let mut graph = DiGraph::with_capacity(nodes.len(), edges);
         for node in &nodes {
@@ -212,20 +235,24 @@ impl Illegitimate {
             .map(|node| u32::from(!node.legitimate))
             .collect();
         for (rank, node) in (0..).zip(nodes).filter(|(_, node)| !node.legitimate) {
+            if control.stopped() {
+                return None;
+            }
             // The graph lists the edge added last first.
             for (action, to) in node.edges.into_iter().rev() {
                 graph.add_edge(NodeIndex::new(rank), NodeIndex::new(to as usize), action);
             }
         }
-        Illegitimate {
+        Some(Illegitimate {
             graph,
             part,
             weak,
             strong,
-        }
+        })
     }
 
-    fn divergence(&mut self) -> Option<Lasso> {
+    /// Something else, or nothing, if it is stopped.
+    fn divergence(&mut self, control: &Control) -> Option<Lasso> {
         let mut left = self
             .graph
             .node_indices()
@@ -238,13 +265,17 @@ impl Illegitimate {
             let part = &self.part;
             let inside = EdgeFiltered::from_fn(&self.graph, |edge| {
                 let from = part[edge.source().index()];
-                from > 0 && from == part[edge.target().index()]
+                // Without edges the search for components is over at once.
+                !control.stopped() && from > 0 && from == part[edge.target().index()]
             });
             let mut components = kosaraju_scc(&inside);
             components.retain(|states| part[states[0].index()] > 0);
             let mut next = vec![0; self.part.len()];
             let mut any = false;
             for component in &components {
+                if control.stopped() {
+                    return None;
+                }
                 parts += 1;
                 for state in component {
                     next[state.index()] = parts;

@@ -130,6 +130,13 @@ struct Game {
     fractions: Vec<(u64, u64)>,
 }
 
+/// Where the next outcome goes: a number of 32 bits, of which there is room for so many.
+fn end(outcomes: usize, room: u64) -> Result<u32> {
+    let limit = room.min(u32::MAX.into());
+    TooLarge::bound("outcomes", outcomes, limit)?;
+    Ok(outcomes as u32)
+}
+
 impl Game {
     fn new<M: Chances>(model: &M, scheduler: Scheduler, control: &Control) -> Result<Game> {
         let states = model.states();
@@ -155,8 +162,7 @@ impl Game {
         let room = control.limits.memory_bytes / BYTES_PER_OUTCOME;
         for index in 0..game.ranks.len() {
             control.go_on(|| "the steps of the states are still being listed")?;
-            TooLarge::bound("outcomes", game.outcomes.len(), room)?;
-            game.list(model, scheduler, game.ranks[index], &place)?;
+            game.list(model, scheduler, game.ranks[index], &place, room)?;
             control.advance(1);
         }
         Ok(game)
@@ -169,6 +175,7 @@ impl Game {
         scheduler: Scheduler,
         rank: u64,
         place: &[u32],
+        room: u64,
     ) -> Result<()> {
         let mut by_process: Vec<(usize, Vec<Lottery>)> = Vec::new();
         let mut enabled = 0_u64;
@@ -200,7 +207,7 @@ impl Game {
                     self.outcomes.push((after, chance));
                     self.fractions.push((numerator, denominator));
                 }
-                self.choices.push(self.outcomes.len() as u32);
+                self.choices.push(end(self.outcomes.len(), room)?);
             }
         }
         self.states.push(self.choices.len() as u32 - 1);
@@ -329,4 +336,18 @@ fn product(a: &Lottery, b: &Lottery) -> Result<Lottery> {
         }
     }
     Ok(both)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end;
+
+    /// From 2^32 outcomes on their places would be those of others.
+    #[test]
+    fn places_of_outcomes_do_not_wrap() {
+        let most = u32::MAX as usize;
+        assert_eq!(end(most, u64::MAX), Ok(u32::MAX));
+        assert!(end(most + 1, u64::MAX).is_err());
+        assert!(end(11, 10).is_err() && end(10, 10).is_ok());
+    }
 }

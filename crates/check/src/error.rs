@@ -3,6 +3,7 @@
 use num_bigint::BigUint;
 
 use crate::Control;
+use crate::protocol::ProtocolError;
 
 /// An answer, or why there is none.
 pub type Result<T, E = CheckError> = std::result::Result<T, E>;
@@ -13,6 +14,9 @@ pub enum CheckError {
     /// The settings make no sense; the message says which and why.
     #[error("{0}")]
     Settings(String),
+    /// A protocol file is wrong in a way that only its states, or the scheduler, show.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
     /// Refused before anything was explored.
     #[error("too large: {0}")]
     TooLarge(#[from] TooLarge),

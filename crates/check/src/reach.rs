@@ -12,8 +12,9 @@ pub trait Reachable {
     /// A global state.
     type State: Clone + Eq + Hash;
 
-    /// Where runs start.
-    fn starts(&self) -> Vec<Self::State>;
+    /// Where runs start; nothing for a candidate that is none. One after the other, so that
+    /// the exploration can refuse or stop in between.
+    fn starts(&self) -> impl Iterator<Item = Option<Self::State>>;
 
     /// Adds every state that a step can lead to.
     fn successors(&self, state: &Self::State, successors: &mut Vec<Self::State>);
@@ -53,8 +54,15 @@ pub fn explore<M: Reachable>(model: &M, control: &Control) -> Result<ReachAnswer
         parents: Vec::new(),
     };
     let bytes = 2 * size_of::<M::State>() as u64 + 32;
-    for start in model.starts() {
-        exploration.add(start, None);
+    for (candidate, start) in model.starts().enumerate() {
+        if candidate % 4096 == 0 {
+            let found = exploration.states.len();
+            control.go_on(|| format!("{found} starts found so far"))?;
+            control.limits.admit(found as u64, bytes)?;
+        }
+        if let Some(start) = start {
+            exploration.add(start, None);
+        }
     }
     let (mut steps, mut deadlock, mut least) = (0, None, None::<(u64, usize)>);
     let mut violation = None;

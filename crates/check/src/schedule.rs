@@ -5,14 +5,27 @@ use strum::{Display, EnumString, IntoStaticStr};
 /// Which sets of enabled processes may make their assignment in one step. All are
 /// unfair: a process may never be selected.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumString, IntoStaticStr,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Display,
+    EnumString,
+    IntoStaticStr,
 )]
 #[strum(serialize_all = "kebab-case")]
 #[strum(parse_err_ty = UnknownScheduler, parse_err_fn = unknown)]
 pub enum Scheduler {
     /// All enabled processes.
     Synchronous,
-    /// One enabled process.
+    /// One enabled process. Whoever names no scheduler means this one: it is Dijkstra's, and
+    /// other tools know it too.
+    #[default]
     Central,
     /// Enabled processes of which no two are neighbours; at least one.
     LocallyCentral,

@@ -36,19 +36,6 @@ pub trait Model: Sync {
     /// Whether the state is legitimate.
     fn legitimate(&self, state: &Self::State) -> bool;
 
-    /// Whether all states are initial, as self-stabilization asks; saves asking
-    /// for each.
-    fn starts_anywhere(&self) -> bool {
-        true
-    }
-
-    /// Whether a transient fault can leave the system here. States for which it
-    /// cannot are still explored; they only start no counterexample and no worst
-    /// case.
-    fn initial(&self, _state: &Self::State) -> bool {
-        true
-    }
-
     /// The state on one line, for counterexamples and witnesses.
     fn show(&self, state: &Self::State) -> String;
 
@@ -64,6 +51,19 @@ pub trait Model: Sync {
 pub trait Deterministic: Model {
     /// The state after one round.
     fn next(&self, state: &Self::State) -> Self::State;
+
+    /// Whether all states are initial, as self-stabilization asks; saves asking
+    /// for each.
+    fn starts_anywhere(&self) -> bool {
+        true
+    }
+
+    /// Whether a transient fault can leave the system here. States for which it
+    /// cannot are still explored; they only start no counterexample and no worst
+    /// case.
+    fn initial(&self, _state: &Self::State) -> bool {
+        true
+    }
 
     /// The named property that a cycle without a legitimate state violates. A
     /// model that can go wrong in several ways names them here, and gets the

@@ -2,7 +2,9 @@
 //! wrong and what to do.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -82,20 +84,40 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
+/// The largest input: some gigabytes, for rings of tens of millions of processes.
+const MAX_INPUT: u64 = 4 << 30;
+
 /// Reads a file, or standard input if the path is `-`.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     if !is_stdin(path) {
-        return std::fs::read(path).map_err(|error| Failure::reading(path, &error));
+        let failed = |error: io::Error| Failure::reading(path, &error);
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let kind = metadata.file_type();
+        // Many devices never end. A terminal does.
+        if (kind.is_char_device() || kind.is_block_device()) && !file.is_terminal() {
+            let message = format!("{} is a device, not a file", path.display());
+            return Err(Failure::new(message).help("give a file, or - for standard input"));
+        }
+        return read_whole(file, metadata.len()).map_err(failed);
     }
     // It can be read once only, and some look at a file twice.
     static READ: OnceLock<Vec<u8>> = OnceLock::new();
     if let Some(bytes) = READ.get() {
         return Ok(bytes.clone());
     }
-    let mut bytes = Vec::new();
-    let read = io::stdin().lock().read_to_end(&mut bytes);
-    read.map(|_| READ.get_or_init(|| bytes).clone())
+    let read = read_whole(io::stdin().lock(), 0);
+    read.map(|bytes| READ.get_or_init(|| bytes).clone())
         .map_err(|error| Failure::new(format!("cannot read standard input: {}", plain(&error))))
+}
+
+fn read_whole(input: impl Read, expected: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(expected.min(MAX_INPUT) as usize);
+    input.take(MAX_INPUT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(io::Error::other("more than 4 GiB"));
+    }
+    Ok(bytes)
 }
 
 /// Refuses a file whose ending promises another format than it would have.

@@ -186,6 +186,11 @@ impl Monitor {
     /// `predicate` says whether it is legitimate. It is asked only where the answer
     /// is open: a token that rests or is too close says no, and legitimacy is closed
     /// (paper, lemma 1), so a state that follows a legitimate one says yes.
+    ///
+    /// # Panics
+    ///
+    /// In a build with debug assertions and on a ring of at most 64 processes, when a state
+    /// that follows a legitimate one is not, and not for a token that rests or is too close.
     pub fn observe(&mut self, round: Round, tokens: &Tokens, predicate: impl FnOnce() -> bool) {
         let seen = &mut self.seen;
         seen.rounds = round;
@@ -197,7 +202,12 @@ impl Monitor {
         let distance = tokens.min_distance();
         let required = u64::from(self.separation.hops());
         let likely = !resting && distance.is_none_or(|hops| hops >= required);
-        seen.legitimate = likely && (self.settled.is_some() || predicate());
+        let settled = self.settled.is_some();
+        let doubted = cfg!(debug_assertions) && seen.legitimate && self.visits.len() <= 64;
+        let legitimate = likely && (settled && !doubted || predicate());
+        let broken = settled && likely && !legitimate;
+        debug_assert!(!broken, "legitimacy ended in round {round}");
+        seen.legitimate = legitimate;
         if let Some(settled) = &mut self.settled {
             seen.min_distance_after = seen.min_distance_after.min(distance);
             settled.all_moved &= !resting;

@@ -90,15 +90,12 @@ fn one_round<'a, const COUNTS: bool>(
             behind = here;
         }
         *process = match program {
-            // A relay is a delay whose counter starts again from 0; written so,
+            // A relay is a delay whose counter is 0 and starts again from 0; written so,
             // the loop has no branch that random placements could mispredict.
             Program::Delay | Program::Relay => {
-                let top = if matches!(program, Program::Delay) {
-                    top
-                } else {
-                    0
-                };
-                delay::round(before, arriving, top)
+                let counts = i32::from(matches!(program, Program::Delay));
+                let counter = before.counter * counts;
+                delay::round(Process { counter, ..before }, arriving, top * counts)
             }
             _ => {
                 let variables = measuring.next().expect("variables for every measurer");

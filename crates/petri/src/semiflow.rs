@@ -37,16 +37,16 @@ impl Semiflow {
 #[non_exhaustive]
 pub enum TooManySemiflows {
     /// The search was given up.
-    #[error("more than {MAX_ROWS} rows or {MAX_PAIRS} pairs of rows in the search for them")]
+    #[error("more than {MAX_ROWS} rows or {MAX_STEPS} comparisons of rows in the search for them")]
     Rows,
     /// A weight is too large.
     #[error("a weight is above 2^64-1")]
     Weight,
 }
 
-/// At most so many combinations are kept at a time, and so many are tried.
+/// At most so many combinations are kept at a time, and compared: some tenths of a second.
 const MAX_ROWS: usize = 5_000;
-const MAX_PAIRS: usize = 3_000_000;
+const MAX_STEPS: usize = 30_000_000;
 
 /// All minimal P-invariants without negative weights.
 ///
@@ -150,17 +150,25 @@ fn minimal(
             }
         })
         .collect();
-    let mut pairs = 0;
+    let mut steps = 0;
+    let mut spend = |more: usize| {
+        steps += more;
+        (steps <= MAX_STEPS)
+            .then_some(())
+            .ok_or(TooManySemiflows::Rows)
+    };
     // The column whose elimination makes the fewest rows comes next.
     while let Some(column) = cheapest_column(&open) {
+        spend(open.iter().map(|row| row.rest.len()).sum())?;
         let sign = |row: &Row| entry(&row.rest, column).signum();
         let (mut kept, with): (Vec<Row>, Vec<Row>) = open.drain(..).partition(|row| sign(row) == 0);
         let (plus, minus): (Vec<Row>, Vec<Row>) = with.into_iter().partition(|row| sign(row) > 0);
         let mut made: Vec<Row> = Vec::new();
         for one in &plus {
             for other in &minus {
-                pairs += 1;
-                if pairs > MAX_PAIRS || kept.len() + made.len() > MAX_ROWS {
+                let rows = kept.len() + made.len();
+                spend(1 + rows + one.weights.len() + other.weights.len())?;
+                if rows > MAX_ROWS {
                     return Err(TooManySemiflows::Rows);
                 }
                 let support = &one.support | &other.support;
@@ -175,6 +183,7 @@ fn minimal(
                 made.push(combined((b / common, one), (a / common, other), support)?);
             }
         }
+        spend(kept.len() * made.len())?;
         kept.retain(|row| {
             let smaller =
                 |new: &Row| new.support != row.support && new.support.is_subset(&row.support);

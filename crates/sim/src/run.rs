@@ -165,7 +165,8 @@ pub fn run(
         }
         if stopped || running.done(faults.peek().is_some()) {
             let mut outcome = running.monitor.outcome();
-            if running.overdue() {
+            // A jam never ends, however short the run.
+            if running.overdue() || !run.ring.fits(running.tokens) {
                 outcome.overdue();
             }
             return Ok(outcome);

@@ -69,7 +69,7 @@ impl StateFile {
 
     /// Reads a file that has nothing wrong, some ten times faster than with places.
     pub fn parse_valid(text: &str) -> Option<StateFile> {
-        quick::parse(text)
+        quick::parse(without_mark(text))
     }
 
     /// Reads a file and knows the place of everything in it.
@@ -78,13 +78,18 @@ impl StateFile {
     ///
     /// The first thing wrong, with its place.
     pub fn parse_with_places(text: &str) -> Result<StateFile, StateFileError> {
-        reader::parse(text)
+        reader::parse(without_mark(text))
     }
 
     /// Writes the state file, one line per process.
     pub fn render(&self) -> String {
         render(&self.ring, &self.configuration)
     }
+}
+
+/// Without the byte-order mark that some editors put before a text.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// The state file of a ring and a state, one line per process.

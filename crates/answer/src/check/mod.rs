@@ -1,5 +1,8 @@
 //! Every initial state, every schedule.
 
+use std::path::Path;
+
+use headway_check::protocol::ProtocolError;
 use headway_check::{CheckError, Limits, Report, TooLarge, Trace};
 
 use crate::Failure;
@@ -57,7 +60,9 @@ const DIAGRAMS: &str = if headway_check::HAS_DIAGRAMS {
 /// What to do about a model that cannot be checked.
 pub fn failure(error: CheckError) -> Failure {
     let help = match &error {
-        CheckError::Settings(_) => "see headway check MODEL --help".to_owned(),
+        CheckError::Settings(_) | CheckError::Protocol(_) => {
+            "see headway check MODEL --help".to_owned()
+        }
         CheckError::TooLarge(TooLarge::Memory { .. }) => {
             format!(
                 "give more --memory, or make the ring, the tokens, the separation or the values smaller{DIAGRAMS}"
@@ -79,9 +84,16 @@ pub fn failure(error: CheckError) -> Failure {
     Failure::new(error).help(help)
 }
 
-/// What to do about a protocol that cannot be checked.
-pub fn protocol_failure(error: CheckError) -> Failure {
+/// What is wrong with a protocol file, whose text this is, and where.
+pub fn in_protocol(path: &Path, text: &str, error: &ProtocolError) -> Failure {
+    Failure::in_text(path, text, error.line, error.column, &error.says)
+        .help("docs/protocols.md describes the language")
+}
+
+/// What to do about a protocol file, whose text this is, that cannot be checked.
+pub fn protocol_failure(path: &Path, text: &str, error: CheckError) -> Failure {
     match error {
+        CheckError::Protocol(error) => in_protocol(path, text, &error),
         CheckError::Settings(_) => {
             Failure::new(error).help("change the file, or the flags --set and --scheduler")
         }

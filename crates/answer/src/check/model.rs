@@ -8,7 +8,7 @@ use headway_check::model::{
     asynchronous, definitional, delay_relay, handover, k_state, measure, monitor, moving_block,
     patrol, phase_clock, unknown_size,
 };
-use headway_check::{CheckError, Control, Report, Scheduler, Search};
+use headway_check::{CheckError, Control, Report, Search};
 use headway_core::Program;
 use headway_sim::placement::Delays;
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ pub fn check(
         "k-state" => {
             let mut settings = k_state::Settings::new(given.number("processes")?.unwrap_or(5));
             settings.values = given.number("values")?.unwrap_or(settings.values);
-            settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Distributed);
+            settings.scheduler = given.word("scheduler")?.unwrap_or_default();
             settings.search = given.search()?;
             given.end(model)?;
             k_state::check(&settings, control)
@@ -73,7 +73,7 @@ pub fn check(
             let (values, tail) = (given.number("values")?, given.number("tail")?);
             settings.clock.modulus = values.map_or(settings.clock.modulus, number);
             settings.clock.tail = tail.map_or(settings.clock.tail, number);
-            settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Distributed);
+            settings.scheduler = given.word("scheduler")?.unwrap_or_default();
             given.end(model)?;
             phase_clock::check(&settings, control)
         }
@@ -86,7 +86,7 @@ pub fn check(
             settings.modulus = given.number("values")?.unwrap_or(settings.modulus);
             settings.previous = !given.flag("without_previous")?;
             settings.every_start = given.flag("every_start")?;
-            settings.scheduler = given.word("scheduler")?.unwrap_or(Scheduler::Central);
+            settings.scheduler = given.word("scheduler")?.unwrap_or_default();
             given.end(model)?;
             asynchronous::check(&settings, control)
         }

@@ -207,7 +207,11 @@ impl Behaviour {
                     .iter()
                     .any(|&place| !adjacency.consumers(place).is_empty())
         });
-        self.live = match (drained, siphon::free_choice_live(net, marking)) {
+        let free_choice_live = self.siphons.as_ref().ok().map(|siphons| {
+            let siphons = siphons.iter().map(|(set, _)| set.as_slice());
+            siphon::free_choice_live(net, marking, siphons)
+        });
+        self.live = match (drained, free_choice_live) {
             (Some((set, _)), _) => {
                 let places = shortened(&place_ids(net, set));
                 (
@@ -215,16 +219,16 @@ impl Behaviour {
                     format!("no token ever comes to the siphon {places}"),
                 )
             }
-            (_, Some(Ok(true))) => (
+            (_, Some(Some(true))) => (
                 Some(true),
                 "free choice, and every siphon has a marked trap".to_owned(),
             ),
-            (_, Some(Ok(false))) => (
+            (_, Some(Some(false))) => (
                 Some(false),
                 "free choice, and a siphon has no marked trap".to_owned(),
             ),
-            (_, Some(Err(_))) => not_known(", and too many siphons"),
-            (_, None) => not_known(", and the net is not free-choice"),
+            (_, None) if self.free_choice => not_known(", and too many siphons"),
+            _ => not_known(", and the net is not free-choice"),
         };
     }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::Exploration;
+use super::{BYTES_PER_STATE, Exploration};
 use crate::error::Result;
 use crate::traits::Guarded;
 
@@ -15,8 +15,12 @@ impl<M: Guarded> Exploration<'_, M> {
     /// The longest path over pairs (state, processes waited for).
     pub(super) fn rounds(&self, longest: u32) -> Result<Option<u64>> {
         let (states, n) = (self.model.states(), self.model.processes());
+        // Beside the tables of all states: their order, and a number of 16 bits a pair.
+        let memory = self.control.limits.memory_bytes;
+        let left = memory.saturating_sub(states.saturating_mul(BYTES_PER_STATE + 8));
         let pairs = states
             .checked_shl(n as u32)
+            .filter(|&pairs| pairs <= left / 2)
             .filter(|pairs| pairs >> n == states && (..=MAX_PAIRS).contains(pairs))
             // There are no more rounds than steps, and a round's number has 16 bits.
             .filter(|_| longest < u16::MAX.into());

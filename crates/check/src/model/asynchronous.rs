@@ -53,8 +53,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The smallest multiple of both n and p above n as the modulus, legitimate starts,
-    /// and the central scheduler: steps of several processes reach no further states.
+    /// The smallest multiple of both n and p above n as the modulus, legitimate starts, and
+    /// the default scheduler; under it, steps of several processes reach no further states.
     ///
     /// ```
     /// use headway_check::model::asynchronous::Settings;
@@ -73,7 +73,7 @@ impl Settings {
             pace,
             previous: true,
             every_start: false,
-            scheduler: Scheduler::Central,
+            scheduler: Scheduler::default(),
         }
     }
 

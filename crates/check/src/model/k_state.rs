@@ -32,12 +32,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// As many values as processes, and the distributed scheduler.
+    /// As many values as processes, and the default scheduler.
     pub fn new(processes: usize) -> Settings {
         Settings {
             processes,
             values: u32::try_from(processes).unwrap_or(u32::MAX),
-            scheduler: Scheduler::Distributed,
+            scheduler: Scheduler::default(),
             search: Search::Reduced,
         }
     }

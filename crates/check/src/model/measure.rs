@@ -294,15 +294,6 @@ impl Model for MeasureRing {
         .is_ok()
     }
 
-    fn starts_anywhere(&self) -> bool {
-        self.smallest == 0
-    }
-
-    fn initial(&self, state: &State) -> bool {
-        let measuring = &state.measuring;
-        measuring.ignore >= 0 && measuring.base >= 0 && state.processes[0].counter >= 0
-    }
-
     fn show(&self, state: &State) -> String {
         let measuring = &state.measuring;
         format!(
@@ -324,6 +315,15 @@ impl Deterministic for MeasureRing {
         let measuring = std::slice::from_mut(&mut next.measuring);
         ring::round(ring.separation(), ring.programs(), processes, measuring);
         next
+    }
+
+    fn starts_anywhere(&self) -> bool {
+        self.smallest == 0
+    }
+
+    fn initial(&self, state: &State) -> bool {
+        let measuring = &state.measuring;
+        measuring.ignore >= 0 && measuring.base >= 0 && state.processes[0].counter >= 0
     }
 
     fn blame(&self, cycle: &[State]) -> &'static str {

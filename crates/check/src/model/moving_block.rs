@@ -187,7 +187,7 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
 impl Reachable for Settings {
     type State = State;
 
-    fn starts(&self) -> Vec<State> {
+    fn starts(&self) -> impl Iterator<Item = Option<State>> {
         let clean = Place {
             held: 0,
             link: Link::Received,
@@ -211,7 +211,7 @@ impl Reachable for Settings {
         }
         let whole = |(state, tokens)| (tokens == self.tokens).then_some(state);
         let states = begun.into_iter().filter_map(whole);
-        states.filter(|state| self.apart(state)).collect()
+        states.map(|state| self.apart(&state).then_some(state))
     }
 
     fn successors(&self, state: &State, successors: &mut Vec<State>) {

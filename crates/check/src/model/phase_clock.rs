@@ -22,12 +22,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The clock that a ring of this size needs, and the distributed scheduler.
+    /// The clock that a ring of this size needs, and the default scheduler.
     pub fn new(processes: usize) -> Settings {
         Settings {
             processes,
             clock: PhaseClock::for_ring(i32::try_from(processes).unwrap_or(i32::MAX / 2)),
-            scheduler: Scheduler::Distributed,
+            scheduler: Scheduler::default(),
         }
     }
 }

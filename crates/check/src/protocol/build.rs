@@ -152,11 +152,13 @@ impl Builder<'_> {
                     return self.wrong(name.place, format!("a second variable `{}`", name.text));
                 }
                 let (domain, truth) = self.domain(variable, process)?;
+                let mut parts = variable.domain.iter();
                 let built = Variable {
                     name: name.text.clone(),
                     process,
                     domain,
                     truth,
+                    pointer: parts.any(|part| matches!(part, DomainPart::Neighbours)),
                 };
                 variables.push(built);
             }
@@ -223,9 +225,10 @@ impl Builder<'_> {
             })
         });
         Ok(Protocol {
+            text: self.text.to_owned(),
             title: file.title.clone(),
             parameters: self.constants.clone(),
-            scheduler: file.scheduler,
+            scheduler: file.scheduler.unwrap_or_default(),
             graph: graph.clone(),
             given: (given != Node::Bool(true)).then_some(given),
             legitimate: self.truth(legitimate, &global)?,
@@ -348,9 +351,11 @@ impl Builder<'_> {
                     }
                     assignments.push((variable, as_number(value)));
                 }
+                let places = outcome.assignments.iter().map(|(name, ..)| name.place);
                 Ok(Outcome {
                     chance,
                     assignments,
+                    places: places.collect(),
                 })
             });
             let outcomes: Vec<Outcome> = outcomes.collect::<Result<_>>()?;

@@ -6,15 +6,12 @@ use strum::{Display, EnumMessage, EnumString, VariantArray};
 use super::{Compiled, Protocol, Rule};
 use crate::chance::{self, ChanceAnswer, Chances, Lottery};
 use crate::control::Control;
-#[cfg(not(feature = "symbolic"))]
-use crate::error::TooLarge;
 use crate::error::{CheckError, Result};
 use crate::report::{Figure, Lasso, Property, Report, Trace};
 use crate::traits::Model;
 use crate::{Scheduler, guarded};
 
-/// Checks a protocol under a scheduler: the one given, or the file's, or the distributed
-/// one.
+/// Checks a protocol under a scheduler: the one given, or [`Protocol::scheduler`].
 ///
 /// ```
 /// use headway_check::{Control, protocol::{self, Protocol}};
@@ -67,21 +64,21 @@ pub fn check_with(
     scheduler: Option<Scheduler>,
     control: &Control,
 ) -> Result<Report> {
-    let scheduler = scheduler
-        .or(protocol.scheduler())
-        .unwrap_or(Scheduler::Distributed);
-    if scheduler != Scheduler::Central && protocol.writes_others() {
-        return Err(CheckError::settings(format!(
-            "a process assigns to a variable of another, so only one may move at a time: the \
-             scheduler must be central, not {scheduler}"
-        )));
-    }
+    let scheduler = scheduler.unwrap_or(protocol.scheduler());
+    protocol.runs_under(scheduler)?;
     let states = protocol.states();
     let fits = guarded::fits(&states, protocol.graph().len(), scheduler, control);
-    let can = !protocol.is_random() && scheduler != Scheduler::LocallyCentral;
+    let built = cfg!(feature = "symbolic");
+    let can = built && !protocol.is_random() && scheduler != Scheduler::LocallyCentral;
     let (engine, why) = match engine {
+        // What does not fit is refused there, with the reason.
         Engine::Auto if fits || !can => (Engine::Explicit, "fit the memory and the time"),
         Engine::Auto => (Engine::Symbolic, "are too many to visit"),
+        Engine::Symbolic if !built => {
+            return Err(CheckError::settings(
+                "this build knows no decision diagrams: build it with --features symbolic",
+            ));
+        }
         asked => (asked, "to explore, as asked"),
     };
     let mut report = if engine == Engine::Symbolic {
@@ -100,13 +97,8 @@ pub fn check_with(
 }
 
 #[cfg(not(feature = "symbolic"))]
-fn by_diagrams(protocol: &Protocol, _: Scheduler, control: &Control) -> Result<Report> {
-    let states = protocol.states();
-    Err(CheckError::TooLarge(TooLarge::Memory {
-        states,
-        bytes_per_state: guarded::BYTES_PER_STATE,
-        fits: control.limits.memory_bytes / guarded::BYTES_PER_STATE,
-    }))
+fn by_diagrams(_: &Protocol, _: Scheduler, _: &Control) -> Result<Report> {
+    unreachable!("chosen only in a build that has them")
 }
 
 #[cfg(feature = "symbolic")]

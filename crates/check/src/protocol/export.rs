@@ -7,7 +7,7 @@
 
 use super::ast::Binary;
 use super::node::{Many, Node};
-use super::{Action, Outcome, Protocol};
+use super::{Action, Outcome, Protocol, ProtocolError};
 use crate::Scheduler;
 use crate::export::Language;
 
@@ -16,15 +16,21 @@ mod promela;
 mod tla;
 
 /// Why a protocol cannot be exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("only the central and the synchronous scheduler can be exported, not the {0} one")]
-pub struct NotExported(pub Scheduler);
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotExported {
+    /// The other tools' texts have one process in a step, or all.
+    #[error("only the central and the synchronous scheduler can be exported, not the {0} one")]
+    Scheduler(Scheduler),
+    /// Not checked either.
+    #[error(transparent)]
+    WritesOthers(#[from] ProtocolError),
+}
 
 /// The instance under a scheduler as a text in the language.
 ///
 /// # Errors
 ///
-/// Unless the scheduler is central or synchronous.
+/// Unless the scheduler is central or synchronous, and the protocol runs under it.
 pub fn export(
     protocol: &Protocol,
     scheduler: Scheduler,
@@ -33,8 +39,9 @@ pub fn export(
     let together = match scheduler {
         Scheduler::Central => false,
         Scheduler::Synchronous => true,
-        _ => return Err(NotExported(scheduler)),
+        _ => return Err(NotExported::Scheduler(scheduler)),
     };
+    protocol.runs_under(scheduler)?;
     let subject = Subject { protocol, together };
     Ok(match language {
         Language::Prism => prism::write(&subject),

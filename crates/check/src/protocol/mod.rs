@@ -35,7 +35,7 @@ pub use check::{Engine, check, check_with};
 pub use export::{NotExported, export};
 pub use graph::Graph;
 pub use model::Compiled;
-pub use space::{Format, UnknownFormat, write_space};
+pub use space::{Format, MAX_WRITTEN, UnknownFormat, write_space};
 
 use num_bigint::BigUint;
 
@@ -45,9 +45,10 @@ use node::Node;
 /// An instance of a protocol file.
 #[derive(Clone, Debug)]
 pub struct Protocol {
+    text: String,
     title: Option<String>,
     parameters: Vec<(String, i64)>,
-    scheduler: Option<Scheduler>,
+    scheduler: Scheduler,
     graph: Graph,
     /// By process.
     variables: Vec<Variable>,
@@ -67,6 +68,8 @@ struct Variable {
     domain: Vec<i32>,
     /// Whether its values 0 and 1 are false and true.
     truth: bool,
+    /// Whether its value -1 is `none`.
+    pointer: bool,
 }
 
 impl Variable {
@@ -94,6 +97,8 @@ struct Outcome {
     /// Numerator and denominator of its probability.
     chance: (u32, u32),
     assignments: Vec<(usize, Node)>,
+    /// Where the assignments stand in the text.
+    places: Vec<token::Place>,
 }
 
 /// A further property.
@@ -112,6 +117,8 @@ impl Protocol {
     ///
     /// The first thing that is wrong, and where.
     pub fn parse(text: &str, settings: &[(String, i64)]) -> Result<Protocol, ProtocolError> {
+        // A mark that some editors put before the text.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         build::build(text, &parse::parse(text)?, settings)
     }
 
@@ -120,8 +127,8 @@ impl Protocol {
         self.title.as_deref()
     }
 
-    /// The scheduler that the file names.
-    pub fn scheduler(&self) -> Option<Scheduler> {
+    /// The scheduler that the file names, or the default one.
+    pub fn scheduler(&self) -> Scheduler {
         self.scheduler
     }
 
@@ -136,14 +143,70 @@ impl Protocol {
         actions.any(|action| action.outcomes.len() > 1)
     }
 
-    /// Whether some process writes a variable of another. Then only one may move at a time.
-    fn writes_others(&self) -> bool {
+    /// Refuses a scheduler under which several processes may move at once where some process
+    /// writes a variable of another.
+    fn runs_under(&self, scheduler: Scheduler) -> Result<(), ProtocolError> {
+        let Some(place) = self.writes_others() else {
+            return Ok(());
+        };
+        if scheduler == Scheduler::Central {
+            return Ok(());
+        }
+        Err(self.wrong_at(
+            place,
+            format!(
+                "a process assigns to a variable of another here, so only one may move at a \
+                 time: the scheduler must be central, not {scheduler}"
+            ),
+        ))
+    }
+
+    /// Where some process writes a variable of another.
+    fn writes_others(&self) -> Option<token::Place> {
         let processes = self.processes.iter().enumerate();
-        processes.into_iter().any(|(process, actions)| {
+        let mut written = processes.flat_map(|(process, actions)| {
             let outcomes = actions.iter().flat_map(|action| &action.outcomes);
-            let mut written = outcomes.flat_map(|outcome| &outcome.assignments);
-            written.any(|(variable, _)| self.variables[*variable].process != process)
-        })
+            let assigned =
+                outcomes.flat_map(|outcome| outcome.assignments.iter().zip(&outcome.places));
+            assigned.map(move |((variable, _), place)| (process, *variable, *place))
+        });
+        let other =
+            written.find(|&(process, variable, _)| self.variables[variable].process != process);
+        other.map(|(.., place)| place)
+    }
+
+    /// The first assignment that a state allows and that leaves its variable's domain.
+    fn leaves_domain(&self, values: &[i32]) -> Option<ProtocolError> {
+        let processes = self.processes.iter().enumerate();
+        let actions =
+            processes.flat_map(|(process, actions)| actions.iter().map(move |one| (process, one)));
+        for (process, action) in actions.filter(|(_, action)| action.guard.holds(values)) {
+            for outcome in &action.outcomes {
+                for ((variable, node), place) in outcome.assignments.iter().zip(&outcome.places) {
+                    let (variable, value) = (&self.variables[*variable], node.value(values));
+                    if variable.domain.binary_search(&value).is_err() {
+                        let says = format!(
+                            "`{}` of process {process} assigns {value} to `{}`, whose domain does \
+                             not have it, in the state {}",
+                            action.name,
+                            variable.name,
+                            self.show(values)
+                        );
+                        return Some(self.wrong_at(*place, says));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn wrong_at(&self, place: token::Place, says: impl Into<String>) -> ProtocolError {
+        ProtocolError::at(&self.text, place, says)
+    }
+
+    /// The text that it was read from.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// How many states the variables make, whether given or not.
@@ -197,9 +260,11 @@ impl Protocol {
         let rows = (0..each).map(|row| {
             let mut text = self.variables[row].name.clone();
             for index in (row..self.variables.len()).step_by(each) {
-                let cell = match (self.variables[index].truth, values[index]) {
-                    (true, value) => if value == 1 { "T" } else { "F" }.to_owned(),
-                    (false, value) => value.to_string(),
+                let variable = &self.variables[index];
+                let cell = match values[index] {
+                    value if variable.truth => if value == 1 { "T" } else { "F" }.to_owned(),
+                    -1 if variable.pointer => "none".to_owned(),
+                    value => value.to_string(),
                 };
                 text.push(' ');
                 text.push_str(&cell);

@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 
 use super::build::MAX_VARIABLES;
 use super::node::Node;
-use super::{Action, Protocol};
-use crate::error::{CheckError, Result};
+use super::{Action, Protocol, ProtocolError};
+use crate::Domains;
+use crate::error::Result;
 use crate::traits::{Guarded, Model, Moves};
-use crate::{Domains, Scheduler};
 
 /// The most entries of a process's table; beyond, its actions are evaluated.
 const MAX_ENTRIES: u64 = 1 << 18;
@@ -74,7 +74,7 @@ pub struct Compiled<'a> {
     legitimate: Node,
     neighbours: Vec<u64>,
     /// The first state found in which an action leaves a domain.
-    left_domain: OnceLock<String>,
+    left_domain: OnceLock<ProtocolError>,
 }
 
 impl<'a> Compiled<'a> {
@@ -263,8 +263,10 @@ impl<'a> Compiled<'a> {
             for &choice in &local.choices[first as usize..last as usize] {
                 let outcomes = &local.outcomes[choice.first as usize..choice.last as usize];
                 if outcomes.iter().any(|outcome| outcome.difference.is_none()) {
-                    self.left_domain
-                        .get_or_init(|| self.leaving(process, choice, rank));
+                    self.left_domain.get_or_init(|| {
+                        let left = self.protocol.leaves_domain(&self.state(rank).0);
+                        left.expect("an assignment that leaves its domain")
+                    });
                 } else {
                     each(process, choice, outcomes);
                 }
@@ -272,33 +274,18 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    fn leaving(&self, process: usize, choice: Choice, rank: u64) -> String {
-        let action = &self.protocol.processes[process][choice.action as usize].name;
-        let state = self.show(&self.state(rank));
-        format!(
-            "`{action}` of process {process} assigns a value outside the variable's domain in the state {state}"
-        )
-    }
-
     /// Whether the states met so far kept all variables within their domains, or one that
     /// did not.
     pub(super) fn kept_domains(&self) -> Result<()> {
         match self.left_domain.get() {
             None => Ok(()),
-            Some(says) => Err(CheckError::settings(says.clone())),
+            Some(error) => Err(error.clone().into()),
         }
     }
 
     /// The action of a process by its place.
     pub(super) fn action(&self, process: usize, choice: u32) -> &Action {
         &self.protocol.processes[process][choice as usize]
-    }
-
-    /// The scheduler to use unless another is asked for.
-    pub(crate) fn scheduler(&self, asked: Option<Scheduler>) -> Scheduler {
-        asked
-            .or(self.protocol.scheduler)
-            .unwrap_or(Scheduler::Distributed)
     }
 }
 

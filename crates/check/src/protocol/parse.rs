@@ -111,10 +111,7 @@ impl Parser<'_> {
         let place = self.place();
         match self.peek() {
             Token::Word(word) if is_reserved(word) => {
-                let says = format!(
-                    "expected {what}, but {} has a meaning of its own",
-                    self.peek()
-                );
+                let says = format!("expected {what}, but {} is a reserved word", self.peek());
                 self.wrong(place, says)
             }
             Token::Word(text) => {
@@ -187,6 +184,10 @@ impl Parser<'_> {
                         everywhere,
                         holds,
                     });
+                }
+                _ if is_reserved(&part) && (self.is_sign(":") || self.is_sign("(")) => {
+                    let says = format!("`{part}` is a reserved word and cannot name an action");
+                    return self.wrong(place, says);
                 }
                 _ => {
                     self.at -= 1;

@@ -38,6 +38,9 @@ struct Edge {
     label: String,
 }
 
+/// The most states that [`write_space`] is meant for: a file of some tens of gigabytes.
+pub const MAX_WRITTEN: u64 = 100_000_000;
+
 /// Writes every state and every step.
 ///
 /// # Errors
@@ -49,10 +52,8 @@ pub fn write_space(
     format: Format,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let scheduler = model.scheduler(scheduler);
-    let ranks: Vec<u64> = (0..model.states())
-        .filter(|&rank| model.exists(&model.state(rank)))
-        .collect();
+    let scheduler = scheduler.unwrap_or(model.protocol().scheduler());
+    let ranks = || (0..model.states()).filter(|&rank| model.exists(&model.state(rank)));
     let shown = |rank: u64| model.show(&model.state(rank));
     let legitimate = |rank: u64| model.legitimate(&model.state(rank));
     match format {
@@ -61,7 +62,7 @@ pub fn write_space(
                 out,
                 "digraph states {{\n  node [shape=box, fontname=monospace]"
             )?;
-            for &rank in &ranks {
+            for rank in ranks() {
                 let borders = 1 + u8::from(legitimate(rank));
                 writeln!(
                     out,
@@ -69,7 +70,7 @@ pub fn write_space(
                     shown(rank)
                 )?;
             }
-            for edge in edges(model, scheduler, &ranks) {
+            for edge in edges(model, scheduler, ranks()) {
                 writeln!(
                     out,
                     "  {} -> {} [label=\"{}\"]",
@@ -79,22 +80,24 @@ pub fn write_space(
             writeln!(out, "}}")
         }
         Format::Aut => {
-            let number = |rank: u64| ranks.binary_search(&rank).map_or(0, |at| at + 1);
-            let steps = edges(model, scheduler, &ranks).count();
-            let loops = ranks.iter().filter(|&&rank| legitimate(rank)).count();
+            // Without gaps, from 1; a step that leaves the states that are given leads to 0.
+            let given: Vec<u64> = ranks().collect();
+            let number = |rank: u64| given.binary_search(&rank).map_or(0, |at| at + 1);
+            let steps = edges(model, scheduler, ranks()).count();
+            let loops = ranks().filter(|&rank| legitimate(rank)).count();
             writeln!(
                 out,
                 "des (0, {}, {})",
-                steps + loops + ranks.len(),
-                ranks.len() + 1
+                steps + loops + given.len(),
+                given.len() + 1
             )?;
-            for &rank in &ranks {
+            for rank in ranks() {
                 writeln!(out, "(0, \"start\", {})", number(rank))?;
                 if legitimate(rank) {
                     writeln!(out, "({0}, \"legitimate\", {0})", number(rank))?;
                 }
             }
-            for edge in edges(model, scheduler, &ranks) {
+            for edge in edges(model, scheduler, ranks()) {
                 let (from, to) = (number(edge.from), number(edge.to));
                 writeln!(out, "({from}, \"{}\", {to})", edge.label)?;
             }
@@ -105,7 +108,7 @@ pub fn write_space(
                 out,
                 "from,to,step,from_legitimate,to_legitimate,from_state,to_state"
             )?;
-            for Edge { from, to, label } in edges(model, scheduler, &ranks) {
+            for Edge { from, to, label } in edges(model, scheduler, ranks()) {
                 let (a, b) = (legitimate(from), legitimate(to));
                 writeln!(
                     out,
@@ -122,11 +125,9 @@ pub fn write_space(
 fn edges<'a>(
     model: &'a Compiled<'_>,
     scheduler: Scheduler,
-    ranks: &'a [u64],
+    ranks: impl Iterator<Item = u64> + 'a,
 ) -> impl Iterator<Item = Edge> + 'a {
-    ranks
-        .iter()
-        .flat_map(move |&from| steps(model, scheduler, from))
+    ranks.flat_map(move |from| steps(model, scheduler, from))
 }
 
 fn steps(model: &Compiled<'_>, scheduler: Scheduler, from: u64) -> Vec<Edge> {

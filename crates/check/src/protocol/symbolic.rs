@@ -14,7 +14,7 @@ use oxidd::bcdd::BCDDFunction as Set;
 use oxidd::util::{OutOfMemory, SatCountCache};
 use oxidd::{BooleanFunction, Function};
 
-use super::{Protocol, Variable};
+use super::{Protocol, ProtocolError, Variable};
 use crate::Scheduler;
 use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
@@ -57,7 +57,7 @@ enum Stop {
     Full,
     Stopped,
     /// The action of a process, in a state, leaves a domain.
-    LeavesDomain(String),
+    LeavesDomain(ProtocolError),
 }
 
 impl From<OutOfMemory> for Stop {
@@ -118,7 +118,7 @@ pub fn explore(
             );
             CheckError::interrupted(control, known)
         }
-        Stop::LeavesDomain(says) => CheckError::settings(says),
+        Stop::LeavesDomain(error) => error.into(),
     })
 }
 
@@ -138,11 +138,10 @@ fn run(
     };
     let space = &diagrams.space;
     if let Some(state) = diagrams.pick(&space.and(&diagrams.leaves_domain)?) {
-        let says = format!(
-            "an action assigns a value outside a variable's domain in the state {}",
-            protocol.show(&state)
-        );
-        return Err(Stop::LeavesDomain(says));
+        let left = protocol.leaves_domain(&state);
+        return Err(Stop::LeavesDomain(
+            left.expect("an assignment that leaves its domain"),
+        ));
     }
     let legitimate = diagrams.truth(&protocol.legitimate)?.and(space)?;
     let not_legitimate = space.and(&legitimate.not()?)?;

@@ -85,12 +85,6 @@ impl Model for Blaming {
     fn legitimate(&self, state: &u64) -> bool {
         self.table.legitimate(state)
     }
-    fn starts_anywhere(&self) -> bool {
-        self.initial == 1
-    }
-    fn initial(&self, state: &u64) -> bool {
-        state.is_multiple_of(self.initial)
-    }
     fn show(&self, state: &u64) -> String {
         state.to_string()
     }
@@ -99,6 +93,12 @@ impl Model for Blaming {
 impl Deterministic for Blaming {
     fn next(&self, state: &u64) -> u64 {
         self.table.next(state)
+    }
+    fn starts_anywhere(&self) -> bool {
+        self.initial == 1
+    }
+    fn initial(&self, state: &u64) -> bool {
+        state.is_multiple_of(self.initial)
     }
     fn blame(&self, cycle: &[u64]) -> &'static str {
         match cycle.iter().min().unwrap() % 3 {

@@ -1,11 +1,13 @@
 //! What an exploration may use, to the byte; and what it says of its progress.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::common::{Rules, Steps, Table};
 use headway_check::model::delay_relay::{Instance, reduced};
 use headway_check::reach::{self, Reachable};
 use headway_check::{
-    BigUint, CheckError, Control, Guarded, Limits, Model, Scheduler, TooLarge, actions, function,
-    guarded,
+    Action, Actions, BigUint, CheckError, Control, Guarded, Limits, Model, Scheduler, Step,
+    TooLarge, actions, function, guarded,
 };
 
 const MUCH: u64 = 1 << 40;
@@ -210,6 +212,23 @@ fn rounds_are_left_out_where_the_sets_of_processes_are_too_many() {
     }
 }
 
+/// The table by sets of processes counts: 2^10 sets and 2 bytes each beside the 24 bytes of
+/// every state, and not a byte less.
+#[test]
+fn rounds_are_left_out_where_the_memory_does_not_allow_them() {
+    let model = Wide { processes: 10 };
+    let needed = 2 * (24 + 2 * 1024);
+    for (memory_bytes, rounds) in [(needed, Some(1)), (needed - 1, None)] {
+        let limits = Limits {
+            memory_bytes,
+            work: MUCH,
+        };
+        let control = Control::new(limits);
+        let answer = guarded::explore(&model, Scheduler::Synchronous, &control).unwrap();
+        assert_eq!(answer.worst.unwrap().rounds, rounds);
+    }
+}
+
 /// A line of numbers, each of which leads to the next.
 struct Line {
     length: u64,
@@ -218,8 +237,8 @@ struct Line {
 
 impl Reachable for Line {
     type State = u64;
-    fn starts(&self) -> Vec<u64> {
-        vec![0]
+    fn starts(&self) -> impl Iterator<Item = Option<u64>> {
+        std::iter::once(Some(0))
     }
     fn successors(&self, state: &u64, successors: &mut Vec<u64>) {
         if state + 1 < self.length {
@@ -266,7 +285,7 @@ struct Stopping<'a> {
 
 impl Reachable for Stopping<'_> {
     type State = u64;
-    fn starts(&self) -> Vec<u64> {
+    fn starts(&self) -> impl Iterator<Item = Option<u64>> {
         self.line.starts()
     }
     fn successors(&self, state: &u64, successors: &mut Vec<u64>) {
@@ -311,6 +330,117 @@ fn reaching_stops_when_asked_or_full() {
         let answer = reach::explore(&line(5000), &Control::new(limits));
         assert_eq!(answer.is_ok(), fits, "{memory_bytes} bytes, {work} states");
     }
+}
+
+/// Endless candidates for a start, of which so many are one; asking for one of them stops it.
+struct Endless<'a> {
+    starts: u64,
+    stops: Option<(&'a Control, u64)>,
+}
+
+impl Reachable for Endless<'_> {
+    type State = u64;
+    fn starts(&self) -> impl Iterator<Item = Option<u64>> {
+        (0..).map(|candidate| {
+            if let Some((control, at)) = self.stops
+                && at == candidate
+            {
+                control.stop();
+            }
+            (candidate < self.starts).then_some(candidate)
+        })
+    }
+    fn successors(&self, _: &u64, _: &mut Vec<u64>) {}
+    fn violates(&self, _: &u64) -> Option<&'static str> {
+        None
+    }
+    fn measure(&self, _: &u64) -> u64 {
+        0
+    }
+}
+
+/// Starts are refused or stopped while they are being made: nobody waits for all of them.
+#[test]
+fn starts_count_like_any_state_and_can_be_stopped() {
+    let limits = Limits {
+        memory_bytes: 48 * 10_000,
+        work: MUCH,
+    };
+    let model = Endless {
+        starts: u64::MAX,
+        stops: None,
+    };
+    let refused = reach::explore(&model, &Control::new(limits)).unwrap_err();
+    assert!(matches!(refused, CheckError::TooLarge(_)), "{refused}");
+    for starts in [0, 100] {
+        let control = Control::default();
+        let stops = Some((&control, 10_000));
+        let error = reach::explore(&Endless { starts, stops }, &control).unwrap_err();
+        let CheckError::Interrupted { known, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!(known, format!("{starts} starts found so far"));
+    }
+}
+
+/// A model of actions that stops its own exploration when it is asked for a state.
+struct Halting<'a> {
+    steps: Steps,
+    control: &'a Control,
+    at: u64,
+    asked: AtomicU64,
+}
+
+impl Model for Halting<'_> {
+    type State = u64;
+    fn states(&self) -> u64 {
+        self.steps.states()
+    }
+    fn state(&self, rank: u64) -> u64 {
+        rank
+    }
+    fn rank(&self, state: &u64) -> u64 {
+        *state
+    }
+    fn legitimate(&self, state: &u64) -> bool {
+        self.steps.legitimate(state)
+    }
+    fn show(&self, state: &u64) -> String {
+        state.to_string()
+    }
+}
+
+impl Actions for Halting<'_> {
+    fn actions(&self) -> Vec<Action> {
+        self.steps.actions()
+    }
+    fn steps(&self, state: &u64, steps: &mut Vec<Step<u64>>) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        if *state == self.at {
+            self.control.stop();
+        }
+        self.steps.steps(state, steps);
+    }
+}
+
+/// Two hundred thousand states: the rest is not asked for.
+#[test]
+fn actions_stop_when_asked() {
+    const STATES: u64 = 200_000;
+    let control = Control::default();
+    let model = Halting {
+        steps: Steps {
+            next: vec![vec![(0, 1)]; STATES as usize],
+            legitimate: vec![true; STATES as usize],
+        },
+        control: &control,
+        at: 10,
+        asked: AtomicU64::new(0),
+    };
+    let error = actions::explore(&model, &control).unwrap_err();
+    assert!(matches!(error, CheckError::Interrupted { .. }), "{error}");
+    let asked = model.asked.into_inner();
+    assert!((1..STATES / 2).contains(&asked), "asked for {asked}");
 }
 
 /// Placements up to rotation, times the ways that tokens meet counters or the counters

@@ -8,6 +8,7 @@ mod functions;
 mod instances;
 mod limits;
 mod models;
+mod no_diagrams;
 mod protocols;
 mod randomized_timing;
 mod reports;

@@ -2,8 +2,9 @@
 //! the same protocols in Rust.
 
 use headway_check::chance::{self, Fraction};
+use headway_check::export::Language;
 use headway_check::model::delay_relay::{self, Instance};
-use headway_check::model::{k_state, measure, phase_clock};
+use headway_check::model::{asynchronous, k_state, measure, phase_clock};
 use headway_check::protocol::{self, Compiled, Format, Protocol, write_space};
 use headway_check::{BigUint, CheckError, Control, Model, Report, Scheduler, Search};
 use headway_testkit::tier::{pick, properties};
@@ -174,7 +175,7 @@ fn graph_protocols_keep_their_published_bounds() {
 /// The expected steps from a state with given values, exactly.
 fn expected(protocol: &Protocol, values: &[i32]) -> Fraction {
     let model = Compiled::new(protocol).unwrap();
-    let scheduler = protocol.scheduler().unwrap();
+    let scheduler = protocol.scheduler();
     let answer = chance::explore(&model, scheduler, &Control::default()).unwrap();
     let exact = answer.exact.expect("few states");
     let place = answer
@@ -260,7 +261,7 @@ fn two_tokens_of_israeli_and_jalfon_take_a_times_b() {
     let ring = load("israeli-jalfon", &[]);
     let control = Control::default();
     let refused = protocol::check(&ring, Some(Scheduler::Synchronous), &control);
-    assert!(matches!(refused, Err(CheckError::Settings(says)) if says.contains("central")));
+    assert!(matches!(refused, Err(CheckError::Protocol(error)) if error.says.contains("central")));
 }
 
 /// Without luck: a coin that always falls as the scheduler likes avoids legitimacy; and a
@@ -434,7 +435,11 @@ fn leaving_a_domain_is_an_error() {
     let broken = Protocol::parse(text, &[]).unwrap();
     let control = Control::default();
     let error = protocol::check(&broken, None, &control).unwrap_err();
-    assert!(error.to_string().contains("`a` of process 0"), "{error}");
+    let CheckError::Protocol(error) = error else {
+        panic!("{error}");
+    };
+    assert_eq!((error.line, error.column), (2, 34), "{error}");
+    assert!(error.says.contains("assigns 3 to `x`"), "{error}");
     let given = text.replace("legitimate", "given x[0] < 2 and x[1] < 2 legitimate");
     let report = check(
         &Protocol::parse(&given, &[]).unwrap(),
@@ -493,4 +498,148 @@ proptest! {
             prop_assert!(error.line <= mixed.lines().count() + 1);
         }
     }
+}
+
+/// A file that names no scheduler is one and the same system for whoever reads it: `check`,
+/// the state space, the exports, and the document.
+#[test]
+fn the_default_scheduler_is_one() {
+    let without = |name: &str| {
+        let text = text(name);
+        let lines = text.lines().filter(|line| !line.starts_with("scheduler"));
+        Protocol::parse(&lines.collect::<Vec<_>>().join("\n"), &[]).unwrap()
+    };
+    let default = Scheduler::default();
+    for name in ["matching", "three-state", "k-state"] {
+        let protocol = without(name);
+        assert_eq!(protocol.scheduler(), default);
+        let report = check(&protocol, None);
+        assert_eq!(report.scheduler, Some(default));
+        let exported = protocol::export(&protocol, protocol.scheduler(), Language::Promela);
+        assert!(
+            exported
+                .unwrap()
+                .contains(&format!("; {default} scheduler"))
+        );
+        let csv = |asked| {
+            let mut out = Vec::new();
+            let model = Compiled::new(&protocol).unwrap();
+            write_space(&model, asked, Format::Csv, &mut out).unwrap();
+            out
+        };
+        assert_eq!(csv(None), csv(Some(default)));
+    }
+    // The two systems differ: matching never ends when neighbours move together.
+    assert!(check(&without("matching"), None).convergence());
+    assert!(!check(&without("matching"), Some(Scheduler::Distributed)).convergence());
+    assert_eq!(k_state::Settings::new(5).scheduler, default);
+    assert_eq!(phase_clock::Settings::new(5).scheduler, default);
+    let ring = Instance::uniform(4, 2, 2).unwrap();
+    assert_eq!(asynchronous::Settings::new(ring, 1).scheduler, default);
+
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocols.md");
+    let document = std::fs::read_to_string(document).unwrap();
+    assert!(document.contains(&format!("| `scheduler {default}` | the default;")));
+}
+
+/// Nobody exports what nobody would check.
+#[test]
+fn a_scheduler_that_the_protocol_or_the_tool_does_not_know_is_not_exported() {
+    let export = |name: &str, scheduler| {
+        let protocol = load(name, &[]);
+        protocol::export(&protocol, scheduler, Language::Prism).map_err(|error| error.to_string())
+    };
+    for scheduler in [Scheduler::Distributed, Scheduler::LocallyCentral] {
+        let error = export("k-state", scheduler).unwrap_err();
+        assert!(error.contains(scheduler.name()), "{error}");
+    }
+    assert!(export("k-state", Scheduler::Synchronous).is_ok());
+    let error = export("israeli-jalfon", Scheduler::Synchronous).unwrap_err();
+    assert!(error.contains("only one may move"), "{error}");
+    assert!(export("israeli-jalfon", Scheduler::Central).is_ok());
+}
+
+/// Where a process writes a variable of another under a scheduler that lets both move.
+#[test]
+fn a_foreign_variable_is_shown_where_it_is_written() {
+    let text = "graph ring(3) variable x: 0..2 scheduler distributed
+        process all: own: x = 1 -> x := 0
+          other: x = 2 -> x := 1, x[left] := 0
+        legitimate: true";
+    let ring = Protocol::parse(text, &[]).unwrap();
+    let error = protocol::check(&ring, None, &Control::default()).unwrap_err();
+    let CheckError::Protocol(checked) = error else {
+        panic!("{error}");
+    };
+    let exported = protocol::export(&ring, Scheduler::Synchronous, Language::Tla).unwrap_err();
+    for (error, scheduler) in [
+        (checked.to_string(), "distributed"),
+        (exported.to_string(), "synchronous"),
+    ] {
+        assert!(error.starts_with("line 3, column 35: "), "{error}");
+        assert!(error.ends_with(scheduler), "{error}");
+    }
+    assert!(protocol::check(&ring, Some(Scheduler::Central), &Control::default()).is_ok());
+}
+
+/// `all:` and the like begin no action, and are told from a misspelt section.
+#[test]
+fn a_reserved_word_names_no_action() {
+    let text = |name: &str| {
+        format!(
+            "graph ring(3) variable x: 0..1 process all:\n {name}: x = 0 -> x := 1\n legitimate: true"
+        )
+    };
+    assert!(Protocol::parse(&text("every"), &[]).is_ok());
+    for name in ["all", "in", "any", "count", "none"] {
+        let error = Protocol::parse(&text(name), &[]).unwrap_err();
+        assert_eq!((error.line, error.column), (2, 2));
+        let says = format!("`{name}` is a reserved word and cannot name an action");
+        assert_eq!(error.says, says);
+    }
+    let each = text("min (q in neighbours)");
+    let error = Protocol::parse(&each, &[]).unwrap_err();
+    assert!(error.says.contains("`min` is a reserved word"), "{error}");
+}
+
+/// Some editors begin a file with a mark.
+#[test]
+fn a_byte_order_mark_is_no_fault() {
+    let marked = format!("\u{feff}{}", text("k-state"));
+    assert!(Protocol::parse(&marked, &[]).is_ok());
+    let error = Protocol::parse("\u{feff}grpah ring(3)", &[]).unwrap_err();
+    assert_eq!((error.line, error.column), (1, 1));
+}
+
+/// A pointer to nobody is `none` as in the file; a number below 0 is a number.
+#[test]
+fn nobody_is_shown_as_none() {
+    let report = check(&load("matching", &[]), Some(Scheduler::Distributed));
+    let shown = &report.counterexample("convergence").unwrap().states;
+    assert!(shown[0].contains("to none none"), "{shown:?}");
+    assert!(!shown.iter().any(|state| state.contains("-1")), "{shown:?}");
+    let text = "graph ring(3) variable x: -1..1 process all: a: x = -1 -> x := -1
+        legitimate: x[0] = 1";
+    let report = check(&Protocol::parse(text, &[]).unwrap(), None);
+    let shown = &report.counterexample("convergence").unwrap().states;
+    assert!(shown[0].contains("x -1 -1 -1"), "{shown:?}");
+}
+
+/// What is new of a variable has a name that no other has.
+#[test]
+fn promela_declares_every_name_once() {
+    let text = "graph ring(3) variable x: 0..1 variable new_x: 0..1 variable next: 0..1
+        process all: a: x = 0 -> x := 1, new_x := 0
+        legitimate: x[0] = 1";
+    let ring = Protocol::parse(text, &[]).unwrap();
+    let text = protocol::export(&ring, Scheduler::Central, Language::Promela).unwrap();
+    let mut names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("short ")?.strip_suffix(';'))
+        .flat_map(|names| names.split(", "))
+        .collect();
+    assert_eq!(names.len(), 2 * 3 * 3);
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 2 * 3 * 3, "{text}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::common::{Rules, Table};
 use headway_check::model::delay_relay::{self, Instance};
-use headway_check::{BigUint, Control, Figure, Guarded, Model, Report, Scheduler, Search};
+use headway_check::{BigUint, Control, Deterministic, Figure, Guarded, Report, Scheduler, Search};
 
 fn checked(n: usize, m: usize, d: u32) -> Report {
     let ring = Instance::uniform(n, m, d).unwrap();

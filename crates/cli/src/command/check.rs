@@ -88,6 +88,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
     let since = Instant::now();
     let protocol = args.file.protocol()?;
+    if let (Some(path), Some(protocol)) = (&args.states, &protocol) {
+        file::admit_states(path, protocol)?;
+    }
     let check = || match (&args.model, &protocol) {
         (Some(model), None) => {
             let (model, settings) = model.settings();
@@ -96,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         (None, Some(protocol)) => {
             let scheduler = args.file.scheduler;
             protocol::check_with(args.engine, protocol, scheduler, &control)
-                .map_err(answer::protocol_failure)
+                .map_err(|error| args.file.failure(protocol, error))
         }
         _ => Err(
             Failure::new("what to check? give a model or a protocol file")

@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
+use headway_check::Scheduler;
 use headway_check::export::{Language, Source, export};
-use headway_check::{Scheduler, protocol};
+use headway_check::protocol::{self, NotExported};
 
 use super::check::{FileFlags, RingFlags};
 use crate::failure::{Answer, Failure, write_to};
 use crate::flags::whole_number;
+
+/// Unless said otherwise.
+const PROCESSES: usize = 6;
 
 /// Flags of `headway export`.
 #[derive(ClapArgs, Debug)]
@@ -37,7 +41,7 @@ pub(crate) struct Args {
     model: Exported,
 
     #[command(flatten)]
-    ring: RingFlags<6, 2>,
+    ring: RingFlags<PROCESSES, 2>,
 
     /// Values of each process of a K-state ring [default: N]
     #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
@@ -67,11 +71,13 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                         .help("drop it; --set NAME=VALUE changes a parameter of the file"),
                 );
             }
-            let scheduler = args.file.scheduler.or(protocol.scheduler());
-            let scheduler = scheduler.unwrap_or(Scheduler::Central);
-            let help = "add --scheduler central or --scheduler synchronous";
-            protocol::export(&protocol, scheduler, args.language)
-                .map_err(|error| Failure::new(error).help(help))?
+            let scheduler = args.file.scheduler.unwrap_or(protocol.scheduler());
+            protocol::export(&protocol, scheduler, args.language).map_err(|error| match error {
+                NotExported::Scheduler(_) => {
+                    Failure::new(error).help("add --scheduler central or synchronous")
+                }
+                NotExported::WritesOthers(error) => args.file.failure(&protocol, error.into()),
+            })?
         }
         None => export(&args.source()?, args.language),
     };
@@ -123,7 +129,7 @@ impl Args {
                     .help("drop --scheduler, or use headway check k-state"),
             );
         }
-        let processes = ring.size.processes.unwrap_or(4);
+        let processes = ring.size.processes.unwrap_or(PROCESSES);
         let default = || u32::try_from(processes).unwrap_or(u32::MAX);
         let values = self.values.unwrap_or_else(default);
         if !(2..=255).contains(&processes) || !(2..=255).contains(&values) {

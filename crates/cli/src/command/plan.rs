@@ -88,9 +88,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let plan = {
         let mut progress = Progress::new(None, "");
         let say = &mut |doing: &str| progress.say(doing);
-        Plan::new(conflicts, places.transpose()?, request, say, stop)?
+        Plan::new(conflicts, places.transpose()?, request, say, &stop)?
     };
     let interrupted = stop.load(Ordering::Relaxed);
+    drop(stop);
     let json = plan.json(interrupted);
     write_wanted(args.output.as_ref(), || format!("{json:#}\n"))?;
     write_wanted(args.svg.as_ref(), || plan.svg(args.theme))?;

@@ -209,7 +209,7 @@ fn execute_in_folder(sweep: &Sweep, running: &Running, command: &str) -> Result<
     };
     let mut progress = Progress::new(Some(total), "samples");
     let mut samples = 0;
-    let finished = lab_sweep::run(sweep, &options, stopped(), |event| {
+    let finished = lab_sweep::run(sweep, &options, &stopped(), |event| {
         match event {
             SweepEvent::Samples(more) => {
                 samples += more;

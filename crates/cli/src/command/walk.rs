@@ -178,10 +178,11 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(path) => Some(given(&network, path, &request)?),
         None => {
             let mut progress = Progress::new(None, "");
-            search::walk_until(&network, &request, &mut |doing| progress.say(doing), stop)
+            search::walk_until(&network, &request, &mut |doing| progress.say(doing), &stop)
         }
     };
     let interrupted = args.along.is_none() && stop.load(Ordering::Relaxed);
+    drop(stop);
     let Some(found) = found else {
         if interrupted {
             return Err(Failure::interrupted("stopped before a walk was found"));

@@ -14,9 +14,11 @@ pub(crate) mod style;
 
 /// One JSON value on standard output, for people to read as well.
 pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    // Standard output by itself would be written line by line, of which there can be millions.
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
-    writeln!(out)
+    writeln!(out)?;
+    out.flush()
 }
 
 /// An answer on standard output, for people or for programs.

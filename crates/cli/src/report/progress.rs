@@ -1,4 +1,5 @@
-//! Progress on standard error, only on a terminal and only when work is long.
+//! Progress of long work on standard error: a line that is drawn again on a terminal, a line a
+//! minute elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,11 +10,14 @@ use terminal_size::terminal_size_of;
 
 use super::screen::clip;
 use super::{about, grouped, style};
+use crate::failure::remark;
 
 /// Before this, nothing is shown.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// The line is drawn again this often at most.
 const DRAW: Duration = Duration::from_millis(100);
+/// And where there is no terminal, another one is printed.
+const PRINT: Duration = Duration::from_secs(60);
 const BAR: usize = 20;
 
 /// A line that appears after a moment and goes when this is dropped.
@@ -54,12 +58,19 @@ impl Progress {
 
     /// Shows a text beside a bar, if the total is known.
     pub(crate) fn show(&mut self, done: u64, total: u64, text: impl FnOnce() -> String) {
-        let is_due = match self.drawn {
-            Some(drawn) => drawn.elapsed() >= DRAW,
-            None => self.since.elapsed() >= PATIENCE,
+        let (first, next) = match self.terminal {
+            true => (PATIENCE, DRAW),
+            false => (PRINT, PRINT),
         };
-        if self.terminal && is_due {
+        let is_due = match self.drawn {
+            Some(drawn) => drawn.elapsed() >= next,
+            None => self.since.elapsed() >= first,
+        };
+        if is_due {
             self.drawn = Some(Instant::now());
+            if !self.terminal {
+                return remark(&text());
+            }
             draw(&match total {
                 0 => text(),
                 total => {
@@ -107,7 +118,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         let said = self.said.take().map(|said| lock(&said).take());
-        if self.drawn.is_some() || said.is_some() {
+        if self.terminal && (self.drawn.is_some() || said.is_some()) {
             draw("");
         }
     }

@@ -72,8 +72,10 @@ fn commands_in_text_say_what_is_known() {
             "petri analyze n.pnml --mark p=9223372036854775808 --max-markings 100000000",
             &["this is what was known by then", "stopped after", "2·p + q"],
         ),
-        // What has nothing to show ends at once.
-        ("forecast -", &[]),
+        // The states are still being listed, or their components looked for.
+        ("check moving-block -n 4 -m 1 -d 3", &["stopped after"]),
+        // What has nothing to show says so.
+        ("forecast -", &["stopped: there is nothing to show yet"]),
     ] {
         interrupted(folder.path(), arguments, wanted);
     }

@@ -19,5 +19,6 @@ mod run;
 mod schemas;
 mod serve;
 mod strangers;
+mod study;
 mod sweep;
 mod walk;

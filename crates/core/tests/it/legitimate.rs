@@ -185,3 +185,35 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(properties(400))]
+
+    /// The paper's relay has no counter. One that is there all the same, where nobody has
+    /// asked `admits`, changes no round and is gone after the first; so legitimacy, which
+    /// does not look at it, is closed.
+    #[test]
+    fn a_relay_obeys_no_counter(
+        (ring, clean) in any_ring(),
+        counters in prop::collection::vec(-3..9_i32, 14),
+    ) {
+        let (mut clean, mut dirty) = (clean.clone(), clean);
+        let relays = ring.programs().iter().zip(&mut dirty.processes).zip(counters);
+        for ((program, process), counter) in relays {
+            if *program == Program::Relay {
+                process.counter = counter;
+            }
+        }
+        let tokens = clean.tokens();
+        let legitimate = |state: &Configuration| ring.legitimate(state, tokens).is_ok();
+        let mut before = legitimate(&dirty);
+        prop_assert_eq!(before, legitimate(&clean));
+        for _ in 0..40 {
+            ring.round(&mut clean);
+            ring.round(&mut dirty);
+            prop_assert_eq!(&dirty, &clean);
+            prop_assert!(!before || legitimate(&dirty));
+            before = legitimate(&dirty);
+        }
+    }
+}

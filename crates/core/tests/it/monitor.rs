@@ -177,3 +177,20 @@ fn each_verdict_can_fail() {
     settled.overdue();
     assert_eq!(settled.desiderata[4].holds, Some(true));
 }
+
+/// What a monitor does not ask in a release build, it asks in tests.
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "legitimacy ended in round 2")]
+fn a_run_whose_legitimacy_ends_is_noticed() {
+    let ring = Ring::with_delays(Separation::new(2).unwrap(), 6, [0]).unwrap();
+    let tokens = Tokens::new(&Configuration::piled(&ring, 1, 0));
+    let mut apart = tokens.clone();
+    let mut state = Configuration::piled(&ring, 1, 0);
+    ring.round(&mut state);
+    apart.follow(&state);
+    let mut monitor = Monitor::new(ring.separation(), &tokens);
+    for (round, legitimate) in [(0, true), (1, true), (2, false)] {
+        monitor.observe(round, &apart, || legitimate);
+    }
+}

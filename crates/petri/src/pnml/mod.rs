@@ -14,9 +14,8 @@
 //!
 //! Nodes outside of pages, and nets, pages and arcs without an id are read too.
 //! So are the older dialects of WoPeD, PIPE, TAPAAL (untimed nets) and SNAKES,
-//! which use no namespace or one of their own: there, an element that the
-//! standard does not know gets a remark, or a refusal where it changes what the
-//! net does. `read/dialect.rs` is the one place that knows them.
+//! which use no namespace or one of their own. `read/dialect.rs` is the one place that
+//! knows them; an element or attribute that neither it nor the standard has is refused.
 
 mod encoding;
 mod read;

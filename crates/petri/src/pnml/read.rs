@@ -65,6 +65,8 @@ struct Reading<'a> {
     older: bool,
     /// Ids are unique in a document; in older dialects, in a net.
     ids: HashMap<&'a str, Known>,
+    /// Numbers that a dialect gives a name.
+    constants: HashMap<&'a str, u64>,
     remarks: Remarks,
     nets: Vec<Imported>,
 }
@@ -79,6 +81,7 @@ impl<'a> Reading<'a> {
             older: namespace != Some(NAMESPACE),
             // An id takes a hundred bytes of text or more, elements considered.
             ids: HashMap::with_capacity(document.input_text().len() / 100),
+            constants: Reading::constants_of(root),
             remarks: Remarks::default(),
             nets: Vec::new(),
         };

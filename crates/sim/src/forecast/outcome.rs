@@ -42,7 +42,8 @@ impl Movement<'_> {
             }],
             legitimate: settled.is_some(),
         };
-        if end >= forecast.patience() {
+        // A jam never ends, however short the forecast.
+        if end >= forecast.patience() || !forecast.feasible() {
             outcome.overdue();
         }
         outcome

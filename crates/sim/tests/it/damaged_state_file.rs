@@ -66,3 +66,17 @@ fn a_damaged_file_is_refused_or_read() {
         "{read} {refused}"
     );
 }
+
+/// Some editors begin a file with a mark; what is wrong behind it stays where it is.
+#[test]
+fn a_byte_order_mark_is_no_fault() {
+    for sample in samples() {
+        let marked = format!("\u{feff}{sample}");
+        let plain = StateFile::parse(&sample).unwrap();
+        assert_eq!(StateFile::parse(&marked), Ok(plain.clone()));
+        assert_eq!(StateFile::parse_with_places(&marked), Ok(plain));
+    }
+    let wrong = "{\"separation\": 0, \"processes\": []}";
+    let place = |text: &str| StateFile::parse(text).map_err(|error| (error.line, error.column));
+    assert_eq!(place(&format!("\u{feff}{wrong}")), place(wrong));
+}

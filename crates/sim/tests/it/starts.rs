@@ -184,3 +184,21 @@ fn state_file_errors_name_line_and_field() {
         assert!(error.problem.contains(problem), "{text}: {error}");
     }
 }
+
+/// A jam never ends, and that is known before it has been seen: no run of it, however short,
+/// may yet recover; and the forecast says the same.
+#[test]
+fn a_jam_is_judged_at_once() {
+    let ring = Ring::with_delays(Separation::new(4).unwrap(), 10, 0..10).unwrap();
+    for (tokens, holds) in [(3, Some(false)), (2, None)] {
+        let start = headway_core::Configuration::piled(&ring, tokens, 0);
+        let mut short = Run::new(ring.clone(), start.clone());
+        short.rounds = Some(1);
+        let ran = run(&short, |_| ControlFlow::Continue(())).unwrap();
+        let forecast = headway_sim::forecast::Forecast::of(&ring, &start).unwrap();
+        let told = forecast.movement().outcome(Some(1));
+        for outcome in [ran, told] {
+            assert_eq!(outcome.desiderata[4].holds, holds, "{tokens} tokens");
+        }
+    }
+}

@@ -98,6 +98,7 @@ impl Input {
     ///
     /// What is wrong, and where.
     pub fn racks(text: &str) -> Result<BTreeMap<String, Vec<String>>, ReadError> {
+        is_text(text)?;
         let mut racks = BTreeMap::<String, Vec<String>>::new();
         for (_, [member, rack]) in table(text)? {
             racks.entry(rack).or_default().push(member);
@@ -106,6 +107,7 @@ impl Input {
     }
 
     fn groups(self, text: &str) -> Result<Groups, ReadError> {
+        is_text(text)?;
         match self {
             Input::Groups => rows(text)
                 .map(|(line, row)| Ok((format!("line {line}"), fields(line, row)?)))
@@ -122,6 +124,17 @@ impl Input {
             Input::Ceph => ceph(text),
         }
     }
+}
+
+/// Refuses what has a NUL byte in it, which no text has.
+fn is_text(text: &str) -> Result<(), ReadError> {
+    let nul = text.lines().position(|line| line.contains('\0'));
+    nul.map_or(Ok(()), |line| {
+        Err(ReadError::at(
+            line + 1,
+            "a NUL byte: this is not a text file",
+        ))
+    })
 }
 
 /// Lines that say something, from 1.

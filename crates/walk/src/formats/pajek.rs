@@ -1,6 +1,8 @@
 //! Pajek's networks: `*Vertices`, whose numbers are names and whose labels are shown,
 //! then `*Edges` and `*Arcs` with one link a line, `*Edgeslist` and `*Arcslist` with
-//! all links of a vertex on a line, or a `*Matrix`. A comment begins with `%`.
+//! all links of a vertex on a line, or a `*Matrix`. In a two-mode network
+//! (`*Vertices 5 2`) the rows of a matrix are the first vertices, its columns the others. A
+//! comment begins with `%`.
 
 use super::{ReadError, words};
 use crate::network::{Builder, Node};
@@ -9,6 +11,8 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
     let mut builder = Builder::default();
     let mut section = String::new();
     let mut row = 0;
+    // How many vertices are of the first of two modes.
+    let mut first_mode = None;
     for (index, line) in text.lines().enumerate() {
         let wrong = |message: String| ReadError::at(index + 1, message);
         let words = words(line, '%').map_err(wrong)?;
@@ -35,6 +39,10 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
                         .and_then(|count| count.parse().ok())
                         .ok_or_else(|| wrong("expected their number after *Vertices".to_owned()))?;
                     super::numbered(&mut builder, 1, u64::from(count), (text, index + 1))?;
+                    first_mode = words.get(2).and_then(|count| count.parse::<usize>().ok());
+                    if first_mode.is_some_and(|first| first > count as usize) {
+                        return Err(wrong(format!("more than {count} in the first mode")));
+                    }
                 }
                 "network" | "edges" | "arcs" | "edgeslist" | "arcslist" | "matrix" => {}
                 _ => {
@@ -75,18 +83,18 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
                 }
             }
             "matrix" => {
-                if words.len() != builder.len() || row == builder.len() {
-                    return Err(wrong(format!(
-                        "expected {0} rows of {0} numbers",
-                        builder.len()
-                    )));
+                let (rows, columns) = shape(&builder, first_mode);
+                if words.len() != columns || row == rows {
+                    return Err(wrong(format!("expected {rows} rows of {columns} numbers")));
                 }
                 for (column, weight) in words.iter().enumerate() {
                     let weight: f64 = weight
                         .parse()
                         .map_err(|_| wrong(format!("{weight:?} is not a number")))?;
-                    if weight != 0.0 {
-                        builder.arc(row as Node, column as Node);
+                    match first_mode {
+                        _ if weight == 0.0 => {}
+                        None => builder.arc(row as Node, column as Node),
+                        Some(first) => builder.join(row as Node, (first + column) as Node, false),
                     }
                 }
                 row += 1;
@@ -98,5 +106,19 @@ pub(super) fn read(text: &str) -> Result<Builder, ReadError> {
             }
         }
     }
+    let (rows, _) = shape(&builder, first_mode);
+    if section == "matrix" && row < rows {
+        let end = text.lines().count();
+        return Err(ReadError::at(
+            end,
+            format!("expected {rows} rows, found {row}"),
+        ));
+    }
     Ok(builder)
+}
+
+/// How many rows and columns a matrix has.
+fn shape(builder: &Builder, first_mode: Option<usize>) -> (usize, usize) {
+    let all = builder.len();
+    first_mode.map_or((all, all), |first| (first, all - first))
 }

@@ -192,3 +192,15 @@ proptest! {
         }
     }
 }
+
+/// A NUL byte is in no text: not in a name, not beside one.
+#[test]
+fn a_nul_byte_is_refused() {
+    for text in ["a,b\nc,\0d\n", "a,b\n\0\n", "member,rack\na,r\nb,\0\n"] {
+        let line = 1 + text[..text.find('\0').unwrap()].matches('\n').count();
+        let told = format!("line {line}: a NUL byte: this is not a text file");
+        let input = Input::of_text(text);
+        assert_eq!(input.read(text).unwrap_err().to_string(), told);
+        assert_eq!(Input::racks(text).unwrap_err().to_string(), told);
+    }
+}

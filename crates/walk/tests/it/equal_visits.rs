@@ -88,3 +88,35 @@ fn with_one_way_links() {
     );
     assert!(verdict.in_words(&network).unwrap().contains("shared"));
 }
+
+/// A tree of many nodes has more leaves than what they hang from; a ring of as many has not.
+/// The search for that grows a little faster than the network, no more.
+#[test]
+fn on_large_networks() {
+    let nodes = 60_000_u32;
+    let ring = (0..nodes).map(|node| (node, (node + 1) % nodes));
+    // Every node hangs from one of the thousand before it.
+    let mut state = 1_u32;
+    let tree = (1..nodes).map(move |node| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (node, node - 1 - (state >> 8) % node.min(1000))
+    });
+    let network = |links: &mut dyn Iterator<Item = (Node, Node)>| {
+        let mut builder = Builder::default();
+        for node in 0..nodes {
+            builder.node(&node.to_string());
+        }
+        links.for_each(|(from, to)| builder.join(from, to, false));
+        builder.finish().unwrap()
+    };
+    let ring = network(&mut ring.into_iter());
+    assert_eq!(fairness::equal_visits(&ring), EqualVisits::Possible);
+    let tree = network(&mut tree.into_iter());
+    let EqualVisits::Crowded { from, to } = fairness::equal_visits(&tree) else {
+        panic!("a tree with many leaves");
+    };
+    assert!(to.len() < from.len());
+    let reached = from.iter().flat_map(|&node| tree.neighbours(node));
+    let reached: std::collections::BTreeSet<Node> = reached.copied().collect();
+    assert_eq!(reached.into_iter().collect::<Vec<_>>(), to);
+}

@@ -307,3 +307,30 @@ fn damaged_files_are_refused_or_read() {
     }
     assert!(read > 1000 && refused > 1000, "{read} {refused}");
 }
+
+/// Two kinds of vertices, a row for each of the first: nobody is joined within a kind.
+#[test]
+fn a_two_mode_matrix_of_pajek() {
+    let text = "*Vertices 5 2\n1 a\n2 b\n3 x\n4 y\n5 z\n*Matrix\n1 1 0\n0 1 1\n";
+    let network = Format::Pajek.read(text).unwrap();
+    let links: BTreeSet<(&str, &str)> = network
+        .links()
+        .map(|(from, to)| (network.name(from), network.name(to)))
+        .collect();
+    let expected = [("1", "3"), ("1", "4"), ("2", "4"), ("2", "5")];
+    assert_eq!(links, expected.into_iter().collect());
+    for (from, to, line, says) in [
+        ("0 1 1\n", "0 1\n", 9, "expected 2 rows of 3 numbers"),
+        (
+            "0 1 1\n",
+            "0 1 1\n1 1 1\n",
+            10,
+            "expected 2 rows of 3 numbers",
+        ),
+        ("0 1 1\n", "", 8, "expected 2 rows, found 1"),
+        ("5 2", "5 6", 1, "more than 5 in the first mode"),
+    ] {
+        let error = Format::Pajek.read(&text.replace(from, to)).unwrap_err();
+        assert_eq!(error.to_string(), format!("line {line}: {says}"));
+    }
+}

@@ -183,23 +183,28 @@ impl Asynchronous {
 impl Reachable for Asynchronous {
     type State = State;
 
-    fn starts(&self) -> Vec<State> {
-        let legitimate = |&rank: &u64| {
-            self.settings.every_start || self.lock_step.legitimate(&self.lock_step.state(rank))
+    fn starts(&self) -> impl Iterator<Item = Option<State>> {
+        let starts = |rank: &u64| {
+            self.settings.every_start || self.lock_step.legitimate(&self.lock_step.state(*rank))
         };
         // Queues of several tokens exist only before round 1.
-        let small = |&rank: &u64| (0..self.n()).all(|i| self.local(rank, i).queued <= 1);
-        let ranks: Vec<u64> = (0..self.lock_step.states())
-            .filter(legitimate)
-            .filter(small)
-            .collect();
-        let mut starts: Vec<State> = ranks.iter().map(|&rank| self.start(rank, |_| 0)).collect();
+        let small = |rank: &u64| (0..self.n()).all(|i| self.local(*rank, i).queued <= 1);
         let modulus = self.settings.modulus as usize;
-        if modulus <= self.n() {
-            let wound = |i: usize| (i.min(modulus) % modulus) as u8;
-            starts.extend(ranks.iter().map(|&rank| self.start(rank, wound)));
-        }
-        starts
+        // How the clocks begin: at 0 and, where they can, wound once round the ring.
+        let turns = 1 + usize::from(modulus <= self.n());
+        (0..turns).flat_map(move |turn| {
+            let phase = move |i: usize| {
+                if turn == 0 {
+                    0
+                } else {
+                    (i.min(modulus) % modulus) as u8
+                }
+            };
+            (0..self.lock_step.states()).map(move |rank| {
+                let rank = Some(rank).filter(starts).filter(small)?;
+                Some(self.start(rank, phase))
+            })
+        })
     }
 
     fn successors(&self, state: &State, successors: &mut Vec<State>) {

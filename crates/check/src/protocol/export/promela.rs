@@ -25,7 +25,8 @@ pub(super) fn write(subject: &Subject<'_>) -> String {
         subject.heading(false)
     );
     let all = names.join(", ");
-    let fresh: Vec<String> = names.iter().map(|name| format!("new_{name}")).collect();
+    // Every name of a variable ends in `_` and a process; none of these does.
+    let fresh: Vec<String> = (0..names.len()).map(|at| format!("next{at}")).collect();
     let _ = writeln!(
         text,
         "short {all};\nshort {};\nbool legitimate, before, outside;\n",

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use headway_answer::check::protocol_failure;
-use headway_check::Scheduler;
-use headway_check::protocol::{Compiled, Format, Protocol, write_space};
+use headway_answer::check::{in_protocol, protocol_failure};
+use headway_check::protocol::{Compiled, Format, MAX_WRITTEN, Protocol, write_space};
+use headway_check::{CheckError, Scheduler};
 
 use crate::failure::{Failure, read_text, write_to};
 
@@ -20,7 +20,7 @@ pub(crate) struct FileFlags {
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting, requires = "file")]
     set: Vec<(String, i64)>,
 
-    /// Who moves in a step of the protocol file [default: as the file says]
+    /// Who moves in a step of the protocol file [default: as the file says, else central]
     #[arg(long, value_name = "WHO")]
     pub(crate) scheduler: Option<Scheduler>,
 }
@@ -58,10 +58,15 @@ impl FileFlags {
         };
         let text = read_text(path)?;
         let parsed = Protocol::parse(&text, &self.set);
-        parsed.map(Some).map_err(|error| {
-            Failure::in_text(path, &text, error.line, error.column, error.says)
-                .help("docs/protocols.md describes the language")
-        })
+        parsed
+            .map(Some)
+            .map_err(|error| in_protocol(path, &text, &error))
+    }
+
+    /// What to do about a protocol of this file that cannot be checked.
+    pub(crate) fn failure(&self, protocol: &Protocol, error: CheckError) -> Failure {
+        let path = self.file.as_deref().unwrap_or(Path::new("-"));
+        protocol_failure(path, protocol.text(), error)
     }
 
     /// Writes the state space.
@@ -71,9 +76,22 @@ impl FileFlags {
             Failure::new(format!("--states {}: {error}", path.display()))
                 .help("name the file FILE.dot, FILE.aut or FILE.csv")
         })?;
-        let model = Compiled::new(protocol).map_err(protocol_failure)?;
+        let model = Compiled::new(protocol).map_err(|error| self.failure(protocol, error))?;
         write_to(Some(path), |mut out| {
             write_space(&model, self.scheduler, format, &mut out)
         })
     }
+}
+
+/// Refuses more states than a file is meant for, before they are explored.
+pub(super) fn admit_states(path: &Path, protocol: &Protocol) -> Result<(), Failure> {
+    let states = protocol.states();
+    if states > MAX_WRITTEN.into() {
+        return Err(Failure::new(format!(
+            "--states {}: {states} states are too many to write; the limit is {MAX_WRITTEN}",
+            path.display()
+        ))
+        .help("drop --states, or make the protocol smaller with --set"));
+    }
+    Ok(())
 }

@@ -69,7 +69,7 @@ pub(super) enum Model {
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
         values: Option<u32>,
         /// Who moves in a step
-        #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
+        #[arg(long, value_name = "WHO", default_value_t)]
         #[serde(serialize_with = "by_name")]
         scheduler: Scheduler,
         /// Visit every single state, without the reduction
@@ -100,7 +100,7 @@ pub(super) enum Model {
         #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
         tail: Option<u32>,
         /// Who moves in a step
-        #[arg(long, value_name = "WHO", default_value_t = Scheduler::Distributed)]
+        #[arg(long, value_name = "WHO", default_value_t)]
         #[serde(serialize_with = "by_name")]
         scheduler: Scheduler,
     },
@@ -122,7 +122,7 @@ pub(super) enum Model {
         #[arg(long)]
         without_previous: bool,
         /// Who ticks in a step
-        #[arg(long, value_name = "WHO", default_value_t = Scheduler::Central)]
+        #[arg(long, value_name = "WHO", default_value_t)]
         #[serde(serialize_with = "by_name")]
         scheduler: Scheduler,
     },

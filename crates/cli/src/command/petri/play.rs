@@ -104,6 +104,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
             )?;
         }
     }
+    let mut comma = "";
     let (last, dead_from, played) = play(args, &plant.net, &plant.marking, by, |shown| {
         match args.format {
             Format::Text => text_row(&mut out, net, shown)?,
@@ -113,9 +114,9 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 }
             }
             Format::Json => {
-                let comma = if shown.round > 0 { "," } else { "" };
                 let row = format!("\n{:#}", json_row(net, shown)).replace('\n', "\n    ");
                 write!(out, "{comma}{row}")?;
+                comma = ",";
             }
         }
         Ok(())

@@ -1,6 +1,5 @@
 //! The ring as it runs, on a terminal, with a line to type in.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
@@ -8,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use super::order::HELP;
 use super::session::{Place, SAMPLE, Session, letter};
 use crate::failure::Failure;
-use crate::interrupt::stopped;
+use crate::interrupt::{is_stopped, stop};
 use crate::report::screen::{Key, Screen, wrap};
 use crate::report::style::{DIM, HEADING, token};
 
@@ -26,7 +25,7 @@ pub(super) fn play(session: &mut Session) -> Result<(), Failure> {
     })?;
     let mut view = View::default();
     let mut drawn: Option<Instant> = None;
-    while session.step() && !stopped().load(Ordering::Relaxed) {
+    while session.step() && !is_stopped() {
         view.remember(session.news());
         if drawn.is_none_or(|drawn| drawn.elapsed() >= DRAW) {
             drawn = Some(Instant::now());
@@ -58,7 +57,7 @@ impl View {
     fn press(&mut self, key: Key, session: &mut Session) -> bool {
         match key {
             Key::Interrupt => {
-                stopped().store(true, Ordering::Relaxed);
+                stop();
                 return false;
             }
             Key::Escape => return false,

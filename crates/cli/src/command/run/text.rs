@@ -72,6 +72,12 @@ pub(crate) fn settling(
     let worst_case = instance.worst_case();
     let worst = proved(worst_case.map(|worst| worst.legitimate_at));
     legitimate(out, outcome, &worst)?;
+    if !instance.feasible() {
+        let until = outcome
+            .last_rest
+            .map_or(String::new(), |round| format!("; here until round {round}"));
+        return writeln!(out, "In a jam tokens rest again and again{until}.");
+    }
     let worst = proved(worst_case.map(|worst| worst.last_rest));
     let fault_at = outcome.recoveries.last().map_or(0, |last| last.fault_at);
     match outcome.last_rest {

@@ -41,13 +41,10 @@ pub(super) fn open(
         ))
         .help("choose another --output, or replace them with --overwrite"));
     }
-    if running.resume {
+    // Of a complete one nothing is computed again: the same sweep would give the same.
+    if running.resume || part.complete() {
         let journal = Journal::resume(&part, sweep).map_err(journal_failure)?;
         return Ok((journal, part.cells.into_values().collect()));
-    }
-    if part.complete() {
-        // The same sweep would give the same results.
-        return Ok((create()?, Vec::new()));
     }
     Err(Failure::new(format!(
         "{} holds {} finished cells of this sweep",

@@ -9,13 +9,17 @@
 //! | SNAKES | no namespace, no net type, nodes directly in `<net>`, markings as multisets |
 //! | editors in browsers | a `<net>` that leaves the namespace of `<pnml>` |
 //!
-//! One rule for all: where an addition says nothing (a capacity that cannot be
-//! exceeded, an age of `[0,inf)`, one priority for all), it is understood; where it makes another kind of net, it is
-//! refused; anything else gets a remark.
+//! One rule for all: what stands in the tables of [`attribute`] and [`element`] is known, and
+//! says nothing (a capacity that cannot be exceeded, an age of `[0,inf)`, one priority for
+//! all), or only how the net looks. Everything else is refused where it stands: nobody knows
+//! what it does to the net.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use super::object::{Kind, Labels};
+use roxmltree::Attribute;
+
+use super::object::{self, Kind, Labels};
 use super::resolve::Building;
 use super::{Element, PnmlError, Reading, attribute as given, numbers};
 use crate::net::Marking;
@@ -27,13 +31,15 @@ pub(super) enum Meaning {
     Understood,
     /// It is not kept and concerns only how the net looks in its tool.
     Looks,
-    /// It is not kept.
+    /// It is not kept, and known to leave the rounds of the net as they are.
     Lost,
     /// With it, the net is of another kind.
     Refused(String),
+    /// It stands in no table.
+    Unknown,
 }
 
-use Meaning::{Looks, Lost, Refused, Understood};
+use Meaning::{Looks, Lost, Refused, Understood, Unknown};
 
 /// Whether an older tool writes this namespace, or none.
 pub(super) fn is_known(namespace: Option<&str>) -> bool {
@@ -44,19 +50,31 @@ pub(super) fn is_known(namespace: Option<&str>) -> bool {
 }
 
 /// An attribute that the standard does not know.
-pub(super) fn attribute(older: bool, element: &str, name: &str, value: &str) -> Meaning {
-    match (element, name) {
+pub(super) fn attribute(older: bool, element: &str, given: Attribute<'_, '_>) -> Meaning {
+    let value = given.value();
+    let element = match element {
+        "inputArc" | "outputArc" if older => "arc",
+        other => other,
+    };
+    match (element, given.name()) {
+        _ if given.namespace().is_some_and(is_of_xml_itself) => Looks,
+        _ if given.namespace().is_some() => Unknown,
         ("arc", "type") => arc_type(value),
-        _ if !older => Lost,
+        _ if !older => Unknown,
         ("place" | "transition", "name" | "positionX" | "positionY")
         | ("place", "initialMarking" | "capacity")
         | ("transition", "priority")
         | ("arc", "weight") => Understood,
-        ("place", "invariant") if matches!(value, "< inf" | "<= inf") => Understood,
+        ("place", "invariant") if matches!(plain(value).as_str(), "" | "<inf" | "<=inf") => {
+            Understood
+        }
         ("place", "invariant") => Refused(format!(
             "tokens must be of age {value}; timed nets are not understood"
         )),
-        ("arc", "inscription") if value == "[0,inf)" || numbers::natural(value).is_ok() => {
+        ("arc", "inscription")
+            if matches!(plain(value).as_str(), "" | "[0,inf)")
+                || numbers::natural(value).is_ok() =>
+        {
             Understood
         }
         ("arc", "inscription") => {
@@ -70,22 +88,52 @@ pub(super) fn attribute(older: bool, element: &str, name: &str, value: &str) -> 
         ("transition", "urgent") if value == "true" => {
             Refused("it is urgent; timed nets are not understood".to_owned())
         }
+        ("transition", "guard") if value == "true" => Understood,
         (_, "urgent" | "infiniteServer") if value == "false" => Understood,
         (_, "player") if value == "0" => Understood,
         (_, "player") => Refused(of_a_player(value)),
-        (_, "displayName" | "nameOffsetX" | "nameOffsetY" | "angle" | "active") => Looks,
-        _ => Lost,
+        // TAPAAL has it from PIPE, and time in intervals and ages only.
+        ("transition", "timed") => Lost,
+        (
+            _,
+            "displayName" | "nameOffsetX" | "nameOffsetY" | "markingOffsetX" | "markingOffsetY"
+            | "angle" | "active",
+        ) => Looks,
+        _ => Unknown,
     }
+}
+
+/// Of the namespaces `xml` and `xsi`: a language, or where a schema is.
+fn is_of_xml_itself(address: &str) -> bool {
+    address == roxmltree::NS_XML_URI || address == "http://www.w3.org/2001/XMLSchema-instance"
+}
+
+/// Without the white space that tools put into intervals.
+fn plain(value: &str) -> String {
+    value.split_whitespace().collect()
 }
 
 /// An element that the standard does not know.
 pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
+    let parent = match parent {
+        "inputArc" | "outputArc" => "arc",
+        other => other,
+    };
     match (parent, node.tag_name().name(), said(node).trim()) {
+        ("net" | "page", "inhibitorArc" | "transportArc", _) => {
+            Refused("only ordinary arcs are understood".to_owned())
+        }
         ("arc", "type" | "arctype", kind) => arc_type(kind),
         // What is on a place of SNAKES' universal type is said by its marking.
         ("place", "type", kind) if !matches!(kind, "dot" | "universal") => Refused(format!(
             "its tokens are of type {kind:?}; only nets of plain tokens are understood"
         )),
+        (
+            _,
+            "declaration" | "hlinitialMarking" | "hlinscription" | "condition" | "conditions"
+            | "assignments",
+            _,
+        ) => Refused("it is of coloured nets, which are not understood".to_owned()),
         ("place" | "transition" | "arc", name @ ("valueTokens" | "guard" | "binding"), value)
             if !value.is_empty() =>
         {
@@ -93,8 +141,11 @@ pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
                 "<{name}> is of nets whose tokens have values, which are not understood"
             ))
         }
+        ("place", "initialMarkingAge", _) => {
+            Refused("its tokens have an age; timed nets are not understood".to_owned())
+        }
         ("pnml", "shared-place" | "shared-transition", _) => Refused(
-            "its components share nodes and are not joined here; write the composed net".to_owned(),
+            "components that share nodes are not joined here; write the composed net".to_owned(),
         ),
         ("page", "object", _) => {
             Refused("an <object> instead of an element of its kind is not understood".to_owned())
@@ -108,12 +159,21 @@ pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
         ("transition", "player", value) if value != "0" => Refused(of_a_player(value)),
         ("transition", "timed" | "infiniteServer", "false")
         | ("transition", "player", _)
+        | ("place" | "transition" | "arc", "valueTokens" | "guard" | "binding", _)
         | ("place" | "arc", "tagged", "false")
         | ("place", "type", _)
+        | ("pnml", "constant", _)
         | (_, "placeHolder" | "token", "") => Understood,
-        (_, "arcpath" | "orientation" | "labels" | "query" | "k-bound" | "feature", _)
+        // How likely a transition of PIPE is; where pm4py says that a net has ended.
+        ("transition", "rate", _) | ("net", "finalmarkings", _) => Lost,
+        (
+            _,
+            "arcpath" | "orientation" | "labels" | "query" | "queries" | "k-bound" | "feature"
+            | "definition" | "stategroup",
+            _,
+        )
         | ("graphics", "offset" | "font", _) => Looks,
-        _ => Lost,
+        _ => Unknown,
     }
 }
 
@@ -267,22 +327,23 @@ impl<'a> Reading<'a> {
         kind: Kind,
     ) -> Result<Labels<'a>, PnmlError> {
         let mut labels = Labels::default();
-        let number = match kind {
-            Kind::Place => "initialMarking",
-            Kind::Arc => "weight",
-            _ => "",
-        };
         let count = |name: &str| {
             let Some(value) = given(node, name) else {
                 return Ok(None);
             };
-            let count = numbers::natural(value).and_then(|count| match (kind, count) {
-                (Kind::Arc, 0) => Err("expected a number from 1 on"),
-                _ => Ok(Some(count)),
+            let count = numbers::natural(value).or_else(|why| {
+                // TAPAAL's constants.
+                let named = self.constants.get(value).filter(|_| kind == Kind::Arc);
+                named.copied().ok_or(why)
             });
-            count.map_err(|why| self.fail(node, format!("{name} is {value:?}, {why}")))
+            let count = count.map_err(|why| format!("{name} is {value:?}, {why}"));
+            count.map(Some).map_err(|what| self.fail(node, what))
         };
-        labels.number = count(number)?;
+        labels.number = match kind {
+            Kind::Place => count("initialMarking")?,
+            Kind::Arc => self.weight(node, count("weight")?)?,
+            _ => None,
+        };
         labels.limit = match kind {
             Kind::Place => count("capacity")?,
             Kind::Transition => count("priority")?,
@@ -295,5 +356,35 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(labels)
+    }
+
+    /// The weight of an arc, which TAPAAL has in one attribute or another. An inscription of 1
+    /// stands beside every weight; one that is an interval says nothing.
+    fn weight(&self, node: Element<'a>, weight: Option<u64>) -> Result<Option<u64>, PnmlError> {
+        let inscription = given(node, "inscription").and_then(|text| numbers::natural(text).ok());
+        let inscription = inscription.filter(|&number| number != 1);
+        if let (Some(weight), Some(inscription)) = (weight, inscription)
+            && weight != inscription
+        {
+            let what = format!("weight is {weight}, and inscription {inscription}");
+            return Err(self.fail(node, what));
+        }
+        let weight = weight.or(inscription);
+        if let Some(weight) = weight {
+            object::check_weight(weight).map_err(|what| self.fail(node, what))?;
+        }
+        Ok(weight)
+    }
+
+    /// The numbers that a file of TAPAAL gives names.
+    pub(super) fn constants_of(root: Element<'a>) -> HashMap<&'a str, u64> {
+        let constants = root
+            .children()
+            .filter(|child| child.tag_name().name() == "constant");
+        let named = constants.filter_map(|constant| {
+            let value = numbers::natural(given(constant, "value")?).ok()?;
+            Some((given(constant, "name")?, value))
+        });
+        named.collect()
     }
 }

@@ -9,6 +9,7 @@ use crate::net::{Owner, RingNote, ToolSpecific};
 use crate::pnml::NAMESPACE;
 use crate::pnml::remark::Loss;
 
+const UNKNOWN: &str = "is not known here, and may change what the net does";
 const NOT_A_NAME: &str = "not well-formed XML: a name that XML does not allow";
 
 impl<'a> Reading<'a> {
@@ -24,9 +25,10 @@ impl<'a> Reading<'a> {
                 continue;
             }
             let element = node.tag_name().name();
-            let meaning = dialect::attribute(self.older, element, name, attribute.value());
+            let meaning = dialect::attribute(self.older, element, attribute);
             let what = || format!("attribute {name} of <{element}> not kept");
-            self.judge(node, node, meaning, what)?;
+            let unknown = || format!("attribute {name} {UNKNOWN}");
+            self.judge([node, node], meaning, what, unknown)?;
         }
         Ok(())
     }
@@ -39,7 +41,11 @@ impl<'a> Reading<'a> {
         if self.older {
             let meaning = dialect::element(inside, node);
             let what = || format!("<{element}> in <{inside}> is not part of PNML and not kept");
-            return self.judge(node, parent, meaning, what);
+            let unknown = || format!("in <{inside}> {UNKNOWN}");
+            // What is wrong with a place, a transition or an arc is said of it; a net is long.
+            let short = !matches!(inside, "pnml" | "net" | "page");
+            let blamed = if short { parent } else { node };
+            return self.judge([node, blamed], meaning, what, unknown);
         }
         let expected = object::expected(inside);
         let stranger = if self.name_of(node).is_empty() {
@@ -53,10 +59,10 @@ impl<'a> Reading<'a> {
 
     fn judge(
         &mut self,
-        node: Element<'a>,
-        blamed: Element<'a>,
+        [node, blamed]: [Element<'a>; 2],
         meaning: Meaning,
         what: impl Fn() -> String,
+        unknown: impl Fn() -> String,
     ) -> Result<(), PnmlError> {
         let at = node.range().start;
         match meaning {
@@ -64,6 +70,7 @@ impl<'a> Reading<'a> {
             Meaning::Looks => self.looks(what(), at),
             Meaning::Lost => self.remarks.note(Loss::Behaviour, what(), at),
             Meaning::Refused(why) => return Err(self.fail(blamed, why)),
+            Meaning::Unknown => return Err(self.fail(node, unknown())),
         }
         Ok(())
     }

@@ -66,6 +66,18 @@ pub(super) fn expected(element: &str) -> &'static str {
     }
 }
 
+/// What an arc can move. Of parallel arcs there are fewer than 2^32, so their sum fits in 64
+/// bits.
+pub(super) fn check_weight(weight: u64) -> Result<(), String> {
+    match weight {
+        0 => Err("an arc moves at least one token, found 0".to_owned()),
+        1..=0xffff_ffff => Ok(()),
+        _ => Err(format!(
+            "an arc moves at most 4294967295 tokens, found {weight}"
+        )),
+    }
+}
+
 impl<'a> Reading<'a> {
     pub(super) fn object(
         &mut self,
@@ -206,14 +218,8 @@ impl<'a> Reading<'a> {
         }
         let count = numbers::natural(digits)
             .map_err(|why| self.fail(node, format!("found {:?}, {why}", text.trim())))?;
-        // Of parallel arcs there are fewer than 2^32, so their sum fits in 64 bits.
-        if count > u32::MAX.into() && node.tag_name().name() == "inscription" {
-            let what = format!("an arc moves at most 4294967295 tokens, found {count}");
-            return Err(self.fail(node, what));
-        }
-        if count == 0 && node.tag_name().name() == "inscription" {
-            let what = "an arc moves at least one token, found 0".to_owned();
-            return Err(self.fail(node, what));
+        if node.tag_name().name() == "inscription" {
+            check_weight(count).map_err(|what| self.fail(node, what))?;
         }
         Ok(Some(count))
     }

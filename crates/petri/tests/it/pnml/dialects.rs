@@ -181,7 +181,7 @@ fn other_kinds_of_nets_are_refused_with_the_reason() {
             TAPAAL,
             "<k-bound",
             "<shared-place name=\"S\" initialMarking=\"0\"/><k-bound",
-            "<pnml>: its components share nodes and are not joined here; write the composed net",
+            "<shared-place>: components that share nodes are not joined here; write the composed net",
         ),
         (
             TAPAAL,
@@ -217,7 +217,7 @@ fn other_kinds_of_nets_are_refused_with_the_reason() {
             SNAKES,
             "<text>\n     4\n    </text>",
             "<list/>",
-            "<initialMarking>: <text> with a number is required",
+            "<list>: in <initialMarking> is not known here, and may change what the net does",
         ),
         (
             UNIVERSAL,
@@ -316,5 +316,221 @@ fn capacities_that_are_never_reached() {
         let error = pnml::read(file(tokens, room).as_bytes()).unwrap_err();
         let begins = format!("<place id=\"{place}\">: its capacity is");
         assert!(error.what.starts_with(&begins), "{error}");
+    }
+}
+
+/// What TAPAAL's engines (verifypn, verifydtapn) read: arcs as elements of their own, weights
+/// in attributes, in elements, or given by name.
+const ENGINE: &str = r#"<pnml>
+<constant name="N" value="7"/>
+<net id="n" type="P/T net">
+<place id="P" name="P" invariant="&lt; inf" initialMarking="2"/>
+<place id="Q" name="Q" invariant="&lt; inf" initialMarking="0"/>
+<transition player="0" id="T" name="T" urgent="false"/>
+<inputArc inscription="[0,inf)" source="P" target="T"/>
+<outputArc inscription="1" source="T" target="Q"/>
+</net>
+</pnml>"#;
+
+/// The weights of the arc from P and of the arc to Q, however TAPAAL writes them.
+#[test]
+fn tapaals_weights_are_read_wherever_they_stand() {
+    for (from, to, expected) in [
+        ("target=\"T\"", "target=\"T\"", [1, 1]),
+        ("target=\"T\"", "target=\"T\" weight=\"2\"", [2, 1]),
+        ("target=\"T\"", "target=\"T\" weight=\"N\"", [7, 1]),
+        ("target=\"Q\"", "target=\"Q\" weight=\"3\"", [1, 3]),
+        ("inscription=\"1\"", "inscription=\"3\"", [1, 3]),
+        (
+            "inscription=\"1\"",
+            "inscription=\"3\" weight=\"3\"",
+            [1, 3],
+        ),
+        ("inscription=\"1\"", "inscription=\"\"", [1, 1]),
+        ("[0,inf)", "[0, inf)", [1, 1]),
+        (
+            "target=\"Q\"/>",
+            "target=\"Q\"><inscription><value>4</value></inscription></outputArc>",
+            [1, 4],
+        ),
+    ] {
+        let read = read_one(&ENGINE.replacen(from, to, 1));
+        let weights: Vec<_> = read.net.arcs().iter().map(|arc| arc.weight).collect();
+        assert_eq!(weights, expected, "{to}");
+        assert_eq!(read.marking.0, [2, 0]);
+        let said = warnings(&read);
+        assert!(
+            !said.iter().any(|what| what.contains("not kept")),
+            "{said:?}"
+        );
+    }
+}
+
+/// Every element and attribute of TAPAAL's formats that makes another net, and some that
+/// nobody knows: each is refused, with its line.
+#[test]
+fn what_tapaal_has_beyond_ordinary_arcs_is_refused_with_its_line() {
+    for (from, to, expected) in [
+        (
+            "<outputArc",
+            "<inhibitorArc inscription=\"[0,inf)\" source=\"Q\" target=\"T\"/>\n<outputArc",
+            "line 8, <inhibitorArc>: only ordinary arcs are understood",
+        ),
+        (
+            "<outputArc",
+            "<transportArc inscription=\"[0,1]\" source=\"P\" transition=\"T\" target=\"Q\"/>\n<outputArc",
+            "line 8, <transportArc>: only ordinary arcs are understood",
+        ),
+        (
+            "<outputArc",
+            "<tarc/><outputArc",
+            "line 8, <tarc>: in <net> is not known here, and may change what the net does",
+        ),
+        (
+            "[0,inf)",
+            "[5,6]",
+            "line 7, <inputArc>: takes tokens of age [5,6] only; timed nets are not understood",
+        ),
+        (
+            "[0,inf)",
+            "[0,N]",
+            "line 7, <inputArc>: takes tokens of age [0,N] only; timed nets are not understood",
+        ),
+        (
+            "inscription=\"[0",
+            "type=\"transport\" inscription=\"[0",
+            "line 7, <inputArc>: an arc of type \"transport\"; only ordinary arcs are understood",
+        ),
+        (
+            "inscription=\"1\"",
+            "inscription=\"3\" weight=\"2\"",
+            "line 8, <outputArc>: weight is 2, and inscription 3",
+        ),
+        (
+            "inscription=\"1\"",
+            "weight=\"M\"",
+            "line 8, <outputArc>: weight is \"M\", expected a number from 0 on",
+        ),
+        (
+            "inscription=\"1\"",
+            "weight=\"0\"",
+            "line 8, <outputArc>: an arc moves at least one token, found 0",
+        ),
+        (
+            "inscription=\"1\"",
+            "weight=\"4294967296\"",
+            "line 8, <outputArc>: an arc moves at most 4294967295 tokens, found 4294967296",
+        ),
+        (
+            "inscription=\"1\"",
+            "guard=\"x\"",
+            "line 8, <outputArc>: attribute guard is not known here, and may change what the net does",
+        ),
+        (
+            "&lt; inf",
+            "&lt;= N",
+            "line 4, <place id=\"P\">: tokens must be of age <= N; timed nets are not understood",
+        ),
+        (
+            "initialMarking=\"2\"/>",
+            "initialMarking=\"2\"><initialMarkingAge><token age=\"2\"/></initialMarkingAge></place>",
+            "line 4, <place id=\"P\">: its tokens have an age; timed nets are not understood",
+        ),
+        (
+            "initialMarking=\"2\"/>",
+            "initialMarking=\"2\"><hlinitialMarking/></place>",
+            "line 4, <place id=\"P\">: it is of coloured nets, which are not understood",
+        ),
+        (
+            "target=\"T\"/>",
+            "target=\"T\"><hlinscription/></inputArc>",
+            "line 7, <inputArc>: it is of coloured nets, which are not understood",
+        ),
+        (
+            "urgent=\"false\"/>",
+            "urgent=\"false\"><condition/></transition>",
+            "line 6, <transition id=\"T\">: it is of coloured nets, which are not understood",
+        ),
+        (
+            "<place id=\"P\"",
+            "<declaration/><place id=\"P\"",
+            "line 4, <declaration>: it is of coloured nets, which are not understood",
+        ),
+        (
+            "urgent=\"false\"",
+            "urgent=\"true\"",
+            "line 6, <transition id=\"T\">: it is urgent; timed nets are not understood",
+        ),
+        (
+            "player=\"0\"",
+            "player=\"1\"",
+            "line 6, <transition id=\"T\">: it belongs to player 1; games are not understood",
+        ),
+        (
+            "urgent=\"false\"",
+            "distribution=\"constant\"",
+            "line 6, <transition id=\"T\">: attribute distribution is not known here, and may change what the net does",
+        ),
+        (
+            "urgent=\"false\"",
+            "infiniteServer=\"true\"",
+            "line 6, <transition id=\"T\">: attribute infiniteServer is not known here, and may change what the net does",
+        ),
+        (
+            "<net id",
+            "<shared-transition name=\"T\"/><net id",
+            "line 3, <shared-transition>: components that share nodes are not joined here; write the composed net",
+        ),
+    ] {
+        let changed = ENGINE.replacen(from, to, 1);
+        assert_ne!(changed, ENGINE, "{from}");
+        let error = pnml::read(changed.as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    // Of the standard's own files, too: an attribute that it does not have is refused.
+    let standard = MIXED.replacen("type=\"normal\"", "weight=\"2\"", 1);
+    let error = pnml::read(standard.as_bytes()).unwrap_err().to_string();
+    assert!(
+        error.contains("attribute weight is not known here"),
+        "{error}"
+    );
+}
+
+/// What says nothing, or only how the net looks, is kept silent or listed as ever.
+#[test]
+fn what_tapaal_draws_is_not_refused() {
+    for (from, to) in [
+        (
+            "id=\"P\"",
+            "id=\"P\" markingOffsetX=\"0\" markingOffsetY=\"1\" displayName=\"true\"",
+        ),
+        (
+            "id=\"T\"",
+            "id=\"T\" angle=\"90\" infiniteServer=\"false\" positionX=\"1\" positionY=\"2\"",
+        ),
+        (
+            "target=\"T\"/>",
+            "target=\"T\"><arcpath id=\"0\" xCoord=\"1\" yCoord=\"2\"/></inputArc>",
+        ),
+        ("</net>", "<labels positionX=\"1\">words</labels></net>"),
+        (
+            "</net>",
+            "</net><query active=\"true\"/><k-bound bound=\"3\"/><feature isTimed=\"false\"/>",
+        ),
+        ("<net id", "<net active=\"true\" id"),
+        (
+            "<pnml>",
+            "<pnml xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"a b\">",
+        ),
+    ] {
+        let changed = ENGINE.replacen(from, to, 1);
+        assert_ne!(changed, ENGINE, "{from}");
+        let read = read_one(&changed);
+        assert_eq!(counts(&read), (2, 1, 2, 2, 2), "{to}");
+        let said = warnings(&read);
+        assert!(
+            !said.iter().any(|what| what.contains("not kept")),
+            "{said:?}"
+        );
     }
 }

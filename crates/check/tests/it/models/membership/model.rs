@@ -312,16 +312,16 @@ impl Membership {
 impl Reachable for Membership {
     type State = State;
 
-    fn starts(&self) -> Vec<State> {
+    fn starts(&self) -> impl Iterator<Item = Option<State>> {
         let mut members = [Member::default(); MAX_MEMBERS];
         for member in &mut members[..self.0.members] {
             member.begun = true;
         }
-        vec![State {
+        std::iter::once(Some(State {
             rosters: vec![bit(self.0.members) - 1],
             tokens: vec![Token::At(0)],
             members,
-        }]
+        }))
     }
 
     fn successors(&self, state: &State, successors: &mut Vec<State>) {
