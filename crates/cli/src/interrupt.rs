@@ -13,6 +13,7 @@ pub(crate) fn listen() {
         let again = STOPPED.swap(true, Ordering::Relaxed);
         if again || !ASKED.load(Ordering::Relaxed) {
             crate::partial::remove();
+            crate::report::screen::close();
             std::process::exit(130);
         }
     });

@@ -14,7 +14,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use headway_page::ApiError;
+use headway_page::{ApiError, Desk};
 use subtle::ConstantTimeEq;
 
 use crate::error::Refused;
@@ -154,7 +154,7 @@ enum Admitted {
 impl Guard {
     fn admit(&self, app: &App, request: &Request) -> Result<Admitted, ApiError> {
         let headers = request.headers();
-        app.take_rate(peer(request), price(request.uri().path()))?;
+        app.take_rate(peer(request), Desk::price(request.uri().path()))?;
         let host = self.check_host(headers)?;
         check_origin(request.method(), request.uri().path(), headers, &host)?;
         self.check_secret(app, request)
@@ -247,15 +247,6 @@ fn check_origin(
 fn peer(request: &Request) -> IpAddr {
     let peer = request.extensions().get::<Peer>();
     peer.map_or(IpAddr::from([127, 0, 0, 1]), |peer| peer.0.ip())
-}
-
-/// Requests that take longer cost more.
-fn price(path: &str) -> f64 {
-    match path {
-        _ if path.starts_with("/api/explore/") => 4.0,
-        "/api/walks" | "/api/charts" | "/api/asynchrony" => 8.0,
-        _ => 1.0,
-    }
 }
 
 fn in_link(query: Option<&str>) -> Option<&str> {

@@ -4,9 +4,9 @@
 //! exact, so that a tally does not depend on the order in which samples come, nor
 //! on how many threads they come from.
 
-use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Counts samples of one measure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,10 +21,8 @@ pub struct Tally {
     squares: u128,
     min: i64,
     max: i64,
-    /// Only when percentiles are asked for. Three significant digits: exact
-    /// below 2048.
-    #[serde(with = "as_counts")]
-    histogram: Option<Histogram<u64>>,
+    /// How often each value came, as [`rounded`]; only when percentiles are asked for.
+    histogram: Option<BTreeMap<u64, u64>>,
 }
 
 impl Tally {
@@ -37,7 +35,7 @@ impl Tally {
             squares: 0,
             min: i64::MAX,
             max: i64::MIN,
-            histogram: percentiles.then(empty_histogram).flatten(),
+            histogram: percentiles.then(BTreeMap::new),
         }
     }
 
@@ -55,8 +53,8 @@ impl Tally {
         self.min = self.min.min(sample);
         self.max = self.max.max(sample);
         if let Some(histogram) = &mut self.histogram {
-            // It grows with its values, so recording cannot fail.
-            let _ = histogram.record(sample.max(0).unsigned_abs());
+            let value = rounded(sample.max(0).unsigned_abs());
+            *histogram.entry(value).or_default() += 1;
         }
     }
 
@@ -69,8 +67,9 @@ impl Tally {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         if let (Some(histogram), Some(more)) = (&mut self.histogram, &other.histogram) {
-            // Resizes itself, so adding cannot fail.
-            let _ = histogram.add(more);
+            for (&value, &count) in more {
+                *histogram.entry(value).or_default() += count;
+            }
         }
     }
 
@@ -79,9 +78,17 @@ impl Tally {
         let percentiles = match &self.histogram {
             Some(histogram) if self.count > 0 => percentiles
                 .iter()
-                .map(|&percentile| histogram.value_at_percentile(percentile))
-                // It rounds up, but never beyond what there was.
-                .map(|value| value.min(self.max.max(0).unsigned_abs()))
+                .map(|&percentile| {
+                    let rank = (percentile / 100.0 * self.count as f64).ceil().max(1.0) as u64;
+                    let mut passed = 0;
+                    let reached = histogram.iter().find(|&(_, &count)| {
+                        passed += count;
+                        passed >= rank
+                    });
+                    // Values are rounded up, but never beyond what there was.
+                    let largest = self.max.max(0).unsigned_abs();
+                    reached.map_or(largest, |(&value, _)| value.min(largest))
+                })
                 .collect(),
             _ => Vec::new(),
         };
@@ -140,50 +147,60 @@ impl Summary {
     /// The 95% confidence interval of the mean, by Student's t.
     pub fn confidence(&self) -> Option<(f64, f64)> {
         let (mean, deviation) = (self.mean()?, self.deviation()?);
-        let freedom = (self.count - 1) as f64;
-        let t = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.975);
-        let half = t * deviation / (self.count as f64).sqrt();
+        let half = student(self.count - 1) * deviation / (self.count as f64).sqrt();
         Some((mean - half, mean + half))
     }
 }
 
-/// Three digits are in the range that the library accepts.
-fn empty_histogram() -> Option<Histogram<u64>> {
-    Histogram::new(3).ok()
+/// To three significant digits, upwards; exact below 2048.
+fn rounded(value: u64) -> u64 {
+    let digits = u64::BITS - value.leading_zeros();
+    value | ((1 << digits.saturating_sub(11)) - 1)
 }
 
-/// A histogram as the values it has, each with its count.
-mod as_counts {
-    use hdrhistogram::Histogram;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(
-        histogram: &Option<Histogram<u64>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let counts = histogram.as_ref().map(|histogram| {
-            let recorded = histogram.iter_recorded();
-            recorded
-                .map(|at| (at.value_iterated_to(), at.count_at_value()))
-                .collect::<Vec<_>>()
-        });
-        counts.serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Histogram<u64>>, D::Error> {
-        let Some(counts) = Option::<Vec<(u64, u64)>>::deserialize(deserializer)? else {
-            return Ok(None);
+/// Below which so many degrees of freedom Student's t lies with 97.5%. Abramowitz and Stegun,
+/// Handbook of Mathematical Functions: 26.7.5 for many, 26.7.3 and 26.7.4 solved for few.
+fn student(freedom: u64) -> f64 {
+    let n = freedom as f64;
+    if freedom > 200 {
+        let z: f64 = 1.959_963_984_540_054;
+        let powers = |factors: [f64; 5]| {
+            let odd = [z, z.powi(3), z.powi(5), z.powi(7), z.powi(9)];
+            odd.iter()
+                .zip(factors)
+                .map(|(power, factor)| power * factor)
+                .sum::<f64>()
         };
-        let mut histogram = super::empty_histogram();
-        for (value, count) in counts {
-            if let Some(histogram) = &mut histogram {
-                histogram.record_n(value, count).map_err(D::Error::custom)?;
-            }
-        }
-        Ok(histogram)
+        return z
+            + powers([1.0, 1.0, 0.0, 0.0, 0.0]) / (4.0 * n)
+            + powers([3.0, 16.0, 5.0, 0.0, 0.0]) / (96.0 * n.powi(2))
+            + powers([-15.0, 17.0, 19.0, 3.0, 0.0]) / (384.0 * n.powi(3))
+            + powers([-945.0, -1920.0, 1482.0, 776.0, 79.0]) / (92_160.0 * n.powi(4));
     }
+    // How likely it is between -t and t, where t is √n times the angle's tangent.
+    let within = |angle: f64| {
+        let (sine, cosine) = angle.sin_cos();
+        let odd = freedom % 2;
+        let (mut term, mut sum) = (if odd == 1 { cosine } else { 1.0 }, 0.0);
+        for k in (odd..freedom).step_by(2) {
+            sum += term;
+            term *= cosine * cosine * (k + 1) as f64 / (k + 2) as f64;
+        }
+        match odd {
+            1 => (angle + sine * sum) / std::f64::consts::FRAC_PI_2,
+            _ => sine * sum,
+        }
+    };
+    let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if within(middle) < 0.95 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    n.sqrt() * low.tan()
 }
 
 /// 128-bit numbers as text, because JSON readers disagree about large numbers.
@@ -239,6 +256,33 @@ mod tests {
         let (low, high) = summary.confidence().unwrap();
         let half = 2.364_624 * deviation / 8.0f64.sqrt();
         assert!((high - 5.0 - half).abs() < 1e-4 && (5.0 - low - half).abs() < 1e-4);
+    }
+
+    #[test]
+    fn student_is_what_another_library_says() {
+        use statrs::distribution::{ContinuousCDF, StudentsT};
+        for freedom in (1..=300).chain([1_000, 469_000]) {
+            let theirs = StudentsT::new(0.0, 1.0, freedom as f64).unwrap();
+            let (found, likely) = (student(freedom), theirs.cdf(student(freedom)));
+            assert!(
+                (likely - 0.975).abs() < 1e-9,
+                "{freedom}: {found} is {likely}"
+            );
+        }
+    }
+
+    /// Exact as long as there are three digits, and within a thousandth then.
+    #[test]
+    fn values_are_kept_to_three_digits() {
+        for value in (0..5_000).chain([u64::MAX / 3, u64::MAX]) {
+            let kept = rounded(value);
+            assert!(
+                kept >= value && kept - value <= value / 1024,
+                "{value}: {kept}"
+            );
+            assert!(value >= 2048 || kept == value, "{value}: {kept}");
+            assert_eq!(rounded(kept), kept);
+        }
     }
 
     #[test]

@@ -66,11 +66,14 @@ impl Desk {
         &self.runs
     }
 
-    /// Whether the answer can take seconds.
-    pub fn takes_long(path: &str) -> bool {
-        let long = ["explore/", "charts", "walks", "chain", "asynchrony"];
-        let asked = path.strip_prefix("/api/").unwrap_or("");
-        long.iter().any(|long| asked.starts_with(long))
+    /// What an answer costs: 1, or more where it can take seconds.
+    pub fn price(path: &str) -> f64 {
+        match path.strip_prefix("/api/").unwrap_or("") {
+            "chain" => 4.0,
+            explored if explored.starts_with("explore/") => 4.0,
+            "asynchrony" | "charts" | "walks" => 8.0,
+            _ => 1.0,
+        }
     }
 
     /// The answer; `None` if nothing is ever answered at that path here.

@@ -3,17 +3,16 @@
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// An error as it is sent. Nothing was changed by the request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorBody {
     /// What went wrong.
     pub error: ErrorDetail,
 }
 
 /// What went wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorDetail {
     /// For programs: one of a fixed list of words.
     pub code: String,

@@ -10,7 +10,6 @@ mod limits;
 pub mod runs;
 mod time;
 
-pub use api::document;
 pub use desk::{Answer, Desk, Request};
 pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use limits::Limits;

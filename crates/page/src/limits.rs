@@ -1,11 +1,10 @@
 //! How much of everything is taken on.
 
 use serde::Serialize;
-use utoipa::ToSchema;
 
 /// Limits on sizes, numbers and rates. A request beyond one is refused with a
 /// sentence that names it.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Limits {
     /// Processes of a ring.
     pub processes: u64,

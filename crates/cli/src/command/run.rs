@@ -15,7 +15,7 @@ use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_
 use crate::interrupt::is_stopped;
 use crate::report::diagram::{Diagram, delays};
 use crate::report::style;
-use crate::report::{count, json, print_json};
+use crate::report::{about, count, json, print_json};
 
 mod follow;
 mod moving_block;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let run = answer::new(&instance, &args.faults, args.rounds, args.engine)?;
     explain_jam(&instance);
     if let Some(long) = answer::admit(&instance, &run)? {
-        let about = indicatif::HumanDuration(long);
+        let about = about(long);
         let help = answer::TELLS_AT_ONCE;
         warn(format_args!(
             "this may take up to {about}; Ctrl-C shows what is known. {help}"

@@ -1,5 +1,6 @@
 //! The space-time diagram in text: processes across, rounds down.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use headway_core::tokens::Place;
@@ -232,10 +233,7 @@ impl Diagram {
             width = self.label_chars() - 2
         )?;
         for cell in &row.cells {
-            cell.write(out)?;
-            for _ in 1..self.columns.pitch {
-                out.write_all(b" ")?;
-            }
+            write!(out, "{cell}{:pad$}", "", pad = self.columns.pitch - 1)?;
         }
         let dim = style::DIM;
         match row.closest {
@@ -286,13 +284,12 @@ impl Columns {
     }
 }
 
-impl Cell {
-    /// A queued token as a capital letter, a resting one as a small letter, a pile
-    /// as its size.
-    fn write(self, out: &mut impl Write) -> io::Result<()> {
+/// A queued token as a capital letter, a resting one as a small letter, a pile as its size.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.tokens == 0 {
             let dim = style::DIM;
-            return write!(out, "{dim}·{dim:#}");
+            return write!(f, "{dim}·{dim:#}");
         }
         let letter = char::from(b'A' + (self.first % 26) as u8);
         let shown = match self.tokens {
@@ -302,6 +299,6 @@ impl Cell {
             _ => '+',
         };
         let style = style::token(self.first);
-        write!(out, "{style}{shown}{style:#}")
+        write!(f, "{style}{shown}{style:#}")
     }
 }

@@ -1,6 +1,7 @@
 //! What people and programs are shown.
 
 use std::io::Write;
+use std::time::Duration;
 
 use crate::flags::TextOrJson;
 use style::DIM;
@@ -8,6 +9,7 @@ use style::DIM;
 pub(crate) mod diagram;
 pub(crate) use headway_answer::{count, json};
 pub(crate) mod progress;
+pub(crate) mod screen;
 pub(crate) mod style;
 
 /// One JSON value on standard output, for people to read as well.
@@ -77,4 +79,27 @@ pub(crate) fn try_next(
         }
     }
     Ok(())
+}
+
+/// A time, as people say it.
+pub(crate) fn about(time: Duration) -> String {
+    match time.as_millis().div_ceil(1000) {
+        seconds @ 0..90 => format!("{seconds} s"),
+        seconds @ 90..5400 => format!("{} min", seconds.div_ceil(60)),
+        seconds @ 5400..172_800 => format!("{:.1} h", seconds as f64 / 3600.0),
+        seconds => format!("{} days", seconds.div_ceil(86_400)),
+    }
+}
+
+/// With a comma after every three digits.
+pub(crate) fn grouped(number: &impl ToString) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

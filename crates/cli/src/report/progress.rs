@@ -1,18 +1,30 @@
 //! Progress on standard error, only on a terminal and only when work is long.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use terminal_size::terminal_size_of;
 
-/// A bar that appears after a moment.
+use super::screen::clip;
+use super::{about, grouped, style};
+
+/// Before this, nothing is shown.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// The line is drawn again this often at most.
+const DRAW: Duration = Duration::from_millis(100);
+const BAR: usize = 20;
+
+/// A line that appears after a moment and goes when this is dropped.
 pub(crate) struct Progress {
     since: Instant,
-    bar: Option<ProgressBar>,
+    drawn: Option<Instant>,
     total: Option<u64>,
     unit: &'static str,
     terminal: bool,
+    /// What is being done, if that is told by a thread; none when it is over.
+    said: Option<Arc<Mutex<Option<String>>>>,
 }
 
 impl Progress {
@@ -20,32 +32,41 @@ impl Progress {
     pub(crate) fn new(total: Option<u64>, unit: &'static str) -> Progress {
         Progress {
             since: Instant::now(),
-            bar: None,
+            drawn: None,
             total,
             unit,
-            terminal: std::io::stderr().is_terminal(),
+            terminal: std::io::stderr().is_terminal() && !style::is_dumb(),
+            said: None,
         }
     }
 
     /// `done` units are done. Cheap enough to be called often, not every time.
     pub(crate) fn at(&mut self, done: u64) {
-        if !self.terminal {
-            return;
+        let (unit, elapsed, count) = (self.unit, self.since.elapsed(), grouped(&done));
+        match self.total {
+            Some(total) => self.show(done, total, || {
+                let outlook = outlook(done, total, elapsed);
+                format!("{outlook}; {count} of {} {unit}", grouped(&total))
+            }),
+            None => self.show(done, 0, || format!("{count} {unit}, {}", about(elapsed))),
         }
-        if self.bar.is_none() && self.since.elapsed() > Duration::from_millis(400) {
-            self.bar = Some(self.new_bar());
-        }
-        if let Some(bar) = &self.bar {
-            bar.set_position(done);
-            let elapsed = self.since.elapsed();
-            let count = HumanCount(done);
-            bar.set_message(match self.total {
-                Some(total) => {
-                    let total_count = HumanCount(total);
-                    let outlook = outlook(done, total, elapsed);
-                    format!("{outlook}; {count} of {total_count} {}", self.unit)
+    }
+
+    /// Shows a text beside a bar, if the total is known.
+    pub(crate) fn show(&mut self, done: u64, total: u64, text: impl FnOnce() -> String) {
+        let is_due = match self.drawn {
+            Some(drawn) => drawn.elapsed() >= DRAW,
+            None => self.since.elapsed() >= PATIENCE,
+        };
+        if self.terminal && is_due {
+            self.drawn = Some(Instant::now());
+            draw(&match total {
+                0 => text(),
+                total => {
+                    let part = (done as f64 / total as f64).min(1.0);
+                    let full = (part * BAR as f64) as usize;
+                    format!("{}{} {}", "█".repeat(full), "░".repeat(BAR - full), text())
                 }
-                None => format!("{count} {}, {}", self.unit, HumanDuration(elapsed)),
             });
         }
     }
@@ -54,17 +75,7 @@ impl Progress {
     /// a second.
     pub(crate) fn saying(what: &str) -> Progress {
         let mut progress = Progress::new(None, "");
-        if progress.terminal {
-            let bar = spinner(ProgressDrawTarget::hidden());
-            bar.set_message(what.to_owned());
-            progress.bar = Some(bar.clone());
-            thread::spawn(move || {
-                thread::sleep(Duration::from_secs(1));
-                if !bar.is_finished() {
-                    bar.set_draw_target(ProgressDrawTarget::stderr());
-                }
-            });
-        }
+        progress.say(what);
         progress
     }
 
@@ -73,35 +84,50 @@ impl Progress {
         if !self.terminal {
             return;
         }
-        let visible = || spinner(ProgressDrawTarget::stderr());
-        let bar = self.bar.get_or_insert_with(visible);
-        bar.set_message(what.to_owned());
-    }
-
-    fn new_bar(&self) -> ProgressBar {
-        let (bar, template) = match self.total {
-            Some(total) => (ProgressBar::new(total), "{bar:20} {msg}"),
-            None => (ProgressBar::new_spinner(), "{spinner} {msg}"),
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        bar
+        let said = self.said.get_or_insert_with(|| {
+            let (said, since) = (Arc::new(Mutex::new(None)), self.since);
+            let told = Arc::clone(&said);
+            thread::spawn(move || {
+                thread::sleep(Duration::from_secs(1));
+                loop {
+                    // Drawn while it is locked, so that nothing is drawn when it is over.
+                    match &*lock(&told) {
+                        Some(what) => draw(&format!("{what} … {}", about(since.elapsed()))),
+                        None => return,
+                    }
+                    thread::sleep(DRAW);
+                }
+            });
+            said
+        });
+        *lock(said) = Some(what.to_owned());
     }
 }
 
-fn spinner(target: ProgressDrawTarget) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, target);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} … {elapsed}") {
-        bar.set_style(style);
+impl Drop for Progress {
+    fn drop(&mut self) {
+        let said = self.said.take().map(|said| lock(&said).take());
+        if self.drawn.is_some() || said.is_some() {
+            draw("");
+        }
     }
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
+}
+
+fn lock(said: &Mutex<Option<String>>) -> MutexGuard<'_, Option<String>> {
+    said.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn draw(text: &str) {
+    let mut screen = std::io::stderr().lock();
+    let size = terminal_size_of(&screen);
+    let text = clip(text, size.map_or(80, |(columns, _)| usize::from(columns.0)));
+    // Nobody has to see it.
+    let _ = write!(screen, "\r\x1b[2K{text}");
 }
 
 /// How far it is and how long it will take, going by all that was done so far.
 pub(crate) fn outlook(done: u64, total: u64, elapsed: Duration) -> String {
-    let passed = HumanDuration(elapsed);
+    let passed = about(elapsed);
     let part = (done as f64 / total.max(1) as f64).min(1.0);
     // Rounded down: it is not done before it is.
     let percent = (part * 100.0).floor();
@@ -109,16 +135,8 @@ pub(crate) fn outlook(done: u64, total: u64, elapsed: Duration) -> String {
         return format!("{percent}%, {passed}, too early to say how long");
     }
     let left = elapsed.as_secs_f64() * (1.0 - part) / part;
-    let left = HumanDuration(Duration::from_secs_f64(left.ceil().min(1e9)));
+    let left = about(Duration::from_secs_f64(left.ceil().min(1e9)));
     format!("{percent}%, {passed}, about {left} left")
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 #[cfg(test)]
@@ -129,9 +147,9 @@ mod tests {
     fn the_outlook_goes_by_what_was_done() {
         let minute = Duration::from_secs(60);
         let told = outlook(1, 4, minute);
-        assert_eq!(told, "25%, 60 seconds, about 3 minutes left");
+        assert_eq!(told, "25%, 60 s, about 3 min left");
         let early = outlook(0, 4, minute);
-        assert_eq!(early, "0%, 60 seconds, too early to say how long");
+        assert_eq!(early, "0%, 60 s, too early to say how long");
         assert!(outlook(999_999, 1_000_000, minute).starts_with("99%"));
     }
 }

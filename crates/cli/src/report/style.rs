@@ -4,6 +4,7 @@
 use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
+use terminal_size::{Height, Width, terminal_size_of};
 
 /// Something good.
 pub(crate) const GOOD: Style = Style::new()
@@ -60,12 +61,8 @@ pub(crate) fn is_watched() -> bool {
 
 /// Columns and rows of the terminal, or what suits a file.
 pub(crate) fn screen() -> (usize, usize) {
-    let piped = (100, 48);
-    if !std::io::stdout().is_terminal() {
-        return piped;
-    }
-    match ratatui::crossterm::terminal::size() {
-        Ok((columns, rows)) if columns > 0 && rows > 0 => (usize::from(columns), usize::from(rows)),
-        _ => piped,
-    }
+    let size = terminal_size_of(std::io::stdout());
+    size.map_or((100, 48), |(Width(columns), Height(rows))| {
+        (usize::from(columns.max(1)), usize::from(rows.max(1)))
+    })
 }

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use headway_page::{ApiError, ErrorBody};
+use headway_page::ApiError;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::work;
@@ -16,12 +16,6 @@ use crate::error::Refused;
 use crate::server::App;
 
 /// Watch a run: server-sent events, each a frame
-#[utoipa::path(get, path = "/api/runs/{id}/events", tag = "runs",
-    params(("id" = String, Path)), responses(
-    (status = 200, description = "text/event-stream: `frame` with a Frame, `gone` at the end"),
-    (status = 404, body = ErrorBody),
-    (status = 503, description = "too many viewers", body = ErrorBody),
-))]
 pub(super) async fn events(
     State(app): State<App>,
     Path(id): Path<String>,

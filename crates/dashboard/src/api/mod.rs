@@ -1,6 +1,4 @@
 //! The answers: those that need no network come from a [`Desk`], the others are here.
-// The attribute that describes a path writes more of it than is needed.
-#![allow(unused_qualifications)]
 
 use std::time::Duration;
 
@@ -9,10 +7,9 @@ use axum::body::Bytes;
 use axum::extract::FromRequest;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
+use axum::routing::{get, post};
 use headway_page::{ApiError, Desk, Request};
 use tokio::sync::Semaphore;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 mod docs;
 mod events;
@@ -22,17 +19,13 @@ use crate::error::{Refused, sent};
 use crate::server::App;
 
 pub(crate) fn router() -> Router<App> {
-    let (router, document) = documented().split_for_parts();
-    docs::add(router, &document)
-}
-
-fn documented() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(headway_page::document())
-        .routes(routes!(events::events))
-        .routes(routes!(fleet::fleet))
-        .routes(routes!(fleet::events))
-        .routes(routes!(fleet::order))
-        .routes(routes!(fleet::demonstrate))
+    let router = Router::new()
+        .route("/api/runs/{id}/events", get(events::events))
+        .route("/api/fleet", get(fleet::fleet))
+        .route("/api/fleet/events", get(fleet::events))
+        .route("/api/fleet/rollouts/{name}/{what}", post(fleet::order))
+        .route("/api/fleet/nodes/{name}/{what}", post(fleet::demonstrate));
+    docs::add(router)
 }
 
 /// How long a body may take, so that nobody holds a connection forever.
@@ -55,7 +48,7 @@ pub(crate) async fn ask(
         body: body(app, request).await?,
     };
     // What can take seconds waits for others of its kind, and does not keep runs waiting.
-    let places = if Desk::takes_long(&asked.path) {
+    let places = if Desk::price(&asked.path) > 1.0 {
         &app.long_work
     } else {
         &app.work

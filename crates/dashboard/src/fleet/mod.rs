@@ -11,7 +11,6 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::{RwLock, watch};
-use utoipa::ToSchema;
 
 mod client;
 mod summary;
@@ -31,7 +30,7 @@ const PATIENCE: Duration = Duration::from_millis(2_500);
 pub const MAX_NODES: usize = 1_000;
 
 /// What the nodes of a fleet say.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FleetView {
     /// How often each is asked.
     pub polled_every_ms: u64,
@@ -40,7 +39,6 @@ pub struct FleetView {
     /// Put together.
     pub summary: Summary,
     /// Roll-outs, the latest first, as one of the nodes tells them (`GET /v1/rollouts`).
-    #[schema(value_type = Vec<Object>)]
     pub rollouts: Vec<Value>,
     /// Whether the page may pause, resume and abort them.
     pub may_order: bool,
@@ -49,7 +47,7 @@ pub struct FleetView {
 }
 
 /// What one node says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeView {
     /// Where it is.
     pub url: String,
@@ -65,7 +63,7 @@ pub struct NodeView {
 
 /// What a node says of itself. Fields that it leaves out are empty, and those that are
 /// not known here are passed on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NodeStatus {
     /// Its name.
@@ -92,7 +90,6 @@ pub struct NodeStatus {
     pub tokens: u64,
     /// Whatever else it says.
     #[serde(flatten)]
-    #[schema(value_type = Object)]
     pub others: Map<String, Value>,
 }
 
@@ -105,7 +102,7 @@ impl NodeStatus {
 }
 
 /// A token that a node holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Holding {
     /// Which.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::NodeView;
 
@@ -12,7 +11,7 @@ use super::NodeView;
 const STANDS_AFTER: Duration = Duration::from_secs(10);
 
 /// The picture that all answers make together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Nodes that answer.
     pub reachable: usize,
@@ -37,7 +36,7 @@ pub struct Summary {
 }
 
 /// Why tokens do not move.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StandingView {
     /// For how long.
     pub since_ms: u64,
@@ -50,7 +49,7 @@ pub struct StandingView {
 }
 
 /// A token and who holds it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HolderView {
     /// Which token.
     pub token: u64,
@@ -65,7 +64,7 @@ pub struct HolderView {
 }
 
 /// A node that is not heard.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SilentView {
     /// Whom.
     pub name: String,

@@ -1,12 +1,11 @@
 //! What the server is.
 
 use serde::Serialize;
-use utoipa::ToSchema;
 
 use crate::limits::Limits;
 
 /// What the server is.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 pub(crate) struct About {
     /// Of Headway.
     version: &'static str,
@@ -19,7 +18,6 @@ pub(crate) struct About {
 }
 
 /// What the server is and how much it takes on
-#[utoipa::path(get, path = "/api/about", tag = "about", responses((status = 200, body = About)))]
 pub(crate) fn about(limits: &Limits, fleet: bool) -> About {
     About {
         version: env!("CARGO_PKG_VERSION"),

@@ -3,9 +3,8 @@
 use bytes::Bytes;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -14,7 +13,7 @@ mod parquet_file;
 const MAX_CELLS: usize = 2_000_000;
 
 /// A table, by columns.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Chart {
     rows: usize,
     columns: Vec<Column>,
@@ -25,7 +24,7 @@ pub(crate) struct Chart {
 }
 
 /// A column.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
     name: String,
     #[serde(flatten)]
@@ -33,7 +32,7 @@ pub(crate) struct Column {
 }
 
 /// What is in a column; nothing where a field is empty.
-#[derive(Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "values", rename_all = "lowercase")]
 pub(crate) enum Values {
     /// Numbers.
@@ -43,10 +42,6 @@ pub(crate) enum Values {
 }
 
 /// Open a table of results as columns to draw
-#[utoipa::path(post, path = "/api/charts", tag = "explore",
-    request_body(content = String, content_type = "text/csv"), responses(
-    (status = 200, body = Chart), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn chart(kind: &str, body: &Bytes) -> Result<Chart, ApiError> {
     match kind {
         "text/csv" => read_csv(body),

@@ -7,9 +7,8 @@ use headway_sim::placement::Delays;
 use headway_sim::seed::{DEFAULT_SEED, Purpose, Random};
 use headway_sim::settings::Settings;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 
 /// Rings up to this size are explored.
 const MAX_PROCESSES: u64 = 5_000;
@@ -21,8 +20,7 @@ const SETTLING_POINTS: u64 = 24;
 const SAMPLED_PROCESSES: u64 = 20_000_000;
 
 /// Which rings.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FlowParams {
     /// n.
@@ -30,7 +28,6 @@ pub(crate) struct FlowParams {
     /// d.
     separation: u64,
     /// Which processes delay, as for a run.
-    #[param(value_type = String)]
     delays: Delays,
     /// The seed of every random choice.
     seed: u64,
@@ -48,7 +45,7 @@ impl Default for FlowParams {
 }
 
 /// Flow against density.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Flow {
     processes: u64,
     separation: u64,
@@ -58,7 +55,7 @@ pub(crate) struct Flow {
 }
 
 /// The flow with this many tokens.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FlowPoint {
     tokens: u64,
     /// Tokens per process.
@@ -70,9 +67,6 @@ pub(crate) struct FlowPoint {
 }
 
 /// Flow against density: the traffic jam at m·d = n
-#[utoipa::path(get, path = "/api/explore/flow", tag = "explore", params(FlowParams), responses(
-    (status = 200, body = Flow), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn flow(asked: &FlowParams) -> Result<Flow, ApiError> {
     check_processes(asked.processes)?;
     if asked.separation == 0 || asked.separation > asked.processes {
@@ -135,8 +129,7 @@ fn counted_flow(ring: &Ring, start: &Configuration) -> Result<f64, ApiError> {
 }
 
 /// Which rings.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SettlingParams {
     /// n.
@@ -164,7 +157,7 @@ impl Default for SettlingParams {
 }
 
 /// Time to settle against the number of delays.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Settling {
     samples: u64,
     seed: u64,
@@ -172,7 +165,7 @@ pub(crate) struct Settling {
 }
 
 /// Rounds until legitimate with this many delays.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SettlingPoint {
     delays: u64,
     least: u64,
@@ -186,8 +179,6 @@ pub(crate) struct SettlingPoint {
 }
 
 /// Rounds until legitimate against the number of delays
-#[utoipa::path(get, path = "/api/explore/stabilization", tag = "explore", params(SettlingParams),
-    responses((status = 200, body = Settling), (status = 422, body = ErrorBody)))]
 pub(crate) fn stabilization(asked: &SettlingParams) -> Result<Settling, ApiError> {
     check_processes(asked.processes)?;
     let all = asked.samples.saturating_mul(asked.processes) * SETTLING_POINTS;

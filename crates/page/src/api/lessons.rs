@@ -7,17 +7,14 @@ use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised}
 use headway_sim::open_chain::{Arrivals, ArrivalsSyntax, OpenChain};
 use headway_sim::seed::DEFAULT_SEED;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
-use crate::error::{ApiError, ErrorBody};
-use crate::runs::names_of;
+use crate::error::ApiError;
 
 /// Process-rounds of one answer.
 const MAX_WORK: u64 = 200_000;
 
 /// Which chain.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ChainParams {
     /// How many processes, at least 2.
@@ -48,7 +45,7 @@ impl Default for ChainParams {
 }
 
 /// A run of the open chain.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct ChainRun {
     processes: u64,
     separation: u32,
@@ -58,7 +55,7 @@ pub(crate) struct ChainRun {
 }
 
 /// A state of the open chain.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct ChainFrame {
     round: u64,
     /// Token, process, resting.
@@ -72,9 +69,6 @@ pub(crate) struct ChainFrame {
 }
 
 /// The open chain of the paper's motivating example
-#[utoipa::path(get, path = "/api/chain", tag = "lessons", params(ChainParams), responses(
-    (status = 200, body = ChainRun), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn chain(asked: &ChainParams) -> Result<ChainRun, ApiError> {
     let separation = separation(asked.separation)?;
     if asked.processes < 2 {
@@ -118,8 +112,7 @@ pub(crate) fn chain(asked: &ChainParams) -> Result<ChainRun, ApiError> {
 }
 
 /// Which ring.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct AsynchronyParams {
     /// n.
@@ -129,7 +122,6 @@ pub(crate) struct AsynchronyParams {
     /// Ticks for a round.
     pace: u64,
     /// Who is activated.
-    #[param(schema_with = names_of::<Schedule>)]
     schedule: Schedule,
     /// How many frames; n activations between two.
     steps: u64,
@@ -151,7 +143,7 @@ impl Default for AsynchronyParams {
 }
 
 /// A run without lock-step.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct AsynchronyRun {
     processes: u64,
     tokens: u64,
@@ -165,7 +157,7 @@ pub(crate) struct AsynchronyRun {
 }
 
 /// A moment of a run without lock-step.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct AsynchronyFrame {
     step: u64,
     /// Of every process.
@@ -177,9 +169,6 @@ pub(crate) struct AsynchronyFrame {
 }
 
 /// The ring on phase clocks, under a schedule
-#[utoipa::path(get, path = "/api/asynchrony", tag = "lessons", params(AsynchronyParams), responses(
-    (status = 200, body = AsynchronyRun), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiError> {
     let separation = separation(asked.separation)?;
     if asked.processes < 3 || u64::from(asked.separation) > asked.processes {

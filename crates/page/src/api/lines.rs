@@ -3,15 +3,14 @@
 
 use headway_core::{Measuring, Process, Program};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::runs::AtRound;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::runs::{Run, Tale, moving_block_listing};
 
 /// Which lines are executed in the round that follows a state.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Lines {
     /// The state that the round begins with.
     round: u64,
@@ -24,7 +23,7 @@ pub(crate) struct Lines {
 }
 
 /// A program.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Listing {
     /// As in state files.
     name: String,
@@ -33,10 +32,6 @@ pub(crate) struct Listing {
 }
 
 /// Which lines of its program every process executes in the round after a state
-#[utoipa::path(get, path = "/api/runs/{id}/lines", tag = "runs", params(AtRound), responses(
-    (status = 200, body = Lines), (status = 404, body = ErrorBody),
-    (status = 422, description = "too far, or a large ring", body = ErrorBody),
-))]
 pub(crate) fn lines(run: &Run, at: &AtRound, limits: &Limits) -> Result<Lines, ApiError> {
     let state = run.lock();
     let round = state.round(at.round, limits)?;

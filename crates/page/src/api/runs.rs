@@ -3,51 +3,34 @@
 use headway_sim::forecast::Forecast;
 use headway_sim::state_file;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::runs::{Frame, Run, RunSettings, RunView, Runs, Window, check_round};
 
 /// Make a run
-#[utoipa::path(post, path = "/api/runs", tag = "runs", request_body = RunSettings, responses(
-    (status = 201, body = RunView),
-    (status = 422, description = "a setting is wrong or too large", body = ErrorBody),
-    (status = 503, description = "too many runs are being watched", body = ErrorBody),
-))]
 pub(crate) fn create(runs: &Runs, settings: &RunSettings) -> Result<RunView, ApiError> {
     RunView::new(&*runs.create(settings)?)
 }
 
 /// A run as it is now
-#[utoipa::path(get, path = "/api/runs/{id}", tag = "runs", responses(
-    (status = 200, body = RunView), (status = 404, body = ErrorBody),
-))]
 pub(crate) fn show(run: &Run) -> Result<RunView, ApiError> {
     RunView::new(run)
 }
 
 /// Put another ring in a run's place; its viewers see that one from now on
-#[utoipa::path(put, path = "/api/runs/{id}", tag = "runs", request_body = RunSettings, responses(
-    (status = 200, body = RunView), (status = 404, body = ErrorBody),
-    (status = 422, description = "a setting is wrong or too large; the run stays as it was", body = ErrorBody),
-))]
 pub(crate) fn replace(run: &Run, settings: &RunSettings) -> Result<RunView, ApiError> {
     run.replace(settings)?;
     RunView::new(run)
 }
 
 /// Drop a run; its viewers are told
-#[utoipa::path(delete, path = "/api/runs/{id}", tag = "runs", responses(
-    (status = 204), (status = 404, body = ErrorBody),
-))]
 pub(crate) fn remove(runs: &Runs, id: &str) -> Result<(), ApiError> {
     runs.remove(id)
 }
 
 /// Which round.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AtRound {
     /// By default the current one.
@@ -55,16 +38,12 @@ pub(crate) struct AtRound {
 }
 
 /// The state in any round, however far; the run stays where it is
-#[utoipa::path(get, path = "/api/runs/{id}/frame", tag = "runs", params(AtRound), responses(
-    (status = 200, body = Frame), (status = 404, body = ErrorBody),
-    (status = 422, description = "beyond what can be looked at", body = ErrorBody),
-))]
 pub(crate) fn frame(run: &Run, at: &AtRound) -> Result<Frame, ApiError> {
     run.frame(&run.lock(), at.round)
 }
 
 /// Where to go.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Seek {
     /// The round.
@@ -72,15 +51,12 @@ pub(crate) struct Seek {
 }
 
 /// Go to a round, however far
-#[utoipa::path(post, path = "/api/runs/{id}/seek", tag = "runs", request_body = Seek, responses(
-    (status = 200, body = Frame), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn seek(run: &Run, to: &Seek) -> Result<Frame, ApiError> {
     run.seek(to.round)
 }
 
 /// How far to go.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {
     /// Rounds; backwards when negative.
@@ -93,15 +69,12 @@ fn one() -> i64 {
 }
 
 /// Stop playing and go some rounds on or back
-#[utoipa::path(post, path = "/api/runs/{id}/step", tag = "runs", request_body = Step, responses(
-    (status = 200, body = Frame), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn step(run: &Run, by: &Step) -> Result<Frame, ApiError> {
     run.step(by.rounds)
 }
 
 /// How to go on.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Play {
     /// Whether to go on by itself; by default as it was.
@@ -111,15 +84,12 @@ pub(crate) struct Play {
 }
 
 /// Go on by itself, or stop
-#[utoipa::path(post, path = "/api/runs/{id}/play", tag = "runs", request_body = Play, responses(
-    (status = 200, body = Frame), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn play(run: &Run, how: &Play) -> Result<Frame, ApiError> {
     run.play(how.playing, how.speed)
 }
 
 /// What strikes.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Strike {
     /// `scramble`, `scramble:25%`, `scramble:3,5-8`, `pile`, `pile:I`, `move:FROM:TO`,
@@ -132,26 +102,19 @@ pub(crate) struct Strike {
 }
 
 /// Strike with a fault; what came after that round is dropped
-#[utoipa::path(post, path = "/api/runs/{id}/faults", tag = "runs", request_body = Strike, responses(
-    (status = 200, body = RunView), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn strike(run: &Run, with: &Strike) -> Result<RunView, ApiError> {
     run.strike(&with.fault, with.token, with.round)?;
     RunView::new(run)
 }
 
 /// What makes a presenter.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Presenter {
     /// From now on whatever changes the run needs it, as `?key=`.
     key: String,
 }
 
 /// Present a run: from now on only who has the key steers it
-#[utoipa::path(post, path = "/api/runs/{id}/class", tag = "runs", responses(
-    (status = 200, body = Presenter), (status = 403, description = "somebody does", body = ErrorBody),
-    (status = 404, body = ErrorBody),
-))]
 pub(crate) fn present(runs: &Runs, run: &Run) -> Result<Presenter, ApiError> {
     let key = runs.new_key();
     run.class(|class| class.present(key.clone()))?;
@@ -159,7 +122,7 @@ pub(crate) fn present(runs: &Runs, run: &Run) -> Result<Presenter, ApiError> {
 }
 
 /// Whether the class is asked.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
     /// Take guesses, or no more.
@@ -167,9 +130,6 @@ pub(crate) struct Question {
 }
 
 /// Ask the class how many rounds it will take, or end the question
-#[utoipa::path(post, path = "/api/runs/{id}/question", tag = "runs", request_body = Question, responses(
-    (status = 200, body = Frame), (status = 403, body = ErrorBody), (status = 404, body = ErrorBody),
-))]
 pub(crate) fn question(run: &Run, question: &Question) -> Result<Frame, ApiError> {
     run.class(|class| {
         class.ask(question.open);
@@ -179,7 +139,7 @@ pub(crate) fn question(run: &Run, question: &Question) -> Result<Frame, ApiError
 }
 
 /// A guess.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Guess {
     /// A name of the page's own, so that a later guess takes the place of the first.
@@ -189,18 +149,13 @@ pub(crate) struct Guess {
 }
 
 /// Guess how many rounds it will take, while the class is asked
-#[utoipa::path(post, path = "/api/runs/{id}/guess", tag = "runs", request_body = Guess, responses(
-    (status = 200, body = Frame), (status = 403, description = "not asked", body = ErrorBody),
-    (status = 404, body = ErrorBody),
-))]
 pub(crate) fn guess(run: &Run, guess: &Guess) -> Result<Frame, ApiError> {
     run.class(|class| class.guess(&guess.who, guess.rounds))?;
     run.frame(&run.lock(), None)
 }
 
 /// Which stretch.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stretch {
     /// The first state.
@@ -216,18 +171,11 @@ fn hundred() -> u64 {
 }
 
 /// The ways of all tokens over a stretch of rounds
-#[utoipa::path(get, path = "/api/runs/{id}/window", tag = "runs", params(Stretch), responses(
-    (status = 200, body = Window), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn window(run: &Run, stretch: &Stretch) -> Result<Window, ApiError> {
     run.window(stretch.from, stretch.rounds)
 }
 
 /// The state file of a round
-#[utoipa::path(get, path = "/api/runs/{id}/state", tag = "runs", params(AtRound), responses(
-    (status = 200, description = "a state file, as `headway run --start FILE` takes it"),
-    (status = 404, body = ErrorBody), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn state(run: &Run, at: &AtRound, limits: &Limits) -> Result<File, ApiError> {
     let state = run.lock();
     let round = state.round(at.round, limits)?;
@@ -242,10 +190,6 @@ pub(crate) fn state(run: &Run, at: &AtRound, limits: &Limits) -> Result<File, Ap
 }
 
 /// The space-time diagram as a picture (SVG)
-#[utoipa::path(get, path = "/api/runs/{id}/diagram.svg", tag = "runs", params(Stretch), responses(
-    (status = 200, description = "image/svg+xml"),
-    (status = 404, body = ErrorBody), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn diagram(run: &Run, stretch: &Stretch, limits: &Limits) -> Result<File, ApiError> {
     let state = run.lock();
     check_round("from", stretch.from, limits)?;

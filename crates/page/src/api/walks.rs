@@ -9,14 +9,13 @@ use headway_walk::search::{self, Method, Request};
 use headway_walk::{Network, Walk, file, layout};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::runs::RunSettings;
 
 /// Which network, and for how many tokens.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WalkRequest {
     /// `grid:RxC`, `torus:RxC`, `star:N`, `line:N`, `ring:N`, `tree:N`,
@@ -34,7 +33,7 @@ pub(crate) struct WalkRequest {
 }
 
 /// How hard to look for a walk.
-#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MethodName {
     /// The best walk over a few nodes, a short one over more.
@@ -54,7 +53,7 @@ fn default_seed() -> u64 {
 }
 
 /// A network file: GraphML, DOT, an edge list, node-link JSON; or a walk file.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NetworkFile {
     /// Its ending tells the format.
@@ -64,7 +63,7 @@ pub(crate) struct NetworkFile {
 }
 
 /// A network with a walk.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct WalkView {
     nodes: Vec<WalkNode>,
     links: Vec<(u32, u32)>,
@@ -89,7 +88,7 @@ pub(crate) struct WalkView {
 }
 
 /// A node.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct WalkNode {
     name: String,
     x: f64,
@@ -99,9 +98,6 @@ pub(crate) struct WalkNode {
 }
 
 /// Lay a walk over a network so that tokens stay apart in it
-#[utoipa::path(post, path = "/api/walks", tag = "networks", request_body = WalkRequest, responses(
-    (status = 200, body = WalkView), (status = 422, body = ErrorBody),
-))]
 pub(crate) fn walk(request: &WalkRequest, limits: &Limits) -> Result<WalkView, ApiError> {
     match (&request.generator, &request.file) {
         (Some(generator), None) => {

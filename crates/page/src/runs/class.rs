@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::error::ApiError;
 
@@ -25,7 +24,7 @@ pub(crate) struct Class {
 }
 
 /// A class as everyone sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassView {
     /// Guesses are taken.
     pub open: bool,

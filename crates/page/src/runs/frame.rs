@@ -2,7 +2,6 @@
 
 use headway_core::{Configuration, Ring, Round};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::class::ClassView;
 use super::segment::{Look, closest};
@@ -11,7 +10,7 @@ use crate::error::ApiError;
 use crate::limits::Limits;
 
 /// One state of a run as it is shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// Which run.
     pub run: String,
@@ -50,7 +49,7 @@ pub struct Frame {
 }
 
 /// Legitimate, or the first clause that fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LegitimacyView {
     /// Whether the state is legitimate.
     pub legitimate: bool,
@@ -63,7 +62,7 @@ pub struct LegitimacyView {
 }
 
 /// The variables of a measuring process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuringView {
     /// Where.
     pub process: u32,

@@ -26,7 +26,6 @@ mod window;
 pub use class::ClassView;
 pub use frame::{Frame, LegitimacyView, MeasuringView};
 pub(crate) use moving_block::listing as moving_block_listing;
-pub(crate) use settings::names_of;
 pub use settings::{RunProgram, RunSettings};
 pub(crate) use tale::Tale;
 pub use view::{DesiderataView, JamView, QueueView, RunView, SegmentView};

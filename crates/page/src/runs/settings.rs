@@ -8,8 +8,6 @@ use headway_sim::{StateFile, state_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantNames;
-use utoipa::ToSchema;
-use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
 use super::moving_block::MAX_PROCESSES;
 use crate::error::ApiError;
@@ -18,7 +16,7 @@ use crate::limits::Limits;
 /// What a run is made from. The same settings make the same run.
 // The fields of `Settings` stand here again, because serde cannot take them over
 // (`flatten`) and still refuse fields that nobody knows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSettings {
     /// n [default: 24]
@@ -32,16 +30,13 @@ pub struct RunSettings {
     pub separation: Option<u64>,
     /// What the delaying processes run, or `moving-block` for all processes [default: fixed]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = program_names)]
     pub program: Option<RunProgram>,
     /// `all`, a number, `every:K`, `even:K` or `at:0,5,9` [default: all; `at:0` if it
     /// measures]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub delays: Option<Delays>,
     /// The initial state [default: random]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = names_of::<Start>)]
     pub start: Option<Start>,
     /// Where the clock of a measuring process saturates [default: 2n]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +47,6 @@ pub struct RunSettings {
     pub horizon: Option<u32>,
     /// A state file, as an object or as its text, instead of all of the above.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub state: Option<Value>,
     /// The seed of every random choice [default: 2009]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -287,20 +281,6 @@ fn in_words(error: &SettingsError) -> ApiError {
         }
         _ => ApiError::invalid(&field, format!("{field}: {error}")),
     }
-}
-
-fn program_names() -> Schema {
-    let names = ObjectBuilder::new().schema_type(Type::String);
-    names.enum_values(Some(RunProgram::names())).build().into()
-}
-
-/// The schema of an enum that brings the names of its values.
-pub(crate) fn names_of<T: VariantNames>() -> Schema {
-    let names = ObjectBuilder::new().schema_type(Type::String);
-    names
-        .enum_values(Some(T::VARIANTS.iter().copied()))
-        .build()
-        .into()
 }
 
 /// When more tokens are asked for than fit: why that is a jam.

@@ -1,7 +1,6 @@
 //! A run as it is described.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::frame::Frame;
 use super::run::Run;
@@ -11,7 +10,7 @@ use super::tale::Tale;
 use crate::error::ApiError;
 
 /// A run as it is described.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunView {
     /// Its name.
     pub id: String,
@@ -43,7 +42,7 @@ pub struct RunView {
 }
 
 /// What follows from the start or a fault. Rounds are those of the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SegmentView {
     /// Since which round.
     pub from: u64,
@@ -72,7 +71,7 @@ pub struct SegmentView {
 }
 
 /// How a ring with too many tokens jams.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JamView {
     /// Since this round at the latest.
     pub from: u64,
@@ -83,7 +82,7 @@ pub struct JamView {
 }
 
 /// A place where every token waits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueView {
     /// Where.
     pub process: u32,
@@ -92,7 +91,7 @@ pub struct QueueView {
 }
 
 /// A desired property.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DesiderataView {
     /// `D1` to `D5`.
     pub name: String,

@@ -6,7 +6,6 @@ use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Round};
 use headway_sim::forecast::Forecast;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::frame::{LegitimacyView, counters};
 use super::segment::Segment;
@@ -15,7 +14,7 @@ use crate::error::ApiError;
 use crate::limits::Limits;
 
 /// A stretch of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     /// Grows when the run's segments change.
     pub version: u64,
@@ -40,7 +39,7 @@ pub struct Window {
 }
 
 /// The way of a token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
     /// Which.
     pub token: u32,
@@ -51,7 +50,7 @@ pub struct Way {
 }
 
 /// A verdict and since when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LegitimacyFrom {
     /// Since when.
     pub round: u64,
@@ -61,7 +60,7 @@ pub struct LegitimacyFrom {
 }
 
 /// A measured base and since when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaseFrom {
     /// Since when.
     pub round: u64,
@@ -72,7 +71,7 @@ pub struct BaseFrom {
 }
 
 /// A fault in a window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultAt {
     /// After which round.
     pub round: u64,

@@ -4,57 +4,44 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use headway_check::Control;
-use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::report::progress::outlook;
+use crate::report::progress::{Progress, outlook};
+use crate::report::{about, grouped};
 
-/// Runs `work` while a progress bar follows it and Ctrl-C stops it.
+/// Runs `work` while a line of progress follows it and Ctrl-C stops it.
 pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce() -> T + Send) -> T {
     let interrupted = crate::interrupt::stopped();
     std::thread::scope(|scope| {
         let worker = scope.spawn(work);
-        let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::hidden());
         let since = Instant::now();
-        let mut shown = false;
+        let mut progress = Progress::new(None, "");
         while !worker.is_finished() {
-            std::thread::sleep(Duration::from_millis(if shown { 100 } else { 5 }));
+            std::thread::sleep(Duration::from_millis(5));
             if interrupted.load(Ordering::Relaxed) {
                 control.stop();
             }
             let elapsed = since.elapsed();
-            if !shown && elapsed > Duration::from_millis(400) {
-                shown = true;
-                bar.set_draw_target(ProgressDrawTarget::stderr());
-                bar.set_style(style());
-            }
             let (done, total) = control.progress();
-            let thousandths = u128::from(done) * 1000 / u128::from(total.max(1));
-            bar.set_position(thousandths.min(1000) as u64);
-            bar.set_message(match (total, control.expected()) {
-                (0, _) => format!(
-                    "{} {} so far, {}",
-                    HumanCount(done),
-                    control.unit(),
-                    HumanDuration(elapsed)
-                ),
+            let part = done as f64 / total.max(1) as f64;
+            progress.show(done, total, || match (total, control.expected()) {
+                (0, _) => {
+                    let (done, passed) = (grouped(&done), about(elapsed));
+                    format!("{done} {} so far, {passed}", control.unit())
+                }
                 // Too early to go by what was done.
-                (_, Some(expected)) if thousandths < 50 => format!(
-                    "{}%, {}, about {} in all by a sample",
-                    thousandths / 10,
-                    HumanDuration(elapsed),
-                    HumanDuration(expected)
+                (_, Some(expected)) if part < 0.05 => format!(
+                    "{:.0}%, {}, about {} in all by a sample",
+                    (part * 100.0).floor(),
+                    about(elapsed),
+                    about(expected)
                 ),
                 _ => outlook(done, total, elapsed),
             });
         }
-        bar.finish_and_clear();
+        drop(progress);
         match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
-}
-
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
 }

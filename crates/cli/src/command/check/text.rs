@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use headway_check::{BigUint, Figure, Report, Trace};
+use headway_check::{Figure, Report, Trace};
 
+use crate::report::grouped;
 use crate::report::style::{BAD, DIM, GOOD, HEADING, tick};
 
 /// States of a run that are printed; JSON has all.
@@ -184,17 +185,4 @@ fn run(out: &mut dyn Write, run: &Trace) -> io::Result<()> {
         writeln!(out, "  {DIM}and again from {index}, forever{DIM:#}")?;
     }
     Ok(())
-}
-
-/// With a comma after every three digits.
-fn grouped(value: &BigUint) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

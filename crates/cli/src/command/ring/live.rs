@@ -3,18 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use ratatui::Frame;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use ratatui::layout::{Constraint, Layout};
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use anstyle::{AnsiColor, Style};
 
 use super::order::HELP;
 use super::session::{Place, SAMPLE, Session, letter};
 use crate::failure::Failure;
 use crate::interrupt::stopped;
-use crate::report::style::TOKENS;
+use crate::report::screen::{Key, Screen, wrap};
+use crate::report::style::{DIM, HEADING, token};
 
 /// The screen is drawn this often.
 const DRAW: Duration = Duration::from_millis(66);
@@ -24,58 +20,34 @@ const MAX_REMARKS: usize = 200;
 
 /// Shows the ring until it ends or somebody quits.
 pub(super) fn play(session: &mut Session) -> Result<(), Failure> {
-    let mut terminal = ratatui::try_init().map_err(|error| {
+    let mut screen = Screen::open().map_err(|error| {
         Failure::new(format!("cannot use the terminal: {error}"))
             .help("send the output through a pipe, `headway ring … | cat`, for plain lines")
     })?;
-    end_with_the_terminal();
-    let played = watch(&mut terminal, session);
-    ratatui::restore();
-    played
-}
-
-/// When the terminal is closed, reading its keys never returns (crossterm reads its
-/// end again and again), but the signal still arrives.
-fn end_with_the_terminal() {
-    std::thread::spawn(|| {
-        while !stopped().load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        // Long enough to sum up if somebody can still read it.
-        std::thread::sleep(Duration::from_secs(2));
-        std::process::exit(130);
-    });
-}
-
-fn watch(terminal: &mut ratatui::DefaultTerminal, session: &mut Session) -> Result<(), Failure> {
-    let mut screen = Screen::default();
+    let mut view = View::default();
     let mut drawn: Option<Instant> = None;
-    loop {
-        if !session.step() || stopped().load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        screen.remember(session.news());
+    while session.step() && !stopped().load(Ordering::Relaxed) {
+        view.remember(session.news());
         if drawn.is_none_or(|drawn| drawn.elapsed() >= DRAW) {
             drawn = Some(Instant::now());
-            terminal.draw(|frame| screen.draw(frame, session))?;
+            screen.show(|columns, rows| view.draw(columns, rows, session))?;
         }
-        if event::poll(SAMPLE)?
-            && let Event::Key(key) = event::read()?
-            && key.kind == KeyEventKind::Press
-            && !screen.press(key, session)
+        if let Some(key) = screen.key(SAMPLE)?
+            && !view.press(key, session)
         {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 #[derive(Default)]
-struct Screen {
+struct View {
     typed: String,
     remarks: Vec<String>,
 }
 
-impl Screen {
+impl View {
     fn remember(&mut self, news: Vec<String>) {
         self.remarks.extend(news);
         let surplus = self.remarks.len().saturating_sub(MAX_REMARKS);
@@ -83,70 +55,58 @@ impl Screen {
     }
 
     /// Whether to go on.
-    fn press(&mut self, key: KeyEvent, session: &mut Session) -> bool {
-        match key.code {
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+    fn press(&mut self, key: Key, session: &mut Session) -> bool {
+        match key {
+            Key::Interrupt => {
                 stopped().store(true, Ordering::Relaxed);
                 return false;
             }
-            KeyCode::Esc => return false,
-            KeyCode::Char(letter) if self.typed.len() < 200 => self.typed.push(letter),
-            KeyCode::Backspace => drop(self.typed.pop()),
-            KeyCode::Enter => session.type_in(&std::mem::take(&mut self.typed)),
+            Key::Escape => return false,
+            Key::Char(letter) if self.typed.len() < 200 => self.typed.push(letter),
+            Key::Backspace => drop(self.typed.pop()),
+            Key::Enter => session.type_in(&std::mem::take(&mut self.typed)),
             _ => {}
         }
         true
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, session: &Session) {
-        let width = usize::from(frame.area().width).max(1);
-        let group = session.places(1).len().div_ceil(width);
-        let rows = Layout::vertical([
-            Constraint::Length(2),
-            Constraint::Length(1),
-            Constraint::Length(1),
-            Constraint::Length(1),
-            Constraint::Length(1),
-            Constraint::Length(2),
-            Constraint::Min(1),
-            Constraint::Length(1),
-            Constraint::Length(3),
-        ])
-        .split(frame.area());
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        let dim = Style::new().add_modifier(Modifier::DIM);
-        let wrapped =
-            |text: String| Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true });
-        frame.render_widget(wrapped(session.title()).style(bold), rows[0]);
-        let ring: Vec<Span<'_>> = session.places(group).into_iter().map(cell).collect();
-        frame.render_widget(Line::from(ring), rows[2]);
-        let colour = if session.is_settled() {
-            Color::Green
-        } else {
-            Color::Yellow
+    /// The ring and its state, the latest remarks, what is typed, and what can be.
+    fn draw(&self, columns: usize, rows: usize, session: &Session) -> Vec<String> {
+        // As many lines as there always are, so that nothing jumps.
+        let lines = |text: &str, count: usize, style: Style| {
+            let mut lines = wrap(text, columns);
+            lines.resize(count, String::new());
+            lines
+                .into_iter()
+                .map(move |line| format!("{style}{line}{style:#}"))
         };
-        let state = Line::from(vec![
-            Span::styled(session.state(), bold.fg(colour)),
-            Span::raw(format!("   {}   {}", session.speed(), session.closest())),
-        ]);
-        frame.render_widget(state, rows[3]);
-        frame.render_widget(
-            Line::from(format!("network: {}", session.weather())),
-            rows[4],
-        );
-        frame.render_widget(wrapped(holders(session)), rows[5]);
-        let room = usize::from(rows[6].height);
+        let group = session.places(1).len().div_ceil(columns);
+        let colour = if session.is_settled() {
+            AnsiColor::Green
+        } else {
+            AnsiColor::Yellow
+        };
+        let state = HEADING.fg_color(Some(colour.into()));
+        let mut end = vec![format!("{HEADING}> {}▏{HEADING:#}", self.typed)];
+        end.extend(lines(HELP, 3, DIM));
+        let mut shown: Vec<String> = lines(&session.title(), 2, HEADING).collect();
+        shown.push(String::new());
+        shown.push(session.places(group).into_iter().map(cell).collect());
+        shown.push(format!(
+            "{state}{}{state:#}   {}   {}",
+            session.state(),
+            session.speed(),
+            session.closest()
+        ));
+        shown.push(format!("network: {}", session.weather()));
+        shown.extend(lines(&holders(session), 2, Style::new()));
+        let above = rows.saturating_sub(end.len());
+        let room = above.saturating_sub(shown.len());
         let first = self.remarks.len().saturating_sub(room);
-        let remarks: Vec<Line<'_>> = self.remarks[first..]
-            .iter()
-            .map(|remark| Line::from(remark.as_str()))
-            .collect();
-        frame.render_widget(Paragraph::new(remarks), rows[6]);
-        frame.render_widget(
-            Line::from(format!("> {}▏", self.typed)).style(bold),
-            rows[7],
-        );
-        frame.render_widget(wrapped(HELP.to_owned()).style(dim), rows[8]);
+        shown.extend_from_slice(&self.remarks[first..]);
+        shown.resize(above, String::new());
+        shown.extend(end);
+        shown
     }
 }
 
@@ -168,28 +128,23 @@ fn holders(session: &Session) -> String {
     format!("permits: {}{apart}", holders.join(", "))
 }
 
-fn cell(place: Place) -> Span<'static> {
+fn cell(place: Place) -> String {
     let style = match place {
-        Place::Quiet => Style::new().add_modifier(Modifier::DIM),
-        Place::Unsettled => Style::new().fg(Color::Yellow),
-        Place::Dead => Style::new().fg(Color::Red),
-        Place::Permit(token) => {
-            let colour = TOKENS[token as usize % TOKENS.len()];
-            let style = Style::new().fg(Color::Indexed(colour as u8));
-            style.add_modifier(Modifier::BOLD)
-        }
+        Place::Quiet => DIM,
+        Place::Unsettled => AnsiColor::Yellow.on_default(),
+        Place::Dead => AnsiColor::Red.on_default(),
+        Place::Permit(permit) => token(permit as usize),
     };
-    Span::styled(letter(place).to_string(), style)
+    format!("{style}{}{style:#}", letter(place))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headway_node::{Key, Plan, Timing};
+    use anstream::adapter::strip_str;
+    use headway_node::{Key as NodeKey, Plan, Timing};
     use headway_stage::faulty::SharedFaults;
     use headway_stage::live_ring::{Carrier, LiveRing, LiveSettings, Range};
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
 
     fn session() -> Session {
         let settings = LiveSettings {
@@ -201,7 +156,7 @@ mod tests {
             },
             timing: Timing::default(),
             payload: 8,
-            key: Key::none(),
+            key: NodeKey::none(),
             seed: 1,
             faults: SharedFaults::default(),
             threads: 1,
@@ -210,50 +165,53 @@ mod tests {
         Session::new(ring, Vec::new(), None)
     }
 
-    fn shown(screen: &Screen, session: &Session, width: u16, height: u16) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
-        terminal
-            .draw(|frame| screen.draw(frame, session))
-            .expect("drawn");
-        terminal.backend().to_string()
+    /// What is seen, without its colours.
+    fn shown(view: &View, session: &Session, columns: usize, rows: usize) -> String {
+        let lines = view.draw(columns, rows, session);
+        strip_str(&lines.join("\n")).to_string()
     }
 
     #[test]
     fn typed_orders_are_obeyed_and_shown() {
         let mut session = session();
-        let mut screen = Screen::default();
+        let mut view = View::default();
         let mut steps = 0;
         while !session.is_settled() {
             assert!(session.step());
-            screen.remember(session.news());
+            view.remember(session.news());
             std::thread::sleep(SAMPLE);
             steps += 1;
             assert!(steps < 2000, "it never settles");
         }
-        let settled = shown(&screen, &session, 100, 20);
+        let settled = shown(&view, &session, 100, 20);
         assert!(settled.contains("settled, after"), "{settled}");
         for letter in "loss 0.25".chars() {
-            assert!(screen.press(KeyCode::Char(letter).into(), &mut session));
+            assert!(view.press(Key::Char(letter), &mut session));
         }
-        assert!(shown(&screen, &session, 100, 20).contains("> loss 0.25"));
-        assert!(screen.press(KeyCode::Enter.into(), &mut session));
-        screen.remember(session.news());
-        let worse = shown(&screen, &session, 100, 20);
+        assert!(shown(&view, &session, 100, 20).contains("> loss 0.25"));
+        assert!(view.press(Key::Enter, &mut session));
+        view.remember(session.news());
+        let worse = shown(&view, &session, 100, 20);
         assert!(worse.contains("network: loss 0.25"), "{worse}");
         for letter in "quit".chars() {
-            assert!(screen.press(KeyCode::Char(letter).into(), &mut session));
+            assert!(view.press(Key::Char(letter), &mut session));
         }
-        assert!(screen.press(KeyCode::Enter.into(), &mut session));
+        assert!(view.press(Key::Enter, &mut session));
         assert!(!session.step());
-        assert!(!screen.press(KeyCode::Esc.into(), &mut session));
+        assert!(!view.press(Key::Escape, &mut session));
     }
 
     #[test]
     fn eighty_columns_show_all_orders() {
-        let shown = shown(&Screen::default(), &session(), 80, 24);
+        let shown = shown(&View::default(), &session(), 80, 24);
         for order in ["scramble", "restart-empty", "partition", "delay", "quit"] {
             assert!(shown.contains(order), "{shown}");
         }
+        assert_eq!(shown.lines().count(), 24);
+        assert!(
+            shown.lines().all(|line| line.chars().count() <= 80),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -261,7 +219,7 @@ mod tests {
         let mut session = session();
         session.step();
         for (width, height) in [(1, 1), (9, 3), (20, 8), (200, 60)] {
-            shown(&Screen::default(), &session, width, height);
+            shown(&View::default(), &session, width, height);
         }
     }
 }

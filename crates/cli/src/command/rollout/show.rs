@@ -6,8 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde_json::Value;
 
 use crate::command::node::text;
-use crate::report::count;
 use crate::report::style::{BAD, GOOD, HEADING};
+use crate::report::{about, count};
 
 fn number(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_default()
@@ -27,7 +27,7 @@ pub(super) fn line(out: &mut impl Write, rollout: &Value) -> io::Result<()> {
     let left = rollout["left_ms"]
         .as_u64()
         .filter(|_| matches!(state, "running" | "waiting"));
-    facts.extend(left.map(|left| format!("about {} left", about(left))));
+    facts.extend(left.map(|left| format!("about {} left", about(Duration::from_millis(left)))));
     let style = match state {
         "complete" | "running" => GOOD,
         "failed" | "aborted" => BAD,
@@ -46,15 +46,6 @@ pub(super) fn line(out: &mut impl Write, rollout: &Value) -> io::Result<()> {
         "{name} is {style}{state}{style:#}: {}{advice}",
         facts.join(", ")
     )
-}
-
-/// A time, as people say it.
-fn about(ms: u64) -> String {
-    match ms.div_ceil(1000) {
-        seconds @ 0..90 => format!("{seconds} s"),
-        seconds @ 90..5400 => format!("{} min", seconds.div_ceil(60)),
-        seconds => format!("{:.1} h", seconds as f64 / 3600.0),
-    }
 }
 
 /// All that happened.

@@ -1,17 +1,17 @@
 //! `headway run --watch`: the run as a film in the terminal.
 //!
 //! The run is done first (it is quick) and its states kept, so that one can go
-//! back and forth. [`Film`] and its drawing know no terminal.
+//! back and forth. [`Film`] draws lines of text and knows no terminal.
 
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use headway_sim::Run;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use super::text;
 use crate::failure::{Answer, Failure};
 use crate::flags::Instance;
+use crate::report::screen::{Key, Screen};
 use crate::report::style::{self, HEADING};
 
 mod film;
@@ -46,40 +46,22 @@ pub(super) fn check_terminal() -> Result<(), Failure> {
     Ok(())
 }
 
+/// The screen is drawn at least this often, so that it follows when the terminal changes its
+/// size.
+const DRAW: Duration = Duration::from_millis(100);
+
 /// Shows a film until its viewer quits; an answer if that was by Ctrl-C.
 pub(super) fn screen(film: &mut Film) -> Result<Option<Answer>, Failure> {
-    let mut terminal = ratatui::try_init().map_err(|error| {
+    let mut screen = Screen::open().map_err(|error| {
         Failure::new(format!("cannot use the terminal: {error}")).help("drop --watch")
     })?;
-    let played = play(&mut terminal, film);
-    ratatui::restore();
-    match played? {
-        Ended::Quit => Ok(None),
-        Ended::Interrupted => Ok(Some(Answer::Interrupted)),
-    }
-}
-
-enum Ended {
-    Quit,
-    Interrupted,
-}
-
-fn play(terminal: &mut ratatui::DefaultTerminal, film: &mut Film) -> Result<Ended, Failure> {
     let mut due = Instant::now() + film.pause();
     loop {
-        terminal.draw(|frame| film.draw(frame))?;
-        let wait = due.saturating_duration_since(Instant::now());
-        if event::poll(wait)?
-            && let Event::Key(key) = event::read()?
-        {
-            let interrupt =
-                key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-            if interrupt {
-                return Ok(Ended::Interrupted);
-            }
-            if key.kind == KeyEventKind::Press && film.press(key.code).is_break() {
-                return Ok(Ended::Quit);
-            }
+        screen.show(|columns, rows| film.draw(columns, rows))?;
+        match screen.key(due.saturating_duration_since(Instant::now()).min(DRAW))? {
+            Some(Key::Interrupt) => return Ok(Some(Answer::Interrupted)),
+            Some(key) if film.press(key).is_break() => return Ok(None),
+            _ => {}
         }
         if Instant::now() >= due {
             film.tick();

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod charts;
+mod described;
 mod fleet;
 mod guard;
 mod limits;

@@ -9,6 +9,8 @@ use headway_dashboard::{Limits, Options, Server};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::described;
+
 /// A server that ends with the test.
 pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
@@ -115,10 +117,10 @@ impl TestServer {
         method: &str,
         path: &str,
         headers: &[(&str, &str)],
-        body: &[u8],
+        sent: &[u8],
     ) -> Answer {
         let mut stream = self.connect();
-        write_request(&mut stream, self.address, method, path, headers, body);
+        write_request(&mut stream, self.address, method, path, headers, sent);
         let mut reader = BufReader::new(stream);
         let (status, headers) = read_head(&mut reader);
         let mut body = Vec::new();
@@ -127,11 +129,13 @@ impl TestServer {
         if headers.get("transfer-encoding").map(String::as_str) == Some("chunked") {
             body = dechunked(&body);
         }
-        Answer {
+        let answer = Answer {
             status,
             headers,
             body,
-        }
+        };
+        described::check(method, path, sent, &answer);
+        answer
     }
 
     /// An event stream.
@@ -189,6 +193,7 @@ impl Events {
             } else if line.is_empty()
                 && let Some(data) = data.take()
             {
+                described::check_event(&name, &data);
                 return Some((name, data));
             }
         }

@@ -1,23 +1,18 @@
-//! The states of a run, one after the other; tested on ratatui's test backend.
+//! The states of a run, one after the other, each as the lines of a screen.
 
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use crate::failure::Failure;
+use crate::flags::Instance;
+use crate::report::diagram::{Columns, Shown, delays};
+use crate::report::screen::Key;
+use crate::report::style::{BAD, DIM, GOOD, HEADING};
+use anstyle::{AnsiColor, Color, Style};
 use headway_core::Round;
 use headway_sim::beliefs::Beliefs;
 use headway_sim::{Outcome, Run, run as simulate};
-use ratatui::Frame;
-use ratatui::crossterm::event::KeyCode;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Style, Stylize};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Gauge, Paragraph};
-
-use crate::failure::Failure;
-use crate::flags::Instance;
-use crate::report::diagram::{Cell, Columns, Shown, delays};
-use crate::report::style::TOKENS;
 
 /// States kept; a film of more would be nobody's.
 const MAX_SCENES: usize = 20_000;
@@ -137,22 +132,22 @@ impl Film {
         }
     }
 
-    pub(super) fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
+    pub(super) fn press(&mut self, key: Key) -> ControlFlow<()> {
         match key {
-            KeyCode::Char('q') | KeyCode::Esc => return ControlFlow::Break(()),
-            KeyCode::Char(' ') if self.at + 1 == self.scenes.len() => {
+            Key::Char('q') | Key::Escape => return ControlFlow::Break(()),
+            Key::Char(' ') if self.at + 1 == self.scenes.len() => {
                 self.at = 0;
                 self.playing = true;
             }
-            KeyCode::Char(' ') => self.playing = !self.playing,
-            KeyCode::Right | KeyCode::Char('l') => self.jump(1),
-            KeyCode::Left | KeyCode::Char('h') => self.jump(-1),
-            KeyCode::PageDown => self.jump(10),
-            KeyCode::PageUp => self.jump(-10),
-            KeyCode::Home => self.jump(isize::MIN),
-            KeyCode::End => self.jump(isize::MAX),
-            KeyCode::Char('+' | '=') => self.speed = (self.speed * 2).min(60),
-            KeyCode::Char('-') => self.speed = (self.speed / 2).max(1),
+            Key::Char(' ') => self.playing = !self.playing,
+            Key::Right | Key::Char('l') => self.jump(1),
+            Key::Left | Key::Char('h') => self.jump(-1),
+            Key::PageDown => self.jump(10),
+            Key::PageUp => self.jump(-10),
+            Key::Home => self.jump(isize::MIN),
+            Key::End => self.jump(isize::MAX),
+            Key::Char('+' | '=') => self.speed = (self.speed * 2).min(60),
+            Key::Char('-') => self.speed = (self.speed / 2).max(1),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -163,121 +158,83 @@ impl Film {
         self.step(by);
     }
 
-    pub(super) fn draw(&self, frame: &mut Frame<'_>) {
-        let rows = Layout::vertical([
-            Constraint::Length(1),
-            Constraint::Length(1),
-            Constraint::Min(3),
-            Constraint::Length(1),
-            Constraint::Length(1),
-            Constraint::Length(1),
-        ])
-        .split(frame.area());
+    /// The title, the scenes up to the current one with the latest at the bottom, what is to
+    /// be said about it, and the keys.
+    pub(super) fn draw(&self, columns: usize, rows: usize) -> Vec<String> {
         let Some(scene) = self.scenes.get(self.at) else {
-            return;
+            return Vec::new();
         };
-        frame.render_widget(Line::from(self.title.as_str()).bold(), rows[0]);
-        frame.render_widget(self.marks(rows[1]), rows[1]);
-        frame.render_widget(Paragraph::new(self.lines(rows[2])), rows[2]);
-        frame.render_widget(status(scene), rows[3]);
-        frame.render_widget(self.gauge(scene), rows[4]);
-        let keys = "space play/pause   ←/→ step   PgUp/PgDn ten   Home/End   +/- speed   q quit";
-        frame.render_widget(Line::from(keys).dim(), rows[5]);
-    }
-
-    /// Processes per column, for this width.
-    fn group(&self, area: Rect) -> usize {
-        self.processes
-            .div_ceil(usize::from(area.width).saturating_sub(LABEL).max(1))
-    }
-
-    fn marks(&self, area: Rect) -> Line<'static> {
+        let group = self
+            .processes
+            .div_ceil(columns.saturating_sub(LABEL).max(1));
         let marks: String = self
             .delays
-            .chunks(self.group(area))
+            .chunks(group)
             .map(|group| if group.contains(&true) { '▾' } else { ' ' })
             .collect();
-        Line::from(format!("{:LABEL$}{marks}", "")).dim()
+        let mut lines = vec![
+            format!("{HEADING}{}{HEADING:#}", self.title),
+            format!("{DIM}{:LABEL$}{marks}{DIM:#}", ""),
+        ];
+        let room = rows.saturating_sub(5).max(1);
+        let first = (self.at + 1).saturating_sub(room);
+        let scenes = self.scenes[first..=self.at].iter();
+        lines.extend(scenes.map(|scene| self.line(scene, group)));
+        lines.resize(room + 2, String::new());
+        let closest = match scene.shown.closest {
+            Some(hops) => format!("closest {hops}   "),
+            None => String::new(),
+        };
+        let style = style(scene);
+        lines.push(format!("{closest}{style}{}{style:#}", scene.remark));
+        lines.push(self.bar(scene, columns));
+        lines.push(format!("{DIM}{KEYS}{DIM:#}"));
+        lines
     }
 
-    /// The scenes up to the current one, the latest at the bottom.
-    fn lines(&self, area: Rect) -> Vec<Line<'static>> {
-        let first = (self.at + 1).saturating_sub(usize::from(area.height));
-        self.scenes[first..=self.at]
-            .iter()
-            .map(|scene| self.line(scene, self.group(area)))
-            .collect()
-    }
-
-    fn line(&self, scene: &Scene, group: usize) -> Line<'static> {
+    fn line(&self, scene: &Scene, group: usize) -> String {
         let columns = Columns {
             processes: self.processes,
             group,
             pitch: 1,
         };
-        let round = format!("{:>width$}  ", scene.shown.round, width = LABEL - 2);
-        let cells = columns.cells(&scene.shown.tokens).into_iter().map(span);
-        let label = std::iter::once(round.fg(colour(scene)));
-        label.chain(cells).collect::<Vec<_>>().into()
+        let cells = columns.cells(&scene.shown.tokens);
+        let cells: String = cells.iter().map(ToString::to_string).collect();
+        let (style, width) = (style(scene), LABEL - 2);
+        format!("{style}{:>width$}{style:#}  {cells}", scene.shown.round)
     }
 
-    fn gauge(&self, scene: &Scene) -> Gauge<'static> {
-        let last = self
-            .scenes
-            .last()
-            .map_or(0, |scene| scene.shown.round)
-            .max(1);
+    /// Where in the film this is.
+    fn bar(&self, scene: &Scene, columns: usize) -> String {
+        let last = self.scenes.last().map_or(0, |scene| scene.shown.round);
         let worst = match self.worst {
             Some(worst) => format!("; last rest {worst} after the start or a fault at worst"),
             None => String::new(),
         };
         let label = format!("round {} of {last}{worst}", scene.shown.round);
-        Gauge::default()
-            .ratio((scene.shown.round as f64 / last as f64).clamp(0.0, 1.0))
-            .label(label)
-            .gauge_style(Style::new().fg(Color::Blue))
+        let label: Vec<char> = format!("{label:^columns$}").chars().collect();
+        let passed = columns as f64 * scene.shown.round as f64 / last.max(1) as f64;
+        let (passed, left) = label.split_at((passed as usize).min(columns));
+        let (passed, left) = (String::from_iter(passed), String::from_iter(left));
+        format!("{PASSED}{passed}{PASSED:#}{left}")
     }
 }
 
 const LABEL: usize = 8;
+const PASSED: Style = Style::new()
+    .fg_color(Some(Color::Ansi(AnsiColor::BrightWhite)))
+    .bg_color(Some(Color::Ansi(AnsiColor::Blue)));
+const KEYS: &str = "space play/pause   ←/→ step   PgUp/PgDn ten   Home/End   +/- speed   q quit";
 
-fn colour(scene: &Scene) -> Color {
-    if scene.shown.legitimate {
-        Color::Green
-    } else {
-        Color::Red
-    }
-}
-
-fn span(cell: Cell) -> Span<'static> {
-    let shown = match (cell.tokens, cell.resting) {
-        (0, _) => return "·".dim(),
-        (1, true) => "o".to_owned(),
-        (1, false) => "●".to_owned(),
-        (many @ 2..=9, _) => many.to_string(),
-        _ => "+".to_owned(),
-    };
-    let colour = TOKENS[cell.first % TOKENS.len()];
-    shown.fg(Color::Indexed(colour as u8)).bold()
-}
-
-fn status(scene: &Scene) -> Line<'static> {
-    let closest = match scene.shown.closest {
-        Some(hops) => format!("closest {hops}   "),
-        None => String::new(),
-    };
-    Line::from(vec![
-        Span::raw(closest),
-        scene.remark.clone().fg(colour(scene)),
-    ])
+fn style(scene: &Scene) -> Style {
+    if scene.shown.legitimate { GOOD } else { BAD }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::flags::RingFlags;
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
+    use anstream::adapter::strip_str;
 
     fn film(flags: &RingFlags) -> Film {
         let instance = flags.instance().expect("an instance");
@@ -285,17 +242,18 @@ mod tests {
         Film::record(&instance, &run).expect("a film").0
     }
 
-    fn screen(film: &Film, width: u16, height: u16) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
-        terminal.draw(|frame| film.draw(frame)).expect("drawn");
-        terminal.backend().to_string()
+    /// What is seen, without its colours.
+    fn screen(film: &Film, columns: usize, rows: usize) -> String {
+        strip_str(&film.draw(columns, rows).join("\n")).to_string()
     }
 
     #[test]
     fn shows_the_start_then_a_legitimate_end() {
         let mut film = film(&RingFlags::default());
-        assert!(screen(&film, 80, 20).contains("leg:0: process"));
-        assert!(film.press(KeyCode::End).is_continue());
+        let start = screen(&film, 80, 20);
+        assert!(start.contains("leg:0: process"), "{start}");
+        assert_eq!(start.lines().count(), 20);
+        assert!(film.press(Key::End).is_continue());
         let end = screen(&film, 80, 20);
         assert!(end.contains("closest 5   legitimate"), "{end}");
         assert!(
@@ -307,14 +265,14 @@ mod tests {
     #[test]
     fn keys_move_and_quit() {
         let mut film = film(&RingFlags::default());
-        assert!(film.press(KeyCode::Right).is_continue());
+        assert!(film.press(Key::Right).is_continue());
         assert_eq!((film.at, film.playing), (1, false));
-        assert!(film.press(KeyCode::Home).is_continue());
+        assert!(film.press(Key::Home).is_continue());
         assert_eq!(film.at, 0);
-        assert!(film.press(KeyCode::Char(' ')).is_continue());
+        assert!(film.press(Key::Char(' ')).is_continue());
         film.tick();
         assert_eq!((film.at, film.playing), (1, true));
-        assert!(film.press(KeyCode::Char('q')).is_break());
+        assert!(film.press(Key::Char('q')).is_break());
     }
 
     #[test]
@@ -328,5 +286,11 @@ mod tests {
         for (width, height) in [(1, 1), (9, 3), (20, 8), (200, 60)] {
             screen(&film, width, height);
         }
+        // One process a column or several, a line never needs more than there is.
+        let wide = screen(&film, 200, 60);
+        assert!(
+            wide.lines().all(|line| line.chars().count() <= 200),
+            "{wide}"
+        );
     }
 }
