@@ -66,13 +66,15 @@ impl Desk {
         &self.runs
     }
 
-    /// What an answer costs: 1, or more where it can take seconds.
+    /// What an answer costs: 1, or more where it can take seconds; the page's own files,
+    /// which are at hand, cost nothing, so that a class can open it at once.
     pub fn price(path: &str) -> f64 {
-        match path.strip_prefix("/api/").unwrap_or("") {
-            "chain" => 4.0,
-            explored if explored.starts_with("explore/") => 4.0,
-            "asynchrony" | "charts" | "walks" => 8.0,
-            _ => 1.0,
+        match path.strip_prefix("/api/") {
+            None => 0.0,
+            Some("chain") => 4.0,
+            Some(explored) if explored.starts_with("explore/") => 4.0,
+            Some("asynchrony" | "charts" | "walks") => 8.0,
+            Some(_) => 1.0,
         }
     }
 
@@ -139,8 +141,8 @@ impl Desk {
                 json(&runs::window(&*run()?, &stretch)?)
             }),
             "lines" => request.by("GET", || {
-                let at = request.params()?;
-                json(&lines::lines(&*run()?, &at, &self.limits)?)
+                let stretch = request.params()?;
+                json(&lines::lines(&*run()?, &stretch, &self.limits)?)
             }),
             "state" => request.by("GET", || {
                 let at = request.params()?;
@@ -182,11 +184,15 @@ impl Desk {
     /// A run that is about to be changed, by who may.
     fn steered(&self, request: &Request, id: &str) -> Result<Arc<Run>, ApiError> {
         let run = self.runs.get(id)?;
-        let mut pairs = form_urlencoded::parse(request.query.as_bytes());
-        let key = pairs.find_map(|(name, value)| (name == "key").then_some(value));
-        run.admits(key.as_deref())?;
+        run.admits(key(&request.query).as_deref())?;
         Ok(run)
     }
+}
+
+/// The key in a query, which a presenter shows.
+pub fn key(query: &str) -> Option<String> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.find_map(|(name, value)| (name == "key").then(|| value.into_owned()))
 }
 
 impl Request {

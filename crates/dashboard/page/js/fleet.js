@@ -149,7 +149,7 @@ export function build(panel) {
         if (error.code !== "no_fleet") setText(line, error.message);
         return;
       }
-      source = api.events("/api/fleet/events");
+      source = api.watchFleet();
       source.addEventListener("fleet", (event) => show(JSON.parse(event.data)));
       source.addEventListener("error", () => {
         line.className = "verdict-line bad";

@@ -162,7 +162,7 @@ const OPENED: [(&str, &str, &str, &str); 6] = [
         "class",
         "/",
         "document.getElementById('present').click()",
-        "document.getElementById('class-dialog').open && document.querySelector('#class-code .code path')",
+        "document.getElementById('class-dialog').open && document.querySelector('#class-code pre')",
     ),
     (
         "question",

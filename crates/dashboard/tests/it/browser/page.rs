@@ -208,6 +208,25 @@ impl<'a> Page<'a> {
         self.click_at(x, y)
     }
 
+    /// Touches the middle of an element with a finger.
+    pub(crate) fn tap(&mut self, selector: &str) -> Done {
+        let at = self.eval(&format!(
+            "(() => {{ const box = document.querySelector({}).getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2]; }})()",
+            json!(selector)
+        ))?;
+        let [x, y] = pair(&at).ok_or_else(|| format!("there is no {selector}"))?;
+        for (kind, points) in [
+            ("touchStart", json!([{ "x": x, "y": y }])),
+            ("touchEnd", json!([])),
+        ] {
+            self.call(
+                "Input.dispatchTouchEvent",
+                json!({ "type": kind, "touchPoints": points }),
+            )?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn click_at(&mut self, x: f64, y: f64) -> Done {
         self.drag(&[[x, y]])
     }
