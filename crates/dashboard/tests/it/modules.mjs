@@ -51,10 +51,11 @@ const checks = {
     ok(packed.length <= 700, `packed badly: ${packed.length}`);
   },
   "the bar of time goes there and back"() {
-    for (const [from, even] of [[0, 40], [0, 100000], [1000000, 1000400]]) {
-      const bar = scale(from, even);
+    const last = 2 ** 53 - 1;
+    for (const [from, even] of [[0, 40], [0, 100000], [1000000, 1000400], [1e12, 1e12 + 40]]) {
+      const bar = scale(from, even, last);
       for (let round = from; round <= even; round += Math.ceil((even - from) / 97)) same(bar.round(bar.place(round)), round);
-      for (const far of [even * 3, 1e9, 1e12].filter((round) => round > even && round - from < 1e12)) {
+      for (const far of [even * 3, 1e9, 1e12, from + 1e6].filter((round) => round > even && round - from < 1e12)) {
         const back = bar.round(bar.place(far));
         ok(Math.abs(back - far) <= far * 0.06, `${far} came back as ${back}`);
       }
@@ -64,6 +65,12 @@ const checks = {
         ok(round >= before, "time runs backwards");
         before = round;
       }
+      same([bar.far, bar.place(bar.far), bar.round(1)], [from + 1e12, 1, from + 1e12]);
+    }
+    // It ends where the run does.
+    for (const [even, end] of [[40, 5000], [4000, 5000], [6000, 5000]]) {
+      const bar = scale(0, even, end);
+      same([bar.far, bar.place(end), bar.round(1), bar.place(0), bar.round(0)], [end, 1, end, 0, 0]);
     }
   },
   "a way is where it should be"() {
