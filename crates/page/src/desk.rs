@@ -225,14 +225,14 @@ impl Request {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let path = error.path().to_string();
-            let wrong = invalid_json(error.inner());
-            if matches!(path.as_str(), "." | "?") {
-                wrong
-            } else {
-                wrong.at(&path)
+            let inner = error.inner();
+            match path.as_str() {
+                _ if !inner.is_data() => broken_json(inner),
+                "." | "?" => invalid(in_words(&inner.to_string())),
+                field => invalid(format!("{field}: {}", in_words(&inner.to_string()))).at(field),
             }
         })?;
-        reader.end().map_err(|error| invalid_json(&error))?;
+        reader.end().map_err(|error| broken_json(&error))?;
         Ok(value)
     }
 
@@ -242,24 +242,44 @@ impl Request {
         let reader = serde_urlencoded::Deserializer::new(pairs);
         serde_path_to_error::deserialize(reader).map_err(|error| {
             let path = error.path().to_string();
-            let wrong = error.inner().to_string();
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            if matches!(path.as_str(), "." | "?") {
-                ApiError::new(status, "invalid", wrong)
-            } else {
-                ApiError::new(status, "invalid", format!("{path}: {wrong}")).at(&path)
+            let wrong = in_words(&error.inner().to_string());
+            match path.as_str() {
+                "." | "?" => invalid(wrong),
+                field => invalid(format!("{field}: {wrong}")).at(field),
             }
         })
     }
 }
 
-fn invalid_json(error: &serde_json::Error) -> ApiError {
-    let (status, code) = if error.is_data() {
-        (StatusCode::UNPROCESSABLE_ENTITY, "invalid")
-    } else {
-        (StatusCode::BAD_REQUEST, "invalid_json")
-    };
-    ApiError::new(status, code, error.to_string())
+fn invalid(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message)
+}
+
+fn broken_json(error: &serde_json::Error) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", error.to_string())
+}
+
+/// What a reader says of a value, in words for people: nobody has seen the lines of what a
+/// page sends, nor knows how a number is kept.
+fn in_words(said: &str) -> String {
+    let said = said.rfind(" at line ").map_or(said, |at| &said[..at]);
+    let said = said
+        .trim_start_matches("invalid type: ")
+        .trim_start_matches("invalid value: ")
+        .replace("integer `", "`");
+    if let Some((given, names)) = said
+        .strip_prefix("unknown variant ")
+        .and_then(|rest| rest.split_once(", expected "))
+    {
+        let names = names.trim_start_matches("one of ").replace('`', "");
+        return format!("expected {names}, and not {given}");
+    }
+    match said.rsplit_once(", expected ") {
+        Some((given, "u64" | "u32" | "usize")) => {
+            format!("expected a whole number from 0 on, and not {given}")
+        }
+        _ => said,
+    }
 }
 
 impl Answer {

@@ -103,8 +103,9 @@ export function controls(player, to) {
   byId("program").addEventListener("change", () => {
     const program = byId("program").value;
     const { processes, tokens, separation, start, delays } = now();
-    // A program that measures has delays of its own.
-    const changes = { program, delays: program === "fixed" ? (now().program === "fixed" ? delays : "all") : undefined };
+    // Where only one process measures, it is the server's choice which.
+    const one = (name) => name.startsWith("measure");
+    const changes = { program, delays: one(program) ? undefined : one(now().program) ? "all" : delays };
     if (program !== "moving-block") return change(changes);
     // Without slack nothing would move.
     change({ ...changes, start: start === "worst" ? "piled" : start, tokens: Math.max(1, Math.min(tokens, Math.floor((processes - 1) / separation))) });
@@ -146,7 +147,7 @@ export function controls(player, to) {
     const measured = settings.program !== "fixed" && !block;
     byId("d-field").hidden = measured;
     const alone = settings.program.startsWith("measure");
-    choice.disabled = alone || block;
+    for (const part of [choice, value]) part.disabled = alone || block;
     setText(byId("hands"), block ? "Scramble and pile up are the faults of a moving block: it has no counters, and its tokens keep their order."
       : "Drag a token. Click a process: delay or relay. Click inside the ring: its counter. Drag outside: select.");
     const need = settings.tokens * settings.separation;

@@ -30,6 +30,7 @@ export function settingsOf({ settings, processes, tokens, separation }) {
 
 /** Names that are shorter in a link. */
 const SHORT = { processes: "n", tokens: "m", separation: "d" };
+const LEAST = { n: 2, m: 1, d: 1, step: 1, tokens: 1 };
 
 /**
  * @typedef {object} View
@@ -56,7 +57,7 @@ export function read(location) {
   const number = (short) => {
     const text = query.get(short);
     const value = wholeNumber(text);
-    if (text !== null && value === null) problems.push(`${short}=${text} is no whole number`);
+    if (text !== null && value === null) problems.push(`${short}=${text}: expected a whole number from ${LEAST[short] ?? 0} on`);
     return value;
   };
   const values = { ...FIRST_OF[tab] };
@@ -65,7 +66,8 @@ export function read(location) {
     values[name] = (typeof first === "number" ? number(short) : query.get(short)) ?? first;
   }
   const onRing = tab === "ring";
-  if (onRing && values.program !== FIRST.program && !query.has("delays")) values.delays = undefined;
+  // The process that measures, where only one does.
+  if (onRing && values.program.startsWith("measure") && !query.has("delays")) values.delays = undefined;
   const speed = Number(query.get("speed"));
   return {
     tab,
@@ -89,10 +91,10 @@ export function write(view) {
   for (const [name, first] of Object.entries(FIRST_OF[tab])) {
     const value = values[name];
     if (onRing && view.state && name !== "seed") continue;
-    if (value !== undefined && value !== null && value !== first) query.set(SHORT[name] ?? name, String(value));
+    // What one process measures is not what a link without a word means.
+    const meant = name === "delays" && values.program?.startsWith("measure") ? undefined : first;
+    if (value !== undefined && value !== null && value !== meant) query.set(SHORT[name] ?? name, String(value));
   }
-  // Left out, it is what the program has by itself, and one that measures has few.
-  if (onRing && !view.state && values.program !== FIRST.program && values.program !== "moving-block") query.set("delays", values.delays);
   if (onRing) {
     for (const fault of view.faults) query.append("fault", fault);
     // What is shared says itself where it stands.

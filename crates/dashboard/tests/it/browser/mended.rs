@@ -263,7 +263,7 @@ pub(crate) fn wrong_input_says_what_is_right(browser: &mut Browser, base: &str) 
     // A link keeps what is right with it.
     let mut page = Page::open(browser, base, "/?n=40&m=many&start=spaced", DESKTOP)?;
     page.wait_for(
-        "document.querySelector('.toast.error')?.textContent.includes('m=many is no whole number')",
+        "document.querySelector('.toast.error')?.textContent.includes('m=many: expected a whole number from 1 on')",
     )?;
     page.check("headway.player.run.processes === 40 && headway.player.run.tokens === 5")?;
     page.fill("#round", "soon")?;
@@ -273,7 +273,7 @@ pub(crate) fn wrong_input_says_what_is_right(browser: &mut Browser, base: &str) 
     page.expect_problem("422");
     page.go("/?n=40&start=nowhere")?;
     page.wait_for("document.querySelector('.toast.error')?.textContent.startsWith('Not all of this link can be shown')")?;
-    page.check("headway.player.run.processes === 40")?;
+    page.check("headway.player.run.processes === 40 && document.querySelector('.toast.error').textContent.includes('start: expected random, piled, spaced, worst, and not `nowhere`.')")?;
     // Firefox tells the console, too.
     page.expect_problem("input data is corrupted");
     page.go("/#state=xyz")?;

@@ -20,7 +20,33 @@ fn the_binary_holds_the_page() {
     );
     let on_disk = std::fs::read(page_folder().join("index.html")).unwrap();
     assert_eq!(index.body, on_disk);
-    for view in ["/explore", "/networks", "/fleet", "/lessons", "/index.html"] {
+    assert_eq!(
+        server.get("/favicon.ico").headers["content-type"],
+        "image/svg+xml"
+    );
+    // A path that nobody knows is a page for people, and JSON for programs.
+    let browser = [("Accept", "text/html,*/*;q=0.8")];
+    let page = server.ask("GET", "/lesons", &browser, b"");
+    assert_eq!(
+        (page.status, page.headers["content-type"].as_str()),
+        (404, "text/html; charset=utf-8")
+    );
+    assert!(
+        page.text().contains("there is nothing at /lesons") && page.text().contains("href=\"/\"")
+    );
+    assert_eq!(server.get("/lesons").code(), "unknown_path");
+    assert_eq!(
+        server.ask("GET", "/api/lesons", &browser, b"").code(),
+        "unknown_path"
+    );
+    for view in [
+        "/explore/",
+        "/explore",
+        "/networks",
+        "/fleet",
+        "/lessons",
+        "/index.html",
+    ] {
         assert_eq!(server.get(view).body, on_disk, "{view}");
     }
 }
