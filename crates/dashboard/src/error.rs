@@ -33,8 +33,8 @@ pub(crate) fn refused(error: &ApiError, path: &str, headers: &HeaderMap) -> Resp
     let page = format!(
         r#"<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Headway</title><link rel="icon" href="data:,">
-<h1>Headway</h1><p>{}.</p><p><a href="/">To the page</a></p></html>
+<title>Headway</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/style/palette.css">
+<link rel="stylesheet" href="/style/docs.css"><main><h1>Headway</h1><p>Sorry: {}.</p><p><a href="/">To the page</a></p></main></html>
 "#,
         xml(error.message())
     );

@@ -88,7 +88,7 @@ export class Beat {
       s("line", { x1: right, x2: right, y1: 2, y2: HEIGHT - 14, class: "wall" }),
       s("text", { x: right - 5, y: 12, "text-anchor": "end" }, `proved: never beyond ${count(this.wall)}`),
       s("text", { x: 8, y: HEIGHT - 4 }, "0"),
-      s("text", { x: right, y: HEIGHT - 4, "text-anchor": "middle" }, count(this.wall)),
+      s("text", { x: width, y: HEIGHT - 4, "text-anchor": "end" }, count(this.wall)),
       ...dots));
   }
 }

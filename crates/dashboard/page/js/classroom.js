@@ -58,7 +58,7 @@ export class Classroom {
     const command = `headway serve --listen 0.0.0.0:${location.port || 80} --secret-file secret`;
     this.parts.picture.replaceChildren(...(alone ? [
       h("p", {}, "No phone reaches this address: it is that of this machine alone. To let phones in, write 16 letters or more that nobody guesses into a file, start"),
-      h("pre", { tabindex: "0" }, command), h("p", {}, "and open the page by the name or address of this machine. Its own windows can follow here:"),
+      h("pre", {}, command), h("p", {}, "and open the page by the name or address of this machine. Its own windows can follow here:"),
     ] : [code(link)]));
     this.parts.link.replaceChildren(link);
     this.parts.dialog.showModal();
@@ -79,7 +79,7 @@ export class Classroom {
     const { open, guessed, guesses } = seen ?? {};
     const said = open ? `${plural(guessed, "guess")} so far` : "";
     const parts = !seen ? [] : following ? this.seat(open, seen.left) : this.desk(open, said);
-    bar.replaceChildren(...(away ? [h("b", { role: "alert" }, "headway serve does not answer. What is shown stands still until it does.")] : parts),
+    bar.replaceChildren(...(away ? [h("b", { role: "alert" }, "headway serve does not answer; nothing is shared until it does.")] : parts),
       ...(away || following ? [h("button", { type: "button", onclick: () => together.leave() }, "Go on by yourself")] : []),
       ...(guesses?.length && !away ? [this.picture(guesses)] : []));
   }
@@ -104,7 +104,7 @@ export class Classroom {
   }
 
   seat(open, left) {
-    if (left) return [h("b", { role: "alert" }, "The presenter has left. What is shown stands still until somebody is back.")];
+    if (left) return [h("b", { role: "alert" }, "The presenter has left; nobody steers.")];
     if (!open) return [h("span", {}, "You follow a presentation; only the presenter steers.")];
     const field = h("input", { type: "number", min: "0", max: "1000000", inputmode: "numeric", value: this.guessed, id: "guess" });
     const send = async (event) => {

@@ -13,6 +13,7 @@ const url = await module("url");
 const { scale } = await module("timebar");
 const { Way } = await module("film");
 const { ticks } = await module("chart");
+const { axisNumber } = await module("spacetime");
 const { Gif } = await module("gif");
 
 const checks = {
@@ -99,6 +100,10 @@ const checks = {
     // What was there stays what it was.
     const at = film.before[side * side - 1];
     ok(palette[at].every((value, i) => Math.abs(value - first[(side * side - 1) * 4 + i]) < 40), `${palette[at]}`);
+  },
+  "numbers beside space and time fit"() {
+    same([0, 9999, 99999].map(axisNumber), ["0", "9999", "99\u202f999"]);
+    ok([1e5, 123456, 1e6, 1e12 + 7].every((round) => axisNumber(round).length <= 6));
   },
   "ticks are round and within"() {
     for (const [low, high] of [[0, 1], [3, 977], [0, 0.0371], [-5, 5]]) {

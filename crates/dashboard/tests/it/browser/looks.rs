@@ -63,6 +63,39 @@ pub(crate) fn light_and_dark(browser: &mut Browser, base: &str) -> Done {
     page.close()
 }
 
+/// What docs/dashboard.md shows: what each picture says is on it is there.
+pub(crate) fn pictures_of_the_documents(browser: &mut Browser, base: &str) -> Done {
+    let shown = [
+        (
+            "dashboard",
+            "/?t=15",
+            false,
+            "document.getElementById('centre-word').textContent === 'too close' && headway.player.frame.round === 15",
+        ),
+        (
+            "dashboard-lesson",
+            "/lessons?step=4",
+            false,
+            "document.querySelector('.tries button:nth-child(2)[aria-pressed=true]') ? document.querySelector('.lesson-stage .verdict-line').textContent.startsWith('A jam') : void document.querySelector('.tries button:nth-child(2)').click()",
+        ),
+        (
+            "dashboard-dark",
+            "/?n=500&m=20&d=20&start=random&t=200",
+            true,
+            "document.getElementById('verdict').textContent.startsWith('Not yet') && headway.player.frame.round === 200",
+        ),
+    ];
+    for (name, path, dark, there) in shown {
+        let mut page = Page::open(browser, base, path, Screen { dark, ..DESKTOP })?;
+        page.wait_for(there)
+            .map_err(|why| format!("{name}: {why}"))?;
+        page.eval(QUIET)?;
+        page.picture(name)?;
+        page.close()?;
+    }
+    Ok(())
+}
+
 pub(crate) fn a_phone_shows_everything(browser: &mut Browser, base: &str) -> Done {
     for (name, path) in VIEWS {
         let mut page = Page::open(browser, base, path, PHONE)?;

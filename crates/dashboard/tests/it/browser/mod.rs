@@ -95,6 +95,7 @@ journeys! {
         shared::exercises_have_the_right_answers
         shared::the_page_needs_no_server
         looks::light_and_dark
+        looks::pictures_of_the_documents
         looks::a_phone_shows_everything
         looks::axe_has_nothing_to_say
         looks::less_motion_when_asked
