@@ -18,7 +18,7 @@ const players = new Set();
 
 // Runs that nobody else watches end with the page; the server keeps room for others.
 addEventListener("pagehide", () => {
-  for (const player of players) if (player.run && !player.shared) api.dropRun(player.run.id, true).catch(() => {});
+  for (const player of players) if (!player.shared) player.drop(player.run, true);
 });
 
 /** What a follower is told who wants to steer. */
@@ -50,6 +50,7 @@ export class Player {
     this.shared = false;
     /** Somebody else steers, and nobody here. */
     this.led = false;
+    /** A run that others keep, though it was on show here. @type {string | null} */ this.theirs = null;
     this.wanted = new AbortController();
     /** @type {Promise<void> | null} */ this.reviving = null;
     players.add(this);
@@ -80,21 +81,33 @@ export class Player {
     // Those who watch the same run go on watching it.
     const run = await (shared ? api.replaceRun(old.id, { ...settings, round: 0 }) : api.createRun(settings));
     if (generation !== this.generation || shared !== this.shared) {
-      if (!shared) api.dropRun(run.id).catch(() => {});
+      if (!shared) this.drop(run);
       return false;
     }
     this.take(run, Math.min(round, run.seekable));
-    if (old && old.id !== run.id) api.dropRun(old.id).catch(() => {});
+    if (old?.id !== run.id) this.drop(old);
     return true;
   }
 
   /** Goes on with a run like the one on show, which others keep or which is no more. */
-  async goOnAlone() {
-    const { generation } = this;
+  goOnAlone() {
     this.shared = false;
     this.led = false;
+    this.theirs = this.run.id;
+    this.loading = this.copy();
+    return this.loading;
+  }
+
+  async copy() {
+    const { generation } = this;
     const run = await api.createRun(this.run.settings);
     if (generation === this.generation) this.take(run, this.round);
+    else this.drop(run);
+  }
+
+  /** What nobody needs any more; the run that others keep is none of it. */
+  drop(run, keepalive = false) {
+    if (run && run.id !== this.theirs) api.dropRun(run.id, keepalive).catch(() => {});
   }
 
   /** A run as the server describes it. */

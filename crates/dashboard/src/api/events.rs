@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use headway_page::runs::Watch;
 use headway_page::{ApiError, key};
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -38,6 +38,9 @@ pub(super) fn seat(app: &App) -> Result<OwnedSemaphorePermit, ApiError> {
     })
 }
 
+/// A browser that has lost the stream comes back after so many milliseconds.
+const RETRY: &[u8] = b"retry: 500\n\n";
+
 /// After so much silence something is sent, so that a broken connection shows.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -48,6 +51,7 @@ pub(super) fn stream(
     held: impl Send + 'static,
 ) -> Response {
     latest.mark_changed();
+    let first = stream::once(async { Ok(Bytes::from_static(RETRY)) });
     let chunks = stream::unfold(Some((latest, held)), |watching| async move {
         let (mut latest, held) = watching?;
         let chunk = match tokio::time::timeout(KEEP_ALIVE, latest.changed()).await {
@@ -67,5 +71,5 @@ pub(super) fn stream(
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    (headers, Body::from_stream(chunks)).into_response()
+    (headers, Body::from_stream(first.chain(chunks))).into_response()
 }

@@ -181,7 +181,7 @@ pub(crate) fn large_rings_are_drawn(browser: &mut Browser, base: &str) -> Done {
 }
 
 /// What opens on top of a view, or is added to it: its name, where, how, and when it is there.
-const OPENED: [(&str, &str, &str, &str); 6] = [
+const OPENED: [(&str, &str, &str, &str); 8] = [
     (
         "keys",
         "/",
@@ -200,6 +200,18 @@ const OPENED: [(&str, &str, &str, &str); 6] = [
         "document.getElementById('present').click()",
         "document.querySelector('#class-bar button') && (document.getElementById('class-dialog').close(), document.querySelectorAll('#class-bar button')[1].click(), \
          document.getElementById('class-bar').textContent.includes('guesses so far'))",
+    ),
+    (
+        "follower",
+        "/",
+        "headway.together.share().then(() => fetch(`/api/runs/${headway.together.id}/class`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }))",
+        "document.body.classList.contains('led')",
+    ),
+    (
+        "away",
+        "/",
+        "headway.together.share().then(() => headway.together.reached(false))",
+        "document.getElementById('class-bar').classList.contains('bad')",
     ),
     (
         "run",
