@@ -18,6 +18,7 @@ pub(crate) struct Class {
     /// What only the presenter knows; `None` while nobody presents.
     key: Option<String>,
     /// Pages of the presenter that watch.
+    #[cfg(any(test, feature = "watch"))]
     pages: usize,
     /// There were some, and all are closed.
     left: bool,
@@ -61,6 +62,7 @@ impl Class {
     }
 
     /// Whether it is the presenter's page that begins to watch.
+    #[cfg(any(test, feature = "watch"))]
     pub(crate) fn come(&mut self, shown: Option<&str>) -> bool {
         let presents = self.key.is_some() && self.key.as_deref() == shown;
         if presents {
@@ -71,6 +73,7 @@ impl Class {
     }
 
     /// A page of the presenter was closed.
+    #[cfg(any(test, feature = "watch"))]
     pub(crate) fn go(&mut self) {
         self.pages -= 1;
         self.left = self.pages == 0;
