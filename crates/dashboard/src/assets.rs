@@ -8,12 +8,12 @@ use std::path::{Component, Path, PathBuf};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use headway_page::ApiError;
 
-use crate::error::Refused;
+use crate::error::refused;
 
 /// Every file of the page by its name; build.rs writes the list.
 const EMBEDDED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/page.rs"));
@@ -97,10 +97,11 @@ impl Assets {
     /// Answers a request for a path of the page.
     pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Response {
         let asked = path.trim_start_matches('/');
-        let name = if asked.is_empty() || VIEWS.contains(&asked) {
-            "index.html"
-        } else {
-            asked
+        let name = match asked.trim_end_matches('/') {
+            view if view.is_empty() || VIEWS.contains(&view) => "index.html",
+            // Browsers ask for it where a page names no picture.
+            "favicon.ico" => "icon.svg",
+            _ => asked,
         };
         let read;
         let asset = match self {
@@ -114,7 +115,7 @@ impl Assets {
             Some(asset) => asset.send(name, headers),
             None => {
                 let message = format!("there is nothing at /{asked}");
-                Refused::from(ApiError::not_found("unknown_path", message)).into_response()
+                refused(&ApiError::not_found("unknown_path", message), path, headers)
             }
         }
     }

@@ -11,13 +11,13 @@ use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use headway_page::{ApiError, Desk};
 use subtle::ConstantTimeEq;
 
-use crate::error::Refused;
+use crate::error::refused;
 use crate::server::App;
 
 /// Where a connection comes from.
@@ -115,7 +115,7 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let mut response = match app.guard.admit(&app, &request) {
         Ok(Admitted::Yes) => next.run(request).await,
         Ok(Admitted::LoggedIn(response)) => response,
-        Err(error) => Refused::from(error).into_response(),
+        Err(error) => refused(&error, request.uri().path(), request.headers()),
     };
     let headers = response.headers_mut();
     let fixed = [
@@ -196,7 +196,7 @@ impl Guard {
         let headers = request.headers();
         if let Some(shown) = in_link(request.uri().query()) {
             if secret.is(shown) {
-                return Ok(Admitted::LoggedIn(log_in(shown, request.uri().path())));
+                return Ok(Admitted::LoggedIn(log_in(shown, request.uri())));
             }
         } else if bearer(headers)
             .into_iter()
@@ -271,10 +271,15 @@ fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 
 /// Keeps the secret as a cookie that scripts cannot read and other sites do not
 /// send, and leads on to the same place without it.
-fn log_in(secret: &str, path: &str) -> Response {
+fn log_in(secret: &str, asked: &Uri) -> Response {
     let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
+    let others = asked.query().unwrap_or("").split('&');
+    let others: Vec<&str> = others.filter(|pair| !pair.starts_with("secret=")).collect();
     // Two slashes at the start would name another host.
-    let target = format!("/{}", path.trim_start_matches('/'));
+    let mut target = format!("/{}", asked.path().trim_start_matches('/'));
+    if others.iter().any(|pair| !pair.is_empty()) {
+        target = format!("{target}?{}", others.join("&"));
+    }
     let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, target)];
     (StatusCode::SEE_OTHER, headers).into_response()
 }
@@ -409,7 +414,13 @@ mod tests {
 
     #[test]
     fn a_login_link_never_leads_to_another_host() {
-        let response = log_in("0123456789abcdef", "//evil.example/x");
-        assert_eq!(response.headers()[header::LOCATION], "/evil.example/x");
+        let leads = |path: &str| {
+            let asked = Uri::builder().path_and_query(path).build().unwrap();
+            log_in("0123456789abcdef", &asked).headers()[header::LOCATION].clone()
+        };
+        assert_eq!(leads("//evil.example/x"), "/evil.example/x");
+        // And loses nothing of what it shows.
+        assert_eq!(leads("/?run=3f&secret=S&t=7"), "/?run=3f&t=7");
+        assert_eq!(leads("/fleet?secret=S"), "/fleet");
     }
 }

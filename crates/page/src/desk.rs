@@ -66,13 +66,15 @@ impl Desk {
         &self.runs
     }
 
-    /// What an answer costs: 1, or more where it can take seconds.
+    /// What an answer costs: 1, or more where it can take seconds; the page's own files,
+    /// which are at hand, cost nothing, so that a class can open it at once.
     pub fn price(path: &str) -> f64 {
-        match path.strip_prefix("/api/").unwrap_or("") {
-            "chain" => 4.0,
-            explored if explored.starts_with("explore/") => 4.0,
-            "asynchrony" | "charts" | "walks" => 8.0,
-            _ => 1.0,
+        match path.strip_prefix("/api/") {
+            None => 0.0,
+            Some("chain") => 4.0,
+            Some(explored) if explored.starts_with("explore/") => 4.0,
+            Some("asynchrony" | "charts" | "walks") => 8.0,
+            Some(_) => 1.0,
         }
     }
 
@@ -139,8 +141,8 @@ impl Desk {
                 json(&runs::window(&*run()?, &stretch)?)
             }),
             "lines" => request.by("GET", || {
-                let at = request.params()?;
-                json(&lines::lines(&*run()?, &at, &self.limits)?)
+                let stretch = request.params()?;
+                json(&lines::lines(&*run()?, &stretch, &self.limits)?)
             }),
             "state" => request.by("GET", || {
                 let at = request.params()?;
@@ -182,11 +184,15 @@ impl Desk {
     /// A run that is about to be changed, by who may.
     fn steered(&self, request: &Request, id: &str) -> Result<Arc<Run>, ApiError> {
         let run = self.runs.get(id)?;
-        let mut pairs = form_urlencoded::parse(request.query.as_bytes());
-        let key = pairs.find_map(|(name, value)| (name == "key").then_some(value));
-        run.admits(key.as_deref())?;
+        run.admits(key(&request.query).as_deref())?;
         Ok(run)
     }
+}
+
+/// The key in a query, which a presenter shows.
+pub fn key(query: &str) -> Option<String> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.find_map(|(name, value)| (name == "key").then(|| value.into_owned()))
 }
 
 impl Request {
@@ -219,14 +225,14 @@ impl Request {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let path = error.path().to_string();
-            let wrong = invalid_json(error.inner());
-            if matches!(path.as_str(), "." | "?") {
-                wrong
-            } else {
-                wrong.at(&path)
+            let inner = error.inner();
+            match path.as_str() {
+                _ if !inner.is_data() => broken_json(inner),
+                "." | "?" => invalid(in_words(&inner.to_string())),
+                field => invalid(format!("{field}: {}", in_words(&inner.to_string()))).at(field),
             }
         })?;
-        reader.end().map_err(|error| invalid_json(&error))?;
+        reader.end().map_err(|error| broken_json(&error))?;
         Ok(value)
     }
 
@@ -236,24 +242,44 @@ impl Request {
         let reader = serde_urlencoded::Deserializer::new(pairs);
         serde_path_to_error::deserialize(reader).map_err(|error| {
             let path = error.path().to_string();
-            let wrong = error.inner().to_string();
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            if matches!(path.as_str(), "." | "?") {
-                ApiError::new(status, "invalid", wrong)
-            } else {
-                ApiError::new(status, "invalid", format!("{path}: {wrong}")).at(&path)
+            let wrong = in_words(&error.inner().to_string());
+            match path.as_str() {
+                "." | "?" => invalid(wrong),
+                field => invalid(format!("{field}: {wrong}")).at(field),
             }
         })
     }
 }
 
-fn invalid_json(error: &serde_json::Error) -> ApiError {
-    let (status, code) = if error.is_data() {
-        (StatusCode::UNPROCESSABLE_ENTITY, "invalid")
-    } else {
-        (StatusCode::BAD_REQUEST, "invalid_json")
-    };
-    ApiError::new(status, code, error.to_string())
+fn invalid(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message)
+}
+
+fn broken_json(error: &serde_json::Error) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", error.to_string())
+}
+
+/// What a reader says of a value, in words for people: nobody has seen the lines of what a
+/// page sends, nor knows how a number is kept.
+fn in_words(said: &str) -> String {
+    let said = said.rfind(" at line ").map_or(said, |at| &said[..at]);
+    let said = said
+        .trim_start_matches("invalid type: ")
+        .trim_start_matches("invalid value: ")
+        .replace("integer `", "`");
+    if let Some((given, names)) = said
+        .strip_prefix("unknown variant ")
+        .and_then(|rest| rest.split_once(", expected "))
+    {
+        let names = names.trim_start_matches("one of ").replace('`', "");
+        return format!("expected {names}, and not {given}");
+    }
+    match said.rsplit_once(", expected ") {
+        Some((given, "u64" | "u32" | "usize")) => {
+            format!("expected a whole number from 0 on, and not {given}")
+        }
+        _ => said,
+    }
 }
 
 impl Answer {

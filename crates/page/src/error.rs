@@ -71,6 +71,11 @@ impl ApiError {
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
+    /// The sentence for people.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The same, with the field that is to blame.
     #[must_use]
     pub fn at(mut self, field: &str) -> ApiError {

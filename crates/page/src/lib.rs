@@ -10,7 +10,7 @@ mod limits;
 pub mod runs;
 mod time;
 
-pub use desk::{Answer, Desk, Request};
+pub use desk::{Answer, Desk, Request, key};
 pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use limits::Limits;
 #[cfg(target_family = "wasm")]

@@ -1,6 +1,7 @@
 // What can be asked (API.md), as functions; who answers is headway serve over HTTP, or the
 // same program in a worker.
 
+import { keep } from "./dom.js";
 import { ALONE, ROOT } from "./place.js";
 
 /** An answer that says what was wrong with a request. */
@@ -113,10 +114,10 @@ const query = (values) => {
   return new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString();
 };
 
-/** What a presenter shows to steer a run. @type {Map<string, string>} */
-const keys = new Map();
-export const steer = (id, key) => keys.set(id, key);
-const steered = (id) => (keys.has(id) ? `?${query({ key: keys.get(id) })}` : "");
+/** What a presenter shows to steer a run; kept for as long as the tab is there. */
+export const keyOf = (id) => keep(`headway-key-${id}`);
+export const steer = (id, key) => keep(`headway-key-${id}`, key);
+const steered = (id) => (keyOf(id) ? `?${query({ key: keyOf(id) })}` : "");
 
 export const about = () => ask("GET", "/api/about");
 export const createRun = (settings) => ask("POST", "/api/runs", settings);
@@ -126,7 +127,7 @@ export const dropRun = (id, keepalive) => ask("DELETE", `/api/runs/${id}${steere
 export const strike = (id, fault) => ask("POST", `/api/runs/${id}/faults${steered(id)}`, fault);
 export const frameAt = (id, round, signal) => ask("GET", `/api/runs/${id}/frame?${query({ round })}`, undefined, { signal });
 export const stretch = (id, from, rounds, signal) => ask("GET", `/api/runs/${id}/window?${query({ from, rounds })}`, undefined, { signal });
-export const lines = (id, round) => ask("GET", `/api/runs/${id}/lines?${query({ round })}`);
+export const lines = (id, round, rounds) => ask("GET", `/api/runs/${id}/lines?${query({ round, rounds })}`);
 export const stateAt = (id, round) => ask("GET", `/api/runs/${id}/state?${query({ round })}`);
 export const seek = (id, round) => ask("POST", `/api/runs/${id}/seek${steered(id)}`, { round });
 export const play = (id, playing, speed) => ask("POST", `/api/runs/${id}/play${steered(id)}`, { playing, speed });
@@ -142,4 +143,5 @@ export const asynchrony = (values) => ask("GET", `/api/asynchrony?${query(values
 export const fleet = () => ask("GET", "/api/fleet");
 export const orderRollout = (name, what) => ask("POST", `/api/fleet/rollouts/${encodeURIComponent(name)}/${what}`);
 export const orderNode = (name, what) => ask("POST", `/api/fleet/nodes/${encodeURIComponent(name)}/${what}`);
-export const events = (path) => new EventSource(ROOT + path.slice(1));
+export const watch = (id) => new EventSource(`${ROOT}api/runs/${id}/events${steered(id)}`);
+export const watchFleet = () => new EventSource(`${ROOT}api/fleet/events`);

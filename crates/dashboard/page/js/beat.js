@@ -1,8 +1,7 @@
-// Try to beat it: every strike is a dot, as far to the right as it took rounds to
+// Try to beat it: every strike by hand is a dot, as far to the right as it took rounds to
 // recover, before the wall that is proved.
 
 import { count, h, plural, s, setText } from "./dom.js";
-import * as url from "./url.js";
 
 const HEIGHT = 64;
 const DOT = 3.5;
@@ -11,46 +10,47 @@ export class Beat {
   /**
    * @param {{section: HTMLElement, claim: HTMLElement, picture: HTMLElement, best: HTMLElement, link: HTMLButtonElement}} parts
    * @param {import("./player.js").Player} player
-   * @param {import("./url.js").View} view
    * @param {(link: string, said: string) => void} copy
    */
-  constructor(parts, player, view, copy) {
+  constructor(parts, player, copy) {
     this.parts = parts;
     this.player = player;
-    this.view = view;
     this.of = "";
-    this.counted = "";
-    /** @type {{rounds: number, view: any}[]} */
+    /** @type {{rounds: number, link: string}[]} */
     this.strikes = [];
     player.on("run", () => this.note());
     new ResizeObserver(() => this.draw()).observe(parts.picture);
     parts.link.addEventListener("click", () => {
       const slowest = this.slowest();
-      if (slowest) copy(new URL(url.write(slowest.view), location.href).href, `Link copied: ${plural(slowest.rounds, "round")} of at most ${count(this.wall)}.`);
+      if (slowest) copy(new URL(slowest.link, location.href).href, `Link copied: ${plural(slowest.rounds, "round")} of at most ${count(this.wall)}.`);
     });
   }
 
-  /** What the last strike, or the start, leads to. */
+  /** What follows from the last fault, or the start. */
+  get segment() {
+    const { segments } = this.player;
+    return segments[segments.length - 1];
+  }
+
+  /** Which ring it is: another ring has a wall of its own. */
   note() {
-    const { run, segments } = this.player;
-    const segment = segments[segments.length - 1];
-    const known = segment.legitimate_at !== null && segment.worst_legitimate_at !== null && segment.worst_legitimate_at !== undefined;
+    const { run } = this.player;
+    const { segment } = this;
+    const known = segment.feasible && segment.legitimate_at !== null && segment.worst_legitimate_at !== null && segment.worst_legitimate_at !== undefined;
     this.parts.section.hidden = !known;
     if (!known) return;
     this.wall = segment.worst_legitimate_at - segment.from;
     const of = JSON.stringify([run.processes, run.tokens, run.separation, run.program, segment.delays]);
     if (of !== this.of) this.strikes = [];
     this.of = of;
-    const what = JSON.stringify([run.settings, segments.length]);
-    if (what !== this.counted) {
-      const { settings, state } = this.view;
-      const faults = run.settings.faults ?? [];
-      this.strikes.push({
-        rounds: segment.legitimate_at - segment.from,
-        view: { tab: "ring", settings: { ...settings }, own: {}, state, faults: [...faults], round: segment.from, speed: url.FIRST_SPEED, run: null },
-      });
-    }
-    this.counted = what;
+    this.show();
+  }
+
+  /** A strike by hand, and the link to it. */
+  strike(link) {
+    const { segment } = this;
+    if (this.parts.section.hidden) return;
+    this.strikes.push({ rounds: segment.legitimate_at - segment.from, link });
     this.show();
   }
 
@@ -62,10 +62,11 @@ export class Beat {
     const { claim, best, link } = this.parts;
     claim.replaceChildren(h("b", {}, "Try to beat it."), ` Theorem: from any state of this ring, legitimate within ${plural(this.wall, "round")}.`);
     const slowest = this.slowest();
+    link.hidden = !slowest?.rounds;
+    this.draw();
+    if (!slowest) return setText(best, "No strike yet: scramble it, pile it up, or drag a token.");
     const rank = slowest.rounds >= this.wall ? "the wall itself; there is no more" : `${count(slowest.rounds)} of ${count(this.wall)}`;
     setText(best, `${plural(this.strikes.length, "strike")} so far; your slowest: ${rank}.`);
-    link.hidden = slowest.rounds === 0;
-    this.draw();
   }
 
   draw() {
@@ -87,7 +88,7 @@ export class Beat {
       s("line", { x1: right, x2: right, y1: 2, y2: HEIGHT - 14, class: "wall" }),
       s("text", { x: right - 5, y: 12, "text-anchor": "end" }, `proved: never beyond ${count(this.wall)}`),
       s("text", { x: 8, y: HEIGHT - 4 }, "0"),
-      s("text", { x: right, y: HEIGHT - 4, "text-anchor": "middle" }, count(this.wall)),
+      s("text", { x: width, y: HEIGHT - 4, "text-anchor": "end" }, count(this.wall)),
       ...dots));
   }
 }

@@ -17,7 +17,7 @@ import { count, h, s } from "./dom.js";
  * @property {string} x
  * @property {string} y
  * @property {Series[]} series
- * @property {{low: [number, number][], high: [number, number][], colour: string, name: string} | null} [band]
+ * @property {{low: [number, number][], high: [number, number][], colour: string, name: string}[]} [bands]
  * @property {{x: number, text: string}[]} [marks]
  * @property {{x: number, y: number, text: string} | null} [point]  what is chosen now
  * @property {boolean} [logX]
@@ -53,7 +53,7 @@ export function chartIn(box) {
 const colour = (name) => (/^[a-z]/.test(name) ? `var(--${name})` : name);
 
 function drawChart(chart, width, height) {
-  const all = chart.series.flatMap((series) => series.points).concat(chart.band?.low ?? [], chart.band?.high ?? []);
+  const all = chart.series.flatMap((series) => series.points).concat(...(chart.bands ?? []).flatMap(({ low, high }) => [low, high]));
   const finite = all.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y));
   const xs = finite.map(([x]) => x).concat((chart.marks ?? []).map((mark) => mark.x));
   const low = Math.min(...xs);
@@ -81,9 +81,9 @@ function drawChart(chart, width, height) {
       s("text", { class: "tick", x: px(mark.x) + (late ? -6 : 6), y: MARGIN.top + inner.height - 8, "text-anchor": late ? "end" : "start" }, mark.text));
   }
   const path = (points) => points.filter(([, y]) => Number.isFinite(y)).map(([x, y], i) => `${i ? "L" : "M"}${px(x).toFixed(1)} ${py(y).toFixed(1)}`).join("");
-  if (chart.band) {
-    const around = `${path(chart.band.high)}${path([...chart.band.low].reverse()).replace("M", "L")}Z`;
-    svg.append(s("path", { d: around, fill: colour(chart.band.colour), "fill-opacity": 0.16, stroke: "none" }));
+  for (const band of chart.bands ?? []) {
+    const around = `${path(band.high)}${path([...band.low].reverse()).replace("M", "L")}Z`;
+    svg.append(s("path", { class: "band", d: around, fill: colour(band.colour), "fill-opacity": 0.16, stroke: "none" }));
   }
   for (const series of chart.series) {
     if (series.kind === "dots") {
@@ -137,7 +137,7 @@ function readout(chart, { px, py, width, height, inner }) {
 
 function legend(chart) {
   const entries = chart.series.map((series) => ({ name: series.name, colour: series.colour, kind: series.kind ?? "line" }));
-  if (chart.band) entries.push({ name: chart.band.name, colour: chart.band.colour, kind: "band" });
+  for (const band of chart.bands ?? []) if (band.name) entries.push({ ...band, kind: "band" });
   if (entries.length < 2) return h("div", {});
   return h("ul", { class: "legend" }, ...entries.map((entry) => {
     const swatch = h("span", { class: `swatch ${entry.kind}` });

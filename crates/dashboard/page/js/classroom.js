@@ -2,7 +2,7 @@
 // take when they are asked, and see what all of them guessed.
 
 import * as api from "./api.js";
-import { count, h, plural, s, toast } from "./dom.js";
+import { count, h, keep, plural, s, toast } from "./dom.js";
 import { qr } from "./qr.js";
 
 /** A text as a code to be scanned. */
@@ -15,18 +15,10 @@ export function code(text) {
     s("rect", { width: side, height: side, fill: "#fff" }), s("path", { d: path, fill: "#000", "shape-rendering": "crispEdges" }));
 }
 
-const KEY = (id) => `headway-key-${id}`;
-const kept = (name, make) => {
-  try {
-    const had = sessionStorage.getItem(name);
-    if (had || !make) return had;
-    const made = make();
-    sessionStorage.setItem(name, made);
-    return made;
-  } catch {
-    return make?.() ?? null;
-  }
-};
+/** Whether only this machine reaches an address. */
+export const onlyHere = (hostname) => hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+
+const WHO = "headway-who";
 
 export class Classroom {
   /**
@@ -40,29 +32,20 @@ export class Classroom {
     this.player = player;
     this.together = together;
     this.link = link;
-    /** @type {any} */ this.seen = null;
-    this.who = kept("headway-who", () => Math.random().toString(36).slice(2)) ?? "me";
     this.guessed = "";
     this.shown = "";
-    together.classes = (seen) => this.show(seen);
-    parts.button.addEventListener("click", () => (this.presenting ? this.showCode() : this.present()));
+    parts.button.addEventListener("click", () => (together.class && !together.following ? this.showCode() : this.present()));
   }
 
-  get presenting() {
-    return Boolean(this.seen && this.together.id && kept(KEY(this.together.id)));
+  get who() {
+    return keep(WHO) ?? keep(WHO, Math.random().toString(36).slice(2));
   }
 
   async present() {
     const { player, together } = this;
     if (!player.run) return;
     try {
-      // Before it is presented: from then on only whoever has the key steers.
-      if (!together.id) await together.share();
-      const { id } = player.run;
-      const { key } = await api.present(id);
-      kept(KEY(id), () => key);
-      api.steer(id, key);
-      this.show({ open: false, guessed: 0, guesses: null });
+      await together.present();
       this.showCode();
     } catch (error) {
       toast(error.message, "error");
@@ -71,35 +54,40 @@ export class Classroom {
 
   showCode() {
     const link = this.link();
-    this.parts.picture.replaceChildren(code(link));
+    const alone = onlyHere(location.hostname);
+    const command = `headway serve --listen 0.0.0.0:${location.port || 80} --secret-file secret`;
+    this.parts.picture.replaceChildren(...(alone ? [
+      h("p", {}, "No phone reaches this address: it is that of this machine alone. To let phones in, write 16 letters or more that nobody guesses into a file, start"),
+      h("pre", {}, command), h("p", {}, "and open the page by the name or address of this machine. Its own windows can follow here:"),
+    ] : [code(link)]));
     this.parts.link.replaceChildren(link);
     this.parts.dialog.showModal();
   }
 
-  /** What the class is at; null: there is none. */
-  show(seen) {
+  /** The bar: what the class is at, and whether the server is there. */
+  show() {
     const { bar } = this.parts;
-    const { id } = this.together;
-    this.seen = id ? seen ?? null : null;
-    const key = id && kept(KEY(id));
-    if (key) api.steer(id, key);
-    this.together.following = Boolean(this.seen && !key);
-    const what = JSON.stringify([this.seen, id, Boolean(key)]);
+    const { together } = this;
+    const { id, away, class: seen, following } = together;
+    const what = JSON.stringify([seen, id, following, away]);
     if (what === this.shown) return;
     this.shown = what;
-    bar.hidden = !this.seen;
+    bar.hidden = !seen && !away;
+    bar.classList.toggle("bad", away || (following && seen.left));
     // Nobody guesses what the page already says.
-    document.body.classList.toggle("predicting", Boolean(this.seen?.open));
-    if (!this.seen) return;
-    const { open, guessed, guesses } = this.seen;
+    document.body.classList.toggle("predicting", Boolean(seen?.open));
+    const { open, guessed, guesses } = seen ?? {};
     const said = open ? `${plural(guessed, "guess")} so far` : "";
-    bar.replaceChildren(...(key ? this.desk(open, said) : this.seat(open)), ...(guesses?.length ? [this.picture(guesses)] : []));
+    const parts = !seen ? [] : following ? this.seat(open, seen.left) : this.desk(open, said);
+    bar.replaceChildren(...(away ? [h("b", { role: "alert" }, "headway serve does not answer; nothing is shared until it does.")] : parts),
+      ...(away || following ? [h("button", { type: "button", onclick: () => together.leave() }, "Go on by yourself")] : []),
+      ...(guesses?.length && !away ? [this.picture(guesses)] : []));
   }
 
   desk(open, said) {
     const ask = async (wanted) => {
       try {
-        this.show((await api.question(this.together.id, wanted)).class);
+        this.together.teach((await api.question(this.together.id, wanted)).class);
         if (wanted) this.player.pause();
         else this.player.play();
       } catch (error) {
@@ -115,7 +103,8 @@ export class Classroom {
     ];
   }
 
-  seat(open) {
+  seat(open, left) {
+    if (left) return [h("b", { role: "alert" }, "The presenter has left; nobody steers.")];
     if (!open) return [h("span", {}, "You follow a presentation; only the presenter steers.")];
     const field = h("input", { type: "number", min: "0", max: "1000000", inputmode: "numeric", value: this.guessed, id: "guess" });
     const send = async (event) => {

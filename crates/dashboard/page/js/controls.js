@@ -1,25 +1,26 @@
-// The settings: sizes, start, delays, faults. They change the view; main.js makes
-// the run and the link from it.
+// The settings: sizes, start, delays, faults. They are those of the run on show; whoever
+// changes one asks for another run.
 
-import { all, byId, count, h, setText, toast } from "./dom.js";
-import { wholeNumber } from "./url.js";
+import { all, byId, count, h, setText, settled, toast } from "./dom.js";
+import { FIRST, settingsOf, wholeNumber } from "./url.js";
 
 const MOST_BY_SLIDER = 10000;
 
 /**
  * @param {import("./player.js").Player} player
- * @param {import("./url.js").View} view
- * @param {{changed: () => void, fault: (text: string) => void, dropFaultsFrom: (index: number) => void}} to
+ * @param {{make: (settings: any, step: boolean) => Promise<void>, fault: (text: string) => void, dropFaultsFrom: (index: number) => void}} to
  */
-export function controls(player, view, to) {
+export function controls(player, to) {
   const sizes = { n: "processes", m: "tokens", d: "separation" };
-  const { settings } = view;
+  /** What was asked for and is not on show yet. @type {any} */
+  let asked = null;
+  const now = () => asked ?? (player.run ? settingsOf(player.run) : { ...FIRST });
 
   /** The largest value that a slider offers. */
   const most = {
     n: () => MOST_BY_SLIDER,
-    m: () => Math.max(4, Math.min(settings.processes, Math.ceil((1.6 * settings.processes) / settings.separation))),
-    d: () => Math.max(4, Math.min(settings.processes, Math.ceil((1.6 * settings.processes) / settings.tokens))),
+    m: () => Math.max(4, Math.min(now().processes, Math.ceil((1.6 * now().processes) / now().separation))),
+    d: () => Math.max(4, Math.min(now().processes, Math.ceil((1.6 * now().processes) / now().tokens))),
   };
   const least = { n: 2, m: 1, d: 1 };
   // Equal steps of a slider are equal factors for n, which spans four powers of ten.
@@ -35,25 +36,36 @@ export function controls(player, view, to) {
     return String(Math.round(1000 * Math.max(0, Math.min(1, share))));
   };
 
-  const set = (name, value) => {
-    if (settings[name] === value) return;
-    settings[name] = value;
-    fresh();
-  };
+  let step = false;
+  /** The slider that made the last change; its next one is part of the same step back. */
+  let slid = null;
 
-  /** Another ring: faults and the round belong to the old one. */
-  function fresh() {
-    view.state = null;
-    view.faults = [];
-    view.round = 0;
+  /** Asks for another ring: faults and the round belong to the old one. */
+  function change(changes, slide = null) {
+    step ||= !slide || slide !== slid;
+    slid = slide;
+    asked = { ...now(), ...changes };
     show();
-    to.changed();
+    send();
   }
+  const send = settled(async () => {
+    const mine = asked;
+    const whole = step;
+    step = false;
+    await to.make(mine, whole);
+    if (asked === mine) asked = null;
+    show();
+  }, 60);
+
+  const set = (name, value, slide = null) => {
+    if (now()[name] !== value) change({ [name]: value }, slide);
+  };
 
   for (const [key, name] of Object.entries(sizes)) {
     const field = byId(key);
     const slide = byId(`${key}-slide`);
-    slide.addEventListener("input", () => set(name, fromSlide(key, Number(slide.value))));
+    slide.addEventListener("input", () => set(name, fromSlide(key, Number(slide.value)), slide));
+    for (const anew of ["pointerdown", "blur"]) slide.addEventListener(anew, () => (slid = null));
     field.addEventListener("change", () => {
       const value = wholeNumber(field.value);
       const fine = value !== null && value >= least[key];
@@ -64,10 +76,7 @@ export function controls(player, view, to) {
   }
 
   for (const button of all("[data-start]")) {
-    button.addEventListener("click", () => {
-      settings.start = button.dataset.start;
-      fresh();
-    });
+    button.addEventListener("click", () => change({ start: button.dataset.start }));
   }
 
   byId("seed").addEventListener("change", () => {
@@ -76,15 +85,14 @@ export function controls(player, view, to) {
   });
   byId("reseed").addEventListener("click", () => {
     const numbers = crypto.getRandomValues(new Uint32Array(1));
-    if (settings.start !== "random") settings.start = "random";
-    set("seed", numbers[0] % 1000000);
+    change({ start: "random", seed: numbers[0] % 1000000 });
   });
 
   const choice = byId("delays");
   const value = byId("delays-value");
   choice.addEventListener("change", () => {
-    const n = settings.processes;
-    const first = { all: "all", count: String(Math.max(1, Math.round(n / 6))), every: `every:${Math.max(1, Math.min(n, settings.separation))}`, at: "at:0" };
+    const { processes: n, separation } = now();
+    const first = { all: "all", count: String(Math.max(1, Math.round(n / 6))), every: `every:${Math.max(1, Math.min(n, separation))}`, at: "at:0" };
     set("delays", first[choice.value]);
   });
   value.addEventListener("change", () => {
@@ -93,42 +101,53 @@ export function controls(player, view, to) {
   });
 
   byId("program").addEventListener("change", () => {
-    settings.program = byId("program").value;
-    if (settings.program.startsWith("measure")) settings.delays = "all";
-    if (settings.program === "moving-block") {
-      if (settings.start === "worst") settings.start = "piled";
-      // Without slack nothing would move.
-      settings.tokens = Math.max(1, Math.min(settings.tokens, Math.floor((settings.processes - 1) / settings.separation)));
-    }
-    fresh();
+    const program = byId("program").value;
+    const { processes, tokens, separation, start, delays } = now();
+    // Where only one process measures, it is the server's choice which.
+    const one = (name) => name.startsWith("measure");
+    const changes = { program, delays: one(program) ? undefined : one(now().program) ? "all" : delays };
+    if (program !== "moving-block") return change(changes);
+    // Without slack nothing would move.
+    change({ ...changes, start: start === "worst" ? "piled" : start, tokens: Math.max(1, Math.min(tokens, Math.floor((processes - 1) / separation))) });
+  });
+
+  /** The field that is being typed in: it shows what is typed. */
+  let typed = null;
+  byId("controls").addEventListener("input", (event) => (typed = event.target));
+  byId("controls").addEventListener("change", () => (typed = null));
+  byId("controls").addEventListener("focusout", () => {
+    typed = null;
+    show();
   });
 
   for (const button of all("[data-fault]")) button.addEventListener("click", () => to.fault(button.dataset.fault));
 
   function show() {
+    const settings = now();
+    const state = !asked && player.run?.settings.state;
     for (const [key, name] of Object.entries(sizes)) {
       const field = byId(key);
-      if (document.activeElement !== field) field.value = String(settings[name]);
+      if (typed !== field) field.value = String(settings[name]);
       field.setAttribute("aria-invalid", "false");
       byId(`${key}-slide`).value = toSlide(key, settings[name]);
     }
     for (const button of all("[data-start]")) {
-      button.setAttribute("aria-pressed", String(!view.state && button.dataset.start === settings.start));
+      button.setAttribute("aria-pressed", String(!state && button.dataset.start === settings.start));
       button.disabled = settings.program === "moving-block" && button.dataset.start === "worst";
     }
     const seed = byId("seed");
-    if (document.activeElement !== seed) seed.value = String(settings.seed);
-    const [kind, rest] = settings.delays === "all" ? ["all", ""] : settings.delays.startsWith("every:") ? ["every", settings.delays.slice(6)]
+    if (typed !== seed) seed.value = String(settings.seed);
+    const [kind, rest] = (settings.delays ?? "all") === "all" ? ["all", ""] : settings.delays.startsWith("every:") ? ["every", settings.delays.slice(6)]
       : settings.delays.startsWith("at:") ? ["at", settings.delays.slice(3)] : ["count", settings.delays];
     choice.value = kind;
     value.hidden = kind === "all";
-    if (document.activeElement !== value) value.value = rest;
+    if (typed !== value) value.value = rest;
     byId("program").value = settings.program;
     const block = settings.program === "moving-block";
     const measured = settings.program !== "fixed" && !block;
     byId("d-field").hidden = measured;
     const alone = settings.program.startsWith("measure");
-    choice.disabled = alone || block;
+    for (const part of [choice, value]) part.disabled = alone || block;
     setText(byId("hands"), block ? "Scramble and pile up are the faults of a moving block: it has no counters, and its tokens keep their order."
       : "Drag a token. Click a process: delay or relay. Click inside the ring: its counter. Drag outside: select.");
     const need = settings.tokens * settings.separation;
@@ -139,17 +158,11 @@ export function controls(player, view, to) {
       : measured ? "every delay measures the ring and finds ⌊n/m⌋ itself"
       : block ? `m·d = ${settings.tokens}·${settings.separation} = ${count(need)} ${fits ? "< n: it fits" : "≥ n: no room to move"}`
       : `m·d = ${settings.tokens}·${settings.separation} = ${count(need)} ${fits ? "≤" : ">"} n: ${fits ? "it fits" : "too many, a jam"}`);
-    const list = view.faults.map((fault, index) => h("li", {}, fault, h("button", {
+    const list = (asked ? [] : player.run?.settings.faults ?? []).map((fault, index) => h("li", {}, fault, h("button", {
       type: "button", "aria-label": `Take back ${fault} and what follows`, title: "Take it back, and what follows", onclick: () => to.dropFaultsFrom(index),
     }, "×")));
     byId("faults").replaceChildren(...list.slice(-12));
   }
 
-  player.on("run", () => {
-    // A state file brings its own sizes.
-    if (view.state) Object.assign(settings, { processes: player.run.processes, tokens: player.run.tokens, separation: player.run.separation });
-    show();
-  });
-  show();
-  return { show };
+  player.on("run", show);
 }

@@ -68,6 +68,20 @@ export function plural(number, noun) {
 /** Whether the reader asked for less motion. */
 export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
+/** @type {Map<string, string>} */
+const kept = new Map();
+
+/** What is kept under a name for as long as the tab is there, also when it is loaded anew. */
+export function keep(name, value) {
+  try {
+    if (value !== undefined) sessionStorage.setItem(name, value);
+    return sessionStorage.getItem(name);
+  } catch {
+    if (value !== undefined) kept.set(name, value);
+    return kept.get(name) ?? null;
+  }
+}
+
 /** A short message that goes away; errors stay longer. */
 export function toast(message, kind = "note") {
   const box = byId("toasts");

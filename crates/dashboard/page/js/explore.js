@@ -114,7 +114,7 @@ export function build(panel, view, to) {
       label: "Rounds until legitimate against the number of delays",
       x: "delays", y: "rounds until legitimate",
       logX: true,
-      band: { low: line("least"), high: line("most"), colour: "token-2", name: `least to most of ${time.samples}` },
+      bands: [{ low: line("least"), high: line("most"), colour: "token-2", name: `least to most of ${time.samples}` }],
       series: [
         { name: "median", points: line("median"), colour: "token-2" },
         { name: "proved worst", points: line("worst"), colour: "faint", kind: "dashed" },
@@ -165,13 +165,14 @@ function tableCard(view, to) {
     }
     setText(text, `${name}: ${plural(table.rows, "row")}, ${plural(table.columns.length, "column")}.`);
     const numbers = table.columns.filter((column) => column.kind === "number").map((column) => column.name);
-    const fill = (select, names, chosen) => {
+    const fill = (select, names, chosen, otherwise) => {
       select.replaceChildren(...names.map((one) => h("option", { value: one }, one || "–")));
-      if (names.includes(chosen)) select.value = chosen;
+      select.value = names.includes(chosen) ? chosen : otherwise ?? names[0];
     };
-    fill(x, numbers, view.own.explore.x || table.x);
-    fill(y, numbers, view.own.explore.y || table.y?.[0]);
-    fill(by, ["", ...table.columns.map((column) => column.name)], view.own.explore.by || suggestion(table));
+    // What a link or the table before has chosen, where this one has it, too.
+    fill(x, numbers, view.own.explore.x, table.x);
+    fill(y, numbers, view.own.explore.y, table.y[0]);
+    fill(by, ["", ...table.columns.map((column) => column.name)], view.own.explore.by || null, table.by);
     choose.hidden = false;
     draw();
     card.scrollIntoView({ block: "nearest" });
@@ -184,26 +185,25 @@ function tableCard(view, to) {
     const column = (name) => table.columns.find((one) => one.name === name)?.values ?? [];
     const groups = new Map();
     const keys = column(by.value);
+    // How sure a mean of a sweep is.
+    const [low, high] = ["low95", "high95"].map((bound) => column(y.value.replace(/_mean$/, `_${bound}`)));
+    const sure = y.value.endsWith("_mean") && low.length > 0 && high.length > 0;
     column(x.value).forEach((value, row) => {
       const up = column(y.value)[row];
       if (value === null || up === null || up === undefined) return;
-      const key = by.value ? String(keys[row]) : y.value;
+      const key = by.value ? `${by.value} ${keys[row]}` : y.value;
       if (!groups.has(key)) groups.set(key, []);
-      groups.get(key).push([value, up]);
+      groups.get(key).push([value, up, low[row] ?? up, high[row] ?? up]);
     });
-    const series = [...groups].slice(0, 12).map(([name, points], index) => ({
-      name, points: points.sort((a, b) => a[0] - b[0]), colour: `token-${index % 8}`,
-    }));
-    if (series.length === 0) return;
-    chart.show({ label: `${y.value} against ${x.value}`, x: x.value, y: y.value, series });
+    const shown = [...groups].slice(0, 12).map(([name, rows], index) => ({ name, rows: rows.sort((a, b) => a[0] - b[0]), colour: `token-${index % 8}` }));
+    if (shown.length === 0) return;
+    const points = (rows, at) => rows.map((row) => [row[0], row[at]]);
+    chart.show({
+      label: `${y.value} against ${x.value}`, x: x.value, y: y.value,
+      series: shown.map(({ name, rows, colour }) => ({ name, points: points(rows, 1), colour })),
+      bands: sure ? shown.map(({ rows, colour }, index) => ({ low: points(rows, 2), high: points(rows, 3), colour, name: index ? "" : "95 % confidence of the mean" })) : [],
+    });
   }
 
   return { card, open };
-}
-
-/** A column with few different values that is neither axis. */
-function suggestion(table) {
-  const few = table.columns.find((column) => column.name !== table.x && !(table.y ?? []).includes(column.name)
-    && new Set(column.values).size > 1 && new Set(column.values).size <= 8 && table.rows > new Set(column.values).size);
-  return few?.name ?? "";
 }

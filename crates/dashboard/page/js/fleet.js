@@ -48,10 +48,13 @@ export function build(panel) {
     const { standing } = summary;
     const bad = summary.violated || standing || summary.reachable < nodes.length;
     line.className = `verdict-line ${bad ? "bad" : "good"}`;
-    const parts = [`${summary.reachable} of ${nodes.length} nodes answer, ${summary.settled} have settled.`];
+    // Who has just been lost is known here before the others know it: what they say of themselves is no good news then.
+    const lost = nodes.filter((node) => node.error).map((node) => node.status?.name ?? node.url);
+    const parts = [`${summary.reachable} of ${nodes.length} nodes answer${lost.length ? "" : `, ${summary.settled} have settled`}.`];
+    if (lost.length) parts.unshift(`${lost.join(", ")} ${lost.length > 1 ? "do" : "does"} not answer, and tokens that get there wait. Start ${lost.length > 1 ? "them" : "it"} again; if that cannot be: headway node remove ${lost[0]}.`);
     if (summary.closest !== null && summary.closest !== undefined) parts.push(`Holders are at least ${plural(summary.closest, "hop")} apart; wanted ${summary.separation}.`);
     if (summary.violated) parts.push("Too close.");
-    if (standing) parts.unshift(`No token has moved for ${ago(standing.since_ms)}: ${standing.why}. What to do: ${standing.to_do}.`);
+    if (standing) parts.unshift(`No token has moved for ${ago(standing.since_ms)}${lost.length ? "." : `: ${standing.why}. What to do: ${standing.to_do}.`}`);
     for (const { name, by } of summary.silent ?? []) parts.push(`${name} is silent, says ${by.join(", ")}.`);
     setText(line, parts.join(" "));
     body.replaceChildren(...nodes.map(row));
@@ -88,7 +91,7 @@ export function build(panel) {
 
   function row(node) {
     const status = node.status ?? {};
-    const state = node.reachable ? (status.settled ? "settled" : status.phase ?? "settling") : "unreachable";
+    const state = node.reachable ? (status.settled ? "settled" : status.phase ?? "settling") : node.error ? "unreachable" : "";
     const said = (status.holding ?? []).map((one) => `token ${one.token}`).join(", ");
     // What a node said before it fell silent is no news.
     const holds = node.reachable ? said : "";
@@ -144,12 +147,13 @@ export function build(panel) {
     async enter() {
       if (source || ALONE) return;
       try {
+        if (!(await api.about()).fleet) return;
         show(await api.fleet());
       } catch (error) {
-        if (error.code !== "no_fleet") setText(line, error.message);
+        setText(line, error.message);
         return;
       }
-      source = api.events("/api/fleet/events");
+      source = api.watchFleet();
       source.addEventListener("fleet", (event) => show(JSON.parse(event.data)));
       source.addEventListener("error", () => {
         line.className = "verdict-line bad";

@@ -1,5 +1,10 @@
-// GIF, as its specification (version 89a) has it: one palette for all frames, each
-// frame compressed by LZW.
+// GIF, as its specification (version 89a) has it: one palette for all frames, which gets
+// what later ones bring, each frame compressed by LZW.
+
+/** Colours that the first frame may have; the others are for what comes later. */
+const FIRST = 160;
+/** A colour further from all others than this is one of its own. */
+const ANOTHER = 1300;
 
 /** Collects bytes without knowing how many there will be. */
 class Bytes {
@@ -29,6 +34,9 @@ class Bytes {
   }
 }
 
+/** Where the palette begins. */
+const HEAD = 13;
+
 export class Gif {
   /** @param {number} width @param {number} height @param {number} delay hundredths of a second a frame */
   constructor(width, height, delay) {
@@ -36,14 +44,14 @@ export class Gif {
     this.height = height;
     this.delay = delay;
     this.out = new Bytes();
-    /** @type {number[][] | null} */ this.palette = null;
+    /** @type {number[][]} */ this.palette = [];
     /** @type {Map<number, number>} */ this.nearest = new Map();
     /** @type {Uint8Array | null} */ this.before = null;
   }
 
   /** Adds a frame. @param {Uint8ClampedArray} pixels red, green, blue, alpha */
   add(pixels) {
-    if (!this.palette) {
+    if (!this.before) {
       this.palette = commonColours(pixels);
       this.head();
     }
@@ -71,6 +79,7 @@ export class Gif {
   /** The whole file. */
   end() {
     this.out.push(0x3b);
+    this.palette.forEach((colour, index) => this.out.bytes.set(colour, HEAD + 3 * index));
     return this.out.bytes.slice(0, this.out.length);
   }
 
@@ -80,7 +89,8 @@ export class Gif {
     out.short(this.width);
     out.short(this.height);
     out.push(0xf7, 0, 0);
-    for (let i = 0; i < 256; i += 1) out.push(...(this.palette[i] ?? [0, 0, 0]));
+    // The palette, once it is known.
+    for (let i = 0; i < 256; i += 1) out.push(0, 0, 0);
     // Again and again.
     out.push(0x21, 0xff, 11);
     out.text("NETSCAPE2.0");
@@ -111,6 +121,7 @@ export class Gif {
         best = index;
       }
     });
+    if (least > ANOTHER && this.palette.length < 256) return this.palette.push([red, green, blue]) - 1;
     return best;
   }
 
@@ -133,7 +144,7 @@ export class Gif {
   }
 }
 
-/** The 256 commonest colours; rare ones are mixtures at edges and fall to a neighbour. */
+/** The commonest colours; rare ones are mixtures at edges and fall to a neighbour. */
 function commonColours(pixels) {
   const seen = new Map();
   for (let at = 0; at < pixels.length; at += 4) {
@@ -142,7 +153,7 @@ function commonColours(pixels) {
     if (entry) entry.count += 1;
     else seen.set(key, { count: 1, colour: [pixels[at], pixels[at + 1], pixels[at + 2]] });
   }
-  return [...seen.values()].sort((a, b) => b.count - a.count).slice(0, 256).map((entry) => entry.colour);
+  return [...seen.values()].sort((a, b) => b.count - a.count).slice(0, FIRST).map((entry) => entry.colour);
 }
 
 /** LZW with codes of 9 to 12 bits, in blocks of at most 255 bytes. */

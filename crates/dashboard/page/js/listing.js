@@ -5,7 +5,11 @@
 import * as api from "./api.js";
 import { count, h, plural, setText } from "./dom.js";
 
-const KEPT = 64;
+/** Rounds that are asked for at once, and how many answers are kept. */
+const ROUNDS = 240;
+const KEPT = 8;
+/** Between two questions of a ring that plays fast. */
+const ASK_MS = 1000;
 
 export class Listing {
   /**
@@ -22,7 +26,7 @@ export class Listing {
     /** @type {number | null} */ this.round = null;
     this.pointed = false;
     /** @type {number | null} */ this.line = null;
-    /** @type {Map<string, any>} */ this.known = new Map();
+    /** @type {any[]} */ this.known = [];
     this.asking = false;
     this.shown = "";
     player.on("run", () => {
@@ -46,13 +50,16 @@ export class Listing {
     return this.round ?? this.player.round;
   }
 
-  key(round) {
+  /** What is known of the round in question. */
+  get answer() {
     const { run } = this.player;
-    return `${run.id} ${run.version} ${round}`;
+    const { at } = this;
+    const found = this.known.find((one) => one.run === run.id && one.version === run.version && one.round <= at && at < one.round + one.executed.length);
+    return found && { ...found, executed: found.executed[at - found.round] };
   }
 
   remark() {
-    const answer = this.known.get(this.key(this.at));
+    const { answer } = this;
     const lit = [];
     if (answer && this.line !== null) {
       const program = answer.program_of[this.process];
@@ -72,7 +79,7 @@ export class Listing {
     const large = player.run.frame.counters === null;
     parts.lines.parentElement.hidden = large;
     if (large) return;
-    const answer = this.known.get(this.key(this.at));
+    const { answer } = this;
     if (!answer) {
       this.ask();
       return;
@@ -111,20 +118,22 @@ export class Listing {
   async ask() {
     const { player } = this;
     const { run } = player;
-    const round = this.at;
-    if (this.asking || round > run.seekable) return;
+    if (this.asking || this.at > run.seekable) return;
     this.asking = true;
+    // Whole stretches, so that the way back is known, too; large rings have shorter ones.
+    const { from } = player.segments[player.segmentAt(this.at)];
+    const rounds = Math.max(1, Math.min(ROUNDS, Math.floor(20000 / run.processes)));
+    const round = this.at - ((this.at - from) % rounds);
     try {
-      const answer = await api.lines(run.id, round);
-      if (this.known.size >= KEPT) this.known.clear();
-      this.known.set(`${run.id} ${run.version} ${round}`, answer);
+      const answer = await api.lines(run.id, round, rounds);
+      this.known = [{ ...answer, run: run.id, version: run.version }, ...this.known].slice(0, KEPT);
     } catch {
       // Whoever shows the ring tells what is wrong.
       await new Promise((next) => setTimeout(next, 2000));
     }
     setTimeout(() => {
       this.asking = false;
-      if (player.run && this.key(this.at) !== this.shown) this.show();
-    }, player.playing ? 60 : 0);
+      this.show();
+    }, player.playing ? ASK_MS : 0);
   }
 }

@@ -1,5 +1,5 @@
-// The page: reads the link, makes the run, wires views and controls, keeps the link
-// in step with what is on show.
+// The page: makes the run of the link, and wires views and controls. What the run on show
+// is, is said by the run alone; the form and the link are made from it.
 
 import * as api from "./api.js";
 import { Beat } from "./beat.js";
@@ -25,9 +25,34 @@ import { VerdictView } from "./verdict.js";
 
 restoreTheme();
 
-const view = url.read(location);
+const opened = url.read(location);
 const player = new Player();
-player.speed = view.speed;
+player.speed = opened.speed;
+
+/** What is on show, as a link has it. */
+const view = {
+  tab: opened.tab,
+  own: opened.own,
+  get settings() {
+    return player.run ? url.settingsOf(player.run) : opened.settings;
+  },
+  get faults() {
+    return player.run?.settings.faults ?? [];
+  },
+  get round() {
+    return player.round;
+  },
+  get speed() {
+    return player.speed;
+  },
+  get state() {
+    return player.run?.settings.state ? packed.text : null;
+  },
+  get run() {
+    return together.id;
+  },
+  problems: [],
+};
 
 // ---- views
 
@@ -37,9 +62,9 @@ new VerdictView({
   closest: byId("closest"), of: byId("closest-of"), word: byId("centre-word"), skip: byId("skip"),
 }, player);
 const spacetime = new Spacetime(byId("spacetime"), byId("spacetime-tip"), player);
-new Timebar(byId("timebar"), byId("timebar-canvas"), player);
-new Beat({ section: byId("beat"), claim: byId("beat-claim"), picture: byId("beat-picture"), best: byId("beat-best"), link: byId("beat-link") },
-  player, view, copyText);
+const timebar = new Timebar(byId("timebar"), byId("timebar-canvas"), player);
+const beat = new Beat({ section: byId("beat"), claim: byId("beat-claim"), picture: byId("beat-picture"), best: byId("beat-best"), link: byId("beat-link") },
+  player, copyText);
 
 /** @type {[number, number] | null} */
 let selection = null;
@@ -70,59 +95,83 @@ function selected(range) {
 
 // ---- the run
 
-const board = controls(player, view, { changed: settled(() => reload(true), 60), fault, dropFaultsFrom });
+controls(player, {
+  async make(settings, step) {
+    // Another start of the same ring is an attempt; another ring is none.
+    const ring = (of) => JSON.stringify({ ...of, start: null, seed: null });
+    const strikes = ring(settings) === ring(view.settings);
+    if ((await show({ settings }, step)) && strikes) struck();
+  },
+  fault,
+  dropFaultsFrom,
+});
 
-/** What to POST for the view. */
-async function body() {
-  const faults = view.faults;
-  if (view.state) return { state: await url.unpack(view.state), faults, seed: view.settings.seed };
-  const { separation, delays, ...rest } = view.settings;
-  if (view.settings.program === "moving-block") return { ...rest, separation, faults };
-  if (view.settings.program === "fixed") return { ...rest, separation, delays, faults };
-  return delays === "all" ? { ...rest, faults } : { ...rest, delays, faults };
-}
+/** A change that is on its way shall be a step back. */
+let stepping = false;
 
-/** @param {boolean} [step] whether the Back button shall lead to what was before */
-async function reload(step = false) {
+/**
+ * Makes the run of these settings and stands at a round of it.
+ * @param {{settings: any, faults?: string[], state?: any, round?: number}} wanted  `state` as in a file
+ * @param {boolean} [step] whether the Back button shall lead to what was before
+ * @returns {Promise<boolean>} whether it is on show
+ */
+async function show(wanted, step = false) {
+  stepping ||= step;
   try {
-    const settings = await body();
-    await player.load(settings, view.round);
-    remember(step);
+    const shown = await player.load(url.body(wanted), wanted.round);
+    if (shown) {
+      await remember(stepping);
+      stepping = false;
+    }
+    return shown;
   } catch (error) {
+    stepping = false;
     if (player.run) complain(error);
-    else await openWithout(error);
-    board.show();
+    else await showWithout(wanted, error);
+    return false;
   }
 }
 
-/** A link that cannot be shown: leaves out what is wrong with it, and says so. */
-async function openWithout(error) {
-  const ignored = [...view.problems];
+/** The run of a link. */
+async function open(link, step = false) {
+  const { settings, faults, round } = link;
+  let state = null;
+  try {
+    if (link.state) state = await url.unpack(link.state);
+  } catch (error) {
+    link.problems.push(error.message);
+  }
+  if (link.problems.length) toast(`Not all of this link can be shown: ${link.problems.join("; ")}.`, "error");
+  await show({ settings, faults, round, state }, step);
+}
+
+/** The first run, where it cannot be shown as it is: leaves out what is wrong with it, and says so. */
+async function showWithout(first, error) {
+  const wanted = { ...first, settings: { ...first.settings } };
+  const ignored = [];
   for (let problem = error; problem;) {
     const [, fault] = /^faults\[(\d+)\]/.exec(problem.field ?? "") ?? [];
-    const { settings } = view;
+    const { settings } = wanted;
     ignored.push(problem.message);
     if (problem.status === 0) break;
-    if (view.state) view.state = null;
-    else if (fault !== undefined) view.faults = view.faults.slice(0, Number(fault));
+    if (wanted.state) wanted.state = null;
+    else if (fault !== undefined) wanted.faults = wanted.faults.slice(0, Number(fault));
     else if (problem.field in url.FIRST && settings[problem.field] !== url.FIRST[problem.field]) settings[problem.field] = url.FIRST[problem.field];
-    else if (JSON.stringify(settings) !== JSON.stringify(url.FIRST)) Object.assign(settings, url.FIRST);
-    else Object.assign(view, { faults: [], round: 0 });
-    problem = await player.load(await body(), view.round).then(() => null, (next) => (ignored.length > 20 ? null : next));
+    else if (JSON.stringify(settings) !== JSON.stringify(url.FIRST)) wanted.settings = { ...url.FIRST };
+    else Object.assign(wanted, { faults: [], round: 0 });
+    problem = await player.load(url.body(wanted), wanted.round).then(() => null, (next) => (ignored.length > 20 ? null : next));
   }
-  view.problems = [];
   toast(`Not all of this link can be shown: ${ignored.join("; ")}.`, "error");
-  if (player.run) remember();
+  remember();
 }
 
 async function fault(text, token) {
   if (!player.run) return false;
   try {
     await player.fault(text, token);
-    view.faults = player.run.settings.faults;
     byId("panel-ring").classList.add("started");
-    board.show();
-    remember(true);
+    await remember(true);
+    struck();
     return true;
   } catch (error) {
     complain(error);
@@ -131,11 +180,15 @@ async function fault(text, token) {
   }
 }
 
+/** Somebody has struck it, or chosen a start: one more attempt. */
+function struck() {
+  const { from } = beat.segment;
+  beat.strike(url.write({ ...view, tab: "ring", round: from, speed: url.FIRST_SPEED, run: null }));
+}
+
 function dropFaultsFrom(index) {
-  view.faults = view.faults.slice(0, index);
-  view.round = Math.min(player.round, view.round);
-  board.show();
-  reload(true);
+  const { settings, faults, round } = view;
+  show({ settings, faults: faults.slice(0, index), round, state: player.run.settings.state }, true);
 }
 
 function complain(error) {
@@ -146,21 +199,23 @@ player.on("error", complain);
 
 // ---- the link
 
-let lastStep = -Infinity;
-function remember(push = false) {
-  view.round = player.round;
-  view.speed = player.speed;
+/** The state file of the run on show, as it stands in a link. @type {{of: any, text: string | null}} */
+const packed = { of: null, text: null };
+
+/** @param {boolean} [push] whether it is a step back */
+async function remember(push = false) {
+  const file = player.run?.settings.state ?? null;
+  if (file && packed.of !== file) Object.assign(packed, { text: await url.pack(JSON.stringify(file)), of: file });
+  if (!player.run) return;
   const link = url.write(view);
   if (link === location.pathname + location.search + location.hash) return;
   const steps = history.state?.steps ?? 0;
-  // What a hand does in one go, such as a slider, is one step back.
-  const again = performance.now() - lastStep < 800;
-  if (push) lastStep = performance.now();
-  if (push && !again) history.pushState({ steps: steps + 1 }, "", link);
+  if (push) history.pushState({ steps: steps + 1 }, "", link);
   else history.replaceState({ steps }, "", link);
   byId("undo").disabled = !history.state.steps;
 }
-byId("undo").addEventListener("click", () => history.back());
+const undo = () => !player.led && history.state?.steps && history.back();
+byId("undo").addEventListener("click", undo);
 
 const rememberSoon = settled(() => remember(), 250);
 let lastRemembered = 0;
@@ -177,30 +232,27 @@ addEventListener("popstate", () => {
   Object.assign(view.own, now.own);
   byId("undo").disabled = !history.state?.steps;
   shown.open(now.tab, false);
-  // The ring stays as it is behind another tab.
-  if (now.tab !== "ring") return;
-  Object.assign(view.settings, now.settings);
-  Object.assign(view, { faults: now.faults, round: now.round, state: now.state });
+  // The ring stays as it is behind another tab, and where it is the same; a follower's, anyhow.
+  if (now.tab !== "ring" || player.led || url.write(view) === url.write(now)) return;
   player.pause();
   player.setSpeed(now.speed);
-  board.show();
-  reload();
+  open(now);
 });
 
-const together = new Together(player, (id, why) => {
-  view.run = id;
-  if (id && !player.run.settings.state) {
-    // Somebody else's settings, perhaps.
-    for (const name of Object.keys(url.FIRST)) view.settings[name] = player.run.settings[name] ?? url.FIRST[name];
-    board.show();
-  }
-  byId("together").setAttribute("aria-pressed", String(Boolean(id)));
+const together = new Together(player, (why) => {
+  const { following } = together;
+  player.led = following;
+  document.body.classList.toggle("led", following);
+  for (const part of all("[data-steers]")) part.disabled = following;
+  byId("timebar").setAttribute("aria-disabled", String(following));
+  byId("together").setAttribute("aria-pressed", String(Boolean(together.id)));
+  classroom.show();
   if (why) toast(why);
   remember();
 });
 byId("together").hidden = ALONE;
 byId("together").addEventListener("click", () => {
-  if (together.id) together.leave("On your own again.");
+  if (together.id) together.leave();
   else if (player.run) {
     together.share();
     copyLink("Link copied. Whoever opens it sees and steers this run with you.");
@@ -213,7 +265,7 @@ if (ALONE) {
   /** @type {any} */ (document.querySelector("link[rel=icon]")).href = `${ROOT}icon.svg`;
   /** @type {any} */ (document.querySelector(".brand")).href = ROOT;
 }
-new Classroom({ bar: byId("class-bar"), button: byId("present"), dialog: byId("class-dialog"), picture: byId("class-code"), link: byId("class-link") },
+const classroom = new Classroom({ bar: byId("class-bar"), button: byId("present"), dialog: byId("class-dialog"), picture: byId("class-code"), link: byId("class-link") },
   player, together, () => {
     remember();
     return location.href;
@@ -253,7 +305,6 @@ player.on("clock", () => {
   if (!player.playing) rememberSoon();
 });
 player.on("run", () => {
-  view.faults = player.run.settings.faults ?? [];
   if (player.round === 0 && !player.playing && player.segments.length === 1) byId("panel-ring").classList.remove("started");
 });
 
@@ -331,31 +382,19 @@ showTheme();
 const shown = tabs(view, {
   remember,
   /** Shows settings of another tab on the ring. */
-  showOnRing(settings) {
-    Object.assign(view.settings, url.FIRST, settings);
-    Object.assign(view, { faults: settings.faults ?? [], state: null, round: 0 });
-    delete view.settings.faults;
+  async showOnRing({ faults, ...settings }) {
+    if (player.led) await together.leave();
     shown.open("ring", true);
-    board.show();
-    reload();
+    show({ settings: { ...url.FIRST, ...settings }, faults });
   },
   leaveRing: () => player.pause(),
 });
 
 files({
   async state(text) {
-    const before = { ...view };
-    Object.assign(view, { state: await url.pack(text), faults: [], round: 0 });
-    try {
-      await player.load({ state: text, seed: view.settings.seed }, 0);
-    } catch (error) {
-      Object.assign(view, before);
-      complain(error);
-      return;
-    }
+    if (player.led) await together.leave();
+    if (!(await show({ settings: view.settings, state: text }))) return;
     shown.open("ring", true);
-    board.show();
-    remember();
     toast(`${player.run.processes} processes and ${player.run.tokens} tokens from the file`);
   },
   network: (name, text) => shown.withNetwork(name, text),
@@ -375,36 +414,30 @@ keys({
   slower: () => player.setSpeed(Math.max(0.5, Number((player.speed / 1.5).toPrecision(2)))),
   scramble: scrambleSelection,
   pile: () => fault("pile"),
-  undo: () => history.state?.steps && history.back(),
+  undo,
   theme: cycleTheme,
   tab: (index) => shown.open(["ring", "lessons", "explore", "networks", "fleet"][index], true),
   onRing: () => shown.current() === "ring",
 });
 
 // For tests and the curious.
-Object.assign(window, { headway: { player, view, ring, spacetime, listing, together, makeFile } });
+Object.assign(window, { headway: { player, view, ring, spacetime, timebar, listing, together, makeFile } });
 
 shown.open(view.tab, false);
-if (view.run && ALONE) {
-  view.problems.push("watching together needs headway serve");
-  view.run = null;
+if (opened.run && ALONE) {
+  opened.problems.push("watching together needs headway serve");
+  opened.run = null;
 }
-if (view.run) {
-  together.follow(view.run).catch(() => {
-    view.run = null;
+if (opened.run) {
+  together.follow(opened.run).catch(() => {
     toast("The run that was shared is no more; this is its beginning.");
-    reload();
+    open(opened);
   });
 } else {
-  if (view.problems.length) toast(`Not all of this link can be shown: ${view.problems.join("; ")}.`, "error");
-  view.problems = [];
   const isNew = story.isNew(location);
-  reload().then(() => isNew && player.run && story.tell(byId("story"), player, () => {
+  open(opened).then(() => isNew && player.run && story.tell(byId("story"), player, () => {
     player.setSpeed(url.FIRST_SPEED);
-    Object.assign(view.settings, url.FIRST);
-    Object.assign(view, { faults: [], state: null, round: 0 });
-    board.show();
-    reload();
+    show({ settings: url.FIRST });
   }, (name) => {
     ring.marks.dress = name;
     player.wake();

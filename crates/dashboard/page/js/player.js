@@ -3,21 +3,26 @@
 
 import * as api from "./api.js";
 import { Film } from "./film.js";
-import { reducedMotion } from "./dom.js";
+import { measures, reducedMotion } from "./dom.js";
 
 const FILMS_KEPT = 12;
 const SHORTEST_FILM = 240;
 const LONGEST_FILM = 20000;
 /** Before the server is asked again after it has not answered. */
 const RETRY_MS = 2000;
+/** Between two questions about a ring that plays. */
+const ASK_MS = 1000;
 
 /** @type {Set<Player>} */
 const players = new Set();
 
 // Runs that nobody else watches end with the page; the server keeps room for others.
 addEventListener("pagehide", () => {
-  for (const player of players) if (player.run && !player.shared) api.dropRun(player.run.id, true).catch(() => {});
+  for (const player of players) if (!player.shared) player.drop(player.run, true);
 });
+
+/** What a follower is told who wants to steer. */
+const led = () => new api.ApiError(403, { code: "presented", message: "You follow a presentation; only the presenter steers." });
 
 /**
  * Events, with the player as argument: `run` (another run, or a fault changed it),
@@ -41,10 +46,13 @@ export class Player {
     this.stopAt = Infinity;
     this.ticking = false;
     this.generation = 0;
-    /** Others watch this run, too. */
+    /** Others watch this run, too, and whoever streams it tells what it is like. */
     this.shared = false;
+    /** Somebody else steers, and nobody here. */
+    this.led = false;
+    /** A run that others keep, though it was on show here. @type {string | null} */ this.theirs = null;
     this.wanted = new AbortController();
-    this.reviving = false;
+    /** @type {Promise<void> | null} */ this.reviving = null;
     players.add(this);
   }
 
@@ -57,23 +65,49 @@ export class Player {
     for (const listener of this.listeners[event] ?? []) listener(value);
   }
 
-  /** Makes the run of these settings and stands at a round of it. */
+  /**
+   * Makes the run of these settings and stands at a round of it.
+   * @returns {Promise<boolean>} whether it is on show, and not a later one
+   */
   load(settings, round = 0) {
     this.loading = this.make(settings, round);
     return this.loading;
   }
 
   async make(settings, round) {
+    if (this.led) throw led();
     const generation = (this.generation += 1);
     const { run: old, shared } = this;
     // Those who watch the same run go on watching it.
     const run = await (shared ? api.replaceRun(old.id, { ...settings, round: 0 }) : api.createRun(settings));
-    if (generation !== this.generation) {
-      if (!shared) api.dropRun(run.id).catch(() => {});
-      return;
+    if (generation !== this.generation || shared !== this.shared) {
+      if (!shared) this.drop(run);
+      return false;
     }
     this.take(run, Math.min(round, run.seekable));
-    if (old && old.id !== run.id) api.dropRun(old.id).catch(() => {});
+    if (old?.id !== run.id) this.drop(old);
+    return true;
+  }
+
+  /** Goes on with a run like the one on show, which others keep or which is no more. */
+  goOnAlone() {
+    this.shared = false;
+    this.led = false;
+    this.theirs = this.run.id;
+    this.loading = this.copy();
+    return this.loading;
+  }
+
+  async copy() {
+    const { generation } = this;
+    const run = await api.createRun(this.run.settings);
+    if (generation === this.generation) this.take(run, this.round);
+    else this.drop(run);
+  }
+
+  /** What nobody needs any more; the run that others keep is none of it. */
+  drop(run, keepalive = false) {
+    if (run && run.id !== this.theirs) api.dropRun(run.id, keepalive).catch(() => {});
   }
 
   /** A run as the server describes it. */
@@ -85,6 +119,7 @@ export class Player {
     this.films = [];
     this.fetching.clear();
     this.frame = run.frame && run.frame.round === round ? run.frame : null;
+    this.holds = this.frame?.holds;
     this.segments = run.segments.map((segment) => ({ ...segment, kinds: kinds(run, segment) }));
     this.round = round;
     this.phase = 0;
@@ -118,17 +153,8 @@ export class Player {
       return;
     }
     // Several questions may have met with the same answer.
-    if (this.reviving) return;
-    this.reviving = true;
-    const { generation } = this;
-    try {
-      const run = await api.createRun(this.run.settings);
-      if (generation === this.generation) this.take(run, this.round);
-    } catch (problem) {
-      this.emit("error", problem);
-    } finally {
-      this.reviving = false;
-    }
+    this.reviving ??= this.goOnAlone().catch((problem) => this.emit("error", problem)).finally(() => (this.reviving = null));
+    await this.reviving;
   }
 
   /** Strikes in the round on show. */
@@ -136,16 +162,39 @@ export class Player {
     // A run that is being made will take the place of this one, which is then dropped.
     await this.loading?.catch(() => {});
     if (!this.run) return;
+    if (this.led) throw led();
     // What is more than half way to the next state is that state.
     const round = this.phase > 0.5 ? this.round + 1 : this.round;
-    const { id } = this.run;
-    const run = await api.strike(id, token === undefined ? { fault: text, round } : { fault: text, round, token });
+    const strike = () => api.strike(this.run.id, token === undefined ? { fault: text, round } : { fault: text, round, token });
+    let { id } = this.run;
+    const run = await strike().catch(async (error) => {
+      if (error.code !== "unknown_run" || this.shared) throw error;
+      await this.fail(error);
+      ({ id } = this.run);
+      return strike();
+    });
     // Meanwhile another run may have come.
     if (this.run.id === id) this.take(run, round);
   }
 
+  /** Shows what the stream of a shared run says. */
+  follow(frame) {
+    const { led: before } = this;
+    this.led = false;
+    if (this.speed !== frame.speed) this.setSpeed(frame.speed);
+    if (frame.playing) this.play();
+    else this.pause();
+    const apart = Math.abs(frame.round - this.round);
+    if (apart > (frame.playing ? Math.max(2, 0.4 * frame.speed) : 0)) this.seek(frame.round);
+    this.led = before;
+    this.holds = frame.holds;
+    if (frame.round !== this.round) return;
+    this.frame = frame;
+    this.emit("verdict");
+  }
+
   play() {
-    if (!this.run || this.playing) return;
+    if (!this.run || this.playing || this.led) return;
     if (this.round >= this.run.seekable) return;
     this.playing = true;
     this.last = 0;
@@ -154,6 +203,10 @@ export class Player {
   }
 
   pause() {
+    if (!this.led) this.halt();
+  }
+
+  halt() {
     if (!this.playing) return;
     this.playing = false;
     this.stopAt = Infinity;
@@ -169,7 +222,7 @@ export class Player {
 
   /** Glides to the next round and stops there; backwards it jumps. */
   step(rounds) {
-    if (!this.run) return;
+    if (!this.run || this.led) return;
     if (rounds < 0 || reducedMotion.matches) {
       this.pause();
       this.seek(this.round + (rounds < 0 && this.phase > 0 ? rounds + 1 : rounds));
@@ -180,7 +233,7 @@ export class Player {
   }
 
   seek(round) {
-    if (!this.run) return;
+    if (!this.run || this.led) return;
     this.round = Math.max(0, Math.min(this.run.seekable, Math.floor(round)));
     this.phase = 0;
     this.stopAt = Infinity;
@@ -189,6 +242,7 @@ export class Player {
   }
 
   setSpeed(speed) {
+    if (this.led) return;
     this.speed = speed;
     this.emit("clock");
   }
@@ -225,7 +279,7 @@ export class Player {
       time = 0;
       this.round = round;
       this.phase = 0;
-      this.pause();
+      this.halt();
       return;
     }
     // Wait at the end of what is known, rather than show what is not.
@@ -292,7 +346,7 @@ export class Player {
       this.wake();
     } catch (error) {
       if (this.run !== run) return;
-      this.pause();
+      this.halt();
       this.fail(error);
       // It may be asked again, but not at once.
       setTimeout(() => {
@@ -305,16 +359,17 @@ export class Player {
   }
 
   /**
-   * The verdict on the state on show: at once from the film, and in full (D1 to D5)
-   * from the server, one question at a time.
+   * The verdict on the state on show: at once from the film, and in full (D1 to D5) from
+   * the stream of a shared run, or else from the server, one question at a time. While it
+   * plays the film says all, but for rings that measure.
    */
   async judge() {
     const { run, round } = this;
     if (this.frame && this.frame.round === round && this.frame.version === run.version && !this.frame.partial) return;
-    this.judgeByFilm();
-    if (this.asking) return;
+    const judged = this.judgeByFilm();
+    if (this.asking || (this.playing && (this.shared || (judged && this.holds && !measures(run.program))))) return;
     this.asking = true;
-    let wait = this.playing ? 80 : 20;
+    let wait = this.playing ? ASK_MS : 20;
     try {
       const frame = await api.frameAt(run.id, round, this.wanted.signal);
       if (this.run === run && frame.version === run.version) {
@@ -333,10 +388,12 @@ export class Player {
     }
   }
 
+  /** Whether the film could tell. */
   judgeByFilm() {
     const { run, round } = this;
     const film = this.films.find((candidate) => candidate.from <= round && round < candidate.to);
-    if (!film?.verdicts?.length || this.frame?.round === round) return;
+    if (!film?.verdicts?.length) return false;
+    if (this.frame?.round === round) return true;
     let verdict = film.verdicts[0];
     for (const later of film.verdicts) if (later.round <= round) verdict = later;
     // What held while it was legitimate says nothing of what is not.
@@ -348,6 +405,7 @@ export class Player {
       closest: film.closest, segment: this.segmentAt(round), measuring: film.measuringAt(round),
     };
     this.emit("verdict");
+    return true;
   }
 }
 

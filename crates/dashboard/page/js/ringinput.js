@@ -44,7 +44,7 @@ export function handle(view, to) {
   };
 
   canvas.addEventListener("pointerdown", (event) => {
-    if (!view.moment || event.button > 0) return;
+    if (!view.moment || event.button > 0 || player.led) return;
     const [x, y] = point(event);
     const token = tokenAt(x, y);
     const at = hit(view.where, x, y);
@@ -64,6 +64,7 @@ export function handle(view, to) {
   canvas.addEventListener("touchstart", (event) => {
     if (!view.moment || event.touches.length > 1) return;
     const [x, y] = point(event.touches[0]);
+    if (player.led) return;
     if (tokenAt(x, y) !== null || hit(view.where, x, y).part === "outside") event.preventDefault();
   }, { passive: false });
 
@@ -160,6 +161,7 @@ export function handle(view, to) {
   }
 
   function describe(token, at) {
+    if (player.led) return to.hint("only the presenter steers");
     const program = ["a relay", "a delay", "measures", "moving block"][kind(at.process)];
     const block = kind(at.process) === 3;
     let text = "";

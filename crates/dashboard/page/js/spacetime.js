@@ -191,8 +191,8 @@ function niceStep(wanted) {
 }
 
 /** Far out only the last digits fit. */
-function axisNumber(round) {
-  return round < 1e6 ? count(round) : `…${String(round % 10000).padStart(4, "0")}`;
+export function axisNumber(round) {
+  return round < 1e5 ? count(round) : `…${String(round % 10000).padStart(4, "0")}`;
 }
 
 export class Spacetime {

@@ -53,20 +53,17 @@ export async function tell(box, player, begin, dress) {
   box.replaceChildren(words, h("div", { class: "story-line" }, choices, turn), likeness);
   box.hidden = false;
   const end = (event) => {
-    if (event && box.contains(event.target) && event.target !== turn) return;
-    if (over) return;
+    // A finger on the box, also on its button, is not over yet.
+    if (over || (event && box.contains(event.target))) return;
     over = true;
     box.hidden = true;
     for (const name of ["pointerdown", "keydown", "wheel"]) removeEventListener(name, end, true);
     player.pause();
     dress(undefined);
-    if (!event || event.target === turn) begin();
+    if (!event) begin();
   };
   for (const name of ["pointerdown", "keydown", "wheel"]) addEventListener(name, end, { capture: true, passive: true });
-  turn.addEventListener("click", () => {
-    over = false;
-    end(null);
-  });
+  turn.addEventListener("click", () => end(null));
   const say = (text) => words.replaceChildren(text);
   const legitimate = async () => {
     for (let tries = 0; !over && tries < 200 && !player.frame?.legitimate; tries += 1) await wait(100);

@@ -13,28 +13,32 @@ const FURTHEST = 1e12;
 /**
  * Rounds to places on a bar of width 1 and back.
  * @param {number} from  where it begins
- * @param {number} even  the last round of its even part
+ * @param {number} wanted  the last round of its even part
+ * @param {number} last  the last round that there is
  */
-export function scale(from, even) {
+export function scale(from, wanted, last) {
+  const even = Math.min(last, Math.max(from + 1, wanted));
   const span = Math.max(1, even - from);
-  const far = Math.max(FURTHEST, even * 10);
-  const logs = Math.log(far / span);
+  const far = Math.min(last, from + Math.max(FURTHEST, 10 * span));
+  const share = far > even ? EVEN : 1;
+  const logs = Math.log((far - from) / span);
   return {
     from,
     even,
     far,
+    share,
     place(round) {
       const passed = Math.max(0, round - from);
-      if (passed <= span) return (passed / span) * EVEN;
+      if (passed <= span) return (passed / span) * share;
       return Math.min(1, EVEN + (Math.log(passed / span) / logs) * (1 - EVEN));
     },
     round(place) {
       const inside = Math.max(0, Math.min(1, place));
-      if (inside <= EVEN) return Math.round(from + (inside / EVEN) * span);
+      if (inside <= share) return Math.round(from + (inside / share) * span);
       const passed = span * Math.exp(((inside - EVEN) / (1 - EVEN)) * logs);
       // Far out nobody means a particular round: two digits are enough.
       const power = 10 ** Math.max(0, Math.floor(Math.log10(passed)) - 1);
-      return from + Math.round(passed / power) * power;
+      return Math.min(far, from + Math.round(passed / power) * power);
     },
   };
 }
@@ -80,7 +84,7 @@ export class Timebar {
       PageUp: () => Math.max(player.round + 1, at.round(place + 0.05)),
       PageDown: () => Math.min(player.round - 1, at.round(place - 0.05)),
       Home: () => 0,
-      End: () => Math.min(FURTHEST, player.run.seekable),
+      End: () => at.far,
     }[event.key];
     if (!to) return;
     event.preventDefault();
@@ -106,7 +110,7 @@ export class Timebar {
     const last = Math.max(worst ?? 0, legitimate ?? 0, jam ? jam.from + 2 * jam.period : 0, since + 20);
     // Faults before this one stay visible if they are near.
     const begin = since - 0 <= (last - since) * 2 ? 0 : since;
-    return scale(begin, Math.ceil(begin + (last - begin) * 1.2));
+    return scale(begin, Math.ceil(begin + (last - begin) * 1.2), this.player.run.seekable);
   }
 
   draw() {
@@ -146,14 +150,14 @@ export class Timebar {
     ctx.globalAlpha = 0.22;
     ctx.fillRect(left, y, x(player.round + player.phase) - left, height);
     ctx.globalAlpha = 1;
-    this.drawBreak(ctx, left + EVEN * (right - left), y, height, colours);
+    if (at.share < 1) this.drawBreak(ctx, left + at.share * (right - left), y, height, colours);
 
     const flags = [];
     for (const round of new Set(player.segments.slice(1).map((segment) => segment.from))) flags.push({ at: round, text: "fault", colour: colours.bad });
     if (legitimate !== null && legitimate !== undefined && legitimate > since) flags.push({ at: legitimate, text: `legitimate ${count(legitimate)}`, colour: colours.good });
     if (worst !== null && worst !== undefined) flags.push({ at: worst, text: `proved worst ${count(worst)}`, colour: colours.muted });
     this.drawFlags(ctx, flags, x, y, width);
-    this.drawTicks(ctx, at, x, y + height, colours);
+    this.drawTicks(ctx, at, x, y + height, width, colours);
 
     const now = x(player.round + player.phase);
     ctx.fillStyle = colours.ink;
@@ -166,7 +170,7 @@ export class Timebar {
 
     const { element } = this;
     element.setAttribute("aria-valuenow", String(player.round));
-    element.setAttribute("aria-valuemax", String(Math.min(FURTHEST, player.run.seekable)));
+    element.setAttribute("aria-valuemax", String(at.far));
     element.setAttribute("aria-valuetext", `round ${player.round}, ${player.round - since} since the ${player.segmentAt() ? "last fault" : "start"}`);
   }
 
@@ -189,23 +193,33 @@ export class Timebar {
     }
   }
 
-  drawTicks(ctx, at, x, y, colours) {
+  /** Rounds below the bar; far from the beginning of the run they count from that of the bar. */
+  drawTicks(ctx, at, x, y, width, colours) {
     ctx.fillStyle = colours.muted;
     ctx.font = "11px system-ui, sans-serif";
-    ctx.textAlign = "center";
+    ctx.textAlign = "left";
     ctx.textBaseline = "top";
+    const plus = at.from > 0 ? "+" : "";
+    let taken = [];
+    const label = (text, place) => {
+      const size = ctx.measureText(text).width;
+      const start = Math.max(1, Math.min(width - size - 1, place - size / 2));
+      if (taken.some((other) => start < other.end + 8 && start + size > other.start - 8)) return;
+      taken.push({ start, end: start + size });
+      ctx.fillText(text, start, y + 5);
+    };
+    label(count(at.from), x(at.from));
+    if (at.share < 1) {
+      const last = at.far - at.from;
+      const powers = ["³", "⁶", "⁹", "¹²"].map((sign, index) => ({ text: `${plus}10${sign}`, rounds: 1000 ** (index + 1) }));
+      const ahead = powers.filter(({ rounds }) => at.from + rounds > at.even && rounds <= last).reverse();
+      if (!ahead.some(({ rounds }) => rounds === last)) label(count(at.far), x(at.far));
+      for (const { text, rounds } of ahead) label(text, x(at.from + rounds));
+    }
     const wanted = (at.even - at.from) / Math.max(2, x(at.even) / 90);
     const power = 10 ** Math.floor(Math.log10(Math.max(1, wanted)));
     const step = [1, 2, 5, 10].map((factor) => factor * power).find((value) => value >= wanted) ?? power;
-    for (let round = Math.ceil(at.from / step) * step; round <= at.even; round += step) ctx.fillText(count(round), Math.max(12, x(round)), y + 5);
-    const taken = [x(at.even)];
-    for (const exponent of [12, 6, 9, 3]) {
-      const place = x(at.from + 10 ** exponent);
-      if (at.from + 10 ** exponent <= at.even || taken.some((other) => Math.abs(other - place) < 28)) continue;
-      taken.push(place);
-      const text = `10${["³", "⁶", "⁹", "¹²"][exponent / 3 - 1]}`;
-      ctx.fillText(text, Math.min(place, x(at.far) - 10), y + 5);
-    }
+    for (let rounds = step; at.from + rounds <= at.even; rounds += step) label(plus + count(rounds), x(at.from + rounds));
   }
 
   drawBreak(ctx, x, y, height, colours) {

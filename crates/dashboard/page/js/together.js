@@ -4,26 +4,35 @@
 
 import * as api from "./api.js";
 
+/** Before the server is asked again, where the browser does not ask by itself. */
+const RETRY_MS = 1000;
+
 export class Together {
   /**
    * @param {import("./player.js").Player} player
-   * @param {(id: string | null, why?: string) => void} changed  joined, or left
+   * @param {(why?: string) => void} changed  joined, left, without the server, or with it again
    */
   constructor(player, changed) {
     this.player = player;
     this.changed = changed;
     /** @type {EventSource | null} */ this.source = null;
     /** @type {string | null} */ this.id = null;
+    /** The server does not answer. */
+    this.away = false;
+    /** What the class is at; null: nobody presents. @type {any} */
+    this.class = null;
+    /** The latest that came and is not shown yet. @type {any} */
+    this.latest = null;
+    this.showing = false;
     this.applying = false;
-    /** Somebody presents, and it is not this page. */
-    this.following = false;
-    /** Told of the class. @type {(seen: any) => void} */
-    this.classes = () => {};
+    this.quietUntil = 0;
     player.on("clock", () => this.tell());
     player.on("sought", () => this.tell(player.round));
-    player.on("run", () => {
-      if (this.id && player.run.id !== this.id) this.leave();
-    });
+  }
+
+  /** Somebody presents, and it is not this page. */
+  get following() {
+    return Boolean(this.class && !api.keyOf(this.id));
   }
 
   /** Shares the run on show; ends when the server knows its round. */
@@ -32,31 +41,67 @@ export class Together {
     return this.tell(this.player.round);
   }
 
+  /** From now on only this page steers. */
+  async present() {
+    if (!this.id) await this.share();
+    const { key } = await api.present(this.id);
+    api.steer(this.id, key);
+    // With the key, by which the server sees whether the presenter is there.
+    this.listen();
+    this.changed();
+  }
+
   /** Shows a run that somebody shares; throws when there is none. */
   async follow(id) {
     const run = await api.getRun(id);
     this.player.take(run, run.frame.round);
     this.join(id);
+    this.teach(run.frame.class);
   }
 
   join(id) {
-    this.leave();
     this.id = id;
     this.player.shared = true;
-    this.source = api.events(`/api/runs/${id}/events`);
-    this.source.addEventListener("frame", (event) => this.apply(JSON.parse(event.data)));
-    this.source.addEventListener("gone", () => this.leave("The run that was shared has ended."));
-    this.changed(id);
+    this.listen();
+    this.changed();
   }
 
-  leave(why) {
+  /** Opens the stream, with the key of whoever presents. */
+  listen() {
+    this.source?.close();
+    const source = api.watch(this.id);
+    this.source = source;
+    source.addEventListener("open", () => this.reached(true));
+    source.addEventListener("frame", (event) => this.show(JSON.parse(event.data)));
+    source.addEventListener("gone", () => this.leave("The run that was shared has ended."));
+    source.addEventListener("error", () => source === this.source && this.lost(source));
+  }
+
+  reached(here) {
+    if (this.away !== here) return;
+    this.away = !here;
+    this.changed();
+  }
+
+  /** The stream broke off: the browser opens it again, unless the server refuses it. */
+  async lost(source) {
+    this.reached(false);
+    if (source.readyState !== EventSource.CLOSED) return;
+    const gone = await api.getRun(this.id).then(() => false, (error) => error.code === "unknown_run");
+    if (source !== this.source) return;
+    if (gone) this.leave("The run that was shared is no more.");
+    else setTimeout(() => source === this.source && this.listen(), RETRY_MS);
+  }
+
+  /** Goes on alone, with a run of one's own. */
+  async leave(why) {
     if (!this.id) return;
     this.source?.close();
-    this.source = null;
-    this.id = null;
-    this.player.shared = false;
-    this.changed(null, why);
-    this.classes(null);
+    Object.assign(this, { source: null, id: null, away: false, class: null, latest: null });
+    const own = this.player.goOnAlone();
+    this.changed(why ?? "On your own again.");
+    await own.catch((error) => this.player.emit("error", error));
+    this.changed();
   }
 
   /** Tells the others what was done here. */
@@ -72,29 +117,46 @@ export class Together {
     }
   }
 
-  /** Shows what the others see. */
-  async apply(frame) {
-    const { player } = this;
+  /** What the class is at. */
+  teach(seen) {
+    const next = seen ?? null;
+    if (JSON.stringify(next) === JSON.stringify(this.class)) return;
+    this.class = next;
+    this.changed();
+  }
+
+  /** Shows what the others see: the latest, one at a time. */
+  async show(frame) {
     if (frame.run !== this.id) return;
-    this.classes(frame.class);
-    // What was done here a moment ago is still on its way there: what comes now may
-    // be older, so the latest of it is shown a little later.
-    clearTimeout(this.later);
-    const wait = (this.quietUntil ?? 0) - performance.now();
-    if (wait > 0) {
-      this.later = setTimeout(() => this.apply(frame), wait);
-      return;
+    this.teach(frame.class);
+    this.latest = frame;
+    if (this.showing) return;
+    this.showing = true;
+    try {
+      while (this.latest) {
+        // What was done here a moment ago is still on its way there: what came may be older.
+        const wait = this.quietUntil - performance.now();
+        if (wait > 0) await new Promise((next) => setTimeout(next, wait));
+        else await this.apply();
+      }
+    } finally {
+      this.showing = false;
+    }
+  }
+
+  async apply() {
+    const { player, latest: frame } = this;
+    this.latest = null;
+    let run = null;
+    if (frame.version !== player.run.version) {
+      run = await api.getRun(frame.run).catch(() => null);
+      // The stream says what became of it.
+      if (!run || this.id !== frame.run) return;
     }
     this.applying = true;
     try {
-      if (frame.version !== player.run.version) player.take(await api.getRun(frame.run), frame.round);
-      player.speed = frame.speed;
-      if (frame.playing) player.play();
-      else player.pause();
-      const apart = Math.abs(frame.round - player.round);
-      if (apart > (frame.playing ? Math.max(2, 0.4 * frame.speed) : 0)) player.seek(frame.round);
-    } catch {
-      this.leave("The run that was shared has ended.");
+      if (run && run.version !== player.run.version) player.take(run, run.frame.round);
+      player.follow(frame);
     } finally {
       this.applying = false;
     }

@@ -17,8 +17,20 @@ const FIRST_OF = Object.freeze({
   fleet: {},
 });
 
+/**
+ * What made a run, in a link's words. A state file brings its own sizes.
+ * @param {any} run @returns {Object<string, any>}
+ */
+export function settingsOf({ settings, processes, tokens, separation }) {
+  return {
+    processes: settings.processes ?? processes, tokens: settings.tokens ?? tokens, separation: settings.separation ?? separation,
+    program: settings.program ?? FIRST.program, delays: settings.delays ?? FIRST.delays, start: settings.start ?? FIRST.start, seed: settings.seed,
+  };
+}
+
 /** Names that are shorter in a link. */
 const SHORT = { processes: "n", tokens: "m", separation: "d" };
+const LEAST = { n: 2, m: 1, d: 1, step: 1, tokens: 1 };
 
 /**
  * @typedef {object} View
@@ -45,7 +57,7 @@ export function read(location) {
   const number = (short) => {
     const text = query.get(short);
     const value = wholeNumber(text);
-    if (text !== null && value === null) problems.push(`${short}=${text} is no whole number`);
+    if (text !== null && value === null) problems.push(`${short}=${text}: expected a whole number from ${LEAST[short] ?? 0} on`);
     return value;
   };
   const values = { ...FIRST_OF[tab] };
@@ -54,6 +66,8 @@ export function read(location) {
     values[name] = (typeof first === "number" ? number(short) : query.get(short)) ?? first;
   }
   const onRing = tab === "ring";
+  // The process that measures, where only one does.
+  if (onRing && values.program.startsWith("measure") && !query.has("delays")) values.delays = undefined;
   const speed = Number(query.get("speed"));
   return {
     tab,
@@ -74,17 +88,19 @@ export function write(view) {
   const { tab } = view;
   const onRing = tab === "ring";
   const values = onRing ? view.settings : view.own[tab] ?? {};
-  if (!(onRing && view.state)) {
-    for (const [name, first] of Object.entries(FIRST_OF[tab])) {
-      const value = values[name];
-      if (value !== undefined && value !== null && value !== first) query.set(SHORT[name] ?? name, String(value));
-    }
+  for (const [name, first] of Object.entries(FIRST_OF[tab])) {
+    const value = values[name];
+    if (onRing && view.state && name !== "seed") continue;
+    // What one process measures is not what a link without a word means.
+    const meant = name === "delays" && values.program?.startsWith("measure") ? undefined : first;
+    if (value !== undefined && value !== null && value !== meant) query.set(SHORT[name] ?? name, String(value));
   }
   if (onRing) {
     for (const fault of view.faults) query.append("fault", fault);
-    if (view.round) query.set("t", String(view.round));
-    if (view.speed !== FIRST_SPEED) query.set("speed", String(view.speed));
+    // What is shared says itself where it stands.
     if (view.run) query.set("run", view.run);
+    else if (view.round) query.set("t", String(view.round));
+    if (!view.run && view.speed !== FIRST_SPEED) query.set("speed", String(view.speed));
   }
   // Faults and places read better without escapes, and need none.
   const text = query.toString().replace(/%3A/g, ":").replace(/%40/g, "@").replace(/%2C/g, ",");
@@ -100,6 +116,18 @@ export function wholeNumber(text) {
   const power = plain.match(/^(\d+)\^(\d+)$/);
   const value = power ? Number(power[1]) ** Number(power[2]) : plain === "" ? Number.NaN : Number(plain);
   return Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+/**
+ * What makes the run of a link.
+ * @param {{settings: Object<string, any>, faults?: string[], state?: any}} of  `state` as it is in a file
+ */
+export function body({ settings, faults = [], state = null }) {
+  if (state) return { state, faults, seed: settings.seed };
+  const { separation, delays, ...rest } = settings;
+  if (settings.program === "moving-block") return { ...rest, separation, faults };
+  if (settings.program === "fixed") return { ...rest, separation, delays, faults };
+  return { ...rest, delays, faults };
 }
 
 /** A state file, small enough for a link. */

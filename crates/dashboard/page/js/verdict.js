@@ -74,14 +74,14 @@ export class VerdictView {
       element.classList.toggle("good", good);
       element.classList.toggle("bad", !good);
     }
-    setText(parts.word, good ? "legitimate" : jammed ? "jam" : frame.closest >= player.d ? "not yet legitimate" : "too close");
+    setText(parts.word, good ? "legitimate" : jammed ? "jam" : frame.clause === "stuck" ? "spaced, but stuck" : frame.closest >= player.d ? "not yet legitimate" : "too close");
     const text = sentence(frame, segment, run);
     if (parts.line.dataset.text !== text.plain) {
       parts.line.dataset.text = text.plain;
       parts.line.replaceChildren(...text.nodes);
     }
     this.offerToSkip(frame, segment);
-    this.announce(good ? text.plain : jammed ? "a jam" : "not legitimate");
+    this.announce(good ? text.plain : jammed ? "a jam" : frame.clause === "stuck" ? "spaced, but stuck" : "not legitimate");
     [...parts.list.children].forEach((item, index) => {
       const { name: asked, waived } = run.desiderata[index];
       const [name, mark, words] = waived ? ["waived", "–", waived] : standing(asked, frame.holds?.[index], frame, segment);
@@ -119,6 +119,8 @@ export function sentence(frame, segment, run) {
       if (segment.worst_legitimate_at) nodes.push(` At most ${plural(segment.worst_legitimate_at - segment.from, "round")} from any state (proved).`);
     } else nodes.push(".");
     if (run.why) nodes.push(` ${run.why}`);
+  } else if (frame.clause === "stuck") {
+    nodes.push(bold("Spaced, but stuck"), `: ${frame.because}`);
   } else if (segment.jam) {
     nodes.push(bold("A jam"), `: ${run.why ?? `more tokens than fit; a process passes on one every ${plural(segment.jam.period, "round")}.`}`);
   } else {

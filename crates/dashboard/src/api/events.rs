@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
-use headway_page::ApiError;
+use futures_util::{StreamExt, stream};
+use headway_page::runs::Watch;
+use headway_page::{ApiError, key};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::work;
@@ -19,11 +20,13 @@ use crate::server::App;
 pub(super) async fn events(
     State(app): State<App>,
     Path(id): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Result<Response, Refused> {
     let run = app.desk.runs().get(&id)?;
     let seat = seat(&app)?;
-    let frames = work(&app.work, move || run.watch()).await??;
-    Ok(stream(frames, seat))
+    let key = query.and_then(|query| key(&query));
+    let Watch { frames, presenter } = work(&app.work, move || run.watch(key.as_deref())).await??;
+    Ok(stream(frames, (seat, presenter)))
 }
 
 /// A place among the viewers.
@@ -35,17 +38,22 @@ pub(super) fn seat(app: &App) -> Result<OwnedSemaphorePermit, ApiError> {
     })
 }
 
+/// A browser that has lost the stream comes back after so many milliseconds.
+const RETRY: &[u8] = b"retry: 500\n\n";
+
 /// After so much silence something is sent, so that a broken connection shows.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The latest of what is sent, again and again, until there is no more.
+/// `held` is let go when the reader has gone.
 pub(super) fn stream(
     mut latest: watch::Receiver<Option<Bytes>>,
-    seat: OwnedSemaphorePermit,
+    held: impl Send + 'static,
 ) -> Response {
     latest.mark_changed();
-    let chunks = stream::unfold(Some((latest, seat)), |watching| async move {
-        let (mut latest, seat) = watching?;
+    let first = stream::once(async { Ok(Bytes::from_static(RETRY)) });
+    let chunks = stream::unfold(Some((latest, held)), |watching| async move {
+        let (mut latest, held) = watching?;
         let chunk = match tokio::time::timeout(KEEP_ALIVE, latest.changed()).await {
             Err(_) => Some(Bytes::from_static(b": still here\n\n")),
             Ok(Err(_)) => None,
@@ -54,7 +62,7 @@ pub(super) fn stream(
         match chunk {
             Some(chunk) => Some((
                 Ok::<_, std::convert::Infallible>(chunk),
-                Some((latest, seat)),
+                Some((latest, held)),
             )),
             None => Some((Ok(Bytes::from_static(b"event: gone\ndata: {}\n\n")), None)),
         }
@@ -63,5 +71,5 @@ pub(super) fn stream(
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    (headers, Body::from_stream(chunks)).into_response()
+    (headers, Body::from_stream(first.chain(chunks))).into_response()
 }

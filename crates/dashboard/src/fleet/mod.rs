@@ -53,7 +53,7 @@ pub struct NodeView {
     pub url: String,
     /// Whether it answered when it was last asked.
     pub reachable: bool,
-    /// Why not.
+    /// Why not; nothing as long as it has not been asked.
     pub error: Option<String>,
     /// How old `status` is.
     pub age_ms: Option<u64>,
@@ -321,10 +321,7 @@ impl Seen {
         NodeView {
             url: url.to_string(),
             reachable: self.asked && self.error.is_none(),
-            error: match self.asked {
-                true => self.error.clone(),
-                false => Some("not asked yet".to_owned()),
-            },
+            error: self.error.clone(),
             age_ms: self.status.as_ref().map(age),
             status: self.status.as_ref().map(|(status, _)| status.clone()),
         }

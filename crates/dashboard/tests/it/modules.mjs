@@ -13,6 +13,8 @@ const url = await module("url");
 const { scale } = await module("timebar");
 const { Way } = await module("film");
 const { ticks } = await module("chart");
+const { axisNumber } = await module("spacetime");
+const { Gif } = await module("gif");
 
 const checks = {
   "a link says what it was made from"() {
@@ -51,10 +53,11 @@ const checks = {
     ok(packed.length <= 700, `packed badly: ${packed.length}`);
   },
   "the bar of time goes there and back"() {
-    for (const [from, even] of [[0, 40], [0, 100000], [1000000, 1000400]]) {
-      const bar = scale(from, even);
+    const last = 2 ** 53 - 1;
+    for (const [from, even] of [[0, 40], [0, 100000], [1000000, 1000400], [1e12, 1e12 + 40]]) {
+      const bar = scale(from, even, last);
       for (let round = from; round <= even; round += Math.ceil((even - from) / 97)) same(bar.round(bar.place(round)), round);
-      for (const far of [even * 3, 1e9, 1e12].filter((round) => round > even && round - from < 1e12)) {
+      for (const far of [even * 3, 1e9, 1e12, from + 1e6].filter((round) => round > even && round - from < 1e12)) {
         const back = bar.round(bar.place(far));
         ok(Math.abs(back - far) <= far * 0.06, `${far} came back as ${back}`);
       }
@@ -64,6 +67,12 @@ const checks = {
         ok(round >= before, "time runs backwards");
         before = round;
       }
+      same([bar.far, bar.place(bar.far), bar.round(1)], [from + 1e12, 1, from + 1e12]);
+    }
+    // It ends where the run does.
+    for (const [even, end] of [[40, 5000], [4000, 5000], [6000, 5000]]) {
+      const bar = scale(0, even, end);
+      same([bar.far, bar.place(end), bar.round(1), bar.place(0), bar.round(0)], [end, 1, end, 0, 0]);
     }
   },
   "a way is where it should be"() {
@@ -75,6 +84,26 @@ const checks = {
     const released = [];
     way.releases(1, 9, (round, hop) => released.push([round, hop]));
     same(released.sort((a, b) => a[0] - b[0]), [[1, 6], [2, 7], [7, 8], [8, 9], [9, 10]]);
+  },
+  "a film keeps the colours that come late"() {
+    const side = 32;
+    const film = new Gif(side, side, 5);
+    // More greys and greens than there are places.
+    const first = Uint8ClampedArray.from({ length: side * side * 4 }, (_, i) => [i >> 4, 100 + (i >> 6), i >> 4, 255][i % 4]);
+    film.add(first);
+    const red = [200, 40, 30, 255];
+    const later = first.map((value, i) => (i < 400 ? red[i % 4] : value));
+    film.add(later);
+    const file = film.end();
+    const palette = Array.from({ length: 256 }, (_, i) => [...file.subarray(13 + 3 * i, 16 + 3 * i)]);
+    same(palette[film.before[0]], red.slice(0, 3));
+    // What was there stays what it was.
+    const at = film.before[side * side - 1];
+    ok(palette[at].every((value, i) => Math.abs(value - first[(side * side - 1) * 4 + i]) < 40), `${palette[at]}`);
+  },
+  "numbers beside space and time fit"() {
+    same([0, 9999, 99999].map(axisNumber), ["0", "9999", "99\u202f999"]);
+    ok([1e5, 123456, 1e6, 1e12 + 7].every((round) => axisNumber(round).length <= 6));
   },
   "ticks are round and within"() {
     for (const [low, high] of [[0, 1], [3, 977], [0, 0.0371], [-5, 5]]) {

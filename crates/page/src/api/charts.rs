@@ -1,5 +1,7 @@
 //! Results of sweeps as columns to draw: CSV, and Parquet where it is built in.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,8 @@ pub(crate) struct Chart {
     x: Option<String>,
     /// What to draw.
     y: Vec<String>,
+    /// What has a line for each of its values.
+    by: Option<String>,
 }
 
 /// A column.
@@ -143,40 +147,85 @@ fn typed(fields: Vec<Option<String>>) -> Values {
 }
 
 fn finish(columns: Vec<Column>) -> Result<Chart, ApiError> {
-    let rows = columns.first().map_or(0, |column| match &column.values {
-        Values::Number(values) => values.len(),
-        Values::Text(values) => values.len(),
-    });
+    let rows = columns.first().map_or(0, rows_of);
     if rows == 0 {
         return Err(wrong("the file has no rows"));
     }
-    let (x, y) = suggested(&columns);
+    let (x, y, by) = suggested(&columns);
     Ok(Chart {
         rows,
         columns,
         x,
         y,
+        by,
     })
 }
 
-/// Along the first column with more than one number, the means, or else whatever
-/// else varies.
-fn suggested(columns: &[Column]) -> (Option<String>, Vec<String>) {
-    let varies = |column: &&Column| match &column.values {
-        Values::Number(values) => values.iter().any(|value| value != &values[0]),
-        Values::Text(_) => false,
+/// What to draw along, what to draw, and what has a line for each of its values.
+///
+/// A sweep has means, and columns that were set: along the one of most values. Of any other
+/// table, along the first column with more than one number.
+fn suggested(columns: &[Column]) -> (Option<String>, Vec<String>, Option<String>) {
+    let counted: Vec<(&Column, usize)> = columns
+        .iter()
+        .map(|column| (column, values_of(column)))
+        .filter(|(_, values)| *values > 1)
+        .collect();
+    let of_kind = |number: bool| {
+        let all = counted.iter().copied();
+        all.filter(move |(column, _)| !number || matches!(column.values, Values::Number(_)))
     };
-    let mut numbers = columns.iter().filter(varies).map(|column| &column.name);
-    let x = numbers.next().cloned();
-    let others: Vec<String> = numbers.filter(|name| *name != "seed").cloned().collect();
-    let means = others.iter().filter(|name| name.ends_with("_mean"));
-    let means: Vec<String> = means.cloned().collect();
-    let y = if means.is_empty() {
-        others.into_iter().take(4).collect()
+    let given = |column: &Column| {
+        !matches!(column.name.as_str(), "cell" | "seed" | "samples")
+            && !column.name.rsplit_once('_').is_some_and(of_a_measure)
+    };
+    let name = |(column, _): (&Column, usize)| column.name.clone();
+    let mut means: Vec<String> = of_kind(true).map(name).collect();
+    means.retain(|name| name.ends_with("_mean"));
+    let set = || of_kind(true).filter(|(column, _)| means.is_empty() || given(column));
+    let most = set().map(|(_, values)| values).max().unwrap_or(0);
+    let x = set()
+        .find(|(_, values)| means.is_empty() || *values == most)
+        .map(name);
+    let y: Vec<String> = if means.is_empty() {
+        let others = of_kind(true).map(name);
+        let others = others.filter(|name| Some(name) != x.as_ref() && name != "seed");
+        others.take(4).collect()
     } else {
-        means
+        means.clone()
     };
-    (x, y)
+    let rows = columns.first().map_or(0, rows_of);
+    let by = of_kind(false).find(|(column, values)| {
+        let taken = Some(&column.name) == x.as_ref() || y.contains(&column.name);
+        !taken && given(column) && *values <= 8 && *values < rows
+    });
+    let by = by.map(name);
+    (x, y, by)
+}
+
+/// How the names of a measure's columns end.
+fn of_a_measure((_, end): (&str, &str)) -> bool {
+    let percentile = end.strip_prefix('p');
+    let parts = ["mean", "low95", "high95", "sd", "min", "max", "missing"];
+    parts.contains(&end) || percentile.is_some_and(|number| number.parse::<f64>().is_ok())
+}
+
+fn rows_of(column: &Column) -> usize {
+    match &column.values {
+        Values::Number(values) => values.len(),
+        Values::Text(values) => values.len(),
+    }
+}
+
+/// How many different values there are.
+fn values_of(column: &Column) -> usize {
+    fn different<T: Ord>(values: impl Iterator<Item = T>) -> usize {
+        values.collect::<BTreeSet<T>>().len()
+    }
+    match &column.values {
+        Values::Number(values) => different(values.iter().map(|value| value.map(f64::to_bits))),
+        Values::Text(values) => different(values.iter()),
+    }
 }
 
 #[cfg(test)]
@@ -209,6 +258,26 @@ mod tests {
             record(6, ["x", ""]),
         ];
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_sweep_is_drawn_along_what_was_varied_most() {
+        let mut text = "cell,processes,tokens,delays,start,seed,samples,rounds_mean,rounds_low95,rounds_high95,rounds_missing\n".to_owned();
+        for (cell, (tokens, delays)) in [2, 4]
+            .into_iter()
+            .flat_map(|tokens| [1, 2, 4].map(|delays| (tokens, delays)))
+            .enumerate()
+        {
+            text += &format!(
+                "{cell},60,{tokens},{delays},random,7,100,{0},{0},{0},{1}\n",
+                90 - cell,
+                cell % 2
+            );
+        }
+        let chart = read_csv(text.as_bytes()).unwrap();
+        assert_eq!(chart.x.as_deref(), Some("delays"));
+        assert_eq!(chart.by.as_deref(), Some("tokens"));
+        assert_eq!(chart.y, ["rounds_mean"]);
     }
 
     #[test]

@@ -1,25 +1,43 @@
 //! The programs as they are read, and which of their lines every process executes in a
 //! round.
 
-use headway_core::{Measuring, Process, Program};
+use headway_core::{Configuration, Measuring, Process, Program};
 use serde::{Deserialize, Serialize};
 
-use super::runs::AtRound;
 use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::runs::{Run, Tale, moving_block_listing};
 
-/// Which lines are executed in the round that follows a state.
+/// Which rounds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rounds {
+    /// The state that the first begins with; by default the current one.
+    round: Option<u64>,
+    /// How many at most; by default one.
+    #[serde(default = "one")]
+    rounds: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Process-rounds that are told in one answer.
+const TOLD: u64 = 20_000;
+
+/// Which lines are executed in the rounds that follow a state.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Lines {
-    /// The state that the round begins with.
+    /// The state that the first round begins with.
     round: u64,
     /// The programs of this ring.
     programs: Vec<Listing>,
     /// The number of each process's program in `programs`.
     program_of: Vec<u8>,
-    /// For every process, the lines that it executes: bit k stands for line k.
-    executed: Vec<u32>,
+    /// For every round, until the next fault or as many as there is room for, and for every
+    /// process the lines that it executes: bit k stands for line k.
+    executed: Vec<Vec<u32>>,
 }
 
 /// A program.
@@ -31,21 +49,23 @@ pub(crate) struct Listing {
     lines: Vec<String>,
 }
 
-/// Which lines of its program every process executes in the round after a state
-pub(crate) fn lines(run: &Run, at: &AtRound, limits: &Limits) -> Result<Lines, ApiError> {
+/// Which lines of its program every process executes in the rounds after a state
+pub(crate) fn lines(run: &Run, asked: &Rounds, limits: &Limits) -> Result<Lines, ApiError> {
     let state = run.lock();
-    let round = state.round(at.round, limits)?;
+    let round = state.round(asked.round, limits)?;
+    let room = |processes: usize| asked.rounds.clamp(1, 1.max(TOLD / processes as u64));
     let story = match &state.story {
         Tale::LockStep(story) => story,
         Tale::Block(story) => {
-            let executed = story.lines(round)?;
+            let processes = story.sizes().0 as usize;
+            let executed = story.lines(round, room(processes))?;
             return Ok(Lines {
                 round,
                 programs: vec![Listing {
                     name: "moving-block".to_owned(),
                     lines: moving_block_listing().map(str::to_owned).collect(),
                 }],
-                program_of: vec![0; executed.len()],
+                program_of: vec![0; processes],
                 executed,
             });
         }
@@ -59,28 +79,41 @@ pub(crate) fn lines(run: &Run, at: &AtRound, limits: &Limits) -> Result<Lines, A
         );
         return Err(ApiError::too_large("id", message));
     }
-    let next = ring.after_round(&look.state);
     let mut known: Vec<Program> = ring.programs().to_vec();
     known.sort_unstable();
     known.dedup();
     let number = |program: &Program| known.iter().position(|one| one == program).unwrap_or(0) as u8;
     let program_of: Vec<u8> = ring.programs().iter().map(number).collect();
     let listings: Vec<Vec<Line>> = known.iter().map(|program| listing(*program)).collect();
+    let of_round = |state: &Configuration, next: &Configuration| {
+        let of_process = |at: usize| {
+            let from = state.processes[(at + ring.len() - 1) % ring.len()];
+            executed(
+                &listings[usize::from(program_of[at])],
+                ring.programs()[at],
+                state.measuring.get(&at),
+                from.queued,
+                next.processes[at],
+            )
+        };
+        (0..ring.len()).map(of_process).collect()
+    };
+    let end = match story.segments().get(segment + 1) {
+        Some(fault) => fault.from - round,
+        None => u64::MAX,
+    };
+    let mut state = look.state;
+    let executed = (0..room(ring.len()).min(end))
+        .map(|_| {
+            let next = ring.after_round(&state);
+            let told = of_round(&state, &next);
+            state = next;
+            told
+        })
+        .collect();
     Ok(Lines {
         round,
-        executed: (0..ring.len())
-            .map(|at| {
-                let state = &look.state;
-                let from = state.processes[(at + ring.len() - 1) % ring.len()];
-                executed(
-                    &listings[usize::from(program_of[at])],
-                    ring.programs()[at],
-                    state.measuring.get(&at),
-                    from.queued,
-                    next.processes[at],
-                )
-            })
-            .collect(),
+        executed,
         programs: (known.iter().zip(&listings))
             .map(|(program, lines)| Listing {
                 name: program.name().to_owned(),
@@ -238,7 +271,7 @@ fn believed(variables: &Measuring) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use headway_core::{Configuration, Ring};
+    use headway_core::Ring;
     use headway_sim::settings::{DelayProgram, Settings, Start};
     use strum::VariantNames;
 

@@ -17,6 +17,11 @@ const MAX_NAME_BYTES: usize = 64;
 pub(crate) struct Class {
     /// What only the presenter knows; `None` while nobody presents.
     key: Option<String>,
+    /// Pages of the presenter that watch.
+    #[cfg(any(test, feature = "watch"))]
+    pages: usize,
+    /// There were some, and all are closed.
+    left: bool,
     open: bool,
     asked: bool,
     /// By the name that a page has given itself.
@@ -26,6 +31,8 @@ pub(crate) struct Class {
 /// A class as everyone sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassView {
+    /// The presenter's page was closed.
+    pub left: bool,
     /// Guesses are taken.
     pub open: bool,
     /// How many have guessed.
@@ -52,6 +59,24 @@ impl Class {
         }
         let message = "this run is presented; only the presenter steers it";
         Err(ApiError::forbidden("presented", message))
+    }
+
+    /// Whether it is the presenter's page that begins to watch.
+    #[cfg(any(test, feature = "watch"))]
+    pub(crate) fn come(&mut self, shown: Option<&str>) -> bool {
+        let presents = self.key.is_some() && self.key.as_deref() == shown;
+        if presents {
+            self.pages += 1;
+            self.left = false;
+        }
+        presents
+    }
+
+    /// A page of the presenter was closed.
+    #[cfg(any(test, feature = "watch"))]
+    pub(crate) fn go(&mut self) {
+        self.pages -= 1;
+        self.left = self.pages == 0;
     }
 
     /// Begins or ends to take guesses; those of the question before are forgotten.
@@ -88,6 +113,7 @@ impl Class {
             *counted.entry(rounds).or_default() += 1;
         }
         Some(ClassView {
+            left: self.left,
             open: self.open,
             guessed: self.guesses.len(),
             guesses: (self.asked && !self.open).then(|| counted.into_iter().collect()),
@@ -107,6 +133,14 @@ mod tests {
         assert!(class.present("other".into()).is_err());
         assert!(class.admits(None).is_err() && class.admits(Some("other")).is_err());
         assert!(class.admits(Some("key")).is_ok());
+        // A page of the presenter's own, reloaded: the new one comes before the old one goes.
+        assert!(!class.come(None) && !class.come(Some("other")));
+        assert!(class.come(Some("key")) && class.come(Some("key")));
+        class.go();
+        assert!(!class.view().unwrap().left);
+        class.go();
+        assert!(class.view().unwrap().left);
+        assert!(class.come(Some("key")) && !class.view().unwrap().left);
         assert!(class.guess("a", 3).is_err(), "nobody has asked");
         class.ask(true);
         for (who, rounds) in [("a", 3), ("b", 5), ("a", 5)] {

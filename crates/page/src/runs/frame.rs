@@ -53,7 +53,7 @@ pub struct Frame {
 pub struct LegitimacyView {
     /// Whether the state is legitimate.
     pub legitimate: bool,
-    /// `leg:0` to `leg:4` or `measured`; of a moving block `apart` or `news`.
+    /// `leg:0` to `leg:4` or `measured`; of a moving block `apart`, `news` or `stuck`.
     pub clause: Option<String>,
     /// Where.
     pub process: Option<u32>,

@@ -33,6 +33,8 @@ pub use window::{BaseFrom, FaultAt, LegitimacyFrom, Way, Window};
 
 pub(crate) use run::check_round;
 pub use run::{Run, event};
+#[cfg(feature = "watch")]
+pub use watch::{Presenter, Watch};
 
 use crate::error::ApiError;
 use crate::limits::Limits;

@@ -115,7 +115,7 @@ impl BlockStory {
         let mut parts: Vec<Part> = Vec::new();
         // What cannot be run was refused before.
         let _ = self.run.run(|frame| {
-            let moment = Moment::new(frame);
+            let moment = self.moment(frame);
             match parts.last_mut() {
                 Some(part) if frame.fault.is_none() => part.moments.push(moment),
                 _ => parts.push(Part {
@@ -126,6 +126,16 @@ impl BlockStory {
             ControlFlow::Continue(())
         });
         parts
+    }
+
+    /// Without room to move in nothing is as it should be, however far apart the tokens are.
+    fn moment(&self, frame: &moving_block::Frame<'_>) -> Moment {
+        let mut moment = Moment::new(frame);
+        if !self.run.feasible() {
+            moment.legitimate = false;
+            moment.holds[4] = Some(false);
+        }
+        moment
     }
 
     fn parts(&self) -> &[Part] {
@@ -210,6 +220,8 @@ impl BlockStory {
             let apart = moment.apart.max(0);
             let because = format!("the closest two tokens are {apart} apart, wanted {d}");
             ("apart", because)
+        } else if let Some(why) = self.why_infeasible() {
+            ("stuck", why)
         } else {
             (
                 "news",
@@ -225,11 +237,13 @@ impl BlockStory {
         }
     }
 
-    /// The lines that every process executes in the round after a state.
-    pub(crate) fn lines(&self, round: Round) -> Result<Vec<u32>, ApiError> {
+    /// The lines that every process executes in the rounds after a state, until the next
+    /// change or the end.
+    pub(crate) fn lines(&self, round: Round, rounds: u64) -> Result<Vec<Vec<u32>>, ApiError> {
         let (_, part, index) = self.at(round)?;
-        let next = part.moments.get(index + 1).unwrap_or(&part.moments[index]);
-        Ok(next.lines.iter().map(|&lines| lines.into()).collect())
+        let after = part.moments.iter().skip(index + 1).take(rounds as usize);
+        let of_round = |next: &Moment| next.lines.iter().map(|&lines| lines.into()).collect();
+        Ok(after.map(of_round).collect())
     }
 
     pub(crate) fn segments(&self) -> Vec<SegmentView> {

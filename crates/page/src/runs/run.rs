@@ -38,7 +38,7 @@ pub(crate) struct RunState {
     pub(crate) settings: RunSettings,
     pub(crate) story: Tale,
     pub(crate) version: u64,
-    class: Class,
+    pub(super) class: Class,
     pub(super) clock: Clock,
     pub(super) used: Moment,
     /// The round of the frame sent last; everything else in it is sent as soon as it

@@ -31,8 +31,8 @@ pub struct RunSettings {
     /// What the delaying processes run, or `moving-block` for all processes [default: fixed]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<RunProgram>,
-    /// `all`, a number, `every:K`, `even:K` or `at:0,5,9` [default: all; `at:0` if it
-    /// measures]
+    /// `all`, a number, `every:K`, `even:K` or `at:0,5,9` [default: all; `at:0` for
+    /// `measure` and `measure-as-printed`]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delays: Option<Delays>,
     /// The initial state [default: random]

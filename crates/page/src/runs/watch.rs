@@ -15,22 +15,25 @@ use crate::time::{Moment, now};
 const BYTES_PER_SECOND: f64 = 4e6;
 
 impl Run {
-    /// A receiver of the latest frame; it also sees to it that there are new ones.
+    /// A receiver of the latest frame; it also sees to it that there are new ones. Whoever
+    /// shows the presenter's key is missed by the others when its watch ends.
     ///
     /// # Errors
     ///
     /// A frame that cannot be made.
-    pub fn watch(self: &Arc<Run>) -> Result<watch::Receiver<Option<Bytes>>, ApiError> {
-        let receiver = self.frames.subscribe();
+    pub fn watch(self: &Arc<Run>, key: Option<&str>) -> Result<Watch, ApiError> {
+        let frames = self.frames.subscribe();
         let mut state = self.lock();
-        if state.is_news(now()) {
+        let presents = state.class.come(key);
+        let presenter = presents.then(|| Presenter(Arc::clone(self)));
+        if presents || state.is_news(now()) {
             self.publish(&mut state)?;
         }
         drop(state);
         if !self.driven.swap(true, Ordering::AcqRel) {
             tokio::spawn(drive(Arc::downgrade(self)));
         }
-        Ok(receiver)
+        Ok(Watch { frames, presenter })
     }
 
     /// How far apart frames are at least; large ones further.
@@ -51,6 +54,27 @@ impl Run {
             let _ = self.publish(&mut state);
         }
         state.clock.next(now, last, self.apart())
+    }
+}
+
+/// Somebody who watches a run.
+pub struct Watch {
+    /// The latest frame.
+    pub frames: watch::Receiver<Option<Bytes>>,
+    /// Of the presenter: to be kept for as long as the page is there.
+    pub presenter: Option<Presenter>,
+}
+
+/// A page of whoever presents a run.
+pub struct Presenter(Arc<Run>);
+
+impl Drop for Presenter {
+    fn drop(&mut self) {
+        // Of a run that is no more nobody is told.
+        let _ = self.0.class(|class| {
+            class.go();
+            Ok(())
+        });
     }
 }
 

@@ -115,6 +115,9 @@ const asked = {
     const then = { mousePressed: [{ type: "pointerDown", button: 0 }], mouseReleased: [{ type: "pointerUp", button: 0 }], mouseMoved: [] };
     return point(context, { type: "pointerMove", x, y }, ...then[type]);
   },
+  "Input.dispatchTouchEvent": ({ type, touchPoints: [at] }, context) =>
+    perform(context, { type: "pointer", id: "finger", parameters: { pointerType: "touch" },
+      actions: type === "touchStart" ? [{ type: "pointerMove", x: Math.round(at.x), y: Math.round(at.y) }, { type: "pointerDown", button: 0 }] : [{ type: "pointerUp", button: 0 }] }),
   "Input.dispatchDragEvent": async ({ type, x, y, data }, context) => {
     const [path] = data.files;
     const values = [type, x, y, basename(path), readFileSync(path, "utf8")];

@@ -39,7 +39,6 @@ pub(crate) fn light_and_dark(browser: &mut Browser, base: &str) -> Done {
     let ground = "getComputedStyle(document.body).backgroundColor";
     for (name, path) in VIEWS {
         let mut page = Page::open(browser, base, path, DESKTOP)?;
-        page.expect_problem("404");
         page.eval(QUIET)?;
         for (dark, theme, colour) in THEMES {
             page.show_on(Screen { dark, ..DESKTOP })?;
@@ -64,10 +63,42 @@ pub(crate) fn light_and_dark(browser: &mut Browser, base: &str) -> Done {
     page.close()
 }
 
+/// What docs/dashboard.md shows: what each picture says is on it is there.
+pub(crate) fn pictures_of_the_documents(browser: &mut Browser, base: &str) -> Done {
+    let shown = [
+        (
+            "dashboard",
+            "/?t=15",
+            false,
+            "document.getElementById('centre-word').textContent === 'too close' && headway.player.frame.round === 15",
+        ),
+        (
+            "dashboard-lesson",
+            "/lessons?step=4",
+            false,
+            "document.querySelector('.tries button:nth-child(2)[aria-pressed=true]') ? document.querySelector('.lesson-stage .verdict-line').textContent.startsWith('A jam') : void document.querySelector('.tries button:nth-child(2)').click()",
+        ),
+        (
+            "dashboard-dark",
+            "/?n=500&m=20&d=20&start=random&t=200",
+            true,
+            "document.getElementById('verdict').textContent.startsWith('Not yet') && headway.player.frame.round === 200",
+        ),
+    ];
+    for (name, path, dark, there) in shown {
+        let mut page = Page::open(browser, base, path, Screen { dark, ..DESKTOP })?;
+        page.wait_for(there)
+            .map_err(|why| format!("{name}: {why}"))?;
+        page.eval(QUIET)?;
+        page.picture(name)?;
+        page.close()?;
+    }
+    Ok(())
+}
+
 pub(crate) fn a_phone_shows_everything(browser: &mut Browser, base: &str) -> Done {
     for (name, path) in VIEWS {
         let mut page = Page::open(browser, base, path, PHONE)?;
-        page.expect_problem("404");
         page.eval(QUIET)?;
         page.check("document.documentElement.scrollWidth <= 360 ? true : [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 361).map((e) => e.id || e.className || e.tagName).join()")?;
         for (dark, theme, _) in THEMES {
@@ -116,7 +147,6 @@ pub(crate) fn a_screen_reader_is_told(browser: &mut Browser, base: &str) -> Done
     page.check("told.length <= 2")?;
     for path in ["/", "/lessons?step=2", "/explore", "/networks", "/fleet"] {
         page.go(path)?;
-        page.expect_problem("404");
         page.eval(QUIET)?;
         // Everything that can be worked has a name; every picture, too; ids are unique.
         page.check(
@@ -151,7 +181,7 @@ pub(crate) fn large_rings_are_drawn(browser: &mut Browser, base: &str) -> Done {
 }
 
 /// What opens on top of a view, or is added to it: its name, where, how, and when it is there.
-const OPENED: [(&str, &str, &str, &str); 6] = [
+const OPENED: [(&str, &str, &str, &str); 8] = [
     (
         "keys",
         "/",
@@ -162,7 +192,7 @@ const OPENED: [(&str, &str, &str, &str); 6] = [
         "class",
         "/",
         "document.getElementById('present').click()",
-        "document.getElementById('class-dialog').open && document.querySelector('#class-code .code path')",
+        "document.getElementById('class-dialog').open && document.querySelector('#class-code pre')",
     ),
     (
         "question",
@@ -170,6 +200,18 @@ const OPENED: [(&str, &str, &str, &str); 6] = [
         "document.getElementById('present').click()",
         "document.querySelector('#class-bar button') && (document.getElementById('class-dialog').close(), document.querySelectorAll('#class-bar button')[1].click(), \
          document.getElementById('class-bar').textContent.includes('guesses so far'))",
+    ),
+    (
+        "follower",
+        "/",
+        "headway.together.share().then(() => fetch(`/api/runs/${headway.together.id}/class`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }))",
+        "document.body.classList.contains('led')",
+    ),
+    (
+        "away",
+        "/",
+        "headway.together.share().then(() => headway.together.reached(false))",
+        "document.getElementById('class-bar').classList.contains('bad')",
     ),
     (
         "run",
@@ -233,7 +275,6 @@ pub(crate) fn axe_has_nothing_to_say(browser: &mut Browser, base: &str) -> Done 
     for screen in [DESKTOP, PHONE] {
         for (name, path) in VIEWS {
             let mut page = Page::open(browser, base, path, screen)?;
-            page.expect_problem("404");
             page.eval(QUIET)?;
             look(name, &mut page, screen)?;
             page.close()?;

@@ -73,7 +73,8 @@ journeys! {
         mended::back_is_undo
         mended::a_key_ends_the_story
         shared::the_program_is_beside_the_ring
-        shared::a_class_follows_and_guesses;
+        shared::a_class_follows_and_guesses
+        shared::a_server_dies_under_a_shared_run;
     at_night:
         time::a_measuring_film_agrees_with_the_server
         files::a_bad_link_is_explained
@@ -94,6 +95,7 @@ journeys! {
         shared::exercises_have_the_right_answers
         shared::the_page_needs_no_server
         looks::light_and_dark
+        looks::pictures_of_the_documents
         looks::a_phone_shows_everything
         looks::axe_has_nothing_to_say
         looks::less_motion_when_asked

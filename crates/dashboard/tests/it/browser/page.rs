@@ -208,6 +208,25 @@ impl<'a> Page<'a> {
         self.click_at(x, y)
     }
 
+    /// Touches the middle of an element with a finger.
+    pub(crate) fn tap(&mut self, selector: &str) -> Done {
+        let at = self.eval(&format!(
+            "(() => {{ const box = document.querySelector({}).getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2]; }})()",
+            json!(selector)
+        ))?;
+        let [x, y] = pair(&at).ok_or_else(|| format!("there is no {selector}"))?;
+        for (kind, points) in [
+            ("touchStart", json!([{ "x": x, "y": y }])),
+            ("touchEnd", json!([])),
+        ] {
+            self.call(
+                "Input.dispatchTouchEvent",
+                json!({ "type": kind, "touchPoints": points }),
+            )?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn click_at(&mut self, x: f64, y: f64) -> Done {
         self.drag(&[[x, y]])
     }
@@ -298,13 +317,27 @@ impl<'a> Page<'a> {
         if tier() == Tier::Small {
             return Ok(());
         }
+        let folder = self.screenshots.clone();
+        self.shoot(&folder, name, whole)
+    }
+
+    /// A picture that the documents show; with HEADWAY_UPDATE it is renewed.
+    pub(crate) fn picture(&mut self, name: &str) -> Done {
+        if std::env::var_os("HEADWAY_UPDATE").is_none() {
+            return self.screenshot(name, false);
+        }
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/images");
+        self.shoot(&folder, name, false)
+    }
+
+    fn shoot(&mut self, folder: &Path, name: &str, whole: bool) -> Done {
         let shot = self.call(
             "Page.captureScreenshot",
             json!({ "format": "png", "captureBeyondViewport": whole }),
         )?;
         let bytes = base64(shot["data"].as_str().unwrap_or_default());
-        fs::create_dir_all(&self.screenshots).map_err(|error| error.to_string())?;
-        let path = self.screenshots.join(format!("{name}.png"));
+        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        let path = folder.join(format!("{name}.png"));
         fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))
     }
 

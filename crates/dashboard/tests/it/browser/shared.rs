@@ -2,11 +2,13 @@
 //! a class with its code to scan.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
+use headway_dashboard::Options;
 use headway_testkit::tools;
 
 use super::cdp::Browser;
@@ -77,7 +79,10 @@ pub(crate) fn a_class_follows_and_guesses(browser: &mut Browser, base: &str) -> 
     let mut page = Page::open(browser, base, "/", DESKTOP)?;
     page.expect_problem("403");
     page.click("#present")?;
-    page.wait_for("document.getElementById('class-dialog').open && document.querySelector('#class-code .code path')")?;
+    // No phone can follow to an address of this machine alone.
+    page.wait_for("document.getElementById('class-dialog').open && document.querySelector('#class-code pre').textContent.startsWith(`headway serve --listen 0.0.0.0:${location.port} --secret-file `)")?;
+    page.check("!document.querySelector('#class-code .code')")?;
+    page.check("import('/js/classroom.js').then(({ code, onlyHere }) => code('http://10.0.0.1/').querySelector('path') && ['localhost', '127.0.0.1', '[::1]'].every(onlyHere) && !['10.0.0.1', 'ring.example'].some(onlyHere))")?;
     page.check("document.getElementById('class-link').textContent === location.href && location.search.includes('run=')")?;
     page.screenshot("class-code", false)?;
     page.click("#class-dialog .primary")?;
@@ -110,10 +115,21 @@ pub(crate) fn a_class_follows_and_guesses(browser: &mut Browser, base: &str) -> 
         .as_str()
         .and_then(|link| link.strip_prefix(base))
         .map(str::to_owned);
+    let key = page.eval("sessionStorage.getItem(`headway-key-${headway.together.id}`)")?;
     page.close()?;
     let mut page = Page::open(browser, base, &path.ok_or("no link")?, PHONE)?;
-    page.expect_problem("403");
+    // The presenter's page is closed, and then there is one again.
+    page.wait_for(
+        "document.getElementById('class-bar').textContent.includes('The presenter has left')",
+    )?;
+    page.eval(&format!("globalThis.key = {key}; globalThis.presenter = new EventSource(`/api/runs/${{headway.player.run.id}}/events?key=${{key}}`); {post}"))?;
     page.wait_for("document.getElementById('guess')")?;
+    // A follower follows: nothing can be worked, and no key does anything.
+    page.check("document.querySelectorAll('[data-steers]:not(:disabled)').length === 0 && document.getElementById('play').matches(':disabled') && document.getElementById('n').matches(':disabled') && document.getElementById('timebar').ariaDisabled === 'true'")?;
+    for key in ["Space", "x", ".", "z"] {
+        page.key(key)?;
+    }
+    page.check("!headway.player.playing && headway.player.run.settings.faults.length === 0")?;
     page.fill("#guess", "19")?;
     page.wait_for("(await (await fetch(`/api/runs/${headway.player.run.id}/frame`)).json()).class.guessed === 1")?;
     page.screenshot("class-follower", false)?;
@@ -121,6 +137,120 @@ pub(crate) fn a_class_follows_and_guesses(browser: &mut Browser, base: &str) -> 
         "headway.player.fault('scramble').catch((error) => { document.title = error.code; })",
     )?;
     page.wait_for("document.title === 'presented'")?;
+    // The presenter plays: what the follower asks for does not grow with the rounds.
+    page.eval("globalThis.steer = (what, body) => post(`${what}?key=${key}`, body); steer('question', { open: false }).then(() => steer('seek', { round: 0 }))")?;
+    page.wait_for("headway.player.round === 0 && headway.player.films.length && document.querySelector('#listing-lines li.lit')")?;
+    page.eval("performance.clearResourceTimings(); globalThis.link = location.href; steer('play', { playing: true, speed: 60 })")?;
+    page.wait_for("headway.player.round > 200 && headway.player.frame.legitimate")?;
+    page.eval("steer('play', { playing: false })")?;
+    page.wait_for("!headway.player.playing && headway.player.frame.round === headway.player.round && !headway.player.frame.partial")?;
+    page.check("(() => { const asked = performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => !/play|seek/.test(name)); return asked.length <= 4 || asked.join(' '); })()")?;
+    page.check("location.href === link")?;
+    page.eval("presenter.close()")?;
+    page.wait_for(
+        "document.getElementById('class-bar').textContent.includes('The presenter has left')",
+    )?;
+    // Nobody has to wait for that.
+    page.click("#class-bar button")?;
+    page.wait_for("document.getElementById('class-bar').hidden && !location.search.includes('run=') && !document.getElementById('play').matches(':disabled')")?;
+    page.key("x")?;
+    page.wait_for("headway.player.run.settings.faults.length === 1")?;
+    page.close()
+}
+
+/// A line to a server that can be cut, and be led to another one.
+struct Line {
+    address: SocketAddr,
+    to: Arc<Mutex<Option<String>>>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Line {
+    fn to(server: &str) -> Line {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let line = Line {
+            address: listener.local_addr().expect("an address"),
+            to: Arc::new(Mutex::new(Some(server.to_owned()))),
+            open: Arc::default(),
+        };
+        let (to, open) = (Arc::clone(&line.to), Arc::clone(&line.open));
+        thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                let Some(server) = to.lock().expect("no panic").clone() else {
+                    continue;
+                };
+                let Ok(far) = TcpStream::connect(server) else {
+                    continue;
+                };
+                let ends = || Some((near.try_clone().ok()?, far.try_clone().ok()?));
+                for turned in [false, true] {
+                    let Some((near, far)) = ends() else { continue };
+                    let (mut from, mut into) = if turned { (far, near) } else { (near, far) };
+                    thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut into);
+                        let _ = into.shutdown(Shutdown::Both);
+                    });
+                }
+                open.lock().expect("no panic").extend([near, far]);
+            }
+        });
+        line
+    }
+
+    /// As if the server were killed; then as if another one were there, if there is one.
+    fn lead(&self, server: Option<&str>) {
+        *self.to.lock().expect("no panic") = server.map(str::to_owned);
+        for end in self.open.lock().expect("no panic").drain(..) {
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// A server that is killed under a shared run that stands still: that is told, and what can
+/// be done then works.
+pub(crate) fn a_server_dies_under_a_shared_run(browser: &mut Browser, base: &str) -> Done {
+    let server = |base: &str| base.trim_start_matches("http://").to_owned();
+    let line = Line::to(&server(base));
+    let near = format!("http://{}", line.address);
+    let mut page = Page::open(browser, &near, "/?start=spaced&n=40", DESKTOP)?;
+    for problem in [
+        "ERR_EMPTY_RESPONSE",
+        "ERR_INCOMPLETE_CHUNKED_ENCODING",
+        "ERR_CONNECTION",
+        "404",
+        "NetworkError",
+        "can’t establish a connection",
+        "was interrupted",
+    ] {
+        page.expect_problem(problem);
+    }
+    page.click("#together")?;
+    page.wait_for("headway.together.id && headway.together.source.readyState === 1")?;
+    page.eval("globalThis.before = headway.together.id; 0")?;
+    line.lead(None);
+    page.wait_for("document.getElementById('class-bar').textContent.includes('does not answer')")?;
+    // It was only the line.
+    line.lead(Some(&server(base)));
+    page.wait_for("document.getElementById('class-bar').hidden && headway.together.id === before")?;
+    line.lead(None);
+    page.wait_for("document.getElementById('class-bar').textContent.includes('does not answer')")?;
+    // Another server, which knows nothing of that run.
+    let other = super::serve(Options::default());
+    line.lead(Some(&other.to_string()));
+    page.wait_for("headway.together.id === null && headway.player.run.id !== before && document.getElementById('class-bar').hidden")?;
+    page.click("#fault-scramble")?;
+    page.wait_for(
+        "headway.player.run.settings.faults.length === 1 && headway.player.run.processes === 40",
+    )?;
+    page.click("#play")?;
+    page.wait_for("headway.player.round > 2")?;
+    page.close()?;
+    // The same where nobody watches along, and nothing was asked meanwhile.
+    let mut page = Page::open(browser, base, "/", DESKTOP)?;
+    page.expect_problem("404");
+    page.eval("fetch(`/api/runs/${headway.player.run.id}`, { method: 'DELETE' }).then((answer) => answer.status)")?;
+    page.click("#fault-scramble")?;
+    page.wait_for("headway.player.run.settings.faults.length === 1 && !document.querySelector('.toast.error')")?;
     page.close()
 }
 

@@ -92,6 +92,20 @@ pub(crate) fn explore_draws_what_the_sliders_say(browser: &mut Browser, base: &s
     page.eval("(() => { const [, , by] = document.querySelectorAll('.choose select'); by.value = 'separation'; by.dispatchEvent(new Event('change', { bubbles: true })); })()")?;
     page.wait_for("document.querySelectorAll('#panel-explore .card:last-child svg.chart > path').length === 2")?;
     page.screenshot("explore-table", true)?;
+    // A sweep opens along what was varied, with how sure its means are.
+    let mut sweep =
+        "cell,tokens,delays,seed,samples,rounds_mean,rounds_low95,rounds_high95\n".to_owned();
+    for cell in 0..8 {
+        let (tokens, delays, mean) = (2 + cell / 4, 1 << (cell % 4), 50 - 4 * cell);
+        sweep += &format!(
+            "{cell},{tokens},{delays},7,100,{mean},{},{}\n",
+            mean - 2,
+            mean + 2
+        );
+    }
+    page.drop_file("summary.csv", &sweep)?;
+    page.wait_for("[...document.querySelectorAll('.choose select')].map((select) => select.value).join() === 'delays,rounds_mean,tokens' && document.querySelectorAll('#panel-explore .card:last-child path.band').length === 2")?;
+    page.screenshot("explore-sweep", true)?;
     page.click("#panel-explore .page > p button")?;
     page.wait_for("location.pathname === '/' && headway.player.run.processes === 100")?;
     page.close()
@@ -116,7 +130,6 @@ pub(crate) fn a_network_has_its_ring(browser: &mut Browser, base: &str) -> Done 
 
 pub(crate) fn a_fleet_that_is_not_there(browser: &mut Browser, base: &str) -> Done {
     let mut page = Page::open(browser, base, "/fleet", DESKTOP)?;
-    page.expect_problem("404");
     page.wait_for(
         "document.getElementById('panel-fleet').textContent.includes('headway serve --fleet')",
     )?;
@@ -187,7 +200,8 @@ pub(crate) fn a_fleet_is_watched(browser: &mut Browser, _: &str) -> Done {
     for (theme, screen) in screens.into_iter().take(pick(1, 2, 2)) {
         let mut page = Page::open(browser, &base, "/fleet", screen)?;
         page.wait_for("document.querySelectorAll('.fleet tbody tr').length === 7")?;
-        page.wait_for("document.querySelector('#panel-fleet .verdict-line').textContent.startsWith('6 of 7 nodes answer, 5 have settled')")?;
+        page.wait_for("document.querySelector('#panel-fleet .verdict-line').textContent.startsWith('http://127.0.0.1:9 does not answer, and tokens that get there wait. Start it again; if that cannot be: headway node remove http://127.0.0.1:9. 6 of 7 nodes answer.')")?;
+        page.check("!document.querySelector('#panel-fleet .verdict-line').textContent.includes('have settled')")?;
         page.check("document.querySelectorAll('.fleet tbody tr.away').length === 1")?;
         page.check("document.querySelector('.fleet tbody').textContent.includes('token 1') && document.querySelector('.fleet').textContent.includes('n1')")?;
         page.wait_for("document.querySelector('.rollouts progress')?.value === 3 && document.querySelector('.rollouts').textContent.includes('3 of 7 done, 1 running, 1 failed, about 4 min left.')")?;
@@ -213,6 +227,8 @@ pub(crate) fn a_fleet_is_watched(browser: &mut Browser, _: &str) -> Done {
     );
     let mut page = Page::open(browser, &base, "/fleet", DESKTOP)?;
     page.expect_problem("502");
+    // All answer, and now it counts what they say of themselves.
+    page.wait_for("document.querySelector('#panel-fleet .verdict-line').textContent.startsWith('3 of 3 nodes answer, 3 have settled.')")?;
     page.wait_for("document.querySelectorAll('.demo button').length === 4 && document.querySelectorAll('.rollouts button').length === 2")?;
     page.click(".demo button:nth-child(2)")?;
     let order = orders.recv_timeout(Duration::from_secs(60));

@@ -117,6 +117,11 @@ pub(crate) fn a_moving_block_is_on_the_ring(browser: &mut Browser, base: &str) -
     page.click("#play")?;
     page.wait_for("document.getElementById('centre-word').textContent === 'legitimate'")?;
     page.check("headway.player.moment().violated.every((red) => !red)")?;
+    // The bar of time ends where the run does.
+    page.eval("headway.player.pause(); document.getElementById('timebar').focus()")?;
+    page.key("End")?;
+    page.wait_for("headway.player.round === 5000 && headway.timebar.scale().place(5000) === 1")?;
+    page.fill("#round", "0")?;
     // Nobody is in step: in some round one token moves and another waits.
     page.check("headway.player.films[0].ways.some((way) => new Set(way.rest).size === 2 && way.speed.some((speed) => speed >= 1))")?;
     page.click("#fault-pile")?;
@@ -129,6 +134,10 @@ pub(crate) fn a_moving_block_is_on_the_ring(browser: &mut Browser, base: &str) -
     page.wait_for("document.title.includes('knows the faults')")?;
     let last = pick(12, 40, 40);
     page.check(&format!("{AGREES}(0, {last})"))?;
+    // Far enough apart and never moving again is no success.
+    page.go("/?program=moving-block&start=spaced")?;
+    page.wait_for("document.getElementById('centre-word').textContent === 'spaced, but stuck' && document.getElementById('centre').classList.contains('bad') && document.querySelectorAll('#desiderata li')[4].className === 'fails'")?;
+    page.go("/?program=moving-block&m=4")?;
     // The check itself notices tokens at another speed.
     page.eval("for (const film of headway.player.films) film.ways[0].speed.fill(2)")?;
     if page.eval(&format!("{AGREES}(0, 3)"))? == true {

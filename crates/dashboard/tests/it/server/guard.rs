@@ -69,6 +69,13 @@ fn with_secret() -> TestServer {
 #[test]
 fn without_the_secret_there_is_nothing() {
     let server = with_secret();
+    let browser = [("Accept", "text/html,application/xhtml+xml")];
+    let page = server.ask("GET", "/?run=3f", &browser, b"");
+    assert_eq!(
+        (page.status, page.headers["content-type"].as_str()),
+        (401, "text/html; charset=utf-8")
+    );
+    assert!(page.text().contains("wants its secret"));
     for path in ["/", "/api/about", "/api/docs", "/api/runs/x"] {
         let answer = server.get(path);
         assert_eq!(
@@ -101,10 +108,10 @@ fn the_token_opens_by_header_cookie_and_link() {
     let bearer = format!("Bearer {SECRET}");
     let answer = server.ask("GET", "/api/about", &[("Authorization", &bearer)], b"");
     assert_eq!(answer.status, 200);
-    let link = server.get(&format!("/lessons?secret={SECRET}"));
+    let link = server.get(&format!("/?run=3f&secret={SECRET}"));
     assert_eq!(
         (link.status, link.headers["location"].as_str()),
-        (303, "/lessons")
+        (303, "/?run=3f")
     );
     let cookie = &link.headers["set-cookie"];
     for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {

@@ -92,6 +92,37 @@ fn who_asks_too_fast_has_to_wait() {
     assert!(answer.headers["retry-after"].parse::<u32>().unwrap() >= 900);
 }
 
+/// A class behind one address: all open the page at once, and all that it asks for.
+#[test]
+fn a_hundred_followers_fit_behind_one_address() {
+    let server = server(Limits {
+        requests_per_second: 1e-9,
+        ..Limits::default()
+    });
+    let run = server.run(&json!({}));
+    let id = run["id"].as_str().unwrap();
+    let mut streams = Vec::new();
+    for follower in 0..100 {
+        for file in ["/", "/js/main.js", "/style/base.css", "/icon.svg"] {
+            assert_eq!(server.get(file).status, 200, "{follower} {file}");
+        }
+        for what in [
+            "",
+            "/window?from=0&rounds=240",
+            "/lines?round=0&rounds=240",
+            "/frame",
+        ] {
+            let path = format!("/api/runs/{id}{what}");
+            assert_eq!(server.get(&path).status, 200, "{follower} {what}");
+        }
+        streams.push(server.events(&format!("/api/runs/{id}/events")));
+        assert_eq!(streams[follower].status, 200, "{follower}");
+    }
+    // There is an end to it all the same.
+    let refused = (0..200).any(|_| server.get("/api/about").status == 429);
+    assert!(refused);
+}
+
 #[test]
 fn a_run_takes_only_so_many_faults() {
     let server = server(Limits {

@@ -217,6 +217,44 @@ fn a_measuring_ring_is_run_and_can_be_sought() {
 }
 
 #[test]
+fn lines_of_many_rounds_are_those_of_each() {
+    let server = TestServer::new();
+    for settings in [
+        json!({ "faults": ["program:3:relay@5", "pile@9"] }),
+        json!({ "program": "measure", "processes": 12, "tokens": 3 }),
+        json!({ "program": "moving-block", "separation": 4, "faults": ["pile@6"] }),
+    ] {
+        let run = server.run(&settings);
+        let id = run["id"].as_str().unwrap();
+        let lines = |query: &str| server.get(&format!("/api/runs/{id}/lines?{query}")).json();
+        let mut round = 0;
+        while round < 20 {
+            let many = lines(&format!("round={round}&rounds=7"));
+            let told = many["executed"].as_array().unwrap();
+            assert!((1..=7).contains(&told.len()), "{settings} {round}");
+            for executed in told {
+                let one = lines(&format!("round={round}"));
+                assert_eq!(one["executed"], json!([executed]), "{settings} {round}");
+                assert_eq!(one["program_of"], many["program_of"], "{settings} {round}");
+                round += 1;
+            }
+        }
+    }
+    let run = server.run(&json!({ "processes": 2_000, "tokens": 5 }));
+    let path = format!(
+        "/api/runs/{}/lines?rounds=1000000",
+        run["id"].as_str().unwrap()
+    );
+    assert_eq!(
+        server.get(&path).json()["executed"]
+            .as_array()
+            .unwrap()
+            .len(),
+        10
+    );
+}
+
+#[test]
 fn a_run_can_be_dropped() {
     let server = TestServer::new();
     let run = server.run(&json!({}));

@@ -120,6 +120,27 @@ fn a_stream_ends_when_its_run_does() {
 }
 
 #[test]
+fn a_class_is_told_that_its_presenter_has_left() {
+    let server = TestServer::new();
+    let run = server.run(&json!({}));
+    let key = server.post(&path(&run, "class"), &json!({})).json();
+    let key = key["key"].as_str().unwrap().to_owned();
+    let mut follower = server.events(&path(&run, "events"));
+    assert_eq!(follower.frame()["class"]["left"], false);
+    // Whoever only says so is no presenter.
+    server.events(&path(&run, "events?key=guess")).close();
+    let mut presenter = server.events(&path(&run, &format!("events?key={key}")));
+    presenter.frame();
+    assert_eq!(follower.frame()["class"]["left"], false);
+    presenter.close();
+    // Though nothing else happens.
+    while follower.frame()["class"]["left"] != true {}
+    let mut back = server.events(&path(&run, &format!("events?key={key}")));
+    back.frame();
+    while follower.frame()["class"]["left"] != false {}
+}
+
+#[test]
 fn a_server_that_stops_ends_its_streams() {
     let server = TestServer::with(Options {
         limits: Limits { ..fast() },

@@ -38,7 +38,7 @@ fn the_lines_that_are_lit_are_those_that_are_executed() {
         let story = story(n, 3, d, Start::Random, seed);
         let mut under_way = vec![0; n];
         for round in 0..120 {
-            let lit = story.lines(round).unwrap();
+            let lit = story.lines(round, 1).unwrap().remove(0);
             let lit = |process: usize, line: usize| lit[process] >> line & 1;
             let part = &story.parts()[0].moments[round as usize..];
             let entered = part[0].at.iter().zip(&part[1].at);
@@ -173,6 +173,21 @@ fn without_slack_it_stands_and_says_why() {
     assert!(story.segments()[0].worst_legitimate_at.is_none());
     assert_eq!(
         last.holds,
-        [Some(true), Some(true), Some(false), Some(false), Some(true)]
+        [
+            Some(true),
+            Some(true),
+            Some(false),
+            Some(false),
+            Some(false)
+        ]
     );
+    // Spaced it is, and stuck: that is not what is wanted.
+    assert_eq!(
+        (
+            last.legitimacy.legitimate,
+            last.legitimacy.clause.as_deref()
+        ),
+        (false, Some("stuck"))
+    );
+    assert_eq!(story.segments()[0].legitimate_at, None);
 }
