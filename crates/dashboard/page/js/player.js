@@ -378,12 +378,15 @@ export class Player {
         this.emit("verdict");
       }
     } catch (error) {
-      wait = RETRY_MS;
-      if (this.run === run && error.code !== "too_fast") this.fail(error);
+      // What was asked of another run says nothing of this one.
+      if (this.run === run) {
+        wait = RETRY_MS;
+        if (error.code !== "too_fast") this.fail(error);
+      }
     } finally {
       setTimeout(() => {
         this.asking = false;
-        if (this.run && this.frame?.round !== this.round) this.wake();
+        if (this.run && (this.frame?.round !== this.round || this.frame.partial)) this.wake();
       }, wait);
     }
   }
