@@ -258,3 +258,11 @@ export function modulo(value, n) {
   const rest = value % n;
   return rest < 0 ? rest + n : rest;
 }
+
+/** Per process: 1 delay, 2 measures, 3 moving block, 0 relay. */
+export function kinds({ processes, program }, segment) {
+  const kind = new Uint8Array(processes).fill(program === "moving-block" ? 3 : 0);
+  for (const [first, last] of segment.delays) kind.fill(1, first, last + 1);
+  for (const process of segment.measurers) kind[process] = 2;
+  return kind;
+}

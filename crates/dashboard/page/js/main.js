@@ -5,7 +5,7 @@ import * as api from "./api.js";
 import { Beat } from "./beat.js";
 import { Classroom } from "./classroom.js";
 import { controls } from "./controls.js";
-import { all, byId, count, setText, settled, toast } from "./dom.js";
+import { all, byId, setText, settled, toast } from "./dom.js";
 import { makeFile, save } from "./export.js";
 import { files } from "./files.js";
 import { keys } from "./keys.js";
@@ -20,6 +20,7 @@ import * as story from "./story.js";
 import { tabs } from "./tabs.js";
 import { Timebar } from "./timebar.js";
 import { Together } from "./together.js";
+import { transport } from "./transport.js";
 import * as url from "./url.js";
 import { VerdictView } from "./verdict.js";
 
@@ -289,52 +290,8 @@ async function copyText(text, said) {
 
 // ---- time
 
-const playPath = { true: "M6 5h4v14H6zM14 5h4v14h-4z", false: "M7 4.5v15l13-7.5z" };
-byId("play").addEventListener("click", () => player.toggle());
-byId("centre-play").addEventListener("click", () => player.play());
-byId("back").addEventListener("click", () => player.step(-1));
-byId("forward").addEventListener("click", () => player.step(1));
-byId("restart").addEventListener("click", () => player.seek(0));
-
-player.on("clock", () => {
-  byId("play-path").setAttribute("d", playPath[String(player.playing)]);
-  byId("play").setAttribute("aria-label", player.playing ? "Pause" : "Play");
-  byId("panel-ring").classList.toggle("playing", player.playing);
-  if (player.playing) byId("panel-ring").classList.add("started");
-  showSpeed();
-  if (!player.playing) rememberSoon();
-});
-player.on("run", () => {
-  if (player.round === 0 && !player.playing && player.segments.length === 1) byId("panel-ring").classList.remove("started");
-});
-
-const roundField = byId("round");
-player.on("moment", () => {
-  if (document.activeElement !== roundField) roundField.value = String(player.round);
-  const segment = player.segments[player.segmentAt()];
-  setText(byId("since"), segment.fault ? `${count(player.round - segment.from)} since the fault` : "since the start");
-});
-roundField.addEventListener("change", () => {
-  const round = url.wholeNumber(roundField.value);
-  roundField.setAttribute("aria-invalid", String(round === null));
-  if (round === null) {
-    toast(`${roundField.value || "nothing"} is no round: type a whole number from 0 to ${count(player.run.seekable)}, such as 120 or 10^6.`, "error");
-    return;
-  }
-  player.pause();
-  player.seek(round);
-  roundField.blur();
-});
-
-const speedSlide = byId("speed");
-// 0.5 to 1000 rounds a second, equal steps being equal factors.
-speedSlide.addEventListener("input", () => player.setSpeed(Number((0.5 * 2000 ** (Number(speedSlide.value) / 100)).toPrecision(2))));
-function showSpeed() {
-  speedSlide.value = String(Math.round((100 * Math.log(player.speed / 0.5)) / Math.log(2000)));
-  setText(byId("speed-text"), `${player.speed} rounds/s`);
-  speedSlide.setAttribute("aria-valuetext", `${player.speed} rounds a second`);
-}
-showSpeed();
+const typeRound = transport(player);
+player.on("clock", () => !player.playing && rememberSoon());
 
 byId("zoom-in").addEventListener("click", () => spacetime.scale(1.4));
 byId("zoom-out").addEventListener("click", () => spacetime.scale(1 / 1.4));
@@ -406,10 +363,7 @@ keys({
   back: () => player.step(-1),
   forward: () => player.step(1),
   restart: () => player.seek(0),
-  jump: () => {
-    roundField.focus();
-    roundField.select();
-  },
+  jump: typeRound,
   faster: () => player.setSpeed(Math.min(1000, Number((player.speed * 1.5).toPrecision(2)))),
   slower: () => player.setSpeed(Math.max(0.5, Number((player.speed / 1.5).toPrecision(2)))),
   scramble: scrambleSelection,

@@ -2,7 +2,7 @@
 // verdict on the state that is on show. Views listen.
 
 import * as api from "./api.js";
-import { Film } from "./film.js";
+import { Film, kinds } from "./film.js";
 import { measures, reducedMotion } from "./dom.js";
 
 const FILMS_KEPT = 12;
@@ -70,8 +70,7 @@ export class Player {
    * @returns {Promise<boolean>} whether it is on show, and not a later one
    */
   load(settings, round = 0) {
-    this.loading = this.make(settings, round);
-    return this.loading;
+    return (this.loading = this.make(settings, round));
   }
 
   async make(settings, round) {
@@ -94,8 +93,7 @@ export class Player {
     this.shared = false;
     this.led = false;
     this.theirs = this.run.id;
-    this.loading = this.copy();
-    return this.loading;
+    return (this.loading = this.copy());
   }
 
   async copy() {
@@ -378,12 +376,15 @@ export class Player {
         this.emit("verdict");
       }
     } catch (error) {
-      wait = RETRY_MS;
-      if (this.run === run && error.code !== "too_fast") this.fail(error);
+      // What was asked of another run says nothing of this one.
+      if (this.run === run) {
+        wait = RETRY_MS;
+        if (error.code !== "too_fast") this.fail(error);
+      }
     } finally {
       setTimeout(() => {
         this.asking = false;
-        if (this.run && this.frame?.round !== this.round) this.wake();
+        if (this.run && (this.frame?.round !== this.round || this.frame.partial)) this.wake();
       }, wait);
     }
   }
@@ -407,12 +408,4 @@ export class Player {
     this.emit("verdict");
     return true;
   }
-}
-
-/** Per process: 1 delay, 2 measures, 3 moving block, 0 relay. */
-function kinds({ processes, program }, segment) {
-  const kind = new Uint8Array(processes).fill(program === "moving-block" ? 3 : 0);
-  for (const [first, last] of segment.delays) kind.fill(1, first, last + 1);
-  for (const process of segment.measurers) kind[process] = 2;
-  return kind;
 }
