@@ -69,7 +69,7 @@ impl Progress {
         if is_due {
             self.drawn = Some(Instant::now());
             if !self.terminal {
-                return remark(&text());
+                return remark(text());
             }
             draw(&match total {
                 0 => text(),
