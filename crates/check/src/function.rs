@@ -11,13 +11,14 @@
 //! compared, exactly, with those after it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use headway_core::{Configuration, Ring};
-use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{CheckError, Result};
+use crate::parallel;
 use crate::report::{Lasso, Property, Report, Trace, Worst, distribution, follow};
 use crate::traits::Deterministic;
 
@@ -146,19 +147,15 @@ impl<M: Deterministic> Exploration<'_, M> {
             overflow: AtomicBool::new(false),
         };
         control.begin(2 * states);
-        let chunks = states.div_ceil(CHUNK);
-        let tally = (0..chunks)
-            .into_par_iter()
-            .map(|chunk| exploration.settle_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
-            .reduce(Tally::default, |one, other| one.merge(&other));
+        let merge = |one: Tally, other| one.merge(&other);
+        let settle = |ranks| exploration.settle_chunk(ranks);
+        let tally = parallel::reduce(0..states, CHUNK, &settle, &merge);
         exploration.check_stopped(&tally)?;
         if exploration.overflow.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let counted = (0..chunks)
-            .into_par_iter()
-            .map(|chunk| exploration.count_chunk(chunk * CHUNK..states.min((chunk + 1) * CHUNK)))
-            .reduce(Tally::default, |one, other| one.merge(&other));
+        let count = |ranks| exploration.count_chunk(ranks);
+        let counted = parallel::reduce(0..states, CHUNK, &count, &merge);
         exploration.check_stopped(&tally)?;
         let lassos = if counted.never > 0 {
             exploration.lassos()
@@ -197,7 +194,7 @@ impl<M: Deterministic> Exploration<'_, M> {
         })
     }
 
-    fn settle_chunk(&self, ranks: std::ops::Range<u64>) -> Tally {
+    fn settle_chunk(&self, ranks: Range<u64>) -> Tally {
         let mut tally = Tally::default();
         if self.control.stopped() {
             return tally;
@@ -266,7 +263,7 @@ impl<M: Deterministic> Exploration<'_, M> {
         }
     }
 
-    fn count_chunk(&self, ranks: std::ops::Range<u64>) -> Tally {
+    fn count_chunk(&self, ranks: Range<u64>) -> Tally {
         let mut tally = Tally::default();
         if self.control.stopped() {
             return tally;
@@ -323,11 +320,10 @@ impl<M: Deterministic> Exploration<'_, M> {
     /// The shortest counterexample of each property, over all initial states that
     /// never become legitimate.
     fn lassos(&self) -> BTreeMap<&'static str, Lasso> {
-        let best = (0..self.model.states())
-            .into_par_iter()
-            .filter(|&rank| self.cells.get(rank) == self.never)
-            .filter(|&rank| self.worth_tracing(rank))
-            .fold(BTreeMap::new, |mut best, rank| {
+        let shortest = |ranks: Range<u64>| {
+            let mut best = BTreeMap::new();
+            let ranks = ranks.filter(|&rank| self.cells.get(rank) == self.never);
+            for rank in ranks.filter(|&rank| self.worth_tracing(rank)) {
                 let lasso = trace(self.model, rank);
                 let cycle: Vec<M::State> = lasso
                     .cycle
@@ -336,14 +332,20 @@ impl<M: Deterministic> Exploration<'_, M> {
                     .collect();
                 let length = lasso.stem.len() + lasso.cycle.len();
                 keep_shortest(&mut best, self.model.blame(&cycle), (length, lasso));
-                best
-            })
-            .reduce(BTreeMap::new, |mut best, others| {
+            }
+            best
+        };
+        let best = parallel::reduce(
+            0..self.model.states(),
+            CHUNK,
+            &shortest,
+            &|mut best, others| {
                 for (property, lasso) in others {
                     keep_shortest(&mut best, property, lasso);
                 }
                 best
-            });
+            },
+        );
         best.into_iter()
             .map(|(property, (_, lasso))| (property, lasso))
             .collect()

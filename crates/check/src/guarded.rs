@@ -21,14 +21,15 @@
 //! (s, U), in the order that the longest ways in steps give. A round that is
 //! under way when the first legitimate state appears counts as one.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use num_bigint::BigUint;
-use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Result, TooLarge};
+use crate::parallel::{self, STRETCH};
 use crate::report::{Lasso, follow};
 use crate::schedule::Scheduler;
 use crate::traits::{Guarded, Moves};
@@ -151,10 +152,6 @@ struct Exploration<'a, M> {
     watched: Vec<AtomicU32>,
 }
 
-fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-    a.into_iter().chain(b).min()
-}
-
 impl<M: Guarded> Exploration<'_, M> {
     /// Tells how long it will take: each state is looked at a few times, and as long as
     /// the states of a sample.
@@ -183,43 +180,57 @@ impl<M: Guarded> Exploration<'_, M> {
         let states = self.model.states();
         self.estimate();
         self.control.begin(states);
-        (0..states).into_par_iter().for_each(|rank| {
-            let state = self.model.state(rank);
-            if !self.model.exists(&state) {
-                self.steps[rank as usize].store(ABSENT, Ordering::Relaxed);
-            } else if self.model.legitimate(&state) {
-                self.steps[rank as usize].store(0, Ordering::Relaxed);
+        let absent = |ranks: Range<u64>| {
+            let mut absent = 0;
+            for rank in ranks {
+                let state = self.model.state(rank);
+                if !self.model.exists(&state) {
+                    self.steps[rank as usize].store(ABSENT, Ordering::Relaxed);
+                    absent += 1;
+                } else if self.model.legitimate(&state) {
+                    self.steps[rank as usize].store(0, Ordering::Relaxed);
+                }
             }
-        });
-        let ranks = || (0..states).into_par_iter();
-        let absent = ranks().filter(|&rank| self.absent(rank)).count() as u64;
+            absent
+        };
+        let absent = parallel::reduce(0..states, STRETCH, &absent, &|a, b| a + b);
         self.control.advance(absent);
         let strays = if absent == 0 {
             None
         } else {
-            let present = ranks().filter(|&rank| !self.absent(rank));
-            let strays = |rank| Some((rank, self.successor(rank, |after| self.absent(after))?));
-            present.filter_map(strays).min()
+            let stray = |rank| Some((rank, self.successor(rank, |after| self.absent(after))?));
+            let first = |ranks: Range<u64>| {
+                let mut present = ranks.filter(|&rank| !self.absent(rank));
+                present.find_map(stray)
+            };
+            parallel::reduce(0..states, STRETCH, &first, &Option::or)
         };
-        let legitimate = ranks().filter(|&rank| self.legitimate(rank));
-        let (closure_violation, legitimate_deadlock) = legitimate
-            .clone()
-            .map(|rank| self.leaves(rank))
-            .reduce(|| (None, None), |a, b| (least(a.0, b.0), least(a.1, b.1)));
-        let legitimate = legitimate.count() as u64;
+        let legitimate = |ranks: Range<u64>| {
+            let mut found = (0, None, None);
+            for rank in ranks.filter(|&rank| self.legitimate(rank)) {
+                let (violation, deadlock) = self.leaves(rank);
+                found = (found.0 + 1, found.1.or(violation), found.2.or(deadlock));
+            }
+            found
+        };
+        let (legitimate, closure_violation, legitimate_deadlock) =
+            parallel::reduce(0..states, STRETCH, &legitimate, &|one, other| {
+                (one.0 + other.0, one.1.or(other.1), one.2.or(other.2))
+            });
         self.control.advance(legitimate);
         let mut left: Vec<u32> = (0..states as u32)
             .filter(|&rank| self.settled(rank.into()).is_none())
             .collect();
         loop {
             self.control.go_on(|| self.known(legitimate, left.len()))?;
-            let settled = left.par_chunks(1 << 12).map(|ranks| {
-                let settled = ranks.iter().filter(|&&rank| self.settle(rank.into()));
-                let settled = settled.count() as u64;
+            let settle = |places: Range<u64>| {
+                let ranks = left[places.start as usize..places.end as usize].iter();
+                let settled = ranks.filter(|&&rank| self.settle(rank.into())).count() as u64;
                 self.control.advance(settled);
                 settled
-            });
-            if settled.sum::<u64>() == 0 && !self.control.stopped() {
+            };
+            let settled = parallel::reduce(0..left.len() as u64, STRETCH, &settle, &|a, b| a + b);
+            if settled == 0 && !self.control.stopped() {
                 break;
             }
             left.retain(|&rank| self.settled(rank.into()).is_none());

@@ -10,6 +10,7 @@ pub mod export;
 pub mod function;
 pub mod guarded;
 pub mod model;
+mod parallel;
 mod placements;
 pub mod protocol;
 pub mod reach;

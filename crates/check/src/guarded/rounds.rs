@@ -2,10 +2,9 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use super::Exploration;
 use crate::error::Result;
+use crate::parallel;
 use crate::traits::Guarded;
 
 /// Pairs (state, set of processes) for which rounds are computed.
@@ -34,7 +33,7 @@ impl<M: Guarded> Exploration<'_, M> {
         let known = || format!("every run takes at most {longest} steps; rounds not computed");
         for level in by_steps.iter().skip(1) {
             self.control.go_on(known)?;
-            level.par_iter().for_each(|&rank| {
+            let follow = |rank: u64| {
                 if self.control.stopped() {
                     return;
                 }
@@ -68,6 +67,9 @@ impl<M: Guarded> Exploration<'_, M> {
                     }
                     waited = (waited - 1) & enabled;
                 }
+            };
+            parallel::each(0..level.len() as u64, 256, &|places| {
+                places.for_each(|place| follow(level[place as usize]));
             });
         }
         self.control.go_on(known)?;

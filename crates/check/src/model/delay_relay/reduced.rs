@@ -37,13 +37,15 @@
 //! over all cases give the exact number of states that take each number of
 //! rounds.
 
+use std::ops::Range;
+
 use headway_core::Process;
 use num_bigint::BigUint;
-use rayon::prelude::*;
 
 use super::{Instance, MAX_PROCESSES};
 use crate::control::Control;
 use crate::error::{CheckError, Result};
+use crate::parallel;
 use crate::placements::{self, Placements};
 
 mod count;
@@ -125,26 +127,24 @@ fn explore_counting<C: Count>(instance: &Instance, control: &Control) -> Result<
     let rotations = instance.rotations();
     control.begin(UNITS * orbits(instance, &rotations));
     let explorer = Explorer::<C>::new(instance, control);
-    let tally = (0..sums.count() as usize)
-        .into_par_iter()
-        .with_max_len(64)
-        .map(|rank| {
-            if control.stopped() {
-                return Tally::default();
-            }
-            let mut held = [0_u8; MAX_PROCESSES];
-            let mut slots = vec![0; instance.tokens()];
-            sums.unrank(rank as u64, &mut slots);
-            for &slot in &slots {
-                held[usize::from(slot)] += 1;
-            }
-            let held = &held[..instance.processes()];
-            match orbit(held, &rotations) {
-                Some(orbit) => explorer.placement(held, orbit),
-                None => Tally::default(),
-            }
-        })
-        .reduce(Tally::default, Tally::merge);
+    let placement = |rank| {
+        if control.stopped() {
+            return Tally::default();
+        }
+        let mut held = [0_u8; MAX_PROCESSES];
+        let mut slots = vec![0; instance.tokens()];
+        sums.unrank(rank, &mut slots);
+        for &slot in &slots {
+            held[usize::from(slot)] += 1;
+        }
+        let held = &held[..instance.processes()];
+        match orbit(held, &rotations) {
+            Some(orbit) => explorer.placement(held, orbit),
+            None => Tally::default(),
+        }
+    };
+    let placements = |ranks: Range<u64>| ranks.map(placement).fold(Tally::default(), Tally::merge);
+    let tally = parallel::reduce(0..sums.count(), 8, &placements, &Tally::merge);
     control.go_on(|| tally.known())?;
     Ok(tally.answer(instance.states()))
 }
