@@ -174,7 +174,7 @@ impl Shell {
 
     fn stored(&mut self, what: Stored, result: io::Result<()>) {
         let result = result.map_err(|error| error.to_string());
-        self.agent.handle_stored(what, result);
+        self.agent.handle_stored(self.now(), what, result);
     }
 
     /// Tells the transport where the neighbours are. Those that it does not find are tried

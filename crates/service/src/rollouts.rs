@@ -358,6 +358,12 @@ impl Rollouts {
         Some(task)
     }
 
+    /// It was not begun: it will be, as the next attempt.
+    pub(crate) const fn handle_not_begun(&mut self) {
+        self.running = None;
+        self.stale = true;
+    }
+
     /// The step has ended; an error says why it has failed.
     pub(crate) fn handle_ended(&mut self, unix_ms: u64, result: Result<(), String>) {
         let Some(id) = self.running.take() else {

@@ -31,7 +31,9 @@ fn its_environment_is_its_own() {
     let env = |fleet: &Fleet| lines(&fleet.path("env"));
     fleet.until("both have run it", || {
         let seen = env(&fleet);
-        ["a", "b"].iter().all(|node| seen.contains(&format!("HEADWAY_NODE={node}")))
+        ["a", "b"]
+            .iter()
+            .all(|node| seen.contains(&format!("HEADWAY_NODE={node}")))
     });
     let seen = env(&fleet);
     let pairs = seen.iter().filter_map(|line| line.split_once('='));
