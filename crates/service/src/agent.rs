@@ -204,10 +204,12 @@ impl Agent {
     /// Something was kept, or could not be. To be said before the next effect is asked for,
     /// because that may rely on it.
     pub fn handle_stored(&mut self, now: Duration, what: Stored, result: Result<(), String>) {
-        if what == Stored::Identity {
-            self.membership.handle_identity_kept(&result);
-        }
         match result {
+            // Whoever wanted another key is told, and what is on the disk still counts.
+            result if what == Stored::Identity => {
+                self.counts.store_failures += u64::from(result.is_err());
+                return self.membership.handle_identity_kept(&result);
+            }
             Ok(()) if self.unkept.remove(&what).is_some() => {
                 tracing::info!(%what, "can be kept again");
             }
@@ -218,7 +220,7 @@ impl Agent {
                     Stored::State => self.seat.handle_state_lost(),
                     Stored::Rollouts => self.rollouts.handle_unkept(),
                     Stored::Notes => self.take_back(now),
-                    Stored::Roster | Stored::Identity => {}
+                    Stored::Identity | Stored::Roster => {}
                 }
                 let folder = self.settings.node.state_dir.display();
                 let text = format!("cannot keep the {what} in {folder}: {error}");
