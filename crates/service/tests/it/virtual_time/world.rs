@@ -481,7 +481,7 @@ impl World {
             }
             Effect::KeepIdentity(identities) => {
                 self.keep(at, Stored::Identity, |host| {
-                    host.identities = Some(identities)
+                    host.identities = Some(identities);
                 });
             }
             Effect::Neighbours(beside) => {
@@ -518,7 +518,7 @@ impl World {
                 match &reply {
                     Ok(Answer::Permit(given)) => self.lend_out(at, given.lease),
                     Ok(Answer::Locked(_)) => {
-                        self.lend_out(at, self.hosts[at].settings.timing.dwell_most)
+                        self.lend_out(at, self.hosts[at].settings.timing.dwell_most);
                     }
                     Ok(Answer::Lasts(lasts)) => {
                         if let Some((until, _)) = &mut host.lent {
@@ -531,7 +531,8 @@ impl World {
                 let reply = reply.map_err(|why| why.to_string());
                 self.replies.insert(id, reply);
             }
-            Effect::Reply(..) | Effect::KeepRollouts(_) => {}
+            Effect::KeepRollouts(bytes) => host.kept.rollouts = bytes,
+            Effect::Reply(..) => {}
         }
     }
 
