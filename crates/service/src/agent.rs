@@ -15,7 +15,8 @@ use crate::membership::keyring::Credentials;
 use crate::membership::roster::Roster;
 use crate::membership::{Membership, control};
 use crate::metrics::Counts;
-use crate::permits::{Permits, Rules, Runs, Slots};
+use crate::permits::{Holder, Permits, Rules, Runs, Slots};
+use crate::request::{Answer, Refusal};
 use crate::rollouts::Rollouts;
 use crate::seat::Seat;
 use crate::store::{Doubt, Kept, Notes, Stored};
@@ -200,12 +201,15 @@ impl Agent {
         others.fold(self.membership.poll_timeout(), Duration::min)
     }
 
-    /// Something was kept, or could not be.
-    pub fn handle_stored(&mut self, what: Stored, result: Result<(), String>) {
-        if what == Stored::Identity {
-            self.membership.handle_identity_kept(&result);
-        }
+    /// Something was kept, or could not be. To be said before the next effect is asked for,
+    /// because that may rely on it.
+    pub fn handle_stored(&mut self, now: Duration, what: Stored, result: Result<(), String>) {
         match result {
+            // Whoever wanted another key is told, and what is on the disk still counts.
+            result if what == Stored::Identity => {
+                self.counts.store_failures += u64::from(result.is_err());
+                return self.membership.handle_identity_kept(&result);
+            }
             Ok(()) if self.unkept.remove(&what).is_some() => {
                 tracing::info!(%what, "can be kept again");
             }
@@ -215,12 +219,15 @@ impl Agent {
                 match what {
                     Stored::State => self.seat.handle_state_lost(),
                     Stored::Rollouts => self.rollouts.handle_unkept(),
-                    Stored::Notes | Stored::Roster | Stored::Identity => {}
+                    Stored::Notes => self.take_back(now),
+                    Stored::Identity | Stored::Roster => {}
                 }
                 let folder = self.settings.node.state_dir.display();
                 let text = format!("cannot keep the {what} in {folder}: {error}");
                 if !self.unkept.contains_key(&what) {
-                    tracing::error!("{text}; the node goes on, and a restart now would be a fault");
+                    tracing::error!(
+                        "{text}; the node goes on, and grants nothing that it cannot note"
+                    );
                 }
                 self.unkept.insert(what, text);
             }
@@ -230,10 +237,44 @@ impl Agent {
         alarm.into_iter().for_each(|alarm| self.alarms.raise(alarm));
     }
 
+    /// The notes could not be kept: what they were to tell of is not begun, and nobody is told
+    /// that a permit is theirs, or lasts longer.
+    fn take_back(&mut self, now: Duration) {
+        let refused = |id| Effect::Reply(id, Err(Refusal::NotKept));
+        for effect in std::mem::take(&mut self.effects) {
+            let effect = match effect {
+                Effect::StartCommand(permit) => {
+                    self.rollouts.handle_not_begun();
+                    self.permits.handle_not_begun(now, permit.grant);
+                    continue;
+                }
+                Effect::Reply(id, Ok(Answer::Permit(given))) => {
+                    let ticket = given.ticket;
+                    self.permits.release(now, &Holder::Program { ticket });
+                    refused(id)
+                }
+                Effect::Reply(id, Ok(Answer::Locked(client))) => {
+                    self.permits.release(now, &client);
+                    refused(id)
+                }
+                Effect::Reply(id, Ok(Answer::Lasts(_))) => refused(id),
+                other => other,
+            };
+            self.effects.push_back(effect);
+        }
+        self.permits.give_up_untold(now);
+        self.follow_up(now);
+    }
+
     /// The next thing to do, in order.
     pub fn poll_effect(&mut self) -> Option<Effect> {
-        if self.effects.is_empty() && std::mem::take(&mut self.unsent) {
-            self.collect_datagrams();
+        if self.effects.is_empty() && self.unsent {
+            // Alone: what has to be taken back changes the state.
+            self.note();
+            if self.effects.is_empty() {
+                self.unsent = false;
+                self.collect_datagrams();
+            }
         }
         self.effects.pop_front()
     }
@@ -257,7 +298,6 @@ impl Agent {
                 self.effects.push_back(Effect::Neighbours(beside));
             }
         }
-        self.note();
         self.send_rollouts();
         if let Some(state) = self.seat.poll_state() {
             self.effects.push_back(Effect::KeepState(state));
@@ -275,8 +315,11 @@ impl Agent {
     }
 
     /// What somebody is told, or starts, is noted first, so that a restart knows whose permit
-    /// it was and what to look for.
+    /// it was and what to look for; if it cannot be, [`Agent::take_back`] follows.
     fn tell(&mut self, effect: Effect) {
+        if self.unkept.contains_key(&Stored::Notes) {
+            self.noted = None;
+        }
         self.note();
         self.effects.push_back(effect);
     }

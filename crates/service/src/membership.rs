@@ -255,7 +255,8 @@ impl Membership {
             }
             &Message::Echo { nonce, later } => self.handle_echo(now, nonce, later, sender),
             Message::Rollouts { bytes } => {
-                let news = Effect::Rollouts(sender.address.clone(), bytes.clone());
+                let (name, address) = (name.clone(), sender.address.clone());
+                let news = Effect::Rollouts(name, address, bytes.clone());
                 self.effects.push_back(news);
             }
             Message::Hearsay { bytes } => {

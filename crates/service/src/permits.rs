@@ -190,6 +190,32 @@ impl Permits {
         }
     }
 
+    /// The command was not begun, because that could not be noted: it waits for another permit.
+    pub(crate) fn handle_not_begun(&mut self, now: Duration, grant: Grant) {
+        let run = self.run.take().map(|run| run.id);
+        for (_, of) in self.curious.iter_mut().filter(|(_, of)| *of == run) {
+            *of = None;
+        }
+        let permit = self.using.get(&grant.token);
+        if permit.is_some_and(|permit| permit.holder == Holder::Command) {
+            self.ask(now, Holder::Command);
+        }
+        self.end(now, grant.token, Outcome::Released);
+    }
+
+    /// Ends the permits of clients that have not been told of them.
+    pub(crate) fn give_up_untold(&mut self, now: Duration) {
+        let untold = |permit: &&Permit| permit.holder.is_fleetlock() && !permit.collected;
+        let untold: Vec<u32> = self
+            .permits()
+            .filter(untold)
+            .map(|permit| permit.grant.token)
+            .collect();
+        for token in untold {
+            self.end(now, token, Outcome::Released);
+        }
+    }
+
     /// The command has ended.
     pub(crate) fn handle_command_ended(&mut self, now: Duration, grant: Grant, outcome: Outcome) {
         let run = self.run.take().map(|run| run.id);

@@ -14,7 +14,6 @@ use crate::agent::{Agent, Beside, Destination, Effect};
 use crate::clock::since_boot;
 use crate::hook::Order;
 use crate::keeper;
-use crate::membership::roster::MAX_MEMBERS;
 use crate::permits::{CommandPermit, Outcome};
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
 use crate::store::{Store, Stored};
@@ -25,12 +24,6 @@ const MAX_DATAGRAMS: usize = 32;
 
 /// Longer than any datagram that is listened to.
 const BUFFER_BYTES: usize = 2048;
-
-/// Control datagrams go to nodes with numbers from here on.
-const CONTROL: u32 = 1 << 31;
-
-/// Addresses remembered at most before all are forgotten.
-const MAX_ADDRESSES: usize = 2 * MAX_MEMBERS;
 
 /// For requests of the shell itself, which needs no answer.
 const NOBODY: RequestId = 0;
@@ -56,8 +49,6 @@ pub(crate) struct World {
     /// Who waits for an answer.
     replies: BTreeMap<RequestId, oneshot::Sender<Reply>>,
     last_request: RequestId,
-    /// Numbers of addresses that control datagrams go to.
-    addresses: BTreeMap<String, u32>,
     /// Neighbours that the transport could not find yet.
     unreached: Vec<Beside>,
     /// Datagrams that could not be sent.
@@ -174,7 +165,7 @@ impl Shell {
 
     fn stored(&mut self, what: Stored, result: io::Result<()>) {
         let result = result.map_err(|error| error.to_string());
-        self.agent.handle_stored(what, result);
+        self.agent.handle_stored(self.now(), what, result);
     }
 
     /// Tells the transport where the neighbours are. Those that it does not find are tried
@@ -197,29 +188,11 @@ impl Shell {
 
     /// What cannot be sent is lost, and loss is allowed for.
     fn send(&mut self, to: Destination, datagram: &[u8]) {
-        let node = match to {
-            Destination::Neighbour(node) => Some(node),
-            Destination::Address(address) => self.node_at(address),
+        let sent = match to {
+            Destination::Neighbour(node) => self.transport.send(node, datagram),
+            Destination::Address(address) => self.transport.send_to(&address, datagram),
         };
-        if node.is_none_or(|node| self.transport.send(node, datagram).is_err()) {
-            self.world.unsent += 1;
-        }
-    }
-
-    fn node_at(&mut self, address: String) -> Option<u32> {
-        let addresses = &mut self.world.addresses;
-        if let Some(&node) = addresses.get(&address) {
-            return Some(node);
-        }
-        if addresses.len() >= MAX_ADDRESSES {
-            for node in std::mem::take(addresses).into_values() {
-                self.transport.forget(node);
-            }
-        }
-        let node = CONTROL + addresses.len() as u32;
-        self.transport.reach(node, &address).ok()?;
-        addresses.insert(address, node);
-        Some(node)
+        self.world.unsent += u64::from(sent.is_err());
     }
 
     fn reply(&mut self, id: RequestId, mut reply: Reply) {

@@ -19,7 +19,7 @@ use crate::membership::Word;
 use crate::membership::control::Letter;
 use crate::membership::decision::Decision;
 use crate::membership::roster::{Member, Roster, RosterError};
-use crate::permits::{Grant, Outcome};
+use crate::permits::{Grant, Holder, Outcome};
 use crate::rollouts::view::RolloutView;
 use crate::rollouts::{Ask, Wanted};
 
@@ -158,7 +158,9 @@ pub enum Answer {
     CommandAsked,
     /// It has ended.
     CommandEnded(Outcome),
-    /// A FleetLock client has its slot, or has given it back.
+    /// A FleetLock client has its slot from now on.
+    Locked(Holder),
+    /// It has it as before, or has given it back.
     Slot,
     /// What the node is doing.
     Status(Box<Status>),
@@ -209,6 +211,12 @@ pub enum Refusal {
     /// The client's turn has not come.
     #[error("not your turn yet: asked for, ask again")]
     NotYet,
+    /// What nobody will remember is not promised.
+    #[error(
+        "this node cannot write down who has a permit, and grants none: see its alarm, and make \
+         room in node.state_dir"
+    )]
+    NotKept,
     /// The queue is full.
     #[error("too many wait for a permit here already: ask again later")]
     Full,

@@ -4,19 +4,26 @@
 //! Without clock, socket or disk: news, times and requests go in; news and the wish for a permit
 //! come out. What is known ([`state::State`]) only grows. News go to both neighbours at once, who
 //! pass them on; and every second neighbours compare digests and fill each other's gaps, so that
-//! every node can answer for all, and a node that was away learns what it has missed.
+//! every node can answer for all, and a node that was away learns what it has missed, even with an
+//! empty disk.
+//!
+//! Any member may start a roll-out and say whether it goes on. How far a member is it signs itself,
+//! where members have keys of their own, so that others can pass it on and not make it up. What
+//! nobody may say is dropped, and whoever says much of that, or changes its mind without end, is not
+//! listened to for the rest of the second.
 //!
 //! A step runs at least once: a node that is stopped in the middle of it begins it again, under
 //! the same step number and with the next attempt.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::agent::alarm::{Alarm, Alarms};
 use crate::membership::control::CHUNK_BYTES;
-use state::{Atom, Id, Rollout, State, Step, StepPhase};
+use crate::membership::roster::{MAX_MEMBERS, valid_name};
+use state::{Atom, Id, Order, Rollout, Spec, State, Step, StepPhase};
 pub(crate) use task::step_number;
 pub use task::{Ask, Task, Wanted};
 
@@ -32,6 +39,26 @@ const MAX_DATAGRAMS: usize = 32;
 
 /// Characters of a reason, which goes into a datagram.
 const MAX_WHY: usize = 150;
+
+/// A roll-out's number is at most the time of day, this much later.
+const NUMBERS_AHEAD: Duration = Duration::from_secs(86_400);
+
+/// No permit lasts that long.
+const LONGEST_SETTLE: Duration = Duration::from_secs(366 * 86_400);
+
+/// What one member may say anew in a second, and how much of what it may not.
+const MAX_SAID: u32 = 32;
+const MAX_WRONG: u32 = 256;
+
+/// Who may say something, and how that is known.
+pub(crate) trait Members {
+    /// Whether somebody of this name is one.
+    fn has(&self, name: &str) -> bool;
+    /// This node's signature, if members have keys of their own.
+    fn sign(&self, message: &[u8]) -> String;
+    /// Whether a member has signed something, or all share a key.
+    fn has_signed(&self, name: &str, message: &[u8], signature: &str) -> bool;
+}
 
 /// What nodes tell each other.
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,7 +84,7 @@ pub(crate) struct Rollouts {
     digests: Vec<(Id, u64)>,
     /// Something has changed since [`Rollouts::refresh`].
     stale: bool,
-    /// Something has changed since [`Rollouts::poll_kept`]; and it must be kept at once.
+    /// Something has changed since [`Rollouts::poll_kept`]; and it must be kept now.
     unkept: bool,
     urgent: bool,
     next: Duration,
@@ -67,6 +94,9 @@ pub(crate) struct Rollouts {
     outbox: VecDeque<(String, Vec<u8>)>,
     /// How many datagrams of a comparison were sent last.
     cursor: usize,
+    /// Since the last comparison, by name: what members have said, and what they may not say.
+    said: BTreeMap<String, u32>,
+    wrong: BTreeMap<String, u32>,
     alarms: Alarms,
 }
 
@@ -94,12 +124,14 @@ impl Rollouts {
             news: Vec::new(),
             outbox: VecDeque::new(),
             cursor: 0,
+            said: BTreeMap::new(),
+            wrong: BTreeMap::new(),
             alarms: Alarms::default(),
         };
         if !kept.is_empty() {
             match serde_json::from_slice::<Vec<Atom>>(kept) {
                 Ok(atoms) => {
-                    for atom in atoms {
+                    for atom in atoms.into_iter().filter(is_plausible) {
                         rollouts.state.join(atom);
                     }
                 }
@@ -116,27 +148,60 @@ impl Rollouts {
         self.stale = true;
     }
 
-    /// Takes in what is new, and passes it on.
-    fn learn(&mut self, atom: Atom) {
+    /// There is another roster.
+    pub(crate) fn handle_roster(&mut self) {
+        self.digests.clear();
+    }
+
+    /// Takes in what is new, and passes it on. Whether it was.
+    fn learn(&mut self, atom: Atom) -> bool {
         if !self.state.join(atom.clone()) {
-            return;
+            return false;
         }
-        // What others do can be learnt again; what is done here, and what people want, cannot.
-        self.urgent |= !matches!(&atom, Atom::Step(_, name, _) if *name != self.me);
         (self.stale, self.unkept) = (true, true);
         self.digests.clear();
         self.news.push(atom);
+        true
     }
 
-    /// Somebody at `address` says something.
-    pub(crate) fn handle_news(&mut self, address: &str, bytes: &[u8]) {
+    /// The same for what is done or wanted here, which is kept at once: what others say can be
+    /// learnt again.
+    fn say(&mut self, atom: Atom) -> bool {
+        let new = self.learn(atom);
+        self.urgent |= new;
+        new
+    }
+
+    /// A member at `address` says something.
+    pub(crate) fn handle_news(
+        &mut self,
+        members: &impl Members,
+        unix_ms: u64,
+        (sender, address): (&str, &str),
+        bytes: &[u8],
+    ) {
+        let wrong = self.wrong.get(sender).copied().unwrap_or(0);
+        if !members.has(sender) || wrong >= MAX_WRONG {
+            return;
+        }
         match serde_json::from_slice(bytes) {
-            Ok(News::Known(atoms)) => atoms.into_iter().for_each(|atom| self.learn(atom)),
+            Ok(News::Known(atoms)) => {
+                let mut atoms = atoms.into_iter();
+                if !atoms.all(|atom| self.hear(members, unix_ms, sender, atom)) {
+                    *self.wrong.entry(sender.to_owned()).or_default() += 1;
+                    if wrong + 1 == MAX_WRONG {
+                        tracing::warn!(
+                            member = sender,
+                            "says of roll-outs what it may not say: not listened to for a second"
+                        );
+                    }
+                }
+            }
             Ok(News::Digests(theirs)) => {
-                let mine = self.digests().to_vec();
+                let mine = self.digests(members).to_vec();
                 let differ = mine.into_iter().filter(|digest| !theirs.contains(digest));
-                let atoms = differ.flat_map(|(id, _)| self.state.atoms(id)).collect();
-                let datagrams = pack(atoms);
+                let atoms = differ.flat_map(|(id, _)| self.state.atoms(id));
+                let datagrams = pack(atoms.map(|atom| self.signed(members, atom)).collect());
                 let all = datagrams.len().max(1);
                 self.cursor %= all;
                 let turned = datagrams
@@ -152,30 +217,86 @@ impl Rollouts {
         }
     }
 
-    fn digests(&mut self) -> &[(Id, u64)] {
+    /// Takes in what a member has passed on, if it is new and may be said. Whether it may.
+    fn hear(&mut self, members: &impl Members, unix_ms: u64, sender: &str, atom: Atom) -> bool {
+        let latest = unix_ms.saturating_add(NUMBERS_AHEAD.as_millis() as u64);
+        if !is_plausible(&atom) || atom.id().0 > latest {
+            return false;
+        }
+        let rollout = self.state.0.get(&atom.id());
+        let spec = rollout.and_then(|rollout| rollout.spec.as_ref());
+        // The rest comes again when it is known what it is about.
+        if spec.is_none() && !matches!(atom, Atom::Spec(..)) || !self.state.is_new(&atom) {
+            return true;
+        }
+        let author = match &atom {
+            Atom::Spec(..) | Atom::Order(..) => sender,
+            Atom::Step(_, name, step) if *step == Step::default() => {
+                // Whoever is no member any more has left; that is so for as many as took part.
+                let steps = rollout.map_or(0, |rollout| rollout.steps.len());
+                let room = spec.is_some_and(|spec| steps < spec.total as usize);
+                if members.has(name) || room {
+                    self.learn(atom);
+                }
+                return true;
+            }
+            Atom::Step(_, name, _) if !members.has(name) => return true,
+            Atom::Step(id, name, step) => {
+                if !members.has_signed(name, &step.message(*id, name), &step.signature) {
+                    return false;
+                }
+                name
+            }
+        };
+        let said = self.said.entry(author.to_owned()).or_default();
+        *said += 1;
+        if *said <= MAX_SAID {
+            self.learn(atom);
+        }
+        true
+    }
+
+    /// With this node's signature, if it says how far that is.
+    fn signed(&self, members: &impl Members, atom: Atom) -> Atom {
+        match atom {
+            Atom::Step(id, name, step) if name == self.me && step != Step::default() => {
+                let signature = members.sign(&step.message(id, &name));
+                Atom::Step(id, name, Step { signature, ..step })
+            }
+            other => other,
+        }
+    }
+
+    fn digests(&mut self, members: &impl Members) -> &[(Id, u64)] {
         if self.digests.is_empty() {
-            self.digests = self.state.digests();
+            self.digests = self.state.digests(|name| members.has(name));
         }
         &self.digests
     }
 
     /// Time has passed; every second it is time to compare what is known with `others`.
-    pub(crate) fn handle_timeout(&mut self, now: Duration, others: &[String]) {
+    pub(crate) fn handle_timeout(
+        &mut self,
+        now: Duration,
+        members: &impl Members,
+        others: &[String],
+    ) {
         if now < self.next {
             return;
         }
         self.next = now + COMPARE_EVERY;
+        self.said.clear();
+        self.wrong.clear();
         // A window may have opened or closed.
         self.stale = true;
         self.urgent |= self.unkept;
-        if !self.state.0.is_empty() {
-            let digests = serde_json::to_vec(&News::Digests(self.digests().to_vec()));
-            let digests = digests.unwrap_or_default();
-            let to = others
-                .iter()
-                .map(|address| (address.clone(), digests.clone()));
-            self.outbox.extend(to);
-        }
+        // Whoever knows nothing says so, and is told.
+        let digests = serde_json::to_vec(&News::Digests(self.digests(members).to_vec()));
+        let digests = digests.unwrap_or_default();
+        let to = others
+            .iter()
+            .map(|address| (address.clone(), digests.clone()));
+        self.outbox.extend(to);
     }
 
     /// When to call [`Rollouts::handle_timeout`] at the latest.
@@ -189,8 +310,13 @@ impl Rollouts {
     }
 
     /// The next message, and to which address; `neighbours` are told all news.
-    pub(crate) fn poll_transmit(&mut self, neighbours: &[String]) -> Option<(String, Vec<u8>)> {
-        for bytes in pack(std::mem::take(&mut self.news)) {
+    pub(crate) fn poll_transmit(
+        &mut self,
+        members: &impl Members,
+        neighbours: &[String],
+    ) -> Option<(String, Vec<u8>)> {
+        let news = std::mem::take(&mut self.news).into_iter();
+        for bytes in pack(news.map(|atom| self.signed(members, atom)).collect()) {
             for address in neighbours {
                 self.outbox.push_back((address.clone(), bytes.clone()));
             }
@@ -250,7 +376,7 @@ impl Rollouts {
             };
             if again {
                 let step = Step {
-                    attempt: step.attempt + 1,
+                    attempt: step.attempt.saturating_add(1),
                     retry: order.retry,
                     ..Step::default()
                 };
@@ -266,13 +392,14 @@ impl Rollouts {
                     began_ms: unix_ms,
                     ended_ms: unix_ms,
                     why,
+                    signature: String::new(),
                     ..*step
                 };
                 own.push((*id, step));
             }
         }
         for (id, step) in own {
-            self.learn(Atom::Step(id, self.me.clone(), step));
+            self.say(Atom::Step(id, self.me.clone(), step));
         }
     }
 
@@ -343,6 +470,7 @@ impl Rollouts {
         let step = Step {
             phase: StepPhase::Running,
             began_ms: unix_ms,
+            signature: String::new(),
             ..step.clone()
         };
         let task = Task {
@@ -354,8 +482,14 @@ impl Rollouts {
             healthy: spec.healthy,
         };
         self.running = Some(id);
-        self.learn(Atom::Step(id, self.me.clone(), step));
+        self.say(Atom::Step(id, self.me.clone(), step));
         Some(task)
+    }
+
+    /// It was not begun: it will be, as the next attempt.
+    pub(crate) const fn handle_not_begun(&mut self) {
+        self.running = None;
+        self.stale = true;
     }
 
     /// The step has ended; an error says why it has failed.
@@ -383,9 +517,31 @@ impl Rollouts {
                 .chars()
                 .take(MAX_WHY)
                 .collect(),
+            signature: String::new(),
             ..step
         };
-        self.learn(Atom::Step(id, self.me.clone(), step));
+        self.say(Atom::Step(id, self.me.clone(), step));
+    }
+}
+
+/// Whether an atom may be, whoever says it.
+fn is_plausible(atom: &Atom) -> bool {
+    match atom {
+        Atom::Spec(_, spec) => {
+            let Spec { name, by, .. } = spec;
+            let names = spec.canaries.iter().chain([name, by]);
+            names.into_iter().all(|name| valid_name(name))
+                && (1..=MAX_MEMBERS).contains(&(spec.total as usize))
+                && Duration::from_millis(spec.settle_ms) <= LONGEST_SETTLE
+                && !spec.command.is_empty()
+        }
+        Atom::Order(
+            _,
+            Order {
+                by, max_failures, ..
+            },
+        ) => valid_name(by) && *max_failures > 0,
+        Atom::Step(_, name, step) => valid_name(name) && step.why.chars().count() <= MAX_WHY,
     }
 }
 

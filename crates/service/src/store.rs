@@ -1,12 +1,13 @@
 //! What a node keeps on disk: the machine's state, written before anything is told
 //! of it; the roster; and who uses or waits for a permit.
 //!
-//! A disk that is full or gone is an alarm, not a reason to stop: the node goes on,
-//! and a restart meanwhile is a fault that the ring recovers from.
+//! A disk that is full or gone is an alarm, not a reason to stop: the node goes on, but grants
+//! nothing that it cannot note.
 //!
 //! What was kept is believed only if it is whole and the latest: every file has a checksum,
-//! and a state that was not waited for until it was on the disk counts only within the boot
-//! of the machine that wrote it, or after a clean stop. Everything else is a [`Doubt`],
+//! a state that was not waited for until it was on the disk counts only within the boot
+//! of the machine that wrote it, or after a clean stop, and notes only if no state was kept after
+//! later ones. Everything else is a [`Doubt`],
 //! never an empty beginning.
 
 use std::fmt;
@@ -22,7 +23,7 @@ use thiserror::Error;
 
 use crate::hook::Run;
 use crate::permits::Ledger;
-use place::{HEAD_BYTES, read_place, this_boot, write_place};
+use place::{HEAD_BYTES, latest, this_boot, write_place};
 use sealed::{create, sync_folder};
 
 mod place;
@@ -41,8 +42,9 @@ pub struct Store {
     place_bytes: u64,
     /// What goes into a place.
     place: Vec<u8>,
-    /// The notes as they were last written.
+    /// The notes as they were last written, and their number, which goes with every state.
     notes: Vec<u8>,
+    noted: u64,
     /// Held while the node runs, so that there are never two.
     _lock: Flock<File>,
 }
@@ -128,6 +130,14 @@ pub struct Notes {
     pub fence: u64,
 }
 
+/// The notes as they are in their file. The number grows with every change.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Numbered {
+    number: u64,
+    notes: Notes,
+}
+
 /// How long a folder that somebody uses is waited for.
 const LOCKED_FOR: Duration = Duration::from_secs(2);
 
@@ -148,7 +158,7 @@ impl Store {
             .truncate(false)
             .mode(0o600);
         let lock = lock(options.open(folder.join("lock"))?)?;
-        Ok(Store {
+        let mut store = Store {
             folder: folder.to_owned(),
             sync,
             boot: match sync {
@@ -160,8 +170,13 @@ impl Store {
             place_bytes: 0,
             place: Vec::new(),
             notes: Vec::new(),
+            noted: 0,
             _lock: lock,
-        })
+        };
+        // Whatever can be read: the next notes are later.
+        let noted = store.numbered().map_or(0, |notes| notes.number);
+        store.noted = noted.max(store.noted_with_state());
+        Ok(store)
     }
 
     /// The latest whole state, if there is one.
@@ -175,9 +190,7 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable("state", error)),
         };
-        let (one, other) = bytes.split_at(bytes.len() / 2);
-        let whole = [one, other].into_iter().filter_map(read_place);
-        let Some(latest) = whole.max_by_key(|place| place.turn) else {
+        let Some(latest) = latest(&bytes) else {
             return Err(unreadable("state", "neither of its two places is whole"));
         };
         let stopped = std::fs::read_to_string(self.path("clean"));
@@ -253,7 +266,7 @@ impl Store {
         } else {
             0
         };
-        write_place(&mut self.place, self.turn, self.boot, state);
+        write_place(&mut self.place, [self.turn, self.boot, self.noted], state);
         file.write_all_at(&self.place, at)?;
         if self.sync == Sync::Always {
             file.sync_data()?;
@@ -263,7 +276,7 @@ impl Store {
 
     fn new_state(&mut self, state: &[u8]) -> io::Result<()> {
         let turn = self.last_turn() + 1;
-        write_place(&mut self.place, turn, self.boot, state);
+        write_place(&mut self.place, [turn, self.boot, self.noted], state);
         let fresh = self.path("state.new");
         // Room for both places is taken now, so that a disk that fills up later does no
         // harm.
@@ -281,13 +294,15 @@ impl Store {
 
     /// Odd, so that the next is written into the second place.
     fn last_turn(&self) -> u64 {
-        let Ok(bytes) = std::fs::read(self.path("state")) else {
-            return 0;
-        };
-        let (one, other) = bytes.split_at(bytes.len() / 2);
-        let turns = [one, other].into_iter().filter_map(read_place);
-        let last = turns.map(|place| place.turn).max().unwrap_or(0);
+        let bytes = std::fs::read(self.path("state")).unwrap_or_default();
+        let last = latest(&bytes).map_or(0, |place| place.turn);
         last + last % 2
+    }
+
+    /// The number of the latest notes when the state was kept.
+    fn noted_with_state(&self) -> u64 {
+        let bytes = std::fs::read(self.path("state")).unwrap_or_default();
+        latest(&bytes).map_or(0, |place| place.notes)
     }
 
     /// The signed roster, if one was kept.
@@ -314,8 +329,16 @@ impl Store {
     ///
     /// When it cannot be read.
     pub fn notes(&self) -> Result<Notes, Doubt> {
+        let Numbered { number, notes } = self.numbered()?;
+        if number < self.noted_with_state() {
+            return Err(unreadable("notes", "there were later ones"));
+        }
+        Ok(notes)
+    }
+
+    fn numbered(&self) -> Result<Numbered, Doubt> {
         let Some(bytes) = self.unsealed("notes")? else {
-            return Ok(Notes::default());
+            return Ok(Numbered::default());
         };
         serde_json::from_slice(&bytes).map_err(|error| unreadable("notes", error))
     }
@@ -328,8 +351,10 @@ impl Store {
     pub fn save_notes(&mut self, notes: &Notes) -> io::Result<()> {
         let bytes = serde_json::to_vec(notes)?;
         if bytes != self.notes {
-            sealed::write(&self.folder, "notes", &bytes)?;
-            self.notes = bytes;
+            let (number, notes) = (self.noted + 1, notes.clone());
+            let numbered = serde_json::to_vec(&Numbered { number, notes })?;
+            sealed::write(&self.folder, "notes", &numbered)?;
+            (self.notes, self.noted) = (bytes, number);
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use headway_node::transport::udp::Udp;
 use headway_node::transport::{Transport, Waker};
 
 use crate::config::Settings;
+use crate::membership::roster::MAX_MEMBERS;
 use crate::service::{ServiceError, system};
 
 /// How long a name means the same address at least.
@@ -20,12 +21,17 @@ const FRESH_FOR: Duration = Duration::from_secs(5);
 /// Names that wait to be looked up, and names that are remembered.
 const MAX_NAMES: usize = 1024;
 
-/// A socket, and what names mean.
-///
-/// The service uses numbers below 2³¹ for the places of the ring, and numbers from 2³¹ on for
-/// addresses that control datagrams go to; one address may have both.
+/// Control datagrams go to nodes with numbers from here on; below are the places of the ring.
+const CONTROL: u32 = 1 << 31;
+
+/// Addresses that control datagrams go to, before all are forgotten.
+const MAX_ADDRESSES: usize = 2 * MAX_MEMBERS;
+
+/// A socket, and what names mean. One address may have a number on the ring and another.
 pub(crate) struct ByName {
     udp: Udp,
+    /// Numbers of addresses that control datagrams go to.
+    numbers: BTreeMap<String, u32>,
     names: Arc<Mutex<Names>>,
     ask: SyncSender<String>,
 }
@@ -72,7 +78,13 @@ impl ByName {
                     waker.wake();
                 }
             })?;
-        Ok(ByName { udp, names, ask })
+        let numbers = BTreeMap::new();
+        Ok(ByName {
+            udp,
+            numbers,
+            names,
+            ask,
+        })
     }
 
     /// From now on `node` is at `address`, as written in the roster.
@@ -88,9 +100,25 @@ impl ByName {
         Ok(())
     }
 
-    /// Forgets a node.
-    pub(crate) fn forget(&mut self, node: u32) {
-        self.udp.remove_peer(node);
+    /// Sends to an address as written in the roster. What a name means is looked up again and
+    /// again: a member may be elsewhere by now.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ByName::reach`] and [`ByName::send`].
+    pub(crate) fn send_to(&mut self, address: &str, datagram: &[u8]) -> io::Result<()> {
+        let known = self.numbers.get(address).copied();
+        if known.is_none() && self.numbers.len() >= MAX_ADDRESSES {
+            for node in std::mem::take(&mut self.numbers).into_values() {
+                self.udp.remove_peer(node);
+            }
+        }
+        let node = known.unwrap_or(CONTROL + self.numbers.len() as u32);
+        self.reach(node, address)?;
+        if known.is_none() {
+            self.numbers.insert(address.to_owned(), node);
+        }
+        self.send(node, datagram)
     }
 
     /// As [`Transport::send`].
@@ -152,5 +180,23 @@ mod tests {
         }
         transport.send(2, b"x").unwrap();
         assert!(transport.reach(3, "no such name:7400").is_err());
+    }
+
+    /// A member has another address after its restart, under the same name.
+    #[test]
+    fn a_name_that_means_another_address_by_now_is_sent_to_that() {
+        let bind = || std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let udp = Udp::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let mut transport = ByName::new(udp).unwrap();
+        for socket in [bind(), bind()] {
+            let found = Some(socket.local_addr().unwrap());
+            let known = (found, Instant::now());
+            lock(&transport.names).insert("c:7400".into(), known);
+            transport.send_to("c:7400", b"x").unwrap();
+            let wait = Some(Duration::from_secs(30));
+            socket.set_read_timeout(wait).unwrap();
+            assert_eq!(socket.recv(&mut [0; 10]).unwrap(), 1);
+        }
+        assert_eq!(transport.numbers.len(), 1);
     }
 }

@@ -16,7 +16,8 @@ pub enum Effect {
     KeepRoster(Vec<u8>),
     /// Keep the node's key pairs; [`super::Agent::handle_stored`] is to follow.
     KeepIdentity(Identities),
-    /// Keep what else has to survive a restart.
+    /// Keep what else has to survive a restart; [`super::Agent::handle_stored`] is to follow before
+    /// the next effect, which may rely on it.
     KeepNotes(Notes),
     /// Keep what is known of roll-outs.
     KeepRollouts(Vec<u8>),

@@ -104,6 +104,7 @@ impl Agent {
             membership::Effect::Adopted(roster) => {
                 self.effects.push_back(Effect::KeepRoster(roster));
                 self.leave(now);
+                self.rollouts.handle_roster();
                 let rules = rules(&self.settings, self.membership.roster());
                 self.permits.set_rules(now, rules);
             }
@@ -140,8 +141,10 @@ impl Agent {
             membership::Effect::Letter(from, letter) => {
                 self.effects.push_back(Effect::Letter(from, letter));
             }
-            membership::Effect::Rollouts(address, bytes) => {
-                self.rollouts.handle_news(&address, &bytes);
+            membership::Effect::Rollouts(name, address, bytes) => {
+                let (unix_ms, from) = (self.unix_ms(now), (&*name, &*address));
+                self.rollouts
+                    .handle_news(&self.membership, unix_ms, from, &bytes);
             }
         }
     }

@@ -59,12 +59,11 @@ impl Agent {
             Request::AskCommand { .. } => Err(Refusal::NoCommand),
             Request::Lock { group, id } => {
                 let client = Holder::FleetLock { group, id };
-                if self.permits.collect(&client) {
-                    Ok(Answer::Slot)
-                } else if !running || self.permits.ask(now, client) {
-                    Err(Refusal::NotYet)
-                } else {
-                    Err(Refusal::Full)
+                match self.permits.collect(&client) {
+                    Some(true) => Ok(Answer::Locked(client)),
+                    Some(false) => Ok(Answer::Slot),
+                    None if !running || self.permits.ask(now, client) => Err(Refusal::NotYet),
+                    None => Err(Refusal::Full),
                 }
             }
             Request::Unlock { group, id } => {

@@ -5,10 +5,26 @@ use std::time::Duration;
 use headway_node::{Machine, Rule};
 
 use super::{Agent, Effect};
+use crate::membership::Membership;
 use crate::membership::roster::Roster;
 use crate::permits::{CommandPermit, Grant, Holder, Outcome};
 use crate::request::{Answer, Refusal, Reply};
-use crate::rollouts::{Ask, Wanted};
+use crate::rollouts::{Ask, Members, Wanted};
+
+impl Members for Membership {
+    fn has(&self, name: &str) -> bool {
+        self.roster()
+            .is_some_and(|roster| roster.member(name).is_some())
+    }
+
+    fn sign(&self, message: &[u8]) -> String {
+        self.sign_for_ring(message).unwrap_or_default()
+    }
+
+    fn has_signed(&self, name: &str, message: &[u8], signature: &str) -> bool {
+        !self.has_keys() || self.is_signed_for_ring(name, message, signature)
+    }
+}
 
 impl Agent {
     pub(super) fn unix_ms(&self, now: Duration) -> u64 {
@@ -23,7 +39,7 @@ impl Agent {
         let (mut others, other) = self.membership.peers();
         others.extend(other);
         others.dedup();
-        self.rollouts.handle_timeout(now, &others);
+        self.rollouts.handle_timeout(now, &self.membership, &others);
     }
 
     /// Asks for a permit when a step is to be run here.
@@ -89,8 +105,9 @@ impl Agent {
             return;
         }
         let (neighbours, _) = self.membership.peers();
-        while let Some((address, bytes)) = self.rollouts.poll_transmit(&neighbours) {
-            self.membership.send_news(address, bytes);
+        let (rollouts, membership) = (&mut self.rollouts, &mut self.membership);
+        while let Some((address, bytes)) = rollouts.poll_transmit(membership, &neighbours) {
+            membership.send_news(address, bytes);
         }
     }
 

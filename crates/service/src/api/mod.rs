@@ -149,7 +149,9 @@ fn problem(status: StatusCode, message: impl Into<String>) -> Response {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
-            Refusal::NotAnswering | Refusal::NotKnownYet => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::NotAnswering | Refusal::NotKnownYet | Refusal::NotKept => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Refusal::Full => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Undecided(_) => StatusCode::GATEWAY_TIMEOUT,
             Refusal::NoPermit | Refusal::NoRoster => StatusCode::NOT_FOUND,
@@ -184,7 +186,7 @@ impl IntoResponse for Answer {
             Answer::CommandEnded(outcome) => {
                 json!({ "succeeded": outcome == Outcome::Succeeded })
             }
-            Answer::Slot => json!({}),
+            Answer::Locked(_) | Answer::Slot => json!({}),
             Answer::Changed(changed) => return Json(changed).into_response(),
             Answer::Unsigned(roster) => json!({ "unsigned": roster }),
             Answer::Status(status) => return Json(status).into_response(),

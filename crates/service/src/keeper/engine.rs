@@ -193,6 +193,23 @@ impl Keeper {
         })
     }
 
+    /// Whether whoever is at this address is the keeper with that number: as the log knows it, or
+    /// as those who begin it are numbered. One that is neither yet tells again when it is.
+    fn is_keeper(&self, from: &str, number: u64) -> bool {
+        let metrics = self.raft.metrics().borrow().clone();
+        let known = metrics.membership_config.membership().get_node(&number);
+        known.map_or_else(
+            || {
+                let roster = self.standing.acts_by.borrow();
+                let own = |keeper: &Member| {
+                    keeper.address == from && first_number(&keeper.name) == number
+                };
+                roster.keepers().any(own)
+            },
+            |node| node.addr == from,
+        )
+    }
+
     /// The answer to a question from that address, if it is for this keeper.
     pub(super) async fn answer(&self, from: &str, question: Question) -> Option<Vec<u8>> {
         let raft = &self.raft;
@@ -212,7 +229,10 @@ impl Keeper {
             }
         }
         let answer = match question {
-            Question::Age(by, age) => serde_json::to_vec(&self.others.hear(by, age).await.ok()?),
+            Question::Age(by, age) => {
+                let age = self.is_keeper(from, by).then_some(age);
+                serde_json::to_vec(&self.others.hear(by, age).await.ok()?)
+            }
             // It may have promised what it does not know of.
             _ if !self.is_sure.load(Ordering::Relaxed) => return None,
             Question::Who => serde_json::to_vec(&self.own),

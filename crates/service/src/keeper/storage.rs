@@ -201,15 +201,16 @@ pub(super) struct Others {
 }
 
 impl Others {
-    /// A keeper tells how old its log is. How old it was by all that is known.
+    /// A keeper tells how old its log is, or somebody who may not say so. How old it was by all
+    /// that is known.
     ///
     /// # Errors
     ///
     /// When the disk does not take it.
-    pub(super) async fn hear(&self, by: u64, age: u64) -> Result<u64, Failed> {
+    pub(super) async fn hear(&self, by: u64, age: Option<u64>) -> Result<u64, Failed> {
         let mut ages = self.ages.lock().await;
         let known = ages.get(&by).copied().unwrap_or(0);
-        if age > known {
+        if let Some(age) = age.filter(|age| *age > known) {
             let mut next = ages.clone();
             next.insert(by, age);
             write(&self.folder, "others", &next)?;

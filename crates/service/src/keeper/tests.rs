@@ -242,3 +242,44 @@ fn files_with_other_members_have_another_log() {
     assert_eq!(next.log(), first().log());
     assert_eq!(next.without("k1").unwrap().log(), first().log());
 }
+
+/// One keeper tells the others that their logs are older than they can be, and those of keepers that
+/// there are not. Then all start again.
+#[test]
+fn how_old_a_log_is_its_keeper_says_itself() {
+    for seed in 0..pick(1, 4, 4) {
+        on_paused_time(seed, Flaw::None, async |world| {
+            world.run_for(s(5)).await;
+            for to in 0..4 {
+                let others = (0..4).map(|at| engine::first_number(&name(at)));
+                for (number, by) in (1..).zip(others.chain([7, 8, 9])) {
+                    let letter = Letter {
+                        log: first().log(),
+                        number,
+                        is_answer: false,
+                        part: 0,
+                        parts: 1,
+                        bytes: json!({ "Age": [by, u64::MAX] }).to_string().into_bytes(),
+                    };
+                    if let Some(node) = &world.net.borrow().nodes[to] {
+                        let _ = node.orders.send(Order::Letter(address(4), letter));
+                    }
+                }
+            }
+            world.run_for(s(1)).await;
+            for at in 0..5 {
+                world.stop(at).await;
+                let log = format!("log-{:016x}/others", first().log());
+                let others = world.folder.path().join(name(at)).join(log);
+                let others = std::fs::read_to_string(others).unwrap_or_default();
+                assert!(!others.contains(&u64::MAX.to_string()), "{others}");
+            }
+            for at in 0..5 {
+                world.start(at);
+            }
+            world.run_for(s(15)).await;
+            let id = world.want(0, Kind::LeaveOut { name: name(1) });
+            assert_eq!(world.answered(0, id).await, Some(2), "seed {seed}");
+        });
+    }
+}

@@ -39,8 +39,8 @@ pub(crate) enum Effect {
     Propose(Change),
     /// Somebody at this address writes to the keeper of that log here.
     Letter(String, Letter),
-    /// Somebody at this address says something about roll-outs.
-    Rollouts(String, Vec<u8>),
+    /// Somebody of this name, at this address, says something about roll-outs.
+    Rollouts(String, String, Vec<u8>),
 }
 
 /// How this node stands to the ring, as others are told or act upon.

@@ -73,6 +73,13 @@ impl Keyring {
             .collect()
     }
 
+    /// Its signature with one of its key pairs.
+    pub(crate) fn sign_with(&self, own: &NodeKey, message: &[u8]) -> Option<[u8; 64]> {
+        let mut list = self.list().iter();
+        let identity = list.find(|identity| identity.public() == *own)?;
+        Some(identity.signer().vouch(message).1)
+    }
+
     /// Whether it has this key pair.
     pub(crate) fn is_own(&self, key: &NodeKey) -> bool {
         self.list().iter().any(|identity| identity.public() == *key)

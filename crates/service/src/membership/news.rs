@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 use super::Membership;
 use super::control::Message;
 use super::roster::Member;
@@ -39,6 +42,29 @@ impl Membership {
         let mut working = self.hearsay.working(unix_ms);
         working.retain(|one| listed(&one.name));
         (unheard, working)
+    }
+
+    fn of_ring(&self, message: &[u8]) -> Vec<u8> {
+        [self.settings.ring.name.as_bytes(), &[0], message].concat()
+    }
+
+    /// This node's signature with the key that the roster has of it, as text.
+    pub(crate) fn sign_for_ring(&self, message: &[u8]) -> Option<String> {
+        let signature = self
+            .keyring
+            .sign_with(&self.own_key()?, &self.of_ring(message))?;
+        Some(URL_SAFE_NO_PAD.encode(signature))
+    }
+
+    /// Whether a member has signed something with its own.
+    pub(crate) fn is_signed_for_ring(&self, name: &str, message: &[u8], signature: &str) -> bool {
+        let member = self.current.as_ref().and_then(|roster| roster.member(name));
+        let key = member.and_then(|member| member.key);
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok();
+        let signature = signature.and_then(|bytes| <[u8; 64]>::try_from(bytes).ok());
+        let message = self.of_ring(message);
+        key.zip(signature)
+            .is_some_and(|(key, signature)| key.signer().verify(&message, &signature))
     }
 
     /// Sends something about roll-outs.

@@ -153,16 +153,14 @@ impl Permits {
         Some(until.saturating_sub(now))
     }
 
-    /// A FleetLock client asks for its permit: whether it has one that was not
-    /// asked back. From then on only its own word or its time ends it.
-    pub(crate) fn collect(&mut self, client: &Holder) -> bool {
-        let Some(permit) = self.lasting(client) else {
-            return false;
-        };
-        permit.collected = true;
+    /// A FleetLock client asks for its permit: if it has one that was not asked back, whether it
+    /// hears so for the first time. From then on only its own word or its time ends it.
+    pub(crate) fn collect(&mut self, client: &Holder) -> Option<bool> {
+        let permit = self.lasting(client)?;
+        let first = !std::mem::replace(&mut permit.collected, true);
         permit.lease = None;
-        self.changes += 1;
-        true
+        self.changes += u64::from(first);
+        Some(first)
     }
 
     /// Somebody gives a permit back. Whether there was one.

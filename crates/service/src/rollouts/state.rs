@@ -3,7 +3,7 @@
 //!
 //! It is made of [`Atom`]s: what a roll-out is, whether it is to go on, and how far each member
 //! is. Of two atoms about the same thing the larger one holds. Only a member itself says how far
-//! it is (but for the first word, which whoever starts the roll-out says for all).
+//! it is, and signs it (but for the first word, which whoever starts the roll-out says for all).
 
 use std::collections::BTreeMap;
 
@@ -74,6 +74,23 @@ pub struct Step {
     pub ended_ms: u64,
     /// Why it failed.
     pub why: String,
+    /// Of the member, if members have keys of their own. It is no part of what is known, and a
+    /// node does not keep its own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub signature: String,
+}
+
+impl Step {
+    /// What its member signs.
+    pub(crate) fn message(&self, Id(number, salt): Id, member: &str) -> Vec<u8> {
+        let signature = String::new();
+        let unsigned = Step {
+            signature,
+            ..self.clone()
+        };
+        let what = serde_json::to_string(&unsigned).unwrap_or_default();
+        format!("headway step {number} {salt} {member} {what}").into_bytes()
+    }
 }
 
 /// How far an attempt is.
@@ -204,6 +221,18 @@ impl State {
         new
     }
 
+    /// Whether [`State::join`] would take something from it.
+    pub(crate) fn is_new(&self, atom: &Atom) -> bool {
+        let Some(rollout) = self.0.get(&atom.id()) else {
+            return true;
+        };
+        match atom {
+            Atom::Spec(_, spec) => rollout.spec.as_ref() < Some(spec),
+            Atom::Order(_, order) => rollout.order.as_ref() < Some(order),
+            Atom::Step(_, name, step) => rollout.steps.get(name) < Some(step),
+        }
+    }
+
     /// All that is known of one roll-out.
     pub fn atoms(&self, id: Id) -> impl Iterator<Item = Atom> {
         let rollout = self.0.get(&id).into_iter();
@@ -220,10 +249,16 @@ impl State {
         })
     }
 
-    /// Equal for equal knowledge, for each roll-out.
-    pub(crate) fn digests(&self) -> Vec<(Id, u64)> {
+    /// Equal for equal knowledge of these members, for each roll-out. Signatures do not count:
+    /// they change with the keys.
+    pub(crate) fn digests(&self, is_member: impl Fn(&str) -> bool) -> Vec<(Id, u64)> {
         let digest = |rollout: &Rollout| {
-            let text = serde_json::to_vec(rollout).unwrap_or_default();
+            let mut rollout = rollout.clone();
+            rollout.steps.retain(|name, _| is_member(name));
+            for step in rollout.steps.values_mut() {
+                step.signature.clear();
+            }
+            let text = serde_json::to_vec(&rollout).unwrap_or_default();
             let digest = Sha256::digest(text);
             digest[..8]
                 .iter()

@@ -125,7 +125,8 @@ impl Rollouts {
                 "--settle has to be shorter than a permit lasts (timing.dwell_most, {longest:?})"
             ));
         }
-        let number = self.state.0.last_key_value().map_or(1, |(id, _)| id.0 + 1);
+        let last = self.state.0.last_key_value();
+        let number = last.map_or(0, |(id, _)| id.0).saturating_add(1);
         let id = Id(number, (self.random)());
         let spec = Spec {
             name: wanted.name,
@@ -149,8 +150,12 @@ impl Rollouts {
         if wanted.dry_run {
             return Ok(());
         }
-        self.learn(spec);
-        self.learn(Atom::Order(
+        if !self.say(spec) {
+            return refuse(format!(
+                "there is a roll-out with a larger number than {number}"
+            ));
+        }
+        self.say(Atom::Order(
             id,
             Order {
                 aborted: false,
@@ -163,7 +168,7 @@ impl Rollouts {
             },
         ));
         for name in members {
-            self.learn(Atom::Step(id, name.clone(), Step::default()));
+            self.say(Atom::Step(id, name.clone(), Step::default()));
         }
         Ok(())
     }
@@ -195,7 +200,7 @@ impl Rollouts {
             return refuse(format!("roll-out {name} was aborted: start another"));
         }
         let mut next = Order {
-            version: order.version + 1,
+            version: order.version.saturating_add(1),
             by: self.me.clone(),
             at_ms: unix_ms,
             ..order
@@ -208,7 +213,7 @@ impl Rollouts {
                 max_failures,
             } => {
                 next.paused = false;
-                next.retry += u32::from(retry);
+                next.retry = next.retry.saturating_add(u32::from(retry));
                 next.max_failures = max_failures.unwrap_or(next.max_failures);
                 let resumed = Rollout {
                     order: Some(next.clone()),
@@ -224,7 +229,11 @@ impl Rollouts {
             }
         }
         let id = *id;
-        self.learn(Atom::Order(id, next));
+        if !self.say(Atom::Order(id, next)) {
+            return refuse(format!(
+                "nothing can be said of roll-out {name} any more but `abort`"
+            ));
+        }
         Ok(())
     }
 }

@@ -18,19 +18,58 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
+/// The members a to d, as this one sees them.
+struct Fleet(String);
+
+fn signature(by: &str, message: &[u8]) -> String {
+    let message = String::from_utf8_lossy(message);
+    format!("{by} says {message}")
+}
+
+impl Members for Fleet {
+    fn has(&self, name: &str) -> bool {
+        ["a", "b", "c", "d"].contains(&name)
+    }
+
+    fn sign(&self, message: &[u8]) -> String {
+        signature(&self.0, message)
+    }
+
+    fn has_signed(&self, name: &str, message: &[u8], written: &str) -> bool {
+        signature(name, message) == written
+    }
+}
+
+/// What a node has to say, with its name.
+fn said(node: &mut Rollouts) -> Vec<(String, Vec<u8>)> {
+    let fleet = Fleet(node.me.clone());
+    let datagrams = std::iter::from_fn(|| node.poll_transmit(&fleet, &["other".into()]));
+    datagrams
+        .map(|(_, bytes)| (fleet.0.clone(), bytes))
+        .collect()
+}
+
+fn hear(node: &mut Rollouts, from: &str, bytes: &[u8]) {
+    let fleet = Fleet(node.me.clone());
+    node.handle_news(&fleet, 1, (from, "other"), bytes);
+}
+
+/// A second has passed.
+fn compare(node: &mut Rollouts) {
+    let (fleet, next) = (Fleet(node.me.clone()), node.next);
+    node.handle_timeout(next, &fleet, &["other".into()]);
+}
+
 /// Everybody tells everybody until nothing is new.
 fn talk(nodes: &mut [Rollouts]) {
     loop {
-        let mut told = Vec::new();
-        for node in &mut *nodes {
-            told.extend(std::iter::from_fn(|| node.poll_transmit(&["other".into()])));
-        }
+        let told: Vec<_> = nodes.iter_mut().flat_map(said).collect();
         if told.is_empty() {
             return;
         }
         for node in &mut *nodes {
-            for (_, bytes) in &told {
-                node.handle_news("other", bytes);
+            for (from, bytes) in &told {
+                hear(node, from, bytes);
             }
         }
     }
@@ -125,14 +164,10 @@ fn a_node_that_comes_back_begins_its_step_again_and_one_that_lost_all_learns_it(
     talk(&mut nodes);
     for kept in [&*kept, &[], b"not JSON"] {
         nodes[1] = Rollouts::new(Duration::ZERO, "b", &names(&["x"]), random, kept);
-        nodes[0].handle_timeout(Duration::from_secs(100), &names(&["b"]));
-        // What b tells of itself brings it what it lacks.
-        nodes[0].handle_news("b", br#"{"Digests":[]}"#);
-        let (one, other) = nodes.split_at_mut(1);
-        while let Some((_, bytes)) = one[0].poll_transmit(&[]) {
-            other[0].handle_news("a", &bytes);
-        }
-        let again = other[0].begin(3).expect("again");
+        // What b tells of itself brings it what it lacks, and be it nothing.
+        compare(&mut nodes[1]);
+        talk(&mut nodes);
+        let again = nodes[1].begin(3).expect("again");
         assert_eq!((again.attempt, again.step), (1, task.step));
     }
     // Done stays done.
@@ -247,4 +282,213 @@ fn a_limit_that_is_ignored_is_noticed() {
         Some(true),
         "the limit alone has stopped it"
     );
+}
+
+/// All that a node may be told, as datagrams.
+fn known(atoms: Vec<Atom>) -> Vec<u8> {
+    serde_json::to_vec(&News::Known(atoms)).expect("JSON")
+}
+
+/// Its canary is off when it begins, and has no earlier one on its disk. When it is back, it hears
+/// of it, and so does another that comes when all is done.
+#[test]
+fn whoever_was_away_hears_of_a_roll_out_from_anybody() {
+    let members = names(&["a", "b", "c", "d"]);
+    let mut nodes = vec![node("a"), node("d")];
+    let canary = Wanted {
+        canaries: names(&["c"]),
+        ..wanted("web")
+    };
+    nodes[0].start(1, canary, &members, DAY).expect("started");
+    talk(&mut nodes);
+    nodes.push(node("c"));
+    for step in [2, 0, 1] {
+        compare(&mut nodes[step]);
+        talk(&mut nodes);
+        assert!(nodes[step].begin(2).is_some(), "{}", nodes[step].me);
+        nodes[step].handle_ended(3, Ok(()));
+        talk(&mut nodes);
+    }
+    // What a and c have done, d knows and passes on.
+    let mut left = vec![nodes.remove(1), node("b")];
+    compare(&mut left[1]);
+    talk(&mut left);
+    assert!(left[1].begin(4).is_some(), "the canary is known to be done");
+    left[1].handle_ended(5, Ok(()));
+    talk(&mut left);
+    assert_eq!(state(&left[1], &members), "complete");
+    assert_eq!(state(&left[0], &members), "complete");
+}
+
+/// A compromised member has its own secret, and nobody else's.
+#[test]
+fn a_member_says_how_far_it_is_itself_and_not_how_far_others_are() {
+    let members = names(&["a", "b", "c", "d"]);
+    let mut nodes = [node("a"), node("b")];
+    nodes[0]
+        .start(1, wanted("web"), &members, DAY)
+        .expect("started");
+    talk(&mut nodes);
+    let (id, _) = nodes[1].state.0.first_key_value().expect("one");
+    let (id, before) = (*id, nodes[1].state.clone());
+    let done = |name: &str, attempt, by: &str| {
+        let mut step = Step {
+            attempt,
+            phase: StepPhase::Done,
+            ..Step::default()
+        };
+        step.signature = signature(by, &step.message(id, name));
+        Atom::Step(id, name.to_owned(), step)
+    };
+    for (name, attempt, by) in [
+        ("b", u32::MAX, "d"),
+        ("a", 1, "d"),
+        ("c", 0, "d"),
+        ("x", 0, "x"),
+    ] {
+        hear(&mut nodes[1], "d", &known(vec![done(name, attempt, by)]));
+        assert_eq!(nodes[1].state, before, "{name}");
+    }
+    // One that was signed for another step.
+    let Atom::Step(_, _, step) = done("c", 0, "c") else {
+        panic!("it is one");
+    };
+    let later = Step { attempt: 1, ..step };
+    let later = Atom::Step(id, "c".into(), later);
+    hear(&mut nodes[1], "d", &known(vec![later]));
+    assert_eq!(nodes[1].state, before);
+    // With the secret of whom it speaks for it is believed, and its own is.
+    hear(
+        &mut nodes[1],
+        "d",
+        &known(vec![done("c", 0, "c"), done("d", 0, "d")]),
+    );
+    assert_eq!(nodes[1].state.0[&id].count(StepPhase::Done), 2);
+}
+
+/// Numbers without end, names, sizes and reasons that nobody has, a roll-out without anything.
+#[test]
+fn what_cannot_be_is_not_listened_to_and_a_start_says_whether_it_has_started() {
+    let members = names(&["a", "b"]);
+    let mut node = node("a");
+    let day = DAY.as_millis() as u64;
+    let spec = |number, change: fn(&mut Spec)| {
+        let mut other = Rollouts::new(Duration::ZERO, "d", &names(&["x"]), random, &[]);
+        let members = names(&["a", "b"]);
+        other.start(1, wanted("web"), &members, DAY).expect("one");
+        let mut spec = other.state.0[&Id(1, 7)].spec.clone().expect("it is");
+        change(&mut spec);
+        Atom::Spec(Id(number, 7), spec)
+    };
+    for atom in [
+        spec(u64::MAX, |_| {}),
+        spec(day + 2, |_| {}),
+        spec(1, |spec| spec.name = "no name".into()),
+        spec(1, |spec| spec.canaries = names(&["a", ""])),
+        spec(1, |spec| spec.total = u32::MAX),
+        spec(1, |spec| spec.settle_ms = u64::MAX),
+        spec(1, |spec| spec.command.clear()),
+    ] {
+        hear(&mut node, "d", &known(vec![atom]));
+        assert_eq!(node.state, State::default());
+    }
+    hear(&mut node, "x", &known(vec![spec(1, |_| {})]));
+    assert_eq!(node.state, State::default(), "x is no member");
+    // Nothing begins with a step, and the last number can be reached: that is said.
+    let step = Atom::Step(Id(1, 7), "b".into(), Step::default());
+    hear(&mut node, "d", &known(vec![step]));
+    assert_eq!(node.state, State::default());
+    hear(&mut node, "d", &known(vec![spec(day, |_| {})]));
+    assert_eq!(node.state.0.len(), 1);
+    for number in u64::MAX - 8..=u64::MAX {
+        node.state.join(spec(number, |_| {}));
+    }
+    for rollout in node.state.0.values_mut() {
+        rollout.order = Some(Order {
+            aborted: true,
+            version: u64::MAX,
+            paused: false,
+            max_failures: 1,
+            retry: 0,
+            by: "d".into(),
+            at_ms: 1,
+        });
+    }
+    let refused = node.start(1, wanted("db"), &members, DAY);
+    let why = refused.expect_err("it cannot").to_string();
+    assert!(why.contains("a larger number"), "{why}");
+}
+
+/// Sixty thousand times a step that cannot be, and another one's and its own without end.
+#[test]
+fn a_member_that_makes_up_steps_changes_nothing_and_wears_out_nobody() {
+    let members = names(&["a", "b", "c", "d"]);
+    let mut nodes = [node("a"), node("b")];
+    nodes[0]
+        .start(1, wanted("web"), &members, DAY)
+        .expect("started");
+    talk(&mut nodes);
+    compare(&mut nodes[1]);
+    nodes[1].poll_kept().expect("something new");
+    said(&mut nodes[1]);
+    let (id, before) = (Id(1, 7), nodes[1].state.clone());
+    let checked = std::cell::Cell::new(0);
+    struct Counts<'c>(Fleet, &'c std::cell::Cell<u32>);
+    impl Members for Counts<'_> {
+        fn has(&self, name: &str) -> bool {
+            self.0.has(name)
+        }
+        fn sign(&self, message: &[u8]) -> String {
+            self.0.sign(message)
+        }
+        fn has_signed(&self, name: &str, message: &[u8], written: &str) -> bool {
+            self.1.set(self.1.get() + 1);
+            self.0.has_signed(name, message, written)
+        }
+    }
+    let fleet = Counts(Fleet("b".into()), &checked);
+    let step = |attempt| Step {
+        attempt,
+        phase: StepPhase::Running,
+        ..Step::default()
+    };
+    for number in 0..20_000 {
+        let atoms = ["b", "c", &format!("made-up-{number}")]
+            .map(|name| known(vec![Atom::Step(id, name.to_owned(), step(number + 1))]));
+        for bytes in atoms {
+            nodes[1].handle_news(&fleet, 1, ("d", "d"), &bytes);
+        }
+    }
+    assert_eq!(nodes[1].state, before);
+    assert!(
+        checked.get() <= MAX_WRONG,
+        "{} were looked at",
+        checked.get()
+    );
+    assert_eq!((nodes[1].poll_kept(), said(&mut nodes[1]).len()), (None, 0));
+    // Others are heard meanwhile.
+    nodes[0].begin(2).expect("its turn");
+    talk(&mut nodes);
+    assert_eq!(nodes[1].state.0[&id].count(StepPhase::Running), 1);
+    // How far it is itself it may say, but not without end; nothing is written before the
+    // second is over, and then once.
+    compare(&mut nodes[1]);
+    while nodes[1].poll_kept().is_some() {}
+    said(&mut nodes[1]);
+    for number in 0..1_000 {
+        let mut own = step(number + 1);
+        own.signature = signature("d", &own.message(id, "d"));
+        nodes[1].handle_news(
+            &fleet,
+            1,
+            ("d", "d"),
+            &known(vec![Atom::Step(id, "d".into(), own)]),
+        );
+    }
+    assert_eq!(nodes[1].state.0[&id].steps["d"].attempt, MAX_SAID);
+    assert_eq!(nodes[1].poll_kept(), None);
+    assert!(said(&mut nodes[1]).len() <= MAX_SAID as usize);
+    compare(&mut nodes[1]);
+    assert!(nodes[1].poll_kept().is_some());
+    assert_eq!(nodes[1].poll_kept(), None);
 }

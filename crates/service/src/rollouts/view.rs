@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::state::{Rollout, StepPhase, Window};
+use super::state::{Rollout, Step, StepPhase, Window};
 use super::{Rollouts, step_number};
 
 /// A roll-out, as any node tells it.
@@ -129,6 +129,13 @@ impl Rollouts {
 }
 
 impl Rollout {
+    /// Whether a member has not ended.
+    fn is_at_work(&self, members: &[String]) -> bool {
+        let open = |step: &Step| matches!(step.phase, StepPhase::Pending | StepPhase::Running);
+        let mut open = self.steps.iter().filter(|(_, step)| open(step));
+        open.any(|(name, _)| members.contains(name))
+    }
+
     /// Members that have left without having begun.
     fn gone(&self, members: &[String]) -> u32 {
         let waiting = self
@@ -148,7 +155,7 @@ impl Rollout {
             RolloutState::Aborted
         } else if self.has_failed() {
             RolloutState::Failed
-        } else if ended >= spec.total {
+        } else if ended >= spec.total && !self.is_at_work(members) {
             RolloutState::Complete
         } else if order.paused {
             RolloutState::Paused
@@ -168,7 +175,8 @@ impl Rollout {
         let times: Vec<u64> = done
             .map(|step| step.ended_ms.saturating_sub(step.began_ms))
             .collect();
-        let mean = times.iter().sum::<u64>().checked_div(times.len() as u64)?;
-        Some(mean * u64::from(left.div_ceil(tokens.max(1))))
+        let sum = times.iter().copied().fold(0, u64::saturating_add);
+        let mean = sum.checked_div(times.len() as u64)?;
+        Some(mean.saturating_mul(u64::from(left.div_ceil(tokens.max(1)))))
     }
 }

@@ -165,6 +165,47 @@ fn whatever_is_damaged_is_a_doubt_and_never_an_empty_beginning() {
     }
 }
 
+/// What was granted since is in none of these.
+#[test]
+fn notes_of_before_the_state_are_a_doubt_and_notes_that_found_no_room_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes");
+    let notes = |fence| Notes {
+        fence,
+        ..Notes::default()
+    };
+    for (sync, restarts) in [(Sync::Never, false), (Sync::Always, true)] {
+        let mut store = Store::open(folder.path(), sync).unwrap();
+        store.save_notes(&notes(1)).unwrap();
+        store.save_state(&[1; 10]).unwrap();
+        let old = std::fs::read(&path).unwrap();
+        if restarts {
+            drop(store);
+            store = Store::open(folder.path(), sync).unwrap();
+        }
+        store.save_notes(&notes(2)).unwrap();
+        assert_eq!(store.kept().doubts, [], "later than the state");
+        // No room for later notes; the state goes on.
+        std::fs::create_dir(folder.path().join("notes.new")).unwrap();
+        assert!(store.save_notes(&notes(3)).is_err());
+        std::fs::remove_dir(folder.path().join("notes.new")).unwrap();
+        store.save_state(&[2; 10]).unwrap();
+        assert_eq!(store.notes(), Ok(notes(2)));
+        let later = std::fs::read(&path).unwrap();
+        for before in [Some(&old), None] {
+            match before {
+                Some(old) => std::fs::write(&path, old).unwrap(),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+            let doubt = store.notes().unwrap_err();
+            assert!(doubt.to_string().contains("there were later ones"));
+            assert_eq!(store.kept().doubts, [doubt]);
+        }
+        std::fs::write(&path, later).unwrap();
+        assert_eq!(store.notes(), Ok(notes(2)));
+    }
+}
+
 /// Another boot is one whose number is another.
 #[test]
 fn a_state_of_before_a_power_cut_counts_only_if_it_was_waited_for() {

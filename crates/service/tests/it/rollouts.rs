@@ -458,3 +458,28 @@ fn a_failure_stops_it_everywhere_and_the_loss_of_any_node_does_not() {
     );
     assert!(killed[before].attempt > killed[before - 1].attempt);
 }
+
+/// The canary is off when a roll-out starts, and has never heard of one.
+#[test]
+fn members_that_were_off_hear_of_a_roll_out_when_they_are_back() {
+    let mut world = World::new(5, 1, 1);
+    world.kill(2);
+    world.roll_out(0, &serde_json::json!({ "canaries": ["n2"] }));
+    world.run_for(ms(5_000));
+    assert_eq!(world.runs(), 0, "the canary goes first");
+    world.start(2);
+    world.until("all", ms(200_000), |world| {
+        world.idle() && world.runs() == 5
+    });
+    world.run_for(ms(5_000));
+    for at in 0..5 {
+        assert_eq!(world.look(at)["rollout_state"], "complete", "n{at}");
+    }
+    // With an empty disk it hears of what is over.
+    world.kill(3);
+    world.hosts[3].kept.rollouts.clear();
+    world.start(3);
+    world.run_for(ms(5_000));
+    assert_eq!(world.look(3)["rollout_state"], "complete");
+    assert_eq!(world.runs(), 5, "nothing runs again");
+}

@@ -23,7 +23,7 @@ pub(super) fn name(at: usize) -> String {
     format!("k{at}")
 }
 
-fn address(at: usize) -> String {
+pub(super) fn address(at: usize) -> String {
     format!("10.0.0.{}:7400", at + 1)
 }
 

@@ -90,7 +90,7 @@ fn laws(a: &[Atom], b: &[Atom], c: &[Atom], join: Join) -> Result<(), &'static s
         () if one != other => Err("not commutative"),
         () if left != right => Err("not associative"),
         () if joined(&one, &a, join) != one => Err("something is forgotten"),
-        () if (one.digests() == a.digests()) != (one == a) => Err("a digest lies"),
+        () if (one.digests(|_| true) == a.digests(|_| true)) != (one == a) => Err("a digest lies"),
         () => Ok(()),
     }
 }

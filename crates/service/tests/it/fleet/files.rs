@@ -1,10 +1,14 @@
-//! A node's files that are damaged or not private when it starts.
+//! A node's files that are damaged or not private when it starts, or that find no room.
 
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::harness::{Fleet, alive};
+use serde_json::json;
+
+use crate::harness::{Fleet, alive, http};
 use crate::observer::closest;
 
 #[test]
@@ -49,6 +53,91 @@ fn half_written_notes_are_an_alarm_and_a_command_that_still_runs_is_ended() {
     };
     let seen = fences(true);
     assert!(seen.is_sorted_by(|one, next| one < next), "no fence twice");
+}
+
+/// A disk of its own with a megabyte.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn new(folder: PathBuf) -> Option<SmallDisk> {
+        fs::create_dir_all(&folder).expect("a folder");
+        let options = ["-t", "tmpfs", "-o", "size=1m", "tmpfs"];
+        let mounted = Command::new("mount").args(options).arg(&folder).output();
+        mounted.ok()?.status.success().then_some(SmallDisk(folder))
+    }
+
+    fn fill(&self) {
+        let full = fs::write(self.0.join("filler"), vec![0; 2 << 20]);
+        assert!(full.is_err());
+    }
+
+    fn make_room(&self) {
+        fs::remove_file(self.0.join("filler")).expect("it was there");
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let folder: &Path = &self.0;
+        let _ = Command::new("umount").arg("-l").arg(folder).output();
+    }
+}
+
+#[test]
+fn a_node_with_a_full_disk_grants_nothing_and_lets_the_others_work() {
+    let mut fleet = Fleet::new(&["a", "b", "c"], 1, 1).with_observer(0.01);
+    fleet.more += "[fleetlock]\nenabled = true\nwait = \"100ms\"\n";
+    let Some(disk) = SmallDisk::new(fleet.path("state-b")) else {
+        println!("skipped: a_node_with_a_full_disk: run as root, where `mount` is");
+        return;
+    };
+    fleet.start_all();
+    fleet.settle();
+    let begun = |fleet: &Fleet, name: &str| {
+        let seen = fleet.observed();
+        let own = seen.iter().filter(|seen| seen.begins && seen.node == name);
+        own.count()
+    };
+    fleet.until("b works", || begun(&fleet, "b") > 3);
+    disk.fill();
+    fleet.until("an alarm", || {
+        let alarms = fleet.status(1)["alarms"].to_string();
+        alarms.contains("cannot keep the notes")
+    });
+    // What had begun before has ended.
+    let rest = begun(&fleet, "a");
+    fleet.until("a works", || begun(&fleet, "a") > rest + 2);
+    let before = begun(&fleet, "b");
+    for again in [false, true] {
+        if again {
+            fleet.kill(1);
+            fleet.start(1);
+            fleet.settle();
+        }
+        let rest = begun(&fleet, "a");
+        fleet.until("the others work", || begun(&fleet, "a") > rest + 20);
+        assert_eq!(begun(&fleet, "b"), before, "started again: {again}");
+    }
+    let body = json!({ "wait_ms": 60_000 });
+    let refused = fleet.ask(1, "POST", "/v1/permits", Some(&body));
+    let refused = refused.expect_err("nothing is granted");
+    assert!(refused.contains("cannot write down"), "{refused}");
+    let client = r#"{"client_params":{"id":"m","group":"default"}}"#;
+    let lock = |fleet: &Fleet| {
+        let header = [("fleet-lock-protocol", "true")];
+        http(&fleet.http(1), "POST", "/v1/pre-reboot", &header, client).0
+    };
+    let rest = begun(&fleet, "a");
+    while begun(&fleet, "a") < rest + 20 {
+        assert_ne!(lock(&fleet), 200);
+    }
+    disk.make_room();
+    fleet.until("a client has its turn", || lock(&fleet) == 200);
+    let header = [("fleet-lock-protocol", "true")];
+    let back = http(&fleet.http(1), "POST", "/v1/steady-state", &header, client);
+    assert_eq!(back.0, 200);
+    fleet.until("b works again", || begun(&fleet, "b") > before);
+    assert_eq!(closest(&fleet.observed(), &fleet.names), None);
 }
 
 /// What cannot serve is never ready, and says why.

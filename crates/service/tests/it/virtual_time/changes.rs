@@ -9,8 +9,9 @@ use headway_node::Key;
 use headway_service::identity::{Identity, Purpose, Signer};
 use headway_service::internal::control::{self, Message};
 use headway_service::internal::roster::{Mark, Member, Signed};
-use headway_service::internal::{Kept, Phase, Request, Word};
+use headway_service::internal::{Answer, Kept, Phase, Request, Word};
 use headway_service::operator;
+use headway_testkit::tier::pick;
 use serde_json::{Value, json};
 
 use super::keys::{n1, name_id};
@@ -369,7 +370,8 @@ fn a_node_with_another_key_is_a_stranger() {
     for seed in schedules(1620, 1, 10) {
         let mut world = World::with_keys(seed, 3, false);
         world.key = Key::new(b"not the key of the ring").expect("long enough");
-        world.start_with(2, |_| {});
+        // The model of the log does not ask for a key.
+        world.start_with(2, |host| host.settings.membership.bypass = false);
         world.until("n2 is refused and missed", |world| {
             let status = world.status(0).expect("it runs");
             status.rejected.contains_key("control_unauthenticated") && status.silent == ["n2"]
@@ -589,6 +591,75 @@ fn a_compromised_member_speaks_for_itself_only() {
         say(&mut world, 4, 4, proved.mark(), &piece);
     }
     assert_eq!(world.status(0).expect("it runs").roster, 99);
+}
+
+/// A compromised member says without end how far others are in a roll-out, some of whom there are:
+/// nobody believes it, everybody works on, and it can be removed meanwhile.
+#[test]
+fn a_member_that_makes_up_steps_stops_nobody_and_is_removed() {
+    let mut world = World::with_keys(1710, 5, true);
+    for at in 0..5 {
+        world.start_with(at, |host| {
+            host.settings.rollout.allow = vec!["x".into()];
+        });
+    }
+    world.run_for(ms(1000));
+    let wanted = json!({ "name": "web", "command": ["x"], "canaries": ["n1"] });
+    let wanted = serde_json::from_value(wanted).expect("wanted");
+    // n1 does not begin, so nobody does.
+    world.kill(1);
+    world
+        .ask(0, Request::StartRollout(wanted))
+        .expect("started");
+    let known: Value = serde_json::from_slice(&world.hosts[0].kept.rollouts).expect("JSON");
+    let id = known[0]["Spec"][0].clone();
+    let say = |world: &mut World, to: usize, names: &[String], attempt: u32| {
+        let step = json!({
+            "attempt": attempt, "phase": "done", "retry": 0, "began_ms": 1, "ended_ms": 2, "why": "",
+            "signature": "AAAA",
+        });
+        let atoms = names.iter().map(|name| json!({ "Step": [id, name, step] }));
+        let bytes = json!({ "Known": atoms.collect::<Vec<_>>() }).to_string();
+        let message = Message::Rollouts {
+            bytes: bytes.into_bytes(),
+        };
+        let mut sender = n1();
+        (sender.name, sender.address) = ("n4".into(), address(4));
+        let name = format!("n{to}");
+        let other = (&*name, &identity(to).public());
+        let key = identity(4).key_with("virtual", Purpose::Control, "n4", other);
+        let bytes = control::write(name_id(), &sender, &message, &key.expect("one"));
+        world.deliver(to, bytes);
+    };
+    let flood = |world: &mut World, seconds: u32| {
+        for number in 0..seconds * pick(200, 2_000, 2_000) {
+            for to in [0, 2, 3] {
+                let names = ["n1".into(), format!("n{to}"), format!("made-up-{number}")];
+                say(world, to, &names, number);
+            }
+            world.run_for(ms(5));
+        }
+    };
+    world.start(1);
+    flood(&mut world, 1);
+    let before = world.all_runs();
+    flood(&mut world, 2);
+    assert!(world.all_runs() > before + 10, "all work on");
+    world.remove_member(0, "n4", false).expect("it is removed");
+    flood(&mut world, 1);
+    world.until("one ring", |world| world.is_ring(&[0, 1, 2, 3], 2));
+    let answer = world.ask(2, Request::Rollouts);
+    let Ok(Answer::Rollouts(views)) = answer else {
+        panic!("{answer:?}");
+    };
+    let view = serde_json::to_value(&views).expect("JSON")[0].take();
+    let steps = view["steps"].as_array().expect("steps");
+    let names: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| step["name"].as_str())
+        .collect();
+    assert_eq!(names, ["n0", "n1", "n2", "n3", "n4"]);
+    assert_eq!(view["done"], 0, "{view}");
 }
 
 /// On the ring a neighbour's datagrams are believed under its own key only.

@@ -14,6 +14,7 @@ use sha2::Digest as _;
 
 mod back;
 mod changes;
+mod disks;
 mod keepers;
 mod keys;
 mod limits;

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -48,6 +49,14 @@ pub(crate) struct Host {
     pub(crate) restarted: bool,
     /// What has come while it was paused.
     pub(crate) paused: Option<Vec<Vec<u8>>>,
+    /// How often something was to be written to its disk, and which of these writes find no room,
+    /// if they are not of the state, for which room is taken beforehand.
+    pub(crate) writes: u64,
+    pub(crate) full: Range<u64>,
+    /// Until when somebody from outside has a permit, and the version of the roster by then.
+    pub(crate) lent: Option<(Duration, u64)>,
+    /// The number of its last run.
+    pub(crate) ran: u64,
     /// The roster that the keeper here has told it of.
     pub(crate) told: u64,
     pub(crate) runs: u64,
@@ -76,6 +85,8 @@ pub(crate) struct World {
     pub(crate) killed: Option<(usize, u64)>,
     /// An error that this test has to find: commands are taken for ended when a roster comes.
     pub(crate) no_drain: bool,
+    /// An error that this test has to find: nobody is told that a disk is full.
+    pub(crate) forgets: bool,
     /// An error that this test has to find, on a ring that shares a key: whoever is asked before a
     /// permit is used answers with the roster of whoever asks. By the question's number, that.
     pub(crate) echoes: Option<BTreeMap<u64, Mark>>,
@@ -190,6 +201,10 @@ impl World {
             ended: None,
             restarted: true,
             paused: None,
+            writes: 0,
+            full: 0..0,
+            lent: None,
+            ran: 0,
             told: 0,
             runs: 0,
             due: Duration::ZERO,
@@ -209,6 +224,7 @@ impl World {
             cut: Vec::new(),
             killed: None,
             no_drain: false,
+            forgets: false,
             echoes: None,
             log: Log {
                 says_yes: false,
@@ -243,8 +259,11 @@ impl World {
             return;
         }
         let host = &mut self.hosts[at];
-        // A node that starts ends the command that it left behind.
-        (host.command, host.ended, host.paused) = (None, None, None);
+        // A node that starts ends the command that it left behind, if it knows of it.
+        if !self.forgets || host.kept.notes.run.is_some_and(|run| run.id == host.ran) {
+            host.command = None;
+        }
+        (host.ended, host.paused) = (None, None);
         (host.told, host.restarted) = (0, true);
         let setup = Setup {
             settings: host.settings.clone(),
@@ -301,7 +320,7 @@ impl World {
         self.request_as(0, at, request);
     }
 
-    fn request_as(&mut self, id: u64, at: usize, request: Request) {
+    pub(crate) fn request_as(&mut self, id: u64, at: usize, request: Request) {
         let (now, host) = (self.now, &mut self.hosts[at]);
         if let Some(agent) = &mut host.agent {
             agent.handle_request(now, id, request);
@@ -373,6 +392,9 @@ impl World {
                 {
                     (host.command, host.ended) = (None, Some(grant));
                 }
+                if host.lent.is_some_and(|(until, _)| self.now >= until) {
+                    host.lent = None;
+                }
                 if host.paused.is_none() {
                     self.turn(at);
                 }
@@ -443,20 +465,24 @@ impl World {
     pub(crate) fn carry_out(&mut self, at: usize, effect: Effect) {
         let host = &mut self.hosts[at];
         match effect {
-            Effect::KeepState(state) => host.kept.state = Some(state),
+            Effect::KeepState(state) => {
+                self.keep(at, Stored::State, |host| host.kept.state = Some(state));
+            }
             Effect::KeepRoster(roster) => {
-                host.kept.roster = Some(roster);
+                self.keep(at, Stored::Roster, |host| host.kept.roster = Some(roster));
+                let host = &mut self.hosts[at];
                 if let Some((grant, ..)) = host.command.filter(|_| self.no_drain) {
                     host.ended = Some(grant);
                 }
                 self.tell_keeper(at);
             }
-            Effect::KeepNotes(notes) => host.kept.notes = notes,
+            Effect::KeepNotes(notes) => {
+                self.keep(at, Stored::Notes, |host| host.kept.notes = notes);
+            }
             Effect::KeepIdentity(identities) => {
-                host.identities = Some(identities);
-                if let Some(agent) = &mut host.agent {
-                    agent.handle_stored(Stored::Identity, Ok(()));
-                }
+                self.keep(at, Stored::Identity, |host| {
+                    host.identities = Some(identities);
+                });
             }
             Effect::Neighbours(beside) => {
                 let beside = beside.into_iter();
@@ -468,7 +494,7 @@ impl World {
                 let (_, address) = known.expect("told before").clone();
                 self.send(at, &address, &bytes);
             }
-            Effect::StartCommand(permit) => self.begin(at, permit.grant),
+            Effect::StartCommand(permit) => self.begin(at, permit.grant, permit.run),
             Effect::StopCommand(grant) => {
                 self.stops += 1;
                 // It takes nearly all of the grace.
@@ -489,10 +515,24 @@ impl World {
             }
             Effect::Letter(from, letter) => self.order(at, Order::Letter(from, letter)),
             Effect::Reply(id, reply) if id > 0 => {
+                match &reply {
+                    Ok(Answer::Permit(given)) => self.lend_out(at, given.lease),
+                    Ok(Answer::Locked(_)) => {
+                        self.lend_out(at, self.hosts[at].settings.timing.dwell_most);
+                    }
+                    Ok(Answer::Lasts(lasts)) => {
+                        if let Some((until, _)) = &mut host.lent {
+                            *until = self.now + *lasts;
+                        }
+                    }
+                    Ok(Answer::Released | Answer::Slot) => host.lent = None,
+                    _ => {}
+                }
                 let reply = reply.map_err(|why| why.to_string());
                 self.replies.insert(id, reply);
             }
-            Effect::Reply(..) | Effect::KeepRollouts(_) => {}
+            Effect::KeepRollouts(bytes) => host.kept.rollouts = bytes,
+            Effect::Reply(..) => {}
         }
     }
 
@@ -515,23 +555,51 @@ impl World {
         }
     }
 
-    pub(crate) fn begin(&mut self, at: usize, grant: Grant) {
+    /// Writes to a host's disk, and tells its node whether there was room.
+    fn keep(&mut self, at: usize, what: Stored, put: impl FnOnce(&mut Host)) {
+        let host = &mut self.hosts[at];
+        host.writes += 1;
+        let full = what != Stored::State && host.full.contains(&host.writes);
+        if !full {
+            put(host);
+        }
+        let result = match full && !self.forgets {
+            true => Err("no room".into()),
+            false => Ok(()),
+        };
+        if let Some(agent) = &mut host.agent {
+            agent.handle_stored(self.now, what, result);
+        }
+    }
+
+    /// Nobody near works while somebody begins at a host. The version of its roster.
+    fn begins(&mut self, at: usize) -> u64 {
         let version = self.status(at).expect("it runs").roster;
         for (other, host) in self.hosts.iter().enumerate() {
-            let Some((.., under)) = host.command else {
-                continue;
-            };
-            let apart = (under == version).then(|| self.apart_enough(version, at, other));
-            assert!(
-                apart == Some(true),
-                "seed {}: n{at} begins under {grant:?} of roster {version} while n{other} works \
-                 under {:?}, at {:?}",
-                self.seed,
-                host.command,
-                self.now
-            );
-            self.together += 1;
+            let lent = host.lent.map(|(_, under)| under);
+            let works = host.command.map(|(.., under)| under).into_iter();
+            for under in works.chain(lent) {
+                let apart = under == version && self.apart_enough(version, at, other);
+                assert!(
+                    apart,
+                    "seed {}: n{at} begins by roster {version} while n{other} works: {:?}, {:?}, at \
+                     {:?}",
+                    self.seed, host.command, host.lent, self.now
+                );
+                self.together += 1;
+            }
         }
+        version
+    }
+
+    /// Somebody from outside has a permit for so long.
+    fn lend_out(&mut self, at: usize, time: Duration) {
+        let version = self.begins(at);
+        self.hosts[at].lent = Some((self.now + time, version));
+    }
+
+    pub(crate) fn begin(&mut self, at: usize, grant: Grant, run: u64) {
+        let version = self.begins(at);
         // A node that was killed runs its command again under the same number.
         let again = std::mem::take(&mut self.hosts[at].restarted);
         let last = self.fences.insert(grant.token, (grant.fence, at));
@@ -544,11 +612,9 @@ impl World {
             self.now
         );
         // Noted before it begins, so that a node that is killed now knows what to end.
-        assert!(
-            self.hosts[at].kept.notes.run.is_some(),
-            "seed {}",
-            self.seed
-        );
+        let noted = self.hosts[at].kept.notes.run.map(|run| run.id);
+        assert!(self.forgets || noted == Some(run), "seed {}", self.seed);
+        self.hosts[at].ran = run;
         let work = self.below(self.work);
         if self.told {
             println!("{:?}: n{at} begins under {grant:?} for {work} ms", self.now);
