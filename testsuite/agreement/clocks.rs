@@ -231,6 +231,6 @@ fn acknowledged_clocks_stabilize_whatever_was_known() {
 
 #[test]
 fn clocks_that_believe_what_they_knew_do_not() {
-    let answer = explore(5, 0, false);
+    let answer = explore(4, 0, false);
     assert!(answer.divergence.is_some());
 }

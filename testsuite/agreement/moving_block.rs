@@ -11,6 +11,7 @@ use headway_check::{Action, Actions, Control, Domains, Fairness, Model, Step, ac
 use headway_core::token_ring::holds;
 use headway_node::state::Domain;
 use headway_node::{Config, Key, Local, Machine, Plan, RingId};
+use headway_testkit::tier::pick;
 
 /// A node's step spoiled on purpose.
 type Spoil = fn(Local) -> Local;
@@ -186,7 +187,8 @@ fn check(model: &Blocks) -> actions::ActionsAnswer {
 
 #[test]
 fn the_machine_stabilizes_from_every_state() {
-    for (nodes, values, news) in [(2, 3, true), (3, 2, true), (2, 3, false), (3, 2, false)] {
+    let rings = [(2, 3, true), (2, 3, false), (3, 2, true), (3, 2, false)];
+    for &(nodes, values, news) in pick(&rings[..2], &rings, &rings) {
         let model = Blocks::new(nodes, values, news, |after| after);
         let answer = check(&model);
         println!(
@@ -207,7 +209,7 @@ fn the_machine_stabilizes_from_every_state() {
 /// What the patrol is for.
 #[test]
 fn a_machine_that_never_opens_a_gate_is_found_out() {
-    let answer = check(&Blocks::new(3, 2, true, |mut after| {
+    let answer = check(&Blocks::new(3, 1, true, |mut after| {
         // No calm lap is ever told.
         after.block[2] = after.block[2] / 2 * 2;
         after

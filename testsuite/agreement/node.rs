@@ -18,6 +18,7 @@ use headway_core::token_ring::{holds, released};
 use headway_node::state::Domain;
 use headway_node::wire::Released;
 use headway_node::{Config, Key, Local, Machine, Plan, RingId};
+use headway_testkit::tier::pick;
 
 /// A node's step spoiled on purpose: before, after, and what is made of it.
 type Spoil = fn(&Local, Local) -> Local;
@@ -244,7 +245,8 @@ fn check(model: &Nodes, scheduler: Scheduler) -> guarded::GuardedAnswer {
 
 #[test]
 fn the_machine_stabilizes_from_every_state_under_every_schedule() {
-    for (nodes, tokens) in [(2, 1), (2, 2), (3, 1)] {
+    let rings = [(2, 1), (2, 2), (3, 1)];
+    for &(nodes, tokens) in pick(&rings[..2], &rings, &rings) {
         let model = Nodes::new(nodes, tokens, as_is);
         for scheduler in [Scheduler::Central, Scheduler::Distributed] {
             let answer = check(&model, scheduler);
@@ -292,7 +294,7 @@ fn a_machine_that_forgets_its_previous_tick_is_found_out() {
         released: None,
         ..after
     };
-    let answer = check(&Nodes::new(3, 1, forgetful), Scheduler::Distributed);
+    let answer = check(&Nodes::new(2, 2, forgetful), Scheduler::Distributed);
     assert!(answer.closure_violation.is_some() || answer.divergence.is_some());
 }
 

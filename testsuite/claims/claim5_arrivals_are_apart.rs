@@ -19,6 +19,7 @@
 //! to 60. Counter-tests: the premise left out, and delays that count from C-1.
 
 use headway_core::{Configuration, ProcessIndex, Round};
+use headway_testkit::tier::pick;
 use headway_testsuite::execution::{NotReached, Premise, from_sigma, relays_are_empty};
 use headway_testsuite::space::Case;
 
@@ -120,7 +121,12 @@ fn corrected_it_holds_on_random_rings() {
 fn corrected_it_holds_where_the_printed_one_fails() {
     let fails =
         |case: &Case, state: &Configuration| clash(case, CORRECTED, state, case) != Ok(None);
-    assert!(first_failing(crowded(8), fails).is_none());
+    let rings = pick(
+        vec![Case::new(8, 4, 2, &[0])],
+        crowded(8).collect(),
+        crowded(8).collect(),
+    );
+    assert!(first_failing(rings, fails).is_none());
 }
 
 /// Counter-test: from a state of claim 5, the bound C is the best possible.
