@@ -152,7 +152,7 @@ impl Agent {
             agent.doubts.raise(Alarm::Doubtful(doubt));
         }
         let place = sure.and_then(|state| {
-            let config = agent.membership.place()?;
+            let config = agent.place(now)?;
             Some((config, agent.membership.link_keys(&config)?, state))
         });
         let seat = &mut agent.seat;
