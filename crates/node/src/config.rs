@@ -117,6 +117,9 @@ pub struct Config {
     /// Fencing numbers are above this: a new ring that takes over from an old one
     /// starts where the old one cannot have been.
     pub fence_floor: u64,
+    /// A datagram with a larger fencing number is refused: whoever has a key could use up all that
+    /// there are, and they would begin again.
+    pub fence_ceiling: u64,
     /// The largest datagram in bytes that the transport carries whole.
     pub largest_datagram: usize,
     /// A turn of the phase clock has at least so many phases, at every node of the ring
@@ -209,6 +212,7 @@ impl Config {
             timing: Timing::default(),
             grant: Grant::WhenSettled,
             fence_floor: 0,
+            fence_ceiling: u64::MAX,
             largest_datagram: Config::UNFRAGMENTED,
             turn_phases: 64,
             wire: VERSION,

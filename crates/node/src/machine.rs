@@ -316,7 +316,9 @@ impl Machine {
         if header.receiver != self.config.index {
             return Err(Rejected::Receiver);
         }
-        if !datagram.in_domain(self.domain.values, self.domain.phases()) {
+        let ceiling = self.config.fence_ceiling;
+        let too_large = datagram.tokens().any(|(_, fence, _)| fence > ceiling);
+        if too_large || !datagram.in_domain(self.domain.values, self.domain.phases()) {
             return Err(Rejected::Domain);
         }
         // An authentic datagram is answered; only a fresh one is believed.

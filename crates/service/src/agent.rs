@@ -75,7 +75,9 @@ pub struct Agent {
     unkept: BTreeMap<Stored, String>,
     /// What the notes were made from: changes of permits, and how many nodes leave.
     noted: Option<(u64, usize)>,
+    /// Since 1970, when its own time began, as the clock said then; and as it says now.
     epoch: Duration,
+    clock: Duration,
     /// No token had a larger fencing number here on an earlier ring.
     fence: u64,
     /// What was kept is not relied on since then: a permit of before may be in use.
@@ -128,6 +130,7 @@ impl Agent {
                 &kept.rollouts,
             ),
             epoch,
+            clock: epoch,
             fence: kept.notes.fence,
             barred_since: None,
             settings,
@@ -152,7 +155,7 @@ impl Agent {
             agent.doubts.raise(Alarm::Doubtful(doubt));
         }
         let place = sure.and_then(|state| {
-            let config = agent.membership.place()?;
+            let config = agent.place(now)?;
             Some((config, agent.membership.link_keys(&config)?, state))
         });
         let seat = &mut agent.seat;
@@ -188,9 +191,14 @@ impl Agent {
                 self.keep_roster();
             }
         }
-        self.membership.say(now, self.epoch, self.works(now));
+        self.membership.say(now, self.clock, self.works(now));
         self.time_rollouts(now);
         self.follow_up(now);
+    }
+
+    /// The machine's clock says by now that the node's own time began then, since 1970.
+    pub const fn handle_clock(&mut self, epoch: Duration) {
+        self.clock = epoch;
     }
 
     /// When to call [`Agent::handle_timeout`] at the latest.

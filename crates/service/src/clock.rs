@@ -1,6 +1,6 @@
 //! The clock that permits go by.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Time since the machine was started. The time that it was suspended counts: a permit may be over
 /// when the machine wakes up. No clock that somebody sets has a part in it.
@@ -18,6 +18,12 @@ pub(crate) fn since_boot() -> Duration {
     use std::time::Instant;
     static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
     BEGAN.elapsed()
+}
+
+/// Since 1970, when a time began of which so much has passed.
+pub(crate) fn epoch(passed: Duration) -> Duration {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.unwrap_or_default().saturating_sub(passed)
 }
 
 #[cfg(test)]

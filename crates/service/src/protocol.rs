@@ -11,7 +11,7 @@ use sd_notify::NotifyState;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::{Agent, Beside, Destination, Effect};
-use crate::clock::since_boot;
+use crate::clock::{epoch, since_boot};
 use crate::hook::Order;
 use crate::keeper;
 use crate::permits::{CommandPermit, Outcome};
@@ -91,6 +91,7 @@ impl Shell {
                 self.carry_out();
             }
             if self.now() >= self.agent.poll_timeout() {
+                self.agent.handle_clock(epoch(self.now()));
                 self.agent.handle_timeout(self.now());
             }
             self.carry_out();

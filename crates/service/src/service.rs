@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::agent::{Agent, Setup};
 use crate::api::{App, door};
-use crate::clock::since_boot;
+use crate::clock::{epoch, since_boot};
 use crate::config::{Mistake, Settings};
 use crate::identity::Identities;
 use crate::membership::keyring::Credentials;
@@ -159,10 +159,7 @@ async fn run_on(
         credentials,
         kept: store.kept(),
         session: hook::session(),
-        epoch: SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default()
-            .saturating_sub(now()),
+        epoch: epoch(now()),
         wire,
         random,
     };

@@ -28,7 +28,7 @@ impl Members for Membership {
 
 impl Agent {
     pub(super) fn unix_ms(&self, now: Duration) -> u64 {
-        self.epoch.saturating_add(now).as_millis() as u64
+        self.clock.saturating_add(now).as_millis() as u64
     }
 
     /// Once a second, what is known is compared with the neighbours and one other.

@@ -2,9 +2,17 @@
 
 use std::time::Duration;
 
+use headway_node::Config;
+
 use super::Agent;
 use crate::membership::roster::Roster;
 use crate::permits::Grant;
+
+/// Fencing numbers grow by as much in a second at most.
+const HOPS_PER_SECOND: u64 = 1 << 20;
+
+/// How much larger than the time of day says a fencing number may be: by a century or more.
+const A_CENTURY: u64 = 1 << 52;
 
 impl Agent {
     /// Gives a permit to whoever wants it.
@@ -39,12 +47,27 @@ impl Agent {
     /// as large as if a token had made a million hops a second since 1970, so that numbers do
     /// not start again when all nodes have lost everything.
     fn fence_floor(&self, now: Duration) -> u64 {
-        const HOPS_PER_SECOND: u64 = 1 << 20;
+        let elapsed = self.fence_of_time(now);
+        elapsed.max(self.fence.saturating_add(HOPS_PER_SECOND))
+    }
+
+    fn fence_of_time(&self, now: Duration) -> u64 {
         // Not in whole seconds: all nodes may lose everything twice in one.
         let nanos = self.epoch.saturating_add(now).as_nanos();
         let elapsed = nanos.saturating_mul(HOPS_PER_SECOND.into()) / 1_000_000_000;
-        let elapsed = u64::try_from(elapsed).unwrap_or(u64::MAX);
-        elapsed.max(self.fence.saturating_add(HOPS_PER_SECOND))
+        u64::try_from(elapsed).unwrap_or(u64::MAX)
+    }
+
+    /// This node's place by the roster. No fencing number there is much larger than the time of day
+    /// and the roster's version make it, whichever clocks are wrong by decades: whoever says so would
+    /// use up all that there are, or all that programs can compare.
+    pub(super) fn place(&mut self, now: Duration) -> Option<Config> {
+        let mut config = self.membership.place()?;
+        let here = config.fence_floor.max(self.fence_of_time(now));
+        // The next roster has room for more, if somebody has used this up.
+        let more = config.fence_floor >> 10;
+        config.fence_ceiling = here.saturating_add(A_CENTURY).saturating_add(more);
+        Some(config)
     }
 
     /// Takes the place on the ring of the roster when nothing is left to wait for. Whether it
@@ -55,7 +78,7 @@ impl Agent {
         if busy || self.permits.permits().next().is_some() || !self.membership.is_free(now) {
             return false;
         }
-        let Some(mut config) = self.membership.place() else {
+        let Some(mut config) = self.place(now) else {
             return false;
         };
         config.fence_floor = config.fence_floor.max(self.fence_floor(now));

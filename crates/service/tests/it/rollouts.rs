@@ -483,3 +483,20 @@ fn members_that_were_off_hear_of_a_roll_out_when_they_are_back() {
     assert_eq!(world.look(3)["rollout_state"], "complete");
     assert_eq!(world.runs(), 5, "nothing runs again");
 }
+
+/// A machine starts before its clock is set: its step waits for its window by the clock of now.
+#[test]
+fn a_window_opens_by_the_clock_of_now_and_not_of_the_start() {
+    let mut world = World::new(3, 1, 1);
+    // At 8:00; it opens at 9:00.
+    let window = serde_json::json!({ "from_minute": 9 * 60, "until_minute": 10 * 60 });
+    world.roll_out(0, &serde_json::json!({ "window": window }));
+    world.run_for(ms(10_000));
+    assert_eq!(world.runs(), 0, "too early");
+    assert_eq!(world.look(1)["rollout_state"], "waiting");
+    for host in &mut world.hosts {
+        let agent = host.agent.as_mut().expect("it runs");
+        agent.handle_clock(Duration::from_secs(1_800_000_000 + 3600));
+    }
+    world.until("all", ms(100_000), |world| world.runs() == 3);
+}

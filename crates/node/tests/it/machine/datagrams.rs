@@ -11,7 +11,10 @@ use super::scripted::{ELSEWHERE, Scripted, at};
 #[test]
 fn what_is_not_listened_to_is_counted() {
     let plan = Plan::new(4, 2, 1).unwrap();
-    let mut nodes = Nodes::new(plan, |config| config.payload = 2);
+    let mut nodes = Nodes::new(plan, |config| {
+        config.payload = 2;
+        config.fence_ceiling = 1 << 40;
+    });
     nodes.settle();
     let now = nodes.now + us(1);
     let mut sender = nodes.all[0].clone();
@@ -24,7 +27,7 @@ fn what_is_not_listened_to_is_counted() {
     assert_eq!(receiver.clone().handle_datagram(now, &good), Ok(()));
     let values = 5_u32;
     type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
-    let changes: [(Rejected, Change<'_>); 15] = [
+    let changes: [(Rejected, Change<'_>); 17] = [
         (Rejected::Length, &|bytes| bytes.push(0)),
         (Rejected::Length, &|bytes| bytes.truncate(20)),
         (Rejected::Version, &|bytes| bytes[1] = b'X'),
@@ -46,6 +49,12 @@ fn what_is_not_listened_to_is_counted() {
             bytes[76..80].copy_from_slice(&values.to_be_bytes());
         }),
         (Rejected::Domain, &|bytes| bytes[100] = 3),
+        (Rejected::Domain, &|bytes| {
+            bytes[80..88].copy_from_slice(&(i64::MAX - 3).to_be_bytes());
+        }),
+        (Rejected::Domain, &|bytes| {
+            bytes[80..88].copy_from_slice(&((1_u64 << 40) + 1).to_be_bytes());
+        }),
     ];
     for (number, (reason, change)) in changes.iter().enumerate() {
         let mut receiver = receiver.clone();
@@ -68,6 +77,10 @@ fn what_is_not_listened_to_is_counted() {
             .find(|(counted, _)| counted == reason);
         assert_eq!(counted.unwrap().1, before.unwrap().1 + 1);
     }
+    // The largest that may be.
+    let mut bytes = good.clone();
+    bytes[80..88].copy_from_slice(&(1_u64 << 40).to_be_bytes());
+    assert_eq!(receiver.clone().handle_datagram(now, &bytes), Ok(()));
     // A copy is stale, and twice is twice.
     let mut receiver = nodes.all[1].clone();
     let _ = events(&mut receiver);

@@ -704,6 +704,58 @@ fn a_hop_under_another_members_key_is_refused() {
     }
 }
 
+/// A compromised member's numbers could be the last ones that there are.
+#[test]
+fn a_fencing_number_of_centuries_ahead_is_refused() {
+    use headway_node::Rule;
+    use headway_node::wire::{self, Layout};
+    let mut world = World::with_keys(1730, 5, true);
+    world.run_for(ms(1000));
+    let layout = Layout {
+        tokens: 1,
+        payload: 0,
+        rule: Rule::MovingBlock,
+        version: 1,
+    };
+    let other = ("n0", &identity(0).public());
+    let key = identity(1).key_with("virtual", Purpose::Hop, "n1", other);
+    let key = key.expect("one");
+    let mut said = None;
+    while said.is_none() {
+        world.run_for(ms(1));
+        let mut flying = world.flying.iter().map(|datagram| &datagram.0);
+        let hop = flying.find(|(_, _, to, bytes)| {
+            *to == 0 && bytes.len() == layout.bytes() && wire::sender(bytes) == Some(1)
+        });
+        said = hop.map(|(.., bytes)| bytes.clone());
+    }
+    let said = said.expect("a hop of n1");
+    let read = layout.read(&said, &key).expect("its own");
+    let (value, own, _) = read.tokens().next().expect("a token");
+    let (told, heard) = read.told().expect("a moving block");
+    let heard: Vec<u32> = heard.collect();
+    let rejected = |world: &World| {
+        let rejected = world.status(0).expect("it runs").rejected;
+        rejected.get("domain").copied().unwrap_or(0)
+    };
+    for (fence, refused) in [
+        (own, 0),
+        (own + (1 << 53), 1),
+        (i64::MAX as u64 - 3, 1),
+        (u64::MAX, 1),
+    ] {
+        let mut bytes = vec![0; layout.bytes()];
+        let token = [(value, fence, &[][..])].into_iter();
+        layout.write(&read.header, token, Some((&told, &heard)), &key, &mut bytes);
+        let before = rejected(&world);
+        world.deliver(0, bytes);
+        // Counted, and told with the next thing that happens.
+        world.run_for(ms(10));
+        assert_eq!(rejected(&world), before + refused, "{fence}");
+    }
+    world.works(&[0, 1, 2, 3, 4]);
+}
+
 /// Two tokens travel: machines of the default group use both, those of `few` one, on all nodes
 /// together.
 #[test]

@@ -322,6 +322,9 @@ impl World {
 
     pub(crate) fn request_as(&mut self, id: u64, at: usize, request: Request) {
         let (now, host) = (self.now, &mut self.hosts[at]);
+        if let Request::Unlock { .. } = request {
+            host.lent = None;
+        }
         if let Some(agent) = &mut host.agent {
             agent.handle_request(now, id, request);
             host.due = Duration::ZERO;
@@ -518,14 +521,21 @@ impl World {
                 match &reply {
                     Ok(Answer::Permit(given)) => self.lend_out(at, given.lease),
                     Ok(Answer::Locked(_)) => {
-                        self.lend_out(at, self.hosts[at].settings.timing.dwell_most);
+                        // It may have come late for it.
+                        let used = self
+                            .status(at)
+                            .into_iter()
+                            .flat_map(|status| status.holding);
+                        let used = ms(used.map(|holding| holding.since_ms).max().unwrap_or(0));
+                        let longest = self.hosts[at].settings.timing.dwell_most;
+                        self.lend_out(at, longest.saturating_sub(used));
                     }
                     Ok(Answer::Lasts(lasts)) => {
                         if let Some((until, _)) = &mut host.lent {
                             *until = self.now + *lasts;
                         }
                     }
-                    Ok(Answer::Released | Answer::Slot) => host.lent = None,
+                    Ok(Answer::Released) => host.lent = None,
                     _ => {}
                 }
                 let reply = reply.map_err(|why| why.to_string());
